@@ -1,0 +1,135 @@
+//! One error type with a kind, an exit code and a hint.
+//!
+//! The exit codes are those of principle 2 (seed 003): 0 success, 1 general, 2 usage,
+//! 77 authentication or permission, 78 configuration.
+
+use std::fmt;
+
+/// What went wrong, in the sense of principle 2's exit codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The command could not do its work: exit code 1.
+    General,
+    /// Wrong arguments: exit code 2.
+    Usage,
+    /// Not allowed: a target that may not be executed, a refused key; exit code 77.
+    Auth,
+    /// A bad `agentnative.toml`, contract or schema, or a target that cannot be found: exit code 78.
+    Config,
+}
+
+impl ErrorKind {
+    /// The process exit code of this kind.
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Self::General => 1,
+            Self::Usage => 2,
+            Self::Auth => 77,
+            Self::Config => 78,
+        }
+    }
+
+    /// The stable name used as `kind` in a JSON error object.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::General => "general",
+            Self::Usage => "usage",
+            Self::Auth => "auth",
+            Self::Config => "config",
+        }
+    }
+}
+
+/// A place in a file that an error is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file, as it was named.
+    pub file: std::path::PathBuf,
+    /// 1-based line; 0 when the error is about the whole file.
+    pub line: usize,
+    /// 1-based column in characters; 0 when the error is about the whole file.
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if self.line > 0 {
+            write!(f, ":{}:{}", self.line, self.column)?;
+        }
+        Ok(())
+    }
+}
+
+/// One thing that is wrong: where, what, and what was expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issue {
+    /// Where, when it has a place.
+    pub place: Option<Place>,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for Issue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// The error of every fallible operation of this crate.
+///
+/// `message` is one line. It may hold bytes of a target or a file, so it reaches a terminal only
+/// through the sanitiser of `output`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// Decides the exit code.
+    pub kind: ErrorKind,
+    /// One line: what went wrong.
+    pub message: String,
+    /// All the single problems behind it, when there are several or they have places.
+    pub issues: Vec<Issue>,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Error {
+    /// An error of the given kind.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), issues: Vec::new(), hint: None }
+    }
+    /// A general error: exit code 1.
+    pub fn general(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::General, message)
+    }
+    /// A usage error: exit code 2.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+    /// An authentication or permission error: exit code 77.
+    pub fn auth(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Auth, message)
+    }
+    /// A configuration error: exit code 78.
+    pub fn config(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Config, message)
+    }
+    /// The same error with what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+    /// The same error with the single problems behind it.
+    #[must_use]
+    pub fn issues(mut self, issues: Vec<Issue>) -> Self {
+        self.issues = issues;
+        self
+    }
+}
+
+/// The result of every fallible operation of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

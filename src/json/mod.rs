@@ -1,0 +1,1 @@
+//! Strict reader of JSON bytes.

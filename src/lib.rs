@@ -1,0 +1,9 @@
+//! Contract conformance for command-line tools that programs and AI agents call.
+//!
+//! A target is run as it would really be called, the bytes that come back are looked at, and each
+//! check gives a verdict with its evidence. See `ARCHITECTURE.md` for the flow and the rooms.
+
+pub mod error;
+pub mod json;
+pub mod report;
+pub mod run;

@@ -1,0 +1,170 @@
+//! Verdicts, evidence and summary: the public JSON of `check`.
+//!
+//! These types are the interface of `--output json` and `--output jsonl`; their schema is
+//! generated with schemars.
+
+mod format;
+mod summary;
+
+pub use format::{OutputFormat, Variant};
+pub use summary::Summary;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How binding a check is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Unmet, it is a `fail`.
+    Must,
+    /// Unmet, it is a `warn`.
+    Should,
+    /// Offered or not: `pass` or `not-applicable`.
+    May,
+}
+
+/// What a check looks at.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Layer {
+    /// Runs of the target.
+    Behavioral,
+    /// Source code of the target.
+    Source,
+    /// Files of the project around the target.
+    Project,
+}
+
+/// The outcome of one check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Everything that the check promises was seen and held.
+    Pass,
+    /// An unmet MUST.
+    Fail,
+    /// An unmet SHOULD.
+    Warn,
+    /// Nothing was seen that could decide, or only a part.
+    Unverified,
+    /// The check does not concern this target.
+    NotApplicable,
+    /// It failed, and a waiver with a reason says that this is known.
+    Waived,
+}
+
+/// Which of a run's two streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// Where something was seen: a run, and where it applies the place in one of its streams.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// Name of the probe.
+    pub probe: String,
+    /// Format that the run was asked for.
+    pub format: OutputFormat,
+    /// Condition that the run was under.
+    pub variant: Variant,
+    /// The stream, when the evidence is in one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub stream: Option<Stream>,
+    /// Byte offset in the stream, from 0.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub offset: Option<u64>,
+    /// 1-based line.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub line: Option<u64>,
+    /// 1-based column in characters.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub column: Option<u64>,
+    /// The line around the place: what the target printed, sanitised (escapes are spelt out).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub excerpt: Option<String>,
+    /// 0-based character of `excerpt` that the place is at.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub caret: Option<usize>,
+    /// What is wrong there, or what was expected.
+    pub detail: String,
+}
+
+/// The verdict on one check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckResult {
+    /// ID of the check, such as `p2-output-json`.
+    pub id: String,
+    /// The principle it belongs to.
+    pub principle: u8,
+    /// How binding it is.
+    pub level: Level,
+    /// What it looks at.
+    pub layer: Layer,
+    /// The verdict.
+    pub status: Status,
+    /// What the check demands, in a line.
+    pub title: String,
+    /// Why this verdict: what was seen and what was expected; for `unverified`, what is missing.
+    pub message: String,
+    /// Where it was seen.
+    pub evidence: Vec<Evidence>,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub help: Option<String>,
+    /// The command that explains the check.
+    pub docs: String,
+}
+
+/// The target of a report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TargetInfo {
+    /// Name for people: the configured name, else that of the program.
+    pub name: String,
+    /// Absolute program and the arguments that stand before those of a probe.
+    pub command: Vec<String>,
+    /// Folder of the project, when there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub project: Option<String>,
+}
+
+/// All verdicts of one invocation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// What was checked.
+    pub target: TargetInfo,
+    /// No MUST failed.
+    pub conformant: bool,
+    /// No MUST is unverified.
+    pub verified: bool,
+    /// The runs were cut short by a signal.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub interrupted: bool,
+    /// How many runs the verdicts rest on.
+    pub runs: usize,
+    /// Number of verdicts of each kind.
+    pub summary: Summary,
+    /// The verdicts, in the order of the table of checks.
+    pub results: Vec<CheckResult>,
+    /// What else the reader must know: unused or expired waivers, limits that were not enforced.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,56 @@
+//! What to run.
+
+use crate::report::{OutputFormat, Variant};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What names a run: probe × format × variant, and which one of several alike.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RunKey {
+    /// Name of the probe.
+    pub probe: String,
+    /// The format asked for.
+    pub format: OutputFormat,
+    /// The condition it is run under.
+    pub variant: Variant,
+    /// The n-th repetition (`repeat`) or the n-th environment (`hostile-env`), from 0; else 0.
+    pub nth: u8,
+}
+
+/// What standard input is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Stdin {
+    /// `/dev/null`.
+    #[default]
+    Null,
+    /// A pipe that holds these bytes and then ends. The target may leave them unread.
+    Bytes(Arc<[u8]>),
+}
+
+/// One execution to make. The variant in `key` decides the channel of standard output, the extra
+/// environment variables and (for `open-stdin`, when `stdin` is null) standard input.
+#[derive(Debug, Clone)]
+pub struct RunSpec {
+    /// What names it.
+    pub key: RunKey,
+    /// Absolute path of the program.
+    pub program: PathBuf,
+    /// Its arguments, without the program's name.
+    pub args: Vec<OsString>,
+    /// Working directory.
+    pub cwd: PathBuf,
+    /// Variables added to the cleared base environment (they win over it and over the variant's).
+    pub env: BTreeMap<OsString, OsString>,
+    /// Standard input.
+    pub stdin: Stdin,
+    /// When the run is ended by force, from its start.
+    pub deadline: Duration,
+    /// Confine writes, connections and signals with Landlock.
+    pub sandbox: bool,
+    /// Run alone: its times are evidence.
+    pub quiet: bool,
+}
