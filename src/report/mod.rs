@@ -3,6 +3,7 @@
 //! These types are the interface of `--output json` and `--output jsonl`; their schema is
 //! generated with schemars.
 
+pub mod catalogue;
 mod format;
 mod summary;
 

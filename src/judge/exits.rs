@@ -1,0 +1,144 @@
+//! Exit codes.
+
+use super::case::{Accepted, Case, Seen};
+use super::verdict::{Finding, Judgement, Look};
+use super::{DECLARE, shown};
+use crate::probe::Probe;
+use crate::report::catalogue::Derived;
+use crate::report::{OutputFormat, Stream, Variant};
+use crate::run::End;
+use serde_json::Value;
+
+/// `p2-exit-success`
+pub fn success(case: &Case) -> Judgement {
+    code(case, 0, "declare a probe that is expected to succeed")
+}
+
+/// `p2-exit-error`
+pub fn error(case: &Case) -> Judgement {
+    code(case, 1, "declare a probe with `exit = 1`")
+}
+
+/// `p2-exit-usage`
+pub fn usage(case: &Case) -> Judgement {
+    code(case, 2, "declare a probe with `exit = 2`")
+}
+
+/// `p2-exit-auth`
+pub fn auth(case: &Case) -> Judgement {
+    code(case, 77, "declare a probe with `exit = 77`")
+}
+
+/// `p2-exit-config`
+pub fn config(case: &Case) -> Judgement {
+    code(case, 78, "declare a probe with `exit = 78`")
+}
+
+/// Each probe that is expected to end with `code` does so.
+fn code(case: &Case, code: i32, missing: &str) -> Judgement {
+    if !case.promises.exit_codes.contains(&code) {
+        return Judgement::NotApplicable(format!("the target says that it has no exit code {code}"));
+    }
+    let expected = |probe: &&Probe| probe.exit == Some(code);
+    let own = case.probes.iter().filter(expected).filter(|probe| probe.is_declared());
+    let derived = case.probes.iter().filter(expected).filter(|probe| is_plain_call(probe));
+    let mut looks: Vec<Look> = own.map(|probe| ends_with(case, probe, code)).collect();
+    let declared = looks.len();
+    looks.extend(derived.map(|probe| ends_with(case, probe, code)));
+    // Help and version say nothing about the target's real work.
+    if code == 0 && declared == 0 {
+        looks.push(Look::Unknown(format!("only help and version were run: {DECLARE}")));
+    }
+    Judgement::of(looks, missing)
+}
+
+/// A derived probe of the target itself, not a declared one asked in another way.
+fn is_plain_call(probe: &Probe) -> bool {
+    [Derived::UnknownFlag, Derived::UnknownCommand].into_iter().any(|kind| probe.is(kind))
+}
+
+fn ends_with(case: &Case, probe: &Probe, code: i32) -> Look {
+    let mut wrong = None;
+    let mut right = 0;
+    for format in &probe.formats {
+        let Some(seen) = case.plain(probe, *format) else { continue };
+        // A refused format is a usage error of its own, whatever the probe is expected to do.
+        if matches!(case.accepted(*format), Accepted::No(_)) {
+            continue;
+        }
+        match seen.exit() {
+            Some(exit) if exit == code => right += 1,
+            Some(_) => wrong = wrong.or(Some(seen)),
+            None => return Look::Unknown(seen.unusable().unwrap_or_default()),
+        }
+    }
+    match (wrong, right) {
+        (None, 0) => Look::Unknown(format!("{} was run in no format that the target takes", probe.name)),
+        (None, _) => Look::Held,
+        (Some(seen), 0) => {
+            let detail = format!("exit code {}, expected {code}", shown(seen.exit()));
+            Look::Broken(Finding::new(seen.start_of(Stream::Stderr, detail)))
+        }
+        (Some(_), _) => Look::Unknown(format!(
+            "{} ends with {code} in some formats only: see p2-exit-consistent",
+            probe.name
+        )),
+    }
+}
+
+/// `p2-exit-consistent`
+pub fn consistent(case: &Case) -> Judgement {
+    let declared = || case.probes.iter().filter(|probe| probe.is_declared());
+    let signals = case.all().filter_map(|seen| died(&seen));
+    let formats = declared().map(|probe| same_code(case, probe));
+    let payloads = declared().filter_map(|probe| case.plain(probe, OutputFormat::Json)).filter_map(|seen| payload(&seen));
+    Judgement::of(signals.chain(formats).chain(payloads), DECLARE)
+}
+
+/// Death of a signal that nobody sent. A closed reader is [`super::ending::broken_pipe`]'s.
+fn died(seen: &Seen) -> Option<Look> {
+    match seen.run.end {
+        End::Signaled(signal) if seen.variant() != Variant::ClosedPipe => {
+            let detail = format!("died of signal {signal}: expected an exit code");
+            Some(Look::Broken(Finding::new(seen.start_of(Stream::Stderr, detail))))
+        }
+        _ => None,
+    }
+}
+
+/// The same code in every format and every time.
+fn same_code(case: &Case, probe: &Probe) -> Look {
+    let runs = case.of_name(&probe.name).filter(|seen| {
+        matches!(seen.variant(), Variant::Plain | Variant::Repeat)
+            && !matches!(case.accepted(seen.format()), Accepted::No(_))
+    });
+    let mut first: Option<(Seen, i32)> = None;
+    for seen in runs {
+        match (seen.exit(), &first) {
+            (None, _) => return Look::Unknown(seen.unusable().unwrap_or_default()),
+            (Some(exit), None) => first = Some((seen, exit)),
+            (Some(exit), Some((other, code))) if exit != *code => {
+                return seen.broken(format!("exit code {exit}, but {code} in {}", other.label()));
+            }
+            _ => {}
+        }
+    }
+    match first {
+        Some(_) => Look::Held,
+        None => Look::Unknown(format!("{} was run in no format that the target takes", probe.name)),
+    }
+}
+
+/// The payload's own word on success agrees with the exit code.
+fn payload(seen: &Seen) -> Option<Look> {
+    let exit = seen.exit()?;
+    let value = seen.value(Stream::Stdout)?;
+    let (key, ok) = ["ok", "success"]
+        .into_iter()
+        .find_map(|key| Some((key, value.get(key).and_then(Value::as_bool)?)))?;
+    if ok == (exit == 0) {
+        return Some(Look::Held);
+    }
+    let detail = format!("the payload says `\"{key}\": {ok}`, and the exit code is {exit}");
+    Some(seen.broken_at_start(Stream::Stdout, detail))
+}

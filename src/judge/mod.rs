@@ -1,0 +1,78 @@
+//! The checks' logic: a pure function of observations. No process, no clock, no file.
+
+mod case;
+mod data;
+mod ending;
+mod errors;
+mod exits;
+mod offers;
+mod output;
+mod read;
+mod sameness;
+mod scan;
+mod shape;
+mod verdict;
+
+pub use case::Case;
+
+use crate::report::catalogue::Check;
+use crate::report::CheckResult;
+use verdict::Judgement;
+
+/// What to do when no declared probe can decide.
+const DECLARE: &str = "declare a probe that is expected to succeed ([[probe]] in agentnative.toml, or --probe)";
+/// What to do when no failing probe can decide.
+const DECLARE_FAILING: &str =
+    "declare a probe that is expected to fail ([[probe]] with `exit`, or --probe \"1:…\")";
+
+/// The logic of each behavioral check.
+const LOGIC: &[(&str, fn(&Case) -> Judgement)] = &[
+    ("p2-output-format", output::format),
+    ("p2-output-json", output::json),
+    ("p2-output-jsonl", output::jsonl),
+    ("p2-output-pure", output::pure),
+    ("p2-output-complete", sameness::complete),
+    ("p2-output-stable", sameness::stable),
+    ("p2-output-parity", sameness::parity),
+    ("p2-json-strict", data::strict),
+    ("p2-json-interop", data::interop),
+    ("p2-jsonl-newline", data::newline),
+    ("p2-jsonl-prompt", data::prompt),
+    ("p2-stderr-diagnostics", errors::diagnostics),
+    ("p2-error-json", errors::error_json),
+    ("p2-exit-success", exits::success),
+    ("p2-exit-error", exits::error),
+    ("p2-exit-usage", exits::usage),
+    ("p2-exit-auth", exits::auth),
+    ("p2-exit-config", exits::config),
+    ("p2-exit-consistent", exits::consistent),
+    ("p2-completes", ending::completes),
+    ("p2-broken-pipe", ending::broken_pipe),
+    ("p2-envelope", sameness::envelope),
+    ("p2-schema-print", offers::schema),
+    ("p2-json-alias", offers::alias),
+    ("p2-more-formats", offers::more_formats),
+    ("p2-raw", offers::raw),
+];
+
+/// The verdict on each of `checks`, in their order. A check without logic here belongs to another layer
+/// and gives none.
+pub fn judge(case: &Case, checks: &[&Check]) -> Vec<CheckResult> {
+    checks
+        .iter()
+        .filter_map(|check| {
+            let (_, logic) = LOGIC.iter().find(|(id, _)| *id == check.id)?;
+            Some(logic(case).result(check))
+        })
+        .collect()
+}
+
+/// The IDs of the checks that have logic here, in no particular order.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    LOGIC.iter().map(|(id, _)| *id)
+}
+
+/// An exit code for people.
+fn shown(exit: Option<i32>) -> String {
+    exit.map_or_else(|| "none".to_owned(), |code| code.to_string())
+}

@@ -1,0 +1,111 @@
+//! What a target offers beside the three formats.
+
+use super::case::{Case, Seen};
+use super::scan::Scan;
+use super::verdict::{Finding, Judgement, Look};
+use super::{DECLARE, shown};
+use crate::contract::Schema;
+use crate::probe::Probe;
+use crate::report::catalogue::Derived;
+use crate::report::{OutputFormat, Stream};
+
+/// `p2-json-alias`
+pub fn alias(case: &Case) -> Judgement {
+    if ![OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(|format| case.promises.default_flag(format)) {
+        return Judgement::NotApplicable("the target's formats are not asked for with `--output`".into());
+    }
+    let looks = case.derived(Derived::Alias).filter_map(|probe| {
+        let format = *probe.formats.first()?;
+        let declared = case.probes.iter().find(|declared| Some(declared.name.as_str()) == probe.of())?;
+        Some(same(&case.plain(probe, format)?, &case.plain(declared, format)?))
+    });
+    Judgement::of(looks, DECLARE)
+}
+
+fn same(short: &Seen, long: &Seen) -> Look {
+    if let Some(reason) = long.unusable() {
+        return Look::Unknown(reason);
+    }
+    let scan: &Scan = &long.scan();
+    if scan.structural().is_some() {
+        return Look::Unknown(long.not_data());
+    }
+    if short.exit() != Some(0) {
+        let detail = format!("exit code {}, and 0 with `--output {}`", shown(short.exit()), short.format().name());
+        return Look::Broken(Finding::new(short.start_of(Stream::Stderr, detail)));
+    }
+    let other = short.scan();
+    if let Some(problem) = other.structural() {
+        return short.broken_at(Stream::Stdout, problem.at, format!("not what `--output` gives: {}", problem.message));
+    }
+    match super::sameness::difference(&scan.shape, &other.shape) {
+        Some(difference) => short.broken(format!("not what `--output` gives: {difference}")),
+        None => Look::Held,
+    }
+}
+
+/// `p2-more-formats`
+pub fn more_formats(case: &Case) -> Judgement {
+    offered(case, Derived::MoreFormats, "no format beyond text, json and jsonl was found")
+}
+
+/// `p2-raw`
+pub fn raw(case: &Case) -> Judgement {
+    offered(case, Derived::Raw, "no `--raw` was found")
+}
+
+fn offered(case: &Case, kind: Derived, absent: &str) -> Judgement {
+    let works = |probe: &&Probe| {
+        let seen = case.plain(probe, OutputFormat::Text);
+        seen.is_some_and(|seen| seen.exit() == Some(0) && !seen.run.stdout.bytes.is_empty())
+    };
+    match case.derived(kind).find(works) {
+        Some(probe) => Judgement::Pass(format!("offered: {}", probe.name)),
+        None => Judgement::NotApplicable(absent.into()),
+    }
+}
+
+/// `p2-schema-print`
+pub fn schema(case: &Case) -> Judgement {
+    let printed = case.derived(Derived::Schema).find_map(|probe| case.plain(probe, OutputFormat::Json));
+    let Some(printed) = printed else {
+        return Judgement::Unverified("how the target prints its schema is not known: declare `schema` under [target]".into());
+    };
+    if printed.exit() != Some(0) {
+        let detail = format!("the schema command ends with exit code {}", shown(printed.exit()));
+        return Judgement::Broken(vec![Finding::new(printed.start_of(Stream::Stderr, detail))]);
+    }
+    if let Some(problem) = printed.scan().structural() {
+        let detail = format!("the schema command does not print JSON: {}", problem.message);
+        return Judgement::Broken(vec![Finding::new(printed.at(Stream::Stdout, problem.at, detail))]);
+    }
+    let Some(document) = printed.value(Stream::Stdout) else {
+        return Judgement::Unverified("the printed schema is too large to be read".into());
+    };
+    let schema = match Schema::compile(&document) {
+        Ok(schema) => schema,
+        Err(error) => {
+            let detail = format!("what the schema command prints is no valid JSON Schema: {}", error.message);
+            return Judgement::Broken(vec![Finding::new(printed.start_of(Stream::Stdout, detail))]);
+        }
+    };
+    let looks = case.successes().filter_map(|probe| case.plain(probe, OutputFormat::Json)).map(|seen| {
+        if let Some(reason) = seen.unusable() {
+            return Look::Unknown(reason);
+        }
+        if seen.scan().structural().is_some() {
+            return Look::Unknown(seen.not_data());
+        }
+        let Some(value) = seen.value(Stream::Stdout) else {
+            return Look::Unknown(format!("{} is too large to be validated here", seen.label()));
+        };
+        match schema.violations(&value).into_iter().next() {
+            Some(violation) => seen.broken_at_pointer(
+                &violation.pointer,
+                format!("does not validate against the printed schema: {violation}"),
+            ),
+            None => Look::Held,
+        }
+    });
+    Judgement::of(looks, DECLARE)
+}

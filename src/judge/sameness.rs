@@ -1,0 +1,414 @@
+//! That the same call gives the same thing: whole, each time, in each format, for each command.
+
+use super::DECLARE;
+use super::case::{Case, Seen};
+use super::shape::{Kind, Node, Shape, Type};
+use super::verdict::{Finding, Judgement, Look};
+use crate::json::ProblemKind;
+use crate::probe::Probe;
+use crate::report::{OutputFormat, Stream, Variant};
+use crate::run::Bytes;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Seen<'_> {
+    /// Whether stdout is a part of what the same call gave under another variant: cut, where the other
+    /// is whole.
+    pub fn is_cut(&self) -> bool {
+        if self.scan().structural().is_none_or(|problem| !ends_early(problem.kind)) {
+            return false;
+        }
+        let others = [Variant::File, Variant::Plain, Variant::SlowReader];
+        others
+            .into_iter()
+            .filter_map(|variant| self.case.seen(self.probe, self.format(), variant, 0))
+            .any(|other| other.exit() == Some(0) && other.scan().structural().is_none() && other.run.stdout.bytes.len() > self.run.stdout.bytes.len())
+    }
+}
+
+fn ends_early(kind: ProblemKind) -> bool {
+    matches!(kind, ProblemKind::Truncated | ProblemKind::Torn | ProblemKind::Empty | ProblemKind::InvalidUtf8)
+}
+
+/// `p2-output-complete`
+pub fn complete(case: &Case) -> Judgement {
+    let looks = case.successes().flat_map(|probe| {
+        [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter_map(|format| {
+            if !probe.formats.contains(&format) { return None; }
+            Some(whole(case, probe, format))
+        })
+    });
+    Judgement::of(looks, DECLARE)
+}
+
+fn whole(case: &Case, probe: &Probe, format: OutputFormat) -> Look {
+    let mut readers = Vec::new();
+    for variant in [Variant::Plain, Variant::SlowReader, Variant::File] {
+        let Some(seen) = case.seen(probe, format, variant, 0) else {
+            return Look::Unknown(format!("{} was not run under {}", probe.name, variant.name()));
+        };
+        if let Some(reason) = seen.unusable() {
+            return Look::Unknown(reason);
+        }
+        readers.push(seen);
+    }
+    if readers.windows(2).all(|pair| same_bytes(&pair[0].run.stdout.bytes, &pair[1].run.stdout.bytes)) {
+        return Look::Held;
+    }
+    if let Some(cut) = readers.iter().find(|seen| seen.is_cut()) {
+        return Look::Broken(cut_at(cut, &readers));
+    }
+    if let Some(seen) = readers.iter().find(|seen| seen.scan().structural().is_some()) {
+        return Look::Unknown(seen.not_data());
+    }
+    // The bytes differ, as times and IDs make them. What counts is that nothing is missing.
+    let repeats = case.repeats(probe, format);
+    let size = |seen: &Seen| size(&seen.scan().shape);
+    let steady = repeats.iter().map(size).collect::<BTreeSet<_>>();
+    let Some(expected) = steady.first().copied().filter(|_| steady.len() == 1 && repeats.len() > 1) else {
+        return Look::Held; // The number of values changes by itself, and each output is whole.
+    };
+    match readers.iter().find(|seen| size(seen) < expected) {
+        Some(seen) => seen.broken(format!("{} of {expected} values arrive under {}", size(seen), seen.condition())),
+        None => Look::Held,
+    }
+}
+
+fn cut_at(cut: &Seen, readers: &[Seen]) -> Finding {
+    let length = cut.run.stdout.bytes.len();
+    let longest = readers.iter().map(|seen| seen.run.stdout.bytes.len()).max().unwrap_or(length);
+    let problem = cut.scan().structural().map(|problem| problem.at);
+    let detail = format!("stdout is cut after {length} of {longest} bytes under {}", cut.condition());
+    match problem {
+        Some(at) => Finding::new(cut.at(Stream::Stdout, at, detail)),
+        None => Finding::new(cut.here(detail)),
+    }
+}
+
+fn same_bytes(a: &Bytes, b: &Bytes) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let (mut left, mut right) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
+    let mut at = 0;
+    while at < a.len() {
+        let want = left.len().min((a.len() - at) as usize);
+        let read = |bytes: &Bytes, buffer: &mut [u8]| -> bool {
+            let mut done = 0;
+            while done < want {
+                match bytes.read_at(at + done as u64, &mut buffer[done..want]) {
+                    Ok(0) | Err(_) => return false,
+                    Ok(n) => done += n,
+                }
+            }
+            true
+        };
+        if !read(a, &mut left) || !read(b, &mut right) || left[..want] != right[..want] {
+            return false;
+        }
+        at += want as u64;
+    }
+    true
+}
+
+/// How many values there are.
+fn size(node: &Node) -> u64 {
+    node.count() + node.keys.values().map(size).sum::<u64>() + node.items.as_deref().map_or(0, size)
+}
+
+impl<'a> Case<'a> {
+    /// The plain run of a call and its repetitions, those that are data.
+    fn repeats(&'a self, probe: &'a Probe, format: OutputFormat) -> Vec<Seen<'a>> {
+        self.of_name(&probe.name)
+            .filter(|seen| seen.format() == format && matches!(seen.variant(), Variant::Plain | Variant::Repeat))
+            .filter(|seen| seen.unusable().is_none() && seen.scan().structural().is_none())
+            .collect()
+    }
+}
+
+/// `p2-output-stable`
+pub fn stable(case: &Case) -> Judgement {
+    let looks = case.data().filter(|seen| seen.variant() == Variant::Repeat).map(|again| {
+        let Some(first) = case.plain(again.probe, again.format()) else {
+            return Look::Unknown(format!("{} has no first run to be compared with", again.label()));
+        };
+        for seen in [&first, &again] {
+            if let Some(reason) = seen.unusable() {
+                return Look::Unknown(reason);
+            }
+            if seen.scan().structural().is_some() {
+                return Look::Unknown(seen.not_data());
+            }
+        }
+        match difference(&first.scan().shape, &again.scan().shape) {
+            Some(difference) => again.broken(format!("not the same when run again: {difference}")),
+            None => Look::Held,
+        }
+    });
+    Judgement::of(looks, DECLARE)
+}
+
+/// What is not the same in two shapes, if anything: a key that is always there in one and never in the
+/// other, or another type. Null stands for any type; empty lists say nothing of their elements; keys
+/// that are data (IDs, paths, numbers) may differ.
+pub fn difference(a: &Shape, b: &Shape) -> Option<String> {
+    differ(a, b, &mut String::new())
+}
+
+fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
+    let place = |pointer: &str| if pointer.is_empty() { "the whole".to_owned() } else { pointer.to_owned() };
+    let types = |node: &Node| node.types.keys().copied().filter(|of| *of != Type::Null).collect::<BTreeSet<_>>();
+    let (left, right) = (types(a), types(b));
+    if !left.is_empty() && !right.is_empty() && left.is_disjoint(&right) {
+        return Some(format!("{} is {} in one and {} in the other", place(pointer), names(&left), names(&right)));
+    }
+    if a.objects() > 0 && b.objects() > 0 && !(keys_are_data(a, b) || a.more_keys || b.more_keys) {
+        for (one, other) in [(a, b), (b, a)] {
+            let gone = one.keys.iter().find(|(key, node)| {
+                node.count() == one.objects() && !other.keys.contains_key(*key) && same_number(one, other)
+            });
+            if let Some((key, _)) = gone {
+                return Some(format!("the key `{key}` of {} is there in one and not in the other", place(pointer)));
+            }
+        }
+    }
+    for (key, child) in &a.keys {
+        if let Some(other) = b.keys.get(key) {
+            let length = pointer.len();
+            pointer.push('/');
+            pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            if let Some(found) = differ(child, other, pointer) {
+                return Some(found);
+            }
+            pointer.truncate(length);
+        }
+    }
+    if let (Some(left), Some(right)) = (&a.items, &b.items) {
+        let length = pointer.len();
+        pointer.push_str("/*");
+        if let Some(found) = differ(left, right, pointer) {
+            return Some(found);
+        }
+        pointer.truncate(length);
+    }
+    None
+}
+
+/// With other elements in a list, other optional keys are to be expected.
+fn same_number(a: &Node, b: &Node) -> bool {
+    a.objects() == b.objects()
+}
+
+fn names(types: &BTreeSet<Type>) -> String {
+    types.iter().map(|of| of.name()).collect::<Vec<_>>().join(" or ")
+}
+
+/// Whether the keys in which two objects differ look like data rather than like names.
+fn keys_are_data(a: &Node, b: &Node) -> bool {
+    let differing: Vec<&String> = a
+        .keys
+        .keys()
+        .filter(|key| !b.keys.contains_key(*key))
+        .chain(b.keys.keys().filter(|key| !a.keys.contains_key(*key)))
+        .collect();
+    differing.iter().all(|key| key.contains(|c: char| c.is_ascii_digit() || "/.:@ ".contains(c)))
+}
+
+/// `p2-output-parity`
+pub fn parity(case: &Case) -> Judgement {
+    let both = |probe: &&Probe| [OutputFormat::Json, OutputFormat::Jsonl].iter().all(|format| probe.formats.contains(format));
+    let looks = case.successes().filter(both).filter_map(|probe| {
+        let document = case.plain(probe, OutputFormat::Json)?;
+        let lines = case.plain(probe, OutputFormat::Jsonl)?;
+        Some(same_records(case, &document, &lines))
+    });
+    Judgement::of(looks, DECLARE)
+}
+
+fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
+    for seen in [document, lines] {
+        if let Some(reason) = seen.unusable() {
+            return Look::Unknown(reason);
+        }
+        if seen.scan().structural().is_some() {
+            return Look::Unknown(seen.not_data());
+        }
+    }
+    let (whole, records) = (document.scan(), lines.scan());
+    let lists = lists(&whole.shape);
+    let matched = matches(&whole.shape, &records.shape);
+    let steady = |probe: &Probe, format| {
+        let repeats = case.repeats(probe, format);
+        let first = repeats.first().map(|seen| seen.scan().shape.clone());
+        first.is_some_and(|first| {
+            repeats.len() > 1
+                && repeats.iter().all(|seen| {
+                    let shape = &seen.scan().shape;
+                    shape.kinds == first.kinds && size(shape) == size(&first) && all_kinds(shape) == all_kinds(&first)
+                })
+        })
+    };
+    let is_steady = || steady(document.probe, OutputFormat::Json) && steady(lines.probe, OutputFormat::Jsonl);
+    match matched {
+        Match::Same => Look::Held,
+        Match::OtherWords(pointer) if is_steady() => lines.broken(format!(
+            "the records have the keys of those at {pointer} in json, but not the same words in them"
+        )),
+        Match::OtherWords(_) => Look::Held, // Values that change by themselves.
+        Match::None => {
+            let count = records.shape.count();
+            let Some((pointer, list)) = lists.iter().max_by_key(|(_, list)| list.elements()) else {
+                return Look::Unknown(format!(
+                    "nothing in the json of {} has the keys of its jsonl records: they can't be told to be the same",
+                    document.probe.name
+                ));
+            };
+            if !is_steady() {
+                return Look::Unknown(format!("the records of {} change from run to run", document.probe.name));
+            }
+            if list.elements() != count && (count == 0 || related(list, &records.shape)) {
+                let detail = format!("json has {} records at {pointer}, jsonl {count}", list.elements());
+                return lines.broken(detail);
+            }
+            if list.elements() == count && related(list, &records.shape) {
+                return lines.broken(format!("the jsonl records have not the keys and types of those at {pointer} in json: {}", key_difference(list, &records.shape)));
+            }
+            Look::Unknown(format!(
+                "no list in the json of {} has the keys of its jsonl records: they can't be told to be the same",
+                document.probe.name
+            ))
+        }
+    }
+}
+
+/// How the records of a document and those of lines go together.
+enum Match {
+    Same,
+    /// As many, with the same keys and types, but with other words.
+    OtherWords(String),
+    None,
+}
+
+/// Looks for the records in the document: the elements of a list, the document itself, or a member.
+fn matches(document: &Node, lines: &Node) -> Match {
+    let mut near = Match::None;
+    for (pointer, list) in lists(document) {
+        for (ours, theirs, tagged) in [
+            (&list.kinds.whole, &lines.kinds.whole, false),
+            (&list.kinds.whole, &lines.kinds.untagged, true),
+        ] {
+            // In a stream of events of several kinds the records are one of the kinds.
+            let found = ours.iter().all(|(signature, kind)| {
+                theirs.get(signature).is_some_and(|other| other.count == kind.count)
+            });
+            let all = list.elements() == list.kinds.count();
+            let others = lines.kinds.count() != list.kinds.count();
+            if !found || !all || (others && !tagged) || (others && list.elements() == 0) {
+                continue;
+            }
+            if ours.iter().all(|(signature, kind)| theirs[signature].words == kind.words) {
+                return Match::Same;
+            }
+            near = Match::OtherWords(pointer.clone());
+        }
+    }
+    if lines.count() <= 1 && single(document, lines) {
+        return Match::Same;
+    }
+    near
+}
+
+/// One record that is the document, or one of its members; or none, for an empty document.
+fn single(document: &Node, lines: &Node) -> bool {
+    if lines.count() == 0 {
+        return lists(document).iter().all(|(_, list)| list.elements() == 0);
+    }
+    let mut objects: Vec<&Node> = vec![document];
+    objects.extend(document.keys.values());
+    objects.into_iter().any(|object| {
+        object.objects() == 1 && {
+            let members = object.keys.iter().map(|(key, node)| (key.as_str(), node.types.keys().next()));
+            let members: BTreeMap<_, _> = members.collect();
+            let keys = lines.keys.iter().map(|(key, node)| (key.as_str(), node.types.keys().next()));
+            let keys: Vec<_> = keys.collect();
+            keys.len() >= members.len()
+                && keys.len() <= members.len() + 1
+                && members.iter().all(|member| keys.contains(&(*member.0, *member.1)))
+        }
+    })
+}
+
+/// The lists of a document that stand at one place only, not in other lists, with their pointers.
+fn lists(document: &Node) -> Vec<(String, &Node)> {
+    fn walk<'a>(node: &'a Node, pointer: String, depth: usize, found: &mut Vec<(String, &'a Node)>) {
+        if node.types.contains_key(&Type::Array) {
+            found.push((if pointer.is_empty() { "the top".into() } else { pointer.clone() }, node));
+        }
+        if depth > 0 {
+            for (key, child) in &node.keys {
+                walk(child, format!("{pointer}/{key}"), depth - 1, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(document, String::new(), 4, &mut found);
+    found
+}
+
+fn all_kinds(document: &Node) -> Vec<(String, &BTreeMap<String, Kind>)> {
+    lists(document).into_iter().map(|(pointer, list)| (pointer, &list.kinds.whole)).collect()
+}
+
+/// Whether the elements of a list and the records have keys in common, so that they are meant to be the
+/// same.
+fn related(list: &Node, lines: &Node) -> bool {
+    let items = list.items.as_deref();
+    items.is_some_and(|items| items.keys.keys().any(|key| lines.keys.contains_key(key)))
+}
+
+fn key_difference(list: &Node, lines: &Node) -> String {
+    let Some(items) = list.items.as_deref() else { return String::new() };
+    let missing = items.keys.keys().find(|key| !lines.keys.contains_key(*key));
+    let more = lines.keys.keys().find(|key| !items.keys.contains_key(*key));
+    match (missing, more) {
+        (Some(key), _) => format!("`{key}` is missing in jsonl"),
+        (None, Some(key)) => format!("`{key}` is in jsonl only"),
+        (None, None) => difference(items, lines).unwrap_or_else(|| "they differ in which records have them".into()),
+    }
+}
+
+/// `p2-envelope`
+pub fn envelope(case: &Case) -> Judgement {
+    let mut first: Option<(Seen, Vec<String>)> = None;
+    let mut looks = Vec::new();
+    let mut commands = 0;
+    for seen in case.successes().filter_map(|probe| case.plain(probe, OutputFormat::Json)) {
+        if let Some(reason) = seen.unusable() {
+            looks.push(Look::Unknown(reason));
+            continue;
+        }
+        let scan = seen.scan();
+        if scan.structural().is_some() {
+            looks.push(Look::Unknown(seen.not_data()));
+            continue;
+        }
+        commands += 1;
+        if scan.shape.objects() != 1 {
+            let detail = "the document is no object: expected one envelope with the same keys for all commands";
+            looks.push(seen.broken_at_start(Stream::Stdout, detail));
+            continue;
+        }
+        let keys: Vec<String> = scan.shape.keys.keys().cloned().collect();
+        match &first {
+            None => first = Some((seen, keys)),
+            Some((other, expected)) if *expected != keys => looks.push(seen.broken_at_start(
+                Stream::Stdout,
+                format!("top-level keys {}, but {} in {}", keys.join(", "), expected.join(", "), other.label()),
+            )),
+            Some(_) => looks.push(Look::Held),
+        }
+    }
+    if commands < 2 && !looks.iter().any(|look| matches!(look, Look::Broken(_))) {
+        return Judgement::Unverified(format!("one shape across commands takes at least two: {DECLARE}"));
+    }
+    Judgement::of(looks, DECLARE)
+}

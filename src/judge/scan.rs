@@ -1,0 +1,72 @@
+//! Strict reading of a stream, once: its problems and its shape.
+
+use crate::json::{self, Problem, ProblemKind, Summary};
+use crate::report::OutputFormat;
+use crate::run::Bytes;
+use crate::judge::shape::{Shape, ShapeSink};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What strict reading gave.
+pub struct Scan {
+    /// The problems, and how many records.
+    pub summary: Summary,
+    /// The merged shape of the document, or of all records.
+    pub shape: Shape,
+}
+
+impl Scan {
+    fn of(bytes: &Bytes, format: OutputFormat) -> std::io::Result<Self> {
+        let options = json::Options::default();
+        let mut sink = ShapeSink::default();
+        let summary = match format {
+            OutputFormat::Jsonl => json::read_lines(bytes.reader(), &options, &mut sink)?,
+            OutputFormat::Json | OutputFormat::Text => json::read_document(bytes.reader(), &options, &mut sink)?,
+        };
+        Ok(Self { summary, shape: sink.finish() })
+    }
+
+    /// The first problem that makes the stream no document, or no JSON lines, at all.
+    pub fn structural(&self) -> Option<&Problem> {
+        self.problems().find(|problem| problem.kind.is_structural())
+    }
+
+    /// The problems, in order.
+    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.summary.problems.iter()
+    }
+
+    /// The first control byte that is no part of data: what a terminal would act on.
+    pub fn control(&self) -> Option<&Problem> {
+        let mut problems = self.problems().take_while(|problem| is_control(problem.kind) || !problem.kind.is_structural());
+        problems.find(|problem| is_control(problem.kind))
+    }
+}
+
+fn is_control(kind: ProblemKind) -> bool {
+    matches!(kind, ProblemKind::Control | ProblemKind::Nul | ProblemKind::BareCr)
+}
+
+/// Scans by stream, each made when it is first asked for.
+#[derive(Default)]
+pub struct Scans(RefCell<HashMap<(usize, OutputFormat), Rc<Scan>>>);
+
+impl Scans {
+    /// The scan of these bytes, read as `format` says. Streams with the same backing share one.
+    pub fn of(&self, bytes: &Bytes, format: OutputFormat) -> Rc<Scan> {
+        let backing = match bytes {
+            Bytes::Memory(bytes) => Arc::as_ptr(bytes).cast::<u8>() as usize,
+            Bytes::File { file, .. } => Arc::as_ptr(file) as usize,
+        };
+        let key = (backing, format);
+        if let Some(scan) = self.0.borrow().get(&key) {
+            return Rc::clone(scan);
+        }
+        let scan = Scan::of(bytes, format).unwrap_or_else(|error| Scan::unreadable(&error));
+        let scan = Rc::new(scan);
+        self.0.borrow_mut().insert(key, Rc::clone(&scan));
+        scan
+    }
+}

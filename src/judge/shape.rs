@@ -1,0 +1,332 @@
+//! The merged shape of a document or of records: which keys and types stand where, and how many.
+//!
+//! Memory depends on the number of different places, which is bounded, not on the number of values.
+
+use crate::json::{Sink, Span};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// More keys at one place than this are a map of data, not a record: the rest is not kept.
+const MAX_KEYS: usize = 4096;
+/// Deeper places than this are not kept.
+const MAX_DEPTH: usize = 64;
+/// More kinds of records at one place than this are not told apart.
+const MAX_KINDS: usize = 1024;
+/// Keys whose string value says which kind of record it is.
+const TAGS: [&str; 4] = ["type", "event", "kind", "record"];
+
+/// The type of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Type {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool,
+    /// A number.
+    Number,
+    /// A string.
+    String,
+    /// An object.
+    Object,
+    /// An array.
+    Array,
+}
+
+impl Type {
+    /// Its name in JSON Schema.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool => "boolean",
+            Self::Number => "number",
+            Self::String => "string",
+            Self::Object => "object",
+            Self::Array => "array",
+        }
+    }
+}
+
+/// All values seen at one place.
+#[derive(Debug, Clone, Default)]
+pub struct Node {
+    /// How many of each type.
+    pub types: BTreeMap<Type, u64>,
+    /// The members of the objects.
+    pub keys: BTreeMap<String, Node>,
+    /// Some keys were not kept.
+    pub more_keys: bool,
+    /// The elements of the arrays, merged; absent when there were none.
+    pub items: Option<Box<Node>>,
+    /// For a root of records or an array: the kinds of objects in it.
+    pub kinds: Kinds,
+}
+
+impl Node {
+    /// How many values there were.
+    pub fn count(&self) -> u64 {
+        self.types.values().sum()
+    }
+
+    /// How many objects.
+    pub fn objects(&self) -> u64 {
+        self.types.get(&Type::Object).copied().unwrap_or(0)
+    }
+
+    /// How many elements the arrays had together.
+    pub fn elements(&self) -> u64 {
+        self.items.as_ref().map_or(0, |items| items.count())
+    }
+}
+
+/// Kinds of objects by their keys and types, each with how many there were and a sum over the words
+/// in them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kinds {
+    /// With all keys.
+    pub whole: BTreeMap<String, Kind>,
+    /// Without the key that says the kind of record ([`TAGS`]), where there is one.
+    pub untagged: BTreeMap<String, Kind>,
+    /// There were more kinds than are kept.
+    pub more: bool,
+}
+
+/// Objects that are alike.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Kind {
+    /// How many.
+    pub count: u64,
+    /// Sum of hashes over their words: strings without digits, and booleans. Order of objects does
+    /// not matter; times, IDs and numbers are left out, for they change from run to run.
+    pub words: u64,
+}
+
+/// The shape of a whole stream.
+pub type Shape = Node;
+
+/// Builds a [`Shape`] while reading.
+#[derive(Default)]
+pub struct ShapeSink {
+    nodes: Vec<Slot>,
+    frames: Vec<Frame>,
+    /// Whether the words that are met belong to a longer string, which has none of its own.
+    in_parts: bool,
+}
+
+/// A [`Node`] in the making: children by their place in [`ShapeSink::nodes`].
+#[derive(Default)]
+struct Slot {
+    types: BTreeMap<Type, u64>,
+    keys: BTreeMap<String, usize>,
+    more_keys: bool,
+    items: Option<usize>,
+    kinds: Kinds,
+}
+
+/// An open container.
+struct Frame {
+    /// Its node; none where it is too deep or under a key that is not kept.
+    node: Option<usize>,
+    is_object: bool,
+    /// The member that comes next.
+    key: String,
+    child: Option<usize>,
+    /// For an object: its keys with their types, and what says its kind.
+    members: BTreeMap<String, Type>,
+    tag: Option<(&'static str, u64)>,
+    words: u64,
+}
+
+impl ShapeSink {
+    /// The shape of what was read.
+    pub fn finish(mut self) -> Shape {
+        while !self.frames.is_empty() {
+            self.close();
+        }
+        if self.nodes.is_empty() { Node::default() } else { take(&mut self.nodes, 0) }
+    }
+
+    /// The node that the next value belongs to, with the value's type counted there.
+    fn enter(&mut self, of: Type) -> Option<usize> {
+        if self.nodes.is_empty() {
+            self.nodes.push(Slot::default());
+        }
+        let node = match self.frames.last_mut() {
+            None => Some(0),
+            Some(frame) if frame.is_object => {
+                if frame.members.len() < MAX_KEYS {
+                    frame.members.insert(std::mem::take(&mut frame.key), of);
+                }
+                frame.child
+            }
+            Some(frame) => match (frame.node, frame.child) {
+                (None, _) => None,
+                (Some(_), Some(child)) => Some(child),
+                (Some(node), None) => {
+                    let next = self.nodes.len();
+                    let child = *self.nodes[node].items.get_or_insert(next);
+                    frame.child = Some(child);
+                    if child == next {
+                        self.nodes.push(Slot::default());
+                    }
+                    Some(child)
+                }
+            },
+        };
+        if let Some(node) = node {
+            *self.nodes[node].types.entry(of).or_default() += 1;
+        }
+        node
+    }
+
+    fn open(&mut self, of: Type) {
+        let node = self.enter(of).filter(|_| self.frames.len() < MAX_DEPTH);
+        self.frames.push(Frame {
+            node,
+            is_object: of == Type::Object,
+            key: String::new(),
+            child: None,
+            members: BTreeMap::new(),
+            tag: None,
+            words: 0,
+        });
+    }
+
+    fn close(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        // Where the object counts as one of several: records, and elements of an array.
+        let list = match self.frames.last_mut() {
+            None => Some(0),
+            Some(parent) => {
+                parent.words = parent.words.wrapping_add(frame.words);
+                parent.node.filter(|_| !parent.is_object)
+            }
+        };
+        if let (true, Some(list)) = (frame.is_object, list) {
+            self.nodes[list].kinds.add(&frame);
+        }
+    }
+
+    fn word(&mut self, text: &[u8]) -> u64 {
+        let Some(frame) = self.frames.last_mut() else { return 0 };
+        let hash = xxh3_64(frame.key.as_bytes()).rotate_left(17) ^ xxh3_64(text);
+        frame.words = frame.words.wrapping_add(hash);
+        hash
+    }
+}
+
+/// The node at `at`, with its children.
+fn take(nodes: &mut [Slot], at: usize) -> Node {
+    let slot = std::mem::take(&mut nodes[at]);
+    Node {
+        types: slot.types,
+        keys: slot.keys.into_iter().map(|(key, child)| (key, take(nodes, child))).collect(),
+        more_keys: slot.more_keys,
+        items: slot.items.map(|child| Box::new(take(nodes, child))),
+        kinds: slot.kinds,
+    }
+}
+
+impl Kinds {
+    fn add(&mut self, object: &Frame) {
+        let tag = object.tag.map(|(key, _)| key);
+        let words = object.words.wrapping_sub(object.tag.map_or(0, |(_, hash)| hash));
+        self.more |= !count(&mut self.whole, signature(object, None), object.words);
+        self.more |= !count(&mut self.untagged, signature(object, tag), words);
+    }
+
+    /// How many objects there are.
+    pub fn count(&self) -> u64 {
+        self.whole.values().map(|kind| kind.count).sum()
+    }
+}
+
+fn signature(object: &Frame, without: Option<&str>) -> String {
+    let members = object.members.iter().filter(|(key, _)| Some(key.as_str()) != without);
+    members.map(|(key, of)| format!("{key}: {}", of.name())).collect::<Vec<_>>().join(", ")
+}
+
+fn count(kinds: &mut BTreeMap<String, Kind>, signature: String, words: u64) -> bool {
+    let full = kinds.len() >= MAX_KINDS;
+    let kind = match kinds.entry(signature) {
+        Entry::Occupied(entry) => entry.into_mut(),
+        Entry::Vacant(_) if full => return false,
+        Entry::Vacant(entry) => entry.insert(Kind::default()),
+    };
+    kind.count += 1;
+    kind.words = kind.words.wrapping_add(words);
+    true
+}
+
+impl Sink for ShapeSink {
+    fn end_record(&mut self, _offset: u64, _whole: bool) {
+        while !self.frames.is_empty() {
+            self.close();
+        }
+    }
+
+    fn begin_object(&mut self, _start: u64) {
+        self.open(Type::Object);
+    }
+
+    fn end_object(&mut self, _end: u64) {
+        self.close();
+    }
+
+    fn begin_array(&mut self, _start: u64) {
+        self.open(Type::Array);
+    }
+
+    fn end_array(&mut self, _end: u64) {
+        self.close();
+    }
+
+    fn key(&mut self, _span: Span, text: &str) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        frame.key.clear();
+        frame.key.push_str(text);
+        frame.child = frame.node.and_then(|node| {
+            if let Some(child) = self.nodes[node].keys.get(text) {
+                return Some(*child);
+            }
+            if self.nodes[node].keys.len() >= MAX_KEYS {
+                self.nodes[node].more_keys = true;
+                return None;
+            }
+            self.nodes.push(Slot::default());
+            let child = self.nodes.len() - 1;
+            self.nodes[node].keys.insert(text.to_owned(), child);
+            Some(child)
+        });
+    }
+
+    fn string_part(&mut self, _start: u64, _text: &str) {
+        self.in_parts = true;
+    }
+
+    fn string(&mut self, _span: Span, text: &str) {
+        let long = std::mem::take(&mut self.in_parts);
+        // What names the format itself differs between formats by right.
+        let stable = !long && !text.bytes().any(|byte| byte.is_ascii_digit()) && !text.contains("json");
+        let hash = if stable { self.word(text.as_bytes()) } else { 0 };
+        if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_object && frame.tag.is_none())
+            && let Some(tag) = TAGS.iter().find(|tag| **tag == frame.key)
+        {
+            frame.tag = Some((tag, hash));
+        }
+        self.enter(Type::String);
+    }
+
+    fn number(&mut self, _span: Span, _text: &str) {
+        self.enter(Type::Number);
+    }
+
+    fn bool(&mut self, _span: Span, value: bool) {
+        self.word(if value { b"true" } else { b"false" });
+        self.enter(Type::Bool);
+    }
+
+    fn null(&mut self, _span: Span) {
+        self.enter(Type::Null);
+    }
+}

@@ -1,0 +1,129 @@
+//! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
+
+use super::{FORMAT_PLACE, Probe, Promises, Role};
+use crate::report::OutputFormat;
+use crate::report::catalogue::Derived;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// A flag that no program has.
+pub const UNKNOWN_FLAG: &str = "--agentnative-unknown-flag";
+/// A command that no program has.
+pub const UNKNOWN_COMMAND: &str = "agentnative-unknown-command";
+/// A format that no program has.
+pub const UNKNOWN_FORMAT: &str = "agentnative-unknown-format";
+
+/// The probes of these kinds, from what is declared and promised.
+///
+/// Those that are made from a declared probe take the ones that succeed: trying another flag on a
+/// call that fails anyway shows nothing.
+pub fn derived(
+    kinds: &BTreeSet<Derived>,
+    declared: &[Probe],
+    promises: &Promises,
+    timeout: Duration,
+) -> Vec<Probe> {
+    let mut probes: Vec<Probe> =
+        kinds.iter().filter_map(|kind| alone(*kind, promises, timeout)).collect();
+    let successes: Vec<&Probe> = declared.iter().filter(|probe| probe.exit == Some(0)).collect();
+    for (at, probe) in successes.iter().enumerate() {
+        probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, promises, at == 0)));
+    }
+    for probe in &mut probes {
+        while declared.iter().any(|declared| declared.name == probe.name) {
+            probe.name.push('\'');
+        }
+    }
+    probes
+}
+
+/// A probe of the target itself.
+fn alone(kind: Derived, promises: &Promises, timeout: Duration) -> Option<Probe> {
+    let (args, exit): (&[&str], _) = match kind {
+        Derived::Help => (&["--help"], 0),
+        Derived::Version => (&["--version"], 0),
+        Derived::UnknownFlag => (&[UNKNOWN_FLAG], 2),
+        Derived::UnknownCommand if promises.has_commands => (&[UNKNOWN_COMMAND], 2),
+        Derived::Schema => {
+            let args: Vec<&str> = promises.schema.as_ref()?.iter().map(String::as_str).collect();
+            let mut probe = bare(kind, &args, timeout);
+            probe.exit = Some(0);
+            probe.asks_format = false;
+            probe.formats = vec![OutputFormat::Json];
+            return Some(probe);
+        }
+        _ => return None,
+    };
+    let mut probe = bare(kind, args, timeout);
+    probe.exit = Some(exit);
+    // Before the unknown word, so that a parser which stops there has seen the format.
+    if matches!(kind, Derived::UnknownFlag | Derived::UnknownCommand) {
+        probe.args.insert(0, FORMAT_PLACE.into());
+    }
+    Some(probe)
+}
+
+fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
+    Probe {
+        name: args.join(" "),
+        role: Role::Derived { kind, of: None },
+        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+        exit: None,
+        asks_format: true,
+        formats: OutputFormat::ALL.to_vec(),
+        stream: false,
+        stdin: None,
+        env: Default::default(),
+        cwd: None,
+        timeout,
+    }
+}
+
+/// The probes of this kind that are made from a declared one.
+fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) -> Vec<Probe> {
+    use OutputFormat::{Json, Jsonl, Text};
+    let with = |label: &str, asking: &[&str], exit, format| {
+        let asking: Vec<String> = asking.iter().map(|arg| (*arg).to_owned()).collect();
+        Probe {
+            name: format!("{}, {label}", probe.name),
+            role: Role::Derived { kind, of: Some(probe.name.clone()) },
+            args: probe.args_with(&asking),
+            asks_format: false,
+            exit,
+            formats: vec![format],
+            ..probe.clone()
+        }
+    };
+    match kind {
+        Derived::NoFormat => vec![with("no format", &[], Some(0), Text)],
+        Derived::InvalidFormat if first => {
+            let Some(asking) = invalid(promises.asking(Json)) else { return Vec::new() };
+            let asking: Vec<&str> = asking.iter().map(String::as_str).collect();
+            vec![with("invalid format", &asking, None, Text)]
+        }
+        Derived::Alias => [(Json, "--json"), (Jsonl, "--jsonl")]
+            .into_iter()
+            .filter(|(format, _)| probe.formats.contains(format) && promises.default_flag(*format))
+            .map(|(format, flag)| with(flag, &[flag], Some(0), format))
+            .collect(),
+        Derived::Raw if first => vec![with("--raw", &["--raw"], None, Text)],
+        Derived::MoreFormats if first && promises.default_flag(Json) => ["csv", "tsv", "yaml"]
+            .into_iter()
+            .map(|format| with(format, &["--output", format], None, Text))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The arguments that ask for JSON, with a value that no program knows. One flag alone, such as `-j`,
+/// has no value that could be wrong.
+fn invalid(asking: &[String]) -> Option<Vec<String>> {
+    let (value, flags) = asking.split_last()?;
+    let prefix = value.strip_suffix(OutputFormat::Json.name())?;
+    if !(prefix.is_empty() && !flags.is_empty() || prefix.ends_with('=')) {
+        return None;
+    }
+    let mut asking = flags.to_vec();
+    asking.push(format!("{prefix}{UNKNOWN_FORMAT}"));
+    Some(asking)
+}

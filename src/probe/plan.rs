@@ -1,0 +1,75 @@
+//! The plan: each run that some selected check needs, once.
+
+use super::{Probe, Promises, Role, derived};
+use crate::report::catalogue::{Check, Derived};
+use crate::report::{Layer, OutputFormat, Variant};
+use crate::run::{HOSTILE, RunKey};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// How often a run is made again to see what changes.
+const REPEATS: u8 = 2;
+
+/// All probes, the declared ones first, and the runs over them that `checks` need.
+pub fn plan(
+    checks: &[&Check],
+    declared: Vec<Probe>,
+    promises: &Promises,
+    timeout: Duration,
+) -> (Vec<Probe>, Vec<RunKey>) {
+    let behavioral = || checks.iter().filter(|check| check.layer == Layer::Behavioral);
+    let kinds: BTreeSet<Derived> = behavioral().flat_map(|check| check.derived.iter().copied()).collect();
+    let mut wanted: BTreeMap<OutputFormat, BTreeSet<Variant>> = BTreeMap::new();
+    for check in behavioral() {
+        for format in &check.runs.formats {
+            wanted.entry(*format).or_default().extend(&check.runs.variants);
+        }
+    }
+    let mut probes = declared;
+    probes.extend(derived(&kinds, &probes, promises, timeout));
+    let runs = probes.iter().flat_map(|probe| runs_of(probe, &wanted)).collect();
+    (probes, runs)
+}
+
+fn runs_of(probe: &Probe, wanted: &BTreeMap<OutputFormat, BTreeSet<Variant>>) -> Vec<RunKey> {
+    let mut runs = Vec::new();
+    for format in &probe.formats {
+        let mut add = |variant, count| {
+            runs.extend((0..count).map(|nth| RunKey {
+                probe: probe.name.clone(),
+                format: *format,
+                variant,
+                nth,
+            }));
+        };
+        match &probe.role {
+            Role::Derived { .. } => add(Variant::Plain, 1),
+            Role::Declared => {
+                for variant in wanted.get(format).into_iter().flatten() {
+                    if concerns(probe, *format, *variant) {
+                        add(*variant, times(*variant, *format));
+                    }
+                }
+            }
+        }
+    }
+    runs
+}
+
+/// Whether a variant can show anything on a probe: a call that fails has little output to spoil, and
+/// declared input leaves no silence to wait in.
+fn concerns(probe: &Probe, format: OutputFormat, variant: Variant) -> bool {
+    match variant {
+        Variant::Plain => true,
+        Variant::OpenStdin => probe.stdin.is_none() && format == OutputFormat::Json,
+        _ => probe.exit == Some(0),
+    }
+}
+
+fn times(variant: Variant, format: OutputFormat) -> u8 {
+    match variant {
+        Variant::HostileEnv => HOSTILE.len() as u8,
+        Variant::Repeat if format.is_json() => REPEATS,
+        _ => 1,
+    }
+}

@@ -1,0 +1,121 @@
+//! The catalogue of checks: what each demands, why, and what to do, from `checks/*.toml`.
+
+use super::{Layer, Level, OutputFormat, Status, Variant};
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+
+/// One check, as its file in `checks/` says it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// Stable ID, the same as the file's name.
+    pub id: String,
+    /// The principle it belongs to.
+    pub principle: u8,
+    /// Its place in the report.
+    pub order: u16,
+    /// How binding it is.
+    pub level: Level,
+    /// What it looks at.
+    pub layer: Layer,
+    /// What is demanded, in a line.
+    pub title: String,
+    /// What is looked at and demanded.
+    pub what: String,
+    /// Who breaks when it does not hold.
+    pub why: String,
+    /// What to do.
+    pub fix: String,
+    /// The runs that it needs of each declared probe.
+    #[serde(default)]
+    pub runs: Runs,
+    /// The further probes that it needs.
+    #[serde(default)]
+    pub derived: Vec<Derived>,
+    /// Output that conforms and output that does not.
+    #[serde(rename = "example")]
+    pub examples: Vec<Example>,
+}
+
+/// Formats × variants.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Runs {
+    /// The formats.
+    pub formats: Vec<OutputFormat>,
+    /// The variants.
+    pub variants: Vec<Variant>,
+}
+
+/// A kind of probe that is made, not declared. All are harmless: the target's own commands are
+/// never guessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Derived {
+    /// `--help`.
+    Help,
+    /// `--version`.
+    Version,
+    /// A flag that no program has.
+    UnknownFlag,
+    /// A command that no program has; only for targets whose help lists commands.
+    UnknownCommand,
+    /// A declared probe, asked for no format.
+    NoFormat,
+    /// A declared probe, asked for a format that no program has.
+    InvalidFormat,
+    /// A declared probe, asked with `--json` or `--jsonl`.
+    Alias,
+    /// A declared probe with `--raw`.
+    Raw,
+    /// A declared probe, asked for CSV, TSV and YAML.
+    MoreFormats,
+    /// The command that prints the schema.
+    Schema,
+}
+
+/// Output of a command with the verdict on it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// The verdict.
+    pub verdict: Status,
+    /// The command line.
+    pub command: String,
+    /// What it prints.
+    #[serde(default)]
+    pub stdout: String,
+    /// Its diagnostics.
+    #[serde(default)]
+    pub stderr: String,
+    /// Its exit code.
+    #[serde(default)]
+    pub exit: i32,
+    /// What to see in it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/checks.rs"));
+
+static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
+    let mut checks: Vec<Check> = FILES
+        .iter()
+        .map(|(stem, text)| match toml::from_str(text) {
+            Ok(check) => check,
+            Err(error) => panic!("checks/{stem}.toml, which is part of the program, is wrong: {error}"),
+        })
+        .collect();
+    checks.sort_by_key(|check| check.order);
+    checks
+});
+
+/// All checks, in the order of the report.
+pub fn checks() -> &'static [Check] {
+    &CHECKS
+}
+
+/// The check of this ID.
+pub fn check(id: &str) -> Option<&'static Check> {
+    CHECKS.iter().find(|check| check.id == id)
+}
