@@ -3,9 +3,13 @@
 //! These types are the interface of `--output json` and `--output jsonl`; their schema is
 //! generated with schemars.
 
+mod envelope;
+mod events;
 mod format;
 mod summary;
 
+pub use envelope::{Envelope, ErrorIssue, ErrorObject};
+pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
 pub use format::{OutputFormat, Variant};
 pub use summary::Summary;
 
