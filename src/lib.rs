@@ -5,5 +5,7 @@
 
 pub mod error;
 pub mod json;
+pub mod output;
 pub mod report;
 pub mod run;
+pub mod sanitize;

@@ -4,9 +4,13 @@
 //! generated with schemars.
 
 pub mod catalogue;
+mod envelope;
+mod events;
 mod format;
 mod summary;
 
+pub use envelope::{Envelope, ErrorIssue, ErrorObject};
+pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
 pub use format::{OutputFormat, Variant};
 pub use summary::Summary;
 

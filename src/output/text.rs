@@ -1,0 +1,218 @@
+//! The renderer for people.
+//!
+//! Grouped by verdict, the gravest last, so that what must be mended stands right above the summary.
+//! A check that needs nothing is one line.
+
+use super::View;
+use super::page::{Cell, Page, Tone, columns, expand_tabs};
+use crate::error::Result;
+use crate::report::{CheckResult, Evidence, Level, Report, Status, Stream};
+use crate::sanitize;
+
+/// More evidence of one check than this is only counted.
+const MAX_EVIDENCE: usize = 3;
+/// Narrowest room for a detail beside its caret.
+const MIN_DETAIL: usize = 20;
+
+/// How the verdicts look, in the order in which they are shown: verdict, symbol, word, tone, and
+/// whether `--quiet` leaves it out.
+const GROUPS: [(Status, &str, &str, Tone, bool); 6] = [
+    (Status::Pass, "✓", "pass", Tone::Good, true),
+    (Status::NotApplicable, "-", "not-applicable", Tone::Dim, true),
+    (Status::Waived, "~", "waived", Tone::Dim, true),
+    (Status::Unverified, "?", "unverified", Tone::Open, false),
+    (Status::Warn, "!", "warn", Tone::Warn, false),
+    (Status::Fail, "✗", "fail", Tone::Bad, false),
+];
+
+/// The whole report.
+pub(super) fn render(view: &View<'_>) -> Result<String> {
+    let report = view.report;
+    let mut page = Page::new(&view.config);
+    if !view.config.quiet {
+        header(&mut page, report);
+    }
+    for (status, symbol, word, tone, silent) in GROUPS {
+        if silent && view.config.quiet {
+            continue;
+        }
+        let results: Vec<_> = report.results.iter().filter(|result| result.status == status).collect();
+        let mark = Cell::new(tone, format!("{symbol} {word}"));
+        page.blank();
+        match status {
+            Status::Pass | Status::NotApplicable => {
+                let rows: Vec<_> = results.iter().map(|result| row(&mark, result)).collect();
+                page.table(0, &rows);
+            }
+            _ => results.iter().for_each(|result| block(&mut page, &mark, result)),
+        }
+    }
+    page.blank();
+    summary(&mut page, view);
+    Ok(page.finish())
+}
+
+fn header(page: &mut Page, report: &Report) {
+    let target = &report.target;
+    let words = target.command.iter().map(String::as_str);
+    // A word with a NUL cannot be quoted; the sanitiser makes it readable all the same.
+    let command = shlex::try_join(words).unwrap_or_else(|_| target.command.join(" "));
+    page.line(0, &[Cell::new(Tone::Strong, &target.name), Cell::new(Tone::Dim, format!("  {command}"))]);
+    if let Some(project) = &target.project {
+        page.line(0, &[Cell::new(Tone::Dim, format!("project {project}"))]);
+    }
+}
+
+const fn level(level: Level) -> &'static str {
+    match level {
+        Level::Must => "must",
+        Level::Should => "should",
+        Level::May => "may",
+    }
+}
+
+/// A verdict that needs nothing: one line; why a check does not apply is worth more than its title.
+fn row(mark: &Cell, result: &CheckResult) -> Vec<Cell> {
+    let text = match result.status {
+        Status::NotApplicable if !result.message.is_empty() => &result.message,
+        _ => &result.title,
+    };
+    vec![
+        mark.clone(),
+        Cell::from(result.id.as_str()),
+        Cell::new(Tone::Dim, level(result.level)),
+        Cell::from(text.as_str()),
+    ]
+}
+
+/// A verdict that needs something: what, where, and what to do.
+fn block(page: &mut Page, mark: &Cell, result: &CheckResult) {
+    page.blank();
+    page.line(
+        0,
+        &[
+            mark.clone(),
+            Cell::from("  "),
+            Cell::new(Tone::Strong, &result.id),
+            Cell::new(Tone::Dim, format!("  {}", level(result.level))),
+        ],
+    );
+    page.paragraph(2, &result.title);
+    if !result.message.is_empty() {
+        page.paragraph(2, &result.message);
+    }
+    for evidence in result.evidence.iter().take(MAX_EVIDENCE) {
+        place(page, evidence);
+    }
+    let more = result.evidence.len().saturating_sub(MAX_EVIDENCE);
+    if more > 0 {
+        page.line(
+            2,
+            &[Cell::new(Tone::Dim, format!("… and {more} more places; --output json has them all"))],
+        );
+    }
+    if let Some(help) = &result.help {
+        page.labelled(2, &Cell::new(Tone::Strong, "help: "), help);
+    }
+    if matches!(result.status, Status::Fail | Status::Warn) {
+        page.labelled(2, &Cell::new(Tone::Strong, "docs: "), &result.docs);
+    }
+}
+
+/// One piece of evidence: the run, the place, the line with a caret, what is wrong there.
+fn place(page: &mut Page, evidence: &Evidence) {
+    let mut run = format!("{} · {} · {}", evidence.probe, evidence.format.name(), evidence.variant.name());
+    if let Some(stream) = evidence.stream {
+        run.push_str(match stream {
+            Stream::Stdout => " · stdout",
+            Stream::Stderr => " · stderr",
+        });
+    }
+    match (evidence.line, evidence.column, evidence.offset) {
+        (Some(line), Some(column), _) => run.push_str(&format!(" {line}:{column}")),
+        (Some(line), None, _) => run.push_str(&format!(" line {line}")),
+        (None, _, Some(offset)) => run.push_str(&format!(" byte {offset}")),
+        (None, _, None) => {}
+    }
+    let number = evidence.line.map_or_else(String::new, |line| line.to_string());
+    let gutter = number.len().max(1) + 2;
+    page.line(gutter, &[Cell::new(Tone::Open, "--> "), Cell::from(run.as_str())]);
+
+    let bar = Cell::new(Tone::Open, " | ");
+    let Some(excerpt) = &evidence.excerpt else {
+        let bar = [bar];
+        page.hanging(gutter, &bar, &bar, &evidence.detail);
+        return;
+    };
+    let room = page.width().saturating_sub(gutter + 3).max(MIN_DETAIL);
+    let caret_byte = evidence
+        .caret
+        .map_or(0, |caret| excerpt.char_indices().nth(caret).map_or(excerpt.len(), |(at, _)| at));
+    let (shown, caret) = sanitize::excerpt(excerpt.as_bytes(), caret_byte, room);
+    let pad: usize = shown.chars().take(caret).map(columns).sum();
+    let number = Cell::new(Tone::Open, format!("{number:>width$}", width = gutter - 2));
+    page.line(2, &[number, bar.clone(), Cell::from(expand_tabs(&shown).as_str())]);
+    let mut detail = vec![bar.clone()];
+    if evidence.caret.is_some() {
+        let caret = Cell::new(Tone::Bad, format!("{}^", " ".repeat(pad)));
+        if pad + 2 + MIN_DETAIL <= room {
+            detail.extend([caret, Cell::from(" ")]);
+        } else {
+            page.line(gutter, &[bar.clone(), caret]);
+        }
+    }
+    let hang = Cell::from(" ".repeat(if detail.len() > 1 { pad + 2 } else { 0 }).as_str());
+    page.hanging(gutter, &detail, &[bar, hang], &evidence.detail);
+}
+
+/// Counts, what they mean, notes, and the next step.
+fn summary(page: &mut Page, view: &View<'_>) {
+    let report = view.report;
+    for note in &report.notes {
+        page.labelled(0, &Cell::new(Tone::Open, "note: "), note);
+    }
+    if report.interrupted {
+        page.labelled(0, &Cell::new(Tone::Warn, "interrupted: "), "the runs were cut short by a signal");
+    }
+    if report.runs == 0 {
+        page.labelled(0, &Cell::new(Tone::Bad, "nothing was run: "), "no verdict rests on a run");
+    }
+    let open = report.results.iter().filter(|r| is_must(r, Status::Unverified)).count();
+    let (tone, verdict) = match (report.conformant, report.verified) {
+        (true, true) => (Tone::Good, "conformant and verified".to_owned()),
+        (true, false) => (Tone::Open, format!("conformant as far as seen, not verified ({open} must open)")),
+        (false, true) => (Tone::Bad, "not conformant".to_owned()),
+        (false, false) => (Tone::Bad, format!("not conformant, and not verified ({open} must open)")),
+    };
+    page.line(0, &[Cell::new(tone, verdict)]);
+    let counts = report.summary;
+    page.paragraph(
+        0,
+        format!(
+            "{} pass, {} fail, {} warn, {} unverified, {} not-applicable, {} waived; {} runs",
+            counts.pass,
+            counts.fail,
+            counts.warn,
+            counts.unverified,
+            counts.not_applicable,
+            counts.waived,
+            report.runs
+        ),
+    );
+    if let Some(next) = next_step(report) {
+        page.labelled(0, &Cell::new(Tone::Strong, "next: "), next);
+    }
+}
+
+fn is_must(result: &CheckResult, status: Status) -> bool {
+    result.level == Level::Must && result.status == status
+}
+
+/// What to do first.
+fn next_step(report: &Report) -> Option<String> {
+    let first = |status| report.results.iter().find(|result| result.status == status);
+    first(Status::Fail)
+        .map(|result| result.docs.clone())
+        .or_else(|| (!report.verified).then(|| "declare probes for what is unverified (agentnative init writes a skeleton)".to_owned()))
+        .or_else(|| first(Status::Warn).map(|result| result.docs.clone()))
+}

@@ -1,0 +1,122 @@
+//! The lines of `check --output jsonl`, written as things happen.
+
+use super::{CheckResult, OutputFormat, Report, Summary, TargetInfo, Variant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One line of `check --output jsonl`: one `start`, then `run`s, `result`s in the order of the table
+/// of checks, and one `summary`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum Event {
+    /// What is about to be done.
+    Start(StartEvent),
+    /// A run has ended.
+    Run(RunEvent),
+    /// A check has its verdict.
+    Result(CheckResult),
+    /// All checks have theirs.
+    Summary(SummaryEvent),
+}
+
+/// What is about to be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StartEvent {
+    /// What is checked.
+    pub target: TargetInfo,
+    /// IDs of the selected checks, in the order of the table.
+    pub checks: Vec<String>,
+    /// How many runs are planned.
+    pub runs: usize,
+}
+
+/// A run has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RunEvent {
+    /// Name of the probe.
+    pub probe: String,
+    /// Format that it was asked for.
+    pub format: OutputFormat,
+    /// Condition that it was under.
+    pub variant: Variant,
+    /// The n-th of several alike, from 0.
+    pub nth: u8,
+    /// Exit code; null when it did not end by itself.
+    pub exit: Option<i32>,
+    /// How it ended.
+    pub ended: Ended,
+    /// Number of the signal that it died of.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub signal: Option<i32>,
+    /// From start to the end of the leader, in milliseconds.
+    pub duration_ms: u64,
+    /// Bytes on standard output.
+    pub stdout_bytes: u64,
+    /// Bytes on standard error.
+    pub stderr_bytes: u64,
+    /// Processes that it left behind.
+    pub left_behind: usize,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// By itself, with an exit code.
+    Exited,
+    /// Of a signal that was not ours.
+    Signaled,
+    /// By force at the deadline.
+    TimedOut,
+    /// By force, since it waited for input that never comes.
+    Waited,
+    /// By force, since it printed more than the limit.
+    TooMuch,
+    /// It never started.
+    NotStarted,
+    /// By force, since we were told to stop.
+    Interrupted,
+}
+
+/// All checks have their verdict: the fields of [`Report`] without target and results.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SummaryEvent {
+    /// No MUST failed.
+    pub conformant: bool,
+    /// No MUST is unverified.
+    pub verified: bool,
+    /// The runs were cut short by a signal.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub interrupted: bool,
+    /// How many runs the verdicts rest on.
+    pub runs: usize,
+    /// Number of verdicts of each kind.
+    pub summary: Summary,
+    /// What else the reader must know.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    /// The `start` line that fits this report.
+    pub fn start_event(&self) -> Event {
+        Event::Start(StartEvent {
+            target: self.target.clone(),
+            checks: self.results.iter().map(|result| result.id.clone()).collect(),
+            runs: self.runs,
+        })
+    }
+
+    /// The lines that end a stream: one `result` a check, then the `summary`.
+    pub fn result_events(&self) -> impl Iterator<Item = Event> + '_ {
+        let summary = Event::Summary(SummaryEvent {
+            conformant: self.conformant,
+            verified: self.verified,
+            interrupted: self.interrupted,
+            runs: self.runs,
+            summary: self.summary,
+            notes: self.notes.clone(),
+        });
+        self.results.iter().cloned().map(Event::Result).chain([summary])
+    }
+}
