@@ -1,0 +1,47 @@
+//! `contract` of a probe.
+
+use super::value::{Value, suggestion};
+use super::{Contracts, Known, contract_path};
+use std::path::Path;
+
+const EXPECTED: &str = "a bundled contract's name, the path of a contract folder or schema file, or \
+                        { json = \"…\", jsonl = \"…\" }";
+
+pub(super) fn read(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Contracts {
+    if !value.inner.is_table() {
+        return whole(value, root, known).unwrap_or_default();
+    }
+    let Some(table) = value.table("`contract`", EXPECTED) else { return Contracts::default() };
+    table.allow(&["json", "jsonl"]);
+    if table.entries.is_empty() {
+        value.fault::<()>("`contract` is empty; expected `json`, `jsonl` or both");
+    }
+    let named = |key| Some(existing(&table.get(key)?, root, known)?.0);
+    Contracts { json: named("json"), jsonl: named("jsonl") }
+}
+
+/// A bare schema is that of the json document; a contract has its own parts for each format.
+fn whole(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<Contracts> {
+    let (name, is_schema) = existing(value, root, known)?;
+    let jsonl = (!is_schema).then(|| name.clone());
+    Some(Contracts { json: Some(name), jsonl })
+}
+
+/// The name, if there is such a contract, and whether it is a schema file.
+fn existing(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<(String, bool)> {
+    let name = value.string(EXPECTED)?.text;
+    if let Some(path) = contract_path(root, &name) {
+        return match path.metadata() {
+            Ok(found) => Some((name, found.is_file())),
+            Err(error) => value.fault(&format!(
+                "cannot read `{name}`: {error}; expected a contract folder or a schema file at {}",
+                path.display()
+            )),
+        };
+    }
+    if known.contracts.contains(&name.as_str()) {
+        return Some((name, false));
+    }
+    let near = suggestion(&name, known.contracts.iter().copied());
+    value.fault(&format!("unknown contract `{name}`; {near} (a path holds a `/` or ends in .json)"))
+}

@@ -1,0 +1,48 @@
+//! `--probe "[EXIT:]ARGS"`.
+
+use super::ProbeConfig;
+use crate::error::{Error, Result};
+
+impl ProbeConfig {
+    /// The probe of a flag: an exit code and a colon, if another than 0 is expected, then the
+    /// arguments, split as a shell splits words. Its name is the text of the arguments.
+    ///
+    /// # Errors
+    /// Of kind `Usage`: an exit code above 255, an open quote, a NUL.
+    pub fn from_flag(flag: &str) -> Result<Self> {
+        const FORM: &str = "--probe \"[EXIT:]ARGS\", as in --probe \"list\" --probe \"77:whoami\"";
+        let wrong =
+            |what: String| Error::usage(format!("--probe {flag:?}: {what}")).hint(format!("expected {FORM}"));
+        let (exit, text) = match flag.split_once(':') {
+            Some((code, text)) if !code.is_empty() && code.bytes().all(|byte| byte.is_ascii_digit()) => {
+                let code: u8 = code.parse().map_err(|_| wrong(format!("exit code {code} is above 255")))?;
+                (code.into(), text)
+            }
+            _ => (0, flag),
+        };
+        if text.contains('\0') {
+            return Err(wrong("an argument can hold no NUL".to_owned()));
+        }
+        let args =
+            shlex::split(text).ok_or_else(|| wrong("an open quote, or a backslash at the end".to_owned()))?;
+        let name = if text.trim().is_empty() { "(no arguments)" } else { text.trim() };
+        Ok(Self { exit, ..Self::new(name, args) })
+    }
+
+    /// The probes of all `--probe` flags.
+    ///
+    /// # Errors
+    /// Those of [`ProbeConfig::from_flag`], and of kind `Usage` if the same arguments are given
+    /// twice.
+    pub fn from_flags(flags: &[String]) -> Result<Vec<Self>> {
+        let mut probes: Vec<Self> = Vec::new();
+        for flag in flags {
+            let probe = Self::from_flag(flag)?;
+            if probes.iter().any(|other| other.name == probe.name) {
+                return Err(Error::usage(format!("--probe {:?} is given twice", probe.name)));
+            }
+            probes.push(probe);
+        }
+        Ok(probes)
+    }
+}

@@ -1,0 +1,26 @@
+//! `agentnative.toml`: where it is found, what it says, and everything that is wrong with it at once.
+//!
+//! Reading has two stages. The elements (`target`, `probe`, `waiver`: a file each) turn TOML values
+//! into settings and note every fault on its span; then `whole` holds the settings against each
+//! other. A file with any fault gives one error that lists them all.
+
+mod contract;
+mod date;
+mod discover;
+mod fault;
+mod flag;
+mod nearest;
+mod probe;
+mod target;
+mod types;
+mod value;
+mod waiver;
+mod whole;
+
+pub use date::Date;
+pub use discover::{FILE_NAME, folders_above};
+pub use nearest::nearest;
+pub use types::{
+    Config, Contracts, FORMAT_PLACE, Formats, Known, ProbeConfig, TargetConfig, Waiver, contract_path,
+    place_format,
+};

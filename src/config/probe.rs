@@ -1,0 +1,123 @@
+//! `[[probe]]`.
+
+use super::fault::Span;
+use super::value::{Table, Value};
+use super::{FORMAT_PLACE, Known, ProbeConfig, contract};
+use crate::report::OutputFormat;
+use std::path::{Path, PathBuf};
+
+const KEYS: [&str; 11] =
+    ["name", "target", "args", "exit", "contract", "formats", "stream", "stdin", "env", "cwd", "timeout"];
+
+/// A probe, and where it says what is held against the rest of the file.
+pub(super) struct Read {
+    pub(super) probe: ProbeConfig,
+    pub(super) span: Span,
+    /// Where its name is; none if it has no good one.
+    pub(super) name: Option<Span>,
+    /// Where its target is; none if it names none.
+    pub(super) target: Option<Span>,
+    /// It names a target, but not with a string.
+    pub(super) target_broken: bool,
+    /// What its exit code is held against the target's at; none if it is no exit code.
+    pub(super) exit: Option<Span>,
+}
+
+/// All probes of the file.
+pub(super) fn read_all(file: &Table<'_>, root: &Path, known: &Known<'_>) -> Vec<Read> {
+    let expected = "tables: [[probe]] for each";
+    let elements = file.get("probe").and_then(|value| value.elements(expected)).unwrap_or_default();
+    elements
+        .iter()
+        .filter_map(|element| Some(read(&element.table("[[probe]]", expected)?, root, known)))
+        .collect()
+}
+
+fn read(table: &Table<'_>, root: &Path, known: &Known<'_>) -> Read {
+    table.allow(&KEYS);
+    let name = table.require("name", "a name of its own, such as name = \"list\"").and_then(|value| {
+        let name = value.string("a string")?;
+        if name.text.trim().is_empty() { value.fault("`name` is empty; expected a name") } else { Some(name) }
+    });
+    let args = table.require("args", "an array of strings, such as args = [\"list\"]");
+    let args = args.and_then(|value| arguments(&value)).unwrap_or_default();
+    let target_value = table.get("target");
+    let target = target_value.as_ref().and_then(|value| value.string("the name of a target, a string"));
+    let exit = match table.get("exit") {
+        Some(value) => value.exit_code().map(|code| (code, value.span)),
+        None => Some((0, table.span.clone())),
+    };
+    let probe = ProbeConfig {
+        name: name.as_ref().map(|name| name.text.clone()).unwrap_or_default(),
+        target: target.as_ref().map(|target| target.text.clone()),
+        args,
+        exit: exit.as_ref().map_or(0, |(code, _)| *code),
+        contract: table.get("contract").map(|value| contract::read(&value, root, known)).unwrap_or_default(),
+        formats: table
+            .get("formats")
+            .and_then(|value| formats(&value))
+            .unwrap_or_else(|| OutputFormat::ALL.to_vec()),
+        stream: table.get("stream").and_then(|value| value.boolean()).unwrap_or_default(),
+        stdin: table.get("stdin").and_then(|value| stdin(&value, root)),
+        env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
+        cwd: table.get("cwd").and_then(|value| folder(&value, root)),
+        timeout: table.get("timeout").and_then(|value| value.seconds()),
+    };
+    Read {
+        probe,
+        span: table.span.clone(),
+        name: name.map(|name| name.span),
+        target_broken: target_value.is_some() && target.is_none(),
+        target: target.map(|target| target.span),
+        exit: exit.map(|(_, span)| span),
+    }
+}
+
+fn arguments(value: &Value<'_>) -> Option<Vec<String>> {
+    let arguments = value.arguments()?;
+    if let Some(second) = arguments.iter().filter(|argument| argument.text == FORMAT_PLACE).nth(1) {
+        value.faults.add(&second.span, "a second \"{format}\"; expected one place for the format at most");
+    }
+    Some(arguments.into_iter().map(|argument| argument.text).collect())
+}
+
+/// Which formats, in the order of the specification.
+fn formats(value: &Value<'_>) -> Option<Vec<OutputFormat>> {
+    let elements = value.elements("an array of \"text\", \"json\", \"jsonl\"")?;
+    let names = OutputFormat::ALL.map(|format| (format.name(), format));
+    let read: Vec<Option<OutputFormat>> = elements.iter().map(|element| element.choice(&names)).collect();
+    let mut formats: Vec<OutputFormat> = read.into_iter().collect::<Option<_>>()?;
+    if formats.is_empty() {
+        return value.fault("`formats` is empty; expected at least one of \"text\", \"json\", \"jsonl\"");
+    }
+    formats.sort_unstable();
+    formats.dedup();
+    Some(formats)
+}
+
+fn stdin(value: &Value<'_>, root: &Path) -> Option<Vec<u8>> {
+    const EXPECTED: &str = "a string, or { file = \"…\" }";
+    if !value.inner.is_table() {
+        return Some(value.string(EXPECTED)?.text.into_bytes());
+    }
+    let table = value.table("`stdin`", EXPECTED)?;
+    table.allow(&["file"]);
+    let file = table.require("file", "the path of a file, relative to this one")?;
+    let name = file.string("the path of a file")?.text;
+    let path = root.join(&name);
+    match std::fs::read(&path) {
+        Ok(bytes) => Some(bytes),
+        Err(error) => {
+            file.fault(&format!("cannot read `{name}`: {error}; expected a file at {}", path.display()))
+        }
+    }
+}
+
+fn folder(value: &Value<'_>, root: &Path) -> Option<PathBuf> {
+    let name = value.string("the path of a folder, relative to this file")?.text;
+    let path = root.join(&name);
+    if path.is_dir() {
+        return Some(path);
+    }
+    value.fault(&format!("there is no folder `{name}`; expected one at {}", path.display()))
+}

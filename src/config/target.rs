@@ -1,0 +1,116 @@
+//! `[target]` and `[target.NAME]`.
+
+use super::value::{Table, Value, suggestion, variable_name};
+use super::{Formats, TargetConfig};
+use crate::report::Stream;
+
+const KEYS: [&str; 9] =
+    ["command", "formats", "errors", "schema", "exit_codes", "env", "pass_env", "timeout", "isolation"];
+
+/// All targets of the file; one with the defaults if it has none.
+pub(super) fn read_all(file: &Table<'_>) -> Vec<TargetConfig> {
+    let Some(value) = file.get("target") else { return vec![TargetConfig::default()] };
+    let expected = "a table: [target], or [target.NAME] for each of several";
+    let Some(table) = value.table("[target]", expected) else { return vec![TargetConfig::default()] };
+    // A setting's name is always the setting; under any other key, a table is a target of that name.
+    let is_setting = |name: &str| KEYS.contains(&name);
+    let is_target = |name: &str| !is_setting(name) && table.get(name).is_some_and(|v| v.inner.is_table());
+    let names: Vec<&str> =
+        table.entries.keys().map(|key| &**key.get_ref()).filter(|n| is_target(n)).collect();
+    if names.is_empty() {
+        return vec![read(&table, None)];
+    }
+    for key in table.entries.keys() {
+        let name: &str = key.get_ref();
+        if is_setting(name) {
+            file.faults.add(&key.span(), format!("`{name}` is a setting of [target], but the file has [target.{}] too; expected either [target] or only named ones", names[0]));
+        } else if !is_target(name) {
+            let near = suggestion(name, KEYS);
+            file.faults.add(&key.span(), format!("unknown key `{name}` in [target]; {near}"));
+        }
+    }
+    let mut targets: Vec<(usize, TargetConfig)> = names
+        .into_iter()
+        .filter_map(|name| {
+            let table = table.get(name)?.table(&format!("[target.{name}]"), expected)?;
+            if name.trim().is_empty() {
+                table.faults.add(&table.span, "the name of a target is empty; expected [target.NAME]");
+            }
+            Some((table.span.start, read(&table, Some(name))))
+        })
+        .collect();
+    targets.sort_by_key(|(offset, _)| *offset);
+    targets.into_iter().map(|(_, target)| target).collect()
+}
+
+fn read(table: &Table<'_>, name: Option<&str>) -> TargetConfig {
+    table.allow(&KEYS);
+    let default = TargetConfig::default();
+    TargetConfig {
+        name: name.map(str::to_owned),
+        command: table.get("command").and_then(|value| words(&value)),
+        formats: table.get("formats").and_then(|value| formats(&value)).unwrap_or_default(),
+        errors: table
+            .get("errors")
+            .and_then(|value| value.choice(&[("stderr", Stream::Stderr), ("stdout", Stream::Stdout)]))
+            .unwrap_or(default.errors),
+        schema: table.get("schema").and_then(|value| words(&value)),
+        exit_codes: match table.get("exit_codes") {
+            // After a fault, no exit code of a probe is held against the codes.
+            Some(value) => exit_codes(&value).unwrap_or_else(|| (0..=255).collect()),
+            None => default.exit_codes,
+        },
+        env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
+        pass_env: table.get("pass_env").and_then(|value| pass_env(&value)).unwrap_or_default(),
+        timeout: table.get("timeout").and_then(|value| value.seconds()).unwrap_or(default.timeout),
+        sandbox: table
+            .get("isolation")
+            .and_then(|value| value.choice(&[("none", false), ("sandbox", true)]))
+            .unwrap_or(default.sandbox),
+    }
+}
+
+/// At least one argument, the first of them not empty.
+fn words(value: &Value<'_>) -> Option<Vec<String>> {
+    let words: Vec<String> = value.arguments()?.into_iter().map(|word| word.text).collect();
+    match words.first() {
+        Some(first) if !first.is_empty() => Some(words),
+        _ => value.fault("expected at least one word, and a first one that is not empty"),
+    }
+}
+
+fn formats(value: &Value<'_>) -> Option<Formats> {
+    let table = value.table("`formats`", "a table, as in formats.json = [\"--format\", \"json\"]")?;
+    table.allow(&["text", "json", "jsonl"]);
+    let mut formats = Formats::default();
+    for (name, slot) in
+        [("text", &mut formats.text), ("json", &mut formats.json), ("jsonl", &mut formats.jsonl)]
+    {
+        if let Some(arguments) = table.get(name).and_then(|value| value.arguments()) {
+            *slot = arguments.into_iter().map(|argument| argument.text).collect();
+        }
+    }
+    Some(formats)
+}
+
+fn exit_codes(value: &Value<'_>) -> Option<Vec<i32>> {
+    let elements = value.elements("an array of exit codes from 0 to 255")?;
+    let read: Vec<Option<i32>> = elements.iter().map(Value::exit_code).collect();
+    let mut codes: Vec<i32> = read.into_iter().collect::<Option<_>>()?;
+    if codes.is_empty() {
+        return value.fault("`exit_codes` is empty; expected at least one, as in [0, 1, 2]");
+    }
+    codes.sort_unstable();
+    codes.dedup();
+    Some(codes)
+}
+
+fn pass_env(value: &Value<'_>) -> Option<Vec<String>> {
+    let elements = value.elements("an array of names of variables")?;
+    let names = elements.iter().filter_map(|element| {
+        let name = element.string("the name of a variable, a string")?;
+        variable_name(element.faults, &name.text, &name.span);
+        Some(name.text)
+    });
+    Some(names.collect())
+}

@@ -1,0 +1,492 @@
+//! `agentnative.toml` through the public face: what it says, and what is said when it is wrong.
+
+use agentnative::config::{Config, Contracts, Date, Formats, Known, ProbeConfig, place_format};
+use agentnative::error::{Error, ErrorKind};
+use agentnative::report::{OutputFormat, Stream};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+const KNOWN: Known<'static> = Known {
+    checks: &["p2-output-json", "p2-output-jsonl", "p2-error-json"],
+    contracts: &["opencode-run", "agent-events"],
+    today: Date { year: 2026, month: 11, day: 21 },
+};
+
+fn parse(text: &str) -> Result<Config, Error> {
+    Config::parse(text, Path::new("conf/agentnative.toml"), &KNOWN)
+}
+
+/// Each fault as `line:column message`.
+fn faults(text: &str) -> Vec<String> {
+    let error = parse(text).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Config);
+    listed(&error)
+}
+
+fn listed(error: &Error) -> Vec<String> {
+    let place = |issue: &agentnative::error::Issue| issue.place.clone().unwrap();
+    error.issues.iter().map(|i| format!("{}:{} {}", place(i).line, place(i).column, i.message)).collect()
+}
+
+/// A text in which `|` marks where its only fault must be found; the fault's message.
+fn fault(marked: &str) -> String {
+    let at = marked.find('|').unwrap();
+    let before = &marked[..at];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap().chars().count() + 1;
+    let found = faults(&marked.replacen('|', "", 1));
+    assert_eq!(found.len(), 1, "{marked}\n{found:#?}");
+    let position = format!("{line}:{column} ");
+    found[0].strip_prefix(&position).unwrap_or_else(|| panic!("not at {position}: {found:?}")).to_owned()
+}
+
+fn strings(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
+#[test]
+fn an_empty_file_is_one_target_with_the_defaults() {
+    let config = parse("").unwrap();
+    assert_eq!(config.targets.len(), 1);
+    let target = &config.targets[0];
+    assert_eq!((&target.name, &target.command, &target.schema), (&None, &None, &None));
+    assert_eq!(target.formats.jsonl, ["--output", "jsonl"]);
+    assert_eq!(target.errors, Stream::Stderr);
+    assert_eq!(target.exit_codes, [0, 1, 2, 77, 78]);
+    assert_eq!((target.timeout, target.sandbox), (Duration::from_secs(10), false));
+    assert!(config.probes.is_empty() && config.waivers.is_empty());
+    assert!(config.root.is_absolute() && config.root.ends_with("conf"));
+}
+
+#[test]
+fn the_file_of_the_design_says_all_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("schemas/folder")).unwrap();
+    fs::write(folder.path().join("schemas/list.schema.json"), "{}").unwrap();
+    fs::write(folder.path().join("in.bin"), b"\xff\x00raw").unwrap();
+    let path = folder.path().join("agentnative.toml");
+    fs::write(
+        &path,
+        r#"
+[target]
+command = ["./target/debug/mycli", "--quiet"]
+formats.json = ["--format", "json"]
+formats.text = []
+errors = "stdout"
+schema = ["schema"]
+exit_codes = [2, 0, 1, 77, 1]
+env = { KEY = "value" }
+pass_env = ["TOKEN_FILE"]
+timeout = 2.5
+isolation = "sandbox"
+
+[[probe]]
+name = "list"
+args = ["list"]
+exit = 0
+contract = "schemas/list.schema.json"
+
+[[probe]]
+name = "events"
+args = ["run", "{format}", "--", "hi"]
+contract = { json = "schemas/list.schema.json", jsonl = "agent-events" }
+formats = ["jsonl", "json"]
+stream = true
+stdin = { file = "in.bin" }
+env = { A = "1" }
+cwd = "schemas"
+timeout = 5
+
+[[probe]]
+name = "bundled"
+args = []
+contract = "opencode-run"
+stdin = "text"
+
+[[probe]]
+name = "folder"
+args = []
+contract = "schemas/folder"
+
+[[probe]]
+name = "signed-out"
+args = ["whoami"]
+exit = 77
+
+[[waiver]]
+check = "p2-output-jsonl"
+reason = "one document only; tracked in #12"
+expires = 2026-11-21
+
+[[waiver]]
+check = "p2-error-json"
+reason = "later"
+"#,
+    )
+    .unwrap();
+    let config = Config::load(&path, &KNOWN).unwrap();
+    let target = &config.targets[0];
+    assert_eq!(target.command, Some(strings(&["./target/debug/mycli", "--quiet"])));
+    let formats = Formats {
+        text: vec![],
+        json: strings(&["--format", "json"]),
+        jsonl: strings(&["--output", "jsonl"]),
+    };
+    assert_eq!(target.formats, formats);
+    assert_eq!(target.errors, Stream::Stdout);
+    assert_eq!(target.schema, Some(strings(&["schema"])));
+    assert_eq!(target.exit_codes, [0, 1, 2, 77]);
+    assert_eq!(target.env["KEY"], "value");
+    assert_eq!(target.pass_env, ["TOKEN_FILE"]);
+    assert_eq!((target.timeout, target.sandbox), (Duration::from_millis(2500), true));
+
+    let [list, events, bundled, in_folder, signed_out] = &config.probes[..] else { panic!() };
+    let schema = Some("schemas/list.schema.json".to_owned());
+    assert_eq!(list.contract, Contracts { json: schema.clone(), jsonl: None });
+    assert_eq!(list.formats, OutputFormat::ALL);
+    assert_eq!(events.contract, Contracts { json: schema, jsonl: Some("agent-events".to_owned()) });
+    assert_eq!(events.formats, [OutputFormat::Json, OutputFormat::Jsonl]);
+    assert!(events.stream && !list.stream);
+    assert_eq!(events.stdin.as_deref(), Some(&b"\xff\x00raw"[..]));
+    assert_eq!(events.env["A"], "1");
+    assert_eq!(events.cwd, Some(folder.path().join("schemas")));
+    assert_eq!(events.timeout, Some(Duration::from_secs(5)));
+    let both = |name: &str| Contracts { json: Some(name.to_owned()), jsonl: Some(name.to_owned()) };
+    assert_eq!(bundled.contract, both("opencode-run"));
+    assert_eq!(bundled.stdin.as_deref(), Some(&b"text"[..]));
+    assert_eq!(in_folder.contract, both("schemas/folder"));
+    assert_eq!((signed_out.exit, &signed_out.stdin), (77, &None));
+    assert_eq!(config.probes_of(target).count(), 5);
+    assert_eq!(config.waivers[0].expires.unwrap().to_string(), "2026-11-21");
+    assert_eq!(config.waivers[1].expires, None);
+
+    let kept = serde_json::to_string(&config).unwrap();
+    assert_eq!(serde_json::from_str::<Config>(&kept).unwrap(), config);
+}
+
+#[test]
+fn several_targets_have_names_and_their_own_probes() {
+    let config = parse(
+        "[target.server]\ntimeout = 1\n[target.client]\nformats.json = ['-j']\n\
+         [[probe]]\nname = 'a'\ntarget = 'client'\nargs = []\n[[probe]]\nname = 'b'\ntarget = 'server'\nargs = []\n",
+    )
+    .unwrap();
+    let names: Vec<_> = config.targets.iter().map(|target| target.name.as_deref().unwrap()).collect();
+    assert_eq!(names, ["server", "client"]);
+    assert_eq!(config.targets[1].formats.json, ["-j"]);
+    let of = |nth: usize| config.probes_of(&config.targets[nth]).map(|p| &*p.name).collect::<Vec<_>>();
+    assert_eq!((of(0), of(1)), (vec!["b"], vec!["a"]));
+}
+
+#[test]
+fn the_probes_of_the_only_named_target_need_not_name_it() {
+    let config = parse("[target.one]\n[[probe]]\nname = 'a'\nargs = []\n").unwrap();
+    assert_eq!(config.probes[0].target.as_deref(), Some("one"));
+}
+
+#[test]
+fn tables_of_settings_alone_are_no_targets() {
+    let config = parse("[target.env]\nA = '1'\n[target.formats]\njson = ['--json']\n").unwrap();
+    assert_eq!((config.targets.len(), &config.targets[0].name), (1, &None));
+    assert_eq!(config.targets[0].formats.json, ["--json"]);
+}
+
+#[test]
+fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
+    let probe = "[[probe]]\nname = 'a'\nargs = []\n";
+    let cases = [
+        ("|targets = {}".to_owned(), "unknown key `targets` in the file; did you mean `target`?"),
+        (
+            "target = |[]".to_owned(),
+            "`target` is an array; expected a table: [target], or [target.NAME] for each of several",
+        ),
+        (
+            "[target]\n|exit_code = [0]".to_owned(),
+            "unknown key `exit_code` in [target]; did you mean `exit_codes`?",
+        ),
+        (
+            "[target]\ncommand = |'x'".to_owned(),
+            "`command` is a string; expected an array of strings, an argument each",
+        ),
+        (
+            "[target]\ncommand = ['é', |1]".to_owned(),
+            "element 2 of `command` is an integer; expected a string",
+        ),
+        (
+            "[target]\ncommand = |[]".to_owned(),
+            "expected at least one word, and a first one that is not empty",
+        ),
+        (
+            "[target]\nformats.|jsonx = []".to_owned(),
+            "unknown key `jsonx` in `formats`; did you mean `json`?",
+        ),
+        (
+            "[target]\nerrors = |'stdin'".to_owned(),
+            "`errors` is \"stdin\"; expected \"stderr\" or \"stdout\"",
+        ),
+        (
+            "[target]\nisolation = |true".to_owned(),
+            "`isolation` is a boolean; expected \"none\" or \"sandbox\"",
+        ),
+        (
+            "[target]\nexit_codes = [0, |256]".to_owned(),
+            "element 2 of `exit_codes` is 256; expected an exit code from 0 to 255",
+        ),
+        (
+            "[target]\nexit_codes = |[]".to_owned(),
+            "`exit_codes` is empty; expected at least one, as in [0, 1, 2]",
+        ),
+        ("[target]\nenv.A = |1".to_owned(), "`A` is an integer; expected a string"),
+        (
+            "[target]\nenv.|'A=B' = '1'".to_owned(),
+            "\"A=B\" cannot be the name of a variable: it is empty or holds `=` or NUL",
+        ),
+        (
+            "[target]\npass_env = [|'']".to_owned(),
+            "\"\" cannot be the name of a variable: it is empty or holds `=` or NUL",
+        ),
+        (
+            "[target]\ntimeout = |0".to_owned(),
+            "`timeout` is 0; expected a number of seconds above 0 and at most 86400",
+        ),
+        (
+            "[target]\ntimeout = |-1.5".to_owned(),
+            "`timeout` is -1.5; expected a number of seconds above 0 and at most 86400",
+        ),
+        (
+            "[target]\ntimeout = |inf".to_owned(),
+            "`timeout` is inf; expected a number of seconds above 0 and at most 86400",
+        ),
+        (
+            "[target]\ntimeout = |nan".to_owned(),
+            "`timeout` is nan; expected a number of seconds above 0 and at most 86400",
+        ),
+        (
+            "[target]\ntimeout = |86401".to_owned(),
+            "`timeout` is 86401; expected a number of seconds above 0 and at most 86400",
+        ),
+        (
+            "[target]\ntimeout = |'5s'".to_owned(),
+            "`timeout` is a string; expected a number of seconds above 0 and at most 86400",
+        ),
+        (
+            "[target]\n|timeout = 5\n[target.one]\n".to_owned(),
+            "`timeout` is a setting of [target], but the file has [target.one] too; expected either [target] or only named ones",
+        ),
+        (
+            "[probe]|\n".replace("[probe]|", "|[probe]"),
+            "`probe` is a table; expected tables: [[probe]] for each",
+        ),
+        (
+            "|[[probe]]\nargs = []".to_owned(),
+            "[[probe]] has no `name`; expected a name of its own, such as name = \"list\"",
+        ),
+        (
+            "|[[probe]]\nname = 'a'".to_owned(),
+            "[[probe]] has no `args`; expected an array of strings, such as args = [\"list\"]",
+        ),
+        ("[[probe]]\nname = |' '\nargs = []".to_owned(), "`name` is empty; expected a name"),
+        ("[[probe]]\nname = 'a'\nargs = [\"x\", |\"a\\u0000\"]".to_owned(), "an argument can hold no NUL"),
+        (
+            "[[probe]]\nname = 'a'\nargs = ['{format}', 'x', |'{format}']".to_owned(),
+            "a second \"{format}\"; expected one place for the format at most",
+        ),
+        (
+            format!("{probe}[[probe]]\nargs = []\nname = |'a'"),
+            "a second probe `a`; expected a name of its own (the first is in line 2)",
+        ),
+        (format!("{probe}|exti = 1"), "unknown key `exti` in [[probe]]; did you mean `exit`?"),
+        (format!("{probe}exit = |-1"), "`exit` is -1; expected an exit code from 0 to 255"),
+        (
+            format!("{probe}exit = |3"),
+            "exit 3 is not among the target's exit codes (0, 1, 2, 77, 78); expected one of them, or `exit_codes` in its table with 3",
+        ),
+        (
+            format!("[target]\nexit_codes = [1]\n|{probe}"),
+            "exit 0 is not among the target's exit codes (1); expected one of them, or `exit_codes` in its table with 0",
+        ),
+        (
+            format!("{probe}formats = ['json', |'yaml']"),
+            "element 2 of `formats` is \"yaml\"; expected \"text\" or \"json\" or \"jsonl\"",
+        ),
+        (
+            format!("{probe}formats = |[]"),
+            "`formats` is empty; expected at least one of \"text\", \"json\", \"jsonl\"",
+        ),
+        (format!("{probe}stream = |1"), "`stream` is an integer; expected `true` or `false`"),
+        (format!("{probe}stdin = |1"), "`stdin` is an integer; expected a string, or { file = \"…\" }"),
+        (
+            format!("{probe}stdin = |{{}}"),
+            "`stdin` has no `file`; expected the path of a file, relative to this one",
+        ),
+        (
+            format!("{probe}contract = |'opencode-runs'"),
+            "unknown contract `opencode-runs`; did you mean `opencode-run`? (a path holds a `/` or ends in .json)",
+        ),
+        (format!("{probe}contract = |{{}}"), "`contract` is empty; expected `json`, `jsonl` or both"),
+        (
+            format!("{probe}contract = {{ json = 'agent-events', |text = 'x' }}"),
+            "unknown key `text` in `contract`; expected `json`, `jsonl`",
+        ),
+        (
+            format!("{probe}target = |'x'"),
+            "unknown target `x`; the file's only target has no name: leave `target` out, or call its table [target.x]",
+        ),
+        (format!("[target.one]\n{probe}target = |'onne'"), "unknown target `onne`; did you mean `one`?"),
+        (
+            format!("[target.one]\n{probe}target = |1"),
+            "`target` is an integer; expected the name of a target, a string",
+        ),
+        (
+            format!("[target.b]\n[target.a]\n|{probe}"),
+            "[[probe]] has no `target` and the file has several; expected target = \"b\" or \"a\"",
+        ),
+        (
+            "[[waiver]]\ncheck = |'p2-output-jsn'\nreason = 'x'".to_owned(),
+            "unknown check `p2-output-jsn`; did you mean `p2-output-json`?",
+        ),
+        (
+            "[[waiver]]\ncheck = |'p9'\nreason = 'x'".to_owned(),
+            "unknown check `p9`; `agentnative list` shows them",
+        ),
+        (
+            "|[[waiver]]\ncheck = 'p2-error-json'".to_owned(),
+            "[[waiver]] has no `reason`; expected why the fault is accepted",
+        ),
+        (
+            "[[waiver]]\ncheck = 'p2-error-json'\nreason = |'  '".to_owned(),
+            "`reason` is empty; expected why the fault is accepted",
+        ),
+        (
+            "[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nexpires = |2026-11-20".to_owned(),
+            "this waiver expired on 2026-11-20 and today is 2026-11-21; mend what it waives, or give it a later date",
+        ),
+        (
+            "[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nexpires = |'2027-03-01'".to_owned(),
+            "`expires` is a string; expected a date without quotes and without a time, such as 2027-03-01",
+        ),
+        (
+            "[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nexpires = |2027-03-01T00:00:00Z".to_owned(),
+            "`expires` is a date or time; expected a date without quotes and without a time, such as 2027-03-01",
+        ),
+    ];
+    for (marked, expected) in cases {
+        assert_eq!(fault(&marked), expected, "{marked}");
+    }
+}
+
+#[test]
+fn missing_files_are_faults_that_say_where_they_were_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agentnative.toml");
+    let text =
+        "[[probe]]\nname = 'a'\nargs = []\ncontract = './no.json'\nstdin = { file = 'no.txt' }\ncwd = 'no'\n";
+    let error = Config::parse(text, &path, &KNOWN).unwrap_err();
+    let root = folder.path().display();
+    let cause = "No such file or directory (os error 2)";
+    assert_eq!(
+        listed(&error),
+        [
+            format!(
+                "4:12 cannot read `./no.json`: {cause}; expected a contract folder or a schema file at {root}/./no.json"
+            ),
+            format!("5:18 cannot read `no.txt`: {cause}; expected a file at {root}/no.txt"),
+            format!("6:7 there is no folder `no`; expected one at {root}/no"),
+        ]
+    );
+    assert_eq!(error.issues[0].place.as_ref().unwrap().file, path);
+}
+
+#[test]
+fn all_faults_are_reported_at_once_in_the_order_of_the_file() {
+    let text = "[[waiver]]\ncheck = 'nope'\nexpires = 2020-01-01\n[[probe]]\nexit = 'x'\nzzz = 1\n\
+                [target]\ntimeout = 'é'\nexit_codes = [0, 'a', 300]\n";
+    let places: Vec<String> = faults(text).iter().map(|f| f.split_once(' ').unwrap().0.to_owned()).collect();
+    assert_eq!(places, ["1:1", "2:9", "3:11", "4:1", "4:1", "5:8", "6:1", "8:11", "9:18", "9:23"]);
+    let error = parse(text).unwrap_err();
+    assert_eq!(error.message, "conf/agentnative.toml has 10 errors");
+    assert_eq!(error.kind.exit_code(), 78);
+}
+
+#[test]
+fn all_errors_of_syntax_are_reported_at_once_and_alone() {
+    let found = faults("[target]\nérrors = 'x'\ntimeout = \nzzz = 1\nzzz = 2\n");
+    assert!(found.len() >= 3, "{found:#?}");
+    assert!(found[0].starts_with("2:1 "), "{found:#?}");
+    assert!(found.iter().any(|fault| fault.starts_with("5:1 duplicate key")), "{found:#?}");
+    assert!(!found.iter().any(|fault| fault.contains("unknown key")), "{found:#?}");
+}
+
+#[test]
+fn bytes_that_are_not_utf8_have_a_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agentnative.toml");
+    fs::write(&path, b"[target]\n# \xc3\xa9 \xff\n").unwrap();
+    let error = Config::load(&path, &KNOWN).unwrap_err();
+    assert_eq!(listed(&error), ["2:5 a byte that is not UTF-8; expected TOML in UTF-8"]);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_a_configuration_error() {
+    let error = Config::load(Path::new("/nonexistent/agentnative.toml"), &KNOWN).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Config);
+    assert!(error.message.starts_with("cannot read /nonexistent/agentnative.toml: "), "{error}");
+}
+
+#[test]
+fn the_nearest_file_up_to_the_root_of_the_repository_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = |path: &str| fs::create_dir_all(folder.path().join(path)).unwrap();
+    let at = |path: &str| folder.path().join(path);
+    make("repo/.git");
+    make("repo/a/b/c");
+    fs::write(at("agentnative.toml"), "").unwrap();
+    fs::write(at("repo/a/b/c/tool"), "").unwrap();
+    let found = |start: &str| Config::discover(&at(start), &KNOWN).unwrap().map(|config| config.path);
+    assert_eq!(found("repo/a/b/c"), None, "the one outside of the repository is not ours");
+    fs::write(at("repo/agentnative.toml"), "").unwrap();
+    assert_eq!(found("repo/a/b/c"), Some(at("repo/agentnative.toml")));
+    assert_eq!(found("repo"), Some(at("repo/agentnative.toml")));
+    fs::write(at("repo/a/b/agentnative.toml"), "").unwrap();
+    assert_eq!(found("repo/a/b/c/tool"), Some(at("repo/a/b/agentnative.toml")));
+    assert_eq!(found("repo/a/b"), Some(at("repo/a/b/agentnative.toml")));
+    assert_eq!(found("repo/a"), Some(at("repo/agentnative.toml")));
+    fs::write(at("repo/a/b/agentnative.toml"), "x = 1").unwrap();
+    assert!(Config::discover(&at("repo/a/b"), &KNOWN).is_err());
+}
+
+#[test]
+fn a_flag_is_a_probe() {
+    let probe = ProbeConfig::from_flag("77:whoami --as 'a b'").unwrap();
+    assert_eq!((probe.exit, &*probe.name), (77, "whoami --as 'a b'"));
+    assert_eq!(probe.args, ["whoami", "--as", "a b"]);
+    let probe = ProbeConfig::from_flag("get ns:name").unwrap();
+    assert_eq!((probe.exit, probe.args), (0, strings(&["get", "ns:name"])));
+    assert_eq!(ProbeConfig::from_flag("2:").unwrap().args, Vec::<String>::new());
+    assert_eq!(ProbeConfig::from_flag("$HOME;`x`").unwrap().args, ["$HOME;`x`"]);
+    for wrong in ["256:x", "list 'open", "a\0b"] {
+        assert_eq!(ProbeConfig::from_flag(wrong).unwrap_err().kind, ErrorKind::Usage, "{wrong}");
+    }
+    let twice = ProbeConfig::from_flags(&strings(&["list", "1:list"])).unwrap_err();
+    assert_eq!(twice.kind, ErrorKind::Usage);
+    assert_eq!(ProbeConfig::from_flags(&strings(&["list", "1:get"])).unwrap().len(), 2);
+}
+
+#[test]
+fn the_arguments_of_a_format_go_where_they_belong() {
+    let asking = strings(&["-o", "json"]);
+    let cases = [
+        (&["list"][..], &["list", "-o", "json"][..]),
+        (&[], &["-o", "json"]),
+        (&["exec", "--", "ls", "--"], &["exec", "-o", "json", "--", "ls", "--"]),
+        (&["{format}", "list"], &["-o", "json", "list"]),
+        (&["exec", "--", "x", "{format}"], &["exec", "--", "x", "-o", "json"]),
+    ];
+    for (args, expected) in cases {
+        assert_eq!(place_format(&strings(args), &asking), expected);
+    }
+    assert_eq!(place_format(&strings(&["a", "{format}", "b"]), &[]), ["a", "b"]);
+    let formats = Formats::default();
+    assert_eq!(formats.place(&strings(&["list"]), OutputFormat::Jsonl), ["list", "--output", "jsonl"]);
+}
