@@ -4,6 +4,7 @@
 //! check gives a verdict with its evidence. See `ARCHITECTURE.md` for the flow and the rooms.
 
 pub mod config;
+pub mod contract;
 pub mod error;
 pub mod json;
 pub mod output;
