@@ -1,6 +1,7 @@
 //! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
 
-use super::{FORMAT_PLACE, Probe, Promises, Role};
+use super::{Probe, Promises, Role};
+use crate::config::{FORMAT_PLACE, place_format};
 use crate::report::OutputFormat;
 use crate::report::catalogue::Derived;
 use std::collections::BTreeSet;
@@ -87,7 +88,7 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
         Probe {
             name: format!("{}, {label}", probe.name),
             role: Role::Derived { kind, of: Some(probe.name.clone()) },
-            args: probe.args_with(&asking),
+            args: place_format(&probe.args, &asking),
             asks_format: false,
             exit,
             formats: vec![format],
