@@ -24,8 +24,7 @@ pub fn derived(
     promises: &Promises,
     timeout: Duration,
 ) -> Vec<Probe> {
-    let mut probes: Vec<Probe> =
-        kinds.iter().filter_map(|kind| alone(*kind, promises, timeout)).collect();
+    let mut probes: Vec<Probe> = kinds.iter().filter_map(|kind| alone(*kind, promises, timeout)).collect();
     let successes: Vec<&Probe> = declared.iter().filter(|probe| probe.exit == Some(0)).collect();
     for (at, probe) in successes.iter().enumerate() {
         probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, promises, at == 0)));

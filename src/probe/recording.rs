@@ -69,15 +69,21 @@ impl Recording {
         let unreadable = |error| Error::config(format!("cannot read {}: {error}", path.display()));
         let mut lines = BufReader::new(File::open(path).map_err(unreadable)?).lines();
         let first = lines.next().transpose().map_err(unreadable)?.unwrap_or_default();
-        let head: Head = serde_json::from_str(&first).map_err(|error| wrong(path, 1, error.column(), &error))?;
+        let head: Head =
+            serde_json::from_str(&first).map_err(|error| wrong(path, 1, error.column(), &error))?;
         if head.recording != VERSION {
-            let message = format!("{} is a recording of version {}, expected {VERSION}", path.display(), head.recording);
+            let message = format!(
+                "{} is a recording of version {}, expected {VERSION}",
+                path.display(),
+                head.recording
+            );
             return Err(Error::config(message));
         }
         let mut observations = Vec::new();
         for (at, line) in lines.enumerate() {
             let line = line.map_err(unreadable)?;
-            let recorded: Recorded = serde_json::from_str(&line).map_err(|error| wrong(path, at + 2, error.column(), &error))?;
+            let recorded: Recorded =
+                serde_json::from_str(&line).map_err(|error| wrong(path, at + 2, error.column(), &error))?;
             let observation = recorded.into_observation().map_err(|error| wrong(path, at + 2, 1, &error))?;
             observations.push(observation);
         }
