@@ -8,3 +8,4 @@ pub mod error;
 pub mod json;
 pub mod report;
 pub mod run;
+pub mod target;
