@@ -1,4 +1,5 @@
 //! `agentnative.toml` through the public face: what it says, and what is said when it is wrong.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by a panic")]
 
 use agentnative::config::{Config, Contracts, Date, Formats, Known, ProbeConfig, place_format};
 use agentnative::error::{Error, ErrorKind};
@@ -465,6 +466,7 @@ fn a_flag_is_a_probe() {
     assert_eq!((probe.exit, probe.args), (0, strings(&["get", "ns:name"])));
     assert_eq!(ProbeConfig::from_flag("2:").unwrap().args, Vec::<String>::new());
     assert_eq!(ProbeConfig::from_flag("$HOME;`x`").unwrap().args, ["$HOME;`x`"]);
+    assert_eq!(ProbeConfig::from_flag("show #12 \"a # b\"").unwrap().args, ["show", "#12", "a # b"]);
     for wrong in ["256:x", "list 'open", "a\0b"] {
         assert_eq!(ProbeConfig::from_flag(wrong).unwrap_err().kind, ErrorKind::Usage, "{wrong}");
     }

@@ -9,6 +9,7 @@ mod date;
 mod discover;
 mod fault;
 mod flag;
+mod init;
 mod nearest;
 mod probe;
 mod target;
@@ -19,6 +20,8 @@ mod whole;
 
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above};
+pub(crate) use fault::place;
+pub use init::skeleton;
 pub use nearest::nearest;
 pub use types::{
     Config, Contracts, FORMAT_PLACE, Formats, Known, ProbeConfig, TargetConfig, Waiver, contract_path,
