@@ -9,7 +9,6 @@ mod date;
 mod discover;
 mod fault;
 mod flag;
-mod init;
 mod nearest;
 mod probe;
 mod target;
@@ -21,7 +20,6 @@ mod whole;
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above};
 pub(crate) use fault::place;
-pub use init::skeleton;
 pub use nearest::nearest;
 pub use types::{
     Config, Contracts, FORMAT_PLACE, Formats, Known, ProbeConfig, TargetConfig, Waiver, contract_path,

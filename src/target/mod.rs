@@ -10,9 +10,11 @@ pub mod help;
 mod npm;
 mod project;
 mod python;
+mod skeleton;
 
 pub use find::{Finder, Way};
 pub use project::{Binary, Manifest, Project};
+pub use skeleton::skeleton;
 
 use crate::config::TargetConfig;
 use crate::report::TargetInfo;

@@ -1,7 +1,7 @@
 //! The skeleton that `agentnative init` writes.
 
-use super::Formats;
-use crate::target::help::{Command, Help};
+use super::help::{Command, Help};
+use crate::config::Formats;
 use std::fmt::Write;
 
 /// More commands than this are only counted.
