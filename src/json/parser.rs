@@ -361,6 +361,10 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
     pub(super) fn unexpected(&mut self, expected: Expected) -> Stop {
         let at = self.input.offset();
         let byte = self.input.at_hand().unwrap_or_default();
+        let mut word = 0;
+        while word < 24 && self.input.ensure(word + 1) && self.input.rest()[word].is_ascii_alphanumeric() {
+            word += 1;
+        }
         let kind = match byte {
             b'\n' if self.line.wanted => return self.torn(at, expected),
             0 => ProblemKind::Nul,
@@ -371,7 +375,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
             _ => ProblemKind::Syntax,
         };
         self.fail(kind, at, expected.place(), |parser| {
-            format!("expected {}, found {}", parser.wording(expected), spell(parser.input.rest()))
+            format!("expected {}, found {}", parser.wording(expected), spell(parser.input.rest(), word))
         })
     }
 
@@ -467,9 +471,8 @@ pub(super) fn text(bytes: &[u8]) -> &str {
     simdutf8::basic::from_utf8(bytes).expect("the input validates its bytes and tokens end at characters")
 }
 
-/// What comes next, in printable ASCII: a word, a character or a byte.
-fn spell(bytes: &[u8]) -> String {
-    let word = bytes.iter().take(24).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+/// What comes next, in printable ASCII: a word of `word` bytes, a character or a byte.
+fn spell(bytes: &[u8], word: usize) -> String {
     match bytes.first() {
         None => "the end of the input".into(),
         Some(b'`') => "a backquote".into(),
