@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use agentnative::json::{
-    Class, Options, Problem, ProblemKind, ProblemKind::*, Summary, find_span, locate, read_document,
+    Class, Options, Problem, ProblemKind, ProblemKind::*, Sink, Summary, find_span, locate, read_document,
     read_lines, read_records, read_value,
 };
 use serde_json::{Value, json};
@@ -343,6 +343,32 @@ fn problems_in_great_number_take_linear_time() {
     let summary = document(member.repeat(500) + "[" + &"NaN,".repeat(many) + "0]" + &"}".repeat(500));
     assert_eq!(summary.count(NonFinite), many as u64);
     assert!(summary.problems.iter().all(|problem| problem.pointer.len() < 70_000));
+}
+
+#[test]
+fn records_are_given_before_more_is_read_and_a_sink_may_stop() {
+    use std::cell::Cell;
+    struct Live<'a>(&'a Cell<u64>, u64);
+    impl Read for Live<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            assert_eq!(self.0.get(), self.1, "all records that were read have been given");
+            self.1 += 1;
+            (&b"{\"a\":\"\\u00e9\\n\",\"b\":-1}\n"[..]).read(buffer)
+        }
+    }
+    struct Count<'a>(&'a Cell<u64>);
+    impl Sink for Count<'_> {
+        fn end_record(&mut self, _offset: u64, whole: bool) {
+            assert!(whole);
+            self.0.set(self.0.get() + 1);
+        }
+        fn done(&self) -> bool {
+            self.0.get() == 3
+        }
+    }
+    let records = Cell::new(0);
+    let summary = read_lines(Live(&records, 0), &Options::default(), &mut Count(&records)).unwrap();
+    assert_eq!((records.get(), summary.records, summary.problems.len()), (3, 3, 0));
 }
 
 #[test]
