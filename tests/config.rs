@@ -1,5 +1,4 @@
 //! `agentnative.toml` through the public face: what it says, and what is said when it is wrong.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by a panic")]
 
 use agentnative::config::{Config, Contracts, Date, Formats, Known, ProbeConfig, place_format, skeleton};
 use agentnative::error::{Error, ErrorKind};

@@ -1,5 +1,4 @@
 //! Finding the target: commands, files, and projects of each kind.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by a panic")]
 
 use agentnative::config::{Config, Date, Known};
 use agentnative::error::{Error, ErrorKind, Result};
@@ -79,9 +78,14 @@ impl Place {
     }
 }
 
+/// Finds a program as `run` does, with one folder on PATH.
 fn resolve(name: &OsStr, folder: &Path) -> Result<PathBuf> {
-    let path = folder.join(name);
-    if path.is_file() { Ok(path) } else { Err(Error::config(format!("{} is not on PATH", name.display()))) }
+    let path = std::path::absolute(folder.join(name)).unwrap();
+    match path.metadata() {
+        Ok(found) if found.is_file() && found.permissions().mode() & 0o111 != 0 => Ok(path),
+        Ok(_) => Err(Error::auth(format!("{} may not be executed", path.display()))),
+        Err(_) => Err(Error::config(format!("no program {}", path.display()))),
+    }
 }
 
 /// The error's line, and its hint.
@@ -136,25 +140,18 @@ fn a_command_has_its_arguments_and_is_found_on_path_or_by_its_path() {
 }
 
 #[test]
-fn what_cannot_be_run_says_why() {
+fn what_cannot_be_run_has_the_kind_of_error_that_it_is() {
     let place = Place::new();
     place.write("plain", "text");
     place.write("folder/x", "");
-    let kind = |way: Way<'_>| {
-        let error = place.find(way, None, None, None).unwrap_err();
-        (error.kind, error.message)
-    };
-    let path = |path: &str| kind(Way::Path(Path::new(path)));
-    assert_eq!(path("plain"), (ErrorKind::Auth, "plain may not be executed".to_owned()));
-    assert_eq!(path("nope"), (ErrorKind::Config, "nope does not exist".to_owned()));
-    assert_eq!(path("plain/x").0, ErrorKind::Config);
-    let argv = ["./folder"].map(OsString::from);
-    let expected = "folder is not a program: it is not a file".to_owned();
-    assert_eq!(kind(Way::Argv(&argv)), (ErrorKind::Config, expected));
-    assert_eq!(kind(Way::Argv(&[])).0, ErrorKind::Usage);
-    assert_eq!(kind(Way::Argv(&[OsString::new()])).0, ErrorKind::Usage);
-    assert_eq!(kind(Way::Name(OsStr::new("./plain"))).0, ErrorKind::Usage);
-    assert_eq!(kind(Way::Name(OsStr::new("nope"))).1, "nope is not on PATH");
+    let kind = |way: Way<'_>| place.find(way, None, None, None).unwrap_err().kind;
+    assert_eq!(kind(Way::Path(Path::new("plain"))), ErrorKind::Auth);
+    assert_eq!(kind(Way::Path(Path::new("nope"))), ErrorKind::Config);
+    assert_eq!(kind(Way::Argv(&["./plain".into()])), ErrorKind::Auth);
+    assert_eq!(kind(Way::Argv(&[])), ErrorKind::Usage);
+    assert_eq!(kind(Way::Argv(&[OsString::new()])), ErrorKind::Usage);
+    assert_eq!(kind(Way::Name(OsStr::new("./plain"))), ErrorKind::Usage);
+    assert_eq!(kind(Way::Name(OsStr::new("nope"))), ErrorKind::Config);
 }
 
 #[test]
@@ -186,7 +183,10 @@ fn the_configured_command_is_relative_to_the_configuration() {
 
     fs::remove_file(&tool).unwrap();
     let error = place.find(Way::Path(Path::new("sub")), Some(&config), None, None).unwrap_err();
-    assert_eq!((error.kind, &*error.message), (ErrorKind::Config, "build/mycli does not exist"));
+    assert_eq!(
+        (error.kind, &*error.message),
+        (ErrorKind::Config, &*format!("no program {}", tool.display()))
+    );
     assert!(error.hint.unwrap().starts_with("build it"));
 }
 
@@ -201,9 +201,26 @@ fn several_configured_targets_are_all_found_in_their_folder() {
     assert_eq!(names, ["one", "b"]);
     let named = place.find(Way::Name(OsStr::new("b")), Some(&config), None, None).unwrap();
     assert_eq!(named[0].config.name.as_deref(), Some("b"));
+    let only = place.find(Way::Path(Path::new(".")), Some(&config), Some("b"), None).unwrap();
+    assert_eq!(only.iter().map(|target| &*target.name).collect::<Vec<_>>(), ["b"]);
+    let none = place.find(Way::Path(Path::new(".")), Some(&config), Some("c"), None).unwrap_err();
+    assert_eq!(none.kind, ErrorKind::Usage);
     let error = place.find(Way::Path(Path::new("a")), Some(&config), None, None).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Usage);
     assert!(error.message.ends_with("none is called `a`: one, b"), "{error}");
+}
+
+#[test]
+fn the_runs_get_the_variables_that_are_passed_and_set() {
+    let place = Place::new();
+    place.program("a");
+    let config = place
+        .config("[target]\ncommand = ['./a']\npass_env = ['A', 'B', 'C']\nenv = { B = 'set', D = '' }\n");
+    let targets = place.find(Way::Path(Path::new(".")), Some(&config), None, None).unwrap();
+    let env = targets[0].env(|name| (name != "C").then(|| format!("our {name}").into()));
+    let expected = [("A", "our A"), ("B", "set"), ("D", "")];
+    assert_eq!(env, expected.map(|(name, value)| (name.into(), value.into())).into());
+    assert_eq!(targets[0].folder(), place.path());
 }
 
 #[test]
