@@ -1,9 +1,8 @@
 //! `agentnative.toml` through the public face: what it says, and what is said when it is wrong.
 
-use agentnative::config::{Config, Contracts, Date, Formats, Known, ProbeConfig, place_format, skeleton};
+use agentnative::config::{Config, Contracts, Date, Formats, Known, ProbeConfig, place_format};
 use agentnative::error::{Error, ErrorKind};
 use agentnative::report::{OutputFormat, Stream};
-use agentnative::target::help::Help;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -493,52 +492,28 @@ fn the_arguments_of_a_format_go_where_they_belong() {
     assert_eq!(formats.place(&strings(&["list"]), OutputFormat::Jsonl), ["list", "--output", "jsonl"]);
 }
 
-/// The skeleton with all its suggestions turned on.
-fn confirmed(skeleton: &str) -> String {
-    let confirm = |line: &str| match line.strip_prefix('#') {
-        Some(code) if !code.is_empty() && !code.starts_with(' ') => format!("{code}\n"),
-        _ => format!("{line}\n"),
-    };
-    skeleton.lines().map(confirm).collect()
-}
-
 #[test]
-fn a_skeleton_is_valid_as_it_is_and_with_all_its_suggestions() {
-    let helps = [
-        "",
-        "Commands:\n  push  Send \"them\" \\ all\n  list, l  List\n  get-all  Get\n  help  Help\n\nOptions:\n  --json  JSON\n",
-        "Commands:\n  list  List\n\nOptions:\n  --output <F>  text, json or jsonl\n",
-    ];
-    for help in helps {
-        let help = Help::parse(help.as_bytes());
-        let command = strings(&["./target/debug/my cli", "it's \"x\"\n"]);
-        for command in [None, Some(&command[..])] {
-            let skeleton = skeleton("my\ncli\x1b[1m", command, &help);
-            assert_eq!(skeleton, agentnative::config::skeleton("my\ncli\x1b[1m", command, &help));
-            assert!(skeleton.chars().all(|char| char == '\n' || !char.is_control()), "{skeleton}");
-            let config = parse(&skeleton).unwrap_or_else(|error| panic!("{error:?}\n{skeleton}"));
-            assert_eq!((config.targets.len(), config.probes.len(), config.waivers.len()), (1, 0, 0));
-            assert_eq!(config.targets[0].command.is_some(), command.is_some());
-            let whole = confirmed(&skeleton).replace("exit_codes = [0, 1, 2] ", "");
-            let config = parse(&whole).unwrap_or_else(|error| panic!("{:#?}\n{whole}", listed(&error)));
-            assert!(config.probes.len() >= 4, "{whole}");
+fn a_broken_file_never_ends_in_a_panic_and_its_faults_are_in_it() {
+    let text = "[target]\ncommand = [\"é\"]\nenv = { A = \"1\" }\n[[probe]]\nname = 'a'\nargs = ['x']\nexit = 77\n\
+                [[waiver]]\ncheck = \"p2-error-json\"\nreason = 'r'\nexpires = 2027-03-01\n";
+    assert!(parse(text).is_ok());
+    for (at, char) in text.char_indices() {
+        for with in ["", "]", "=", "\"", "\u{0}", "\n", "é"] {
+            let broken = format!("{}{with}{}", &text[..at], &text[at + char.len_utf8()..]);
+            let Err(error) = parse(&broken) else { continue };
+            for issue in error.issues {
+                let place = issue.place.unwrap();
+                let line = broken.split('\n').nth(place.line - 1).unwrap();
+                assert!((1..=line.chars().count() + 1).contains(&place.column), "{broken}\n{place}");
+            }
         }
     }
 }
 
 #[test]
-fn a_skeleton_suggests_what_the_help_says() {
-    let help = "Commands:\n  push  Send\n  list  List the notes\n\nOptions:\n  --json  JSON\n";
-    let text = skeleton("notes", None, &Help::parse(help.as_bytes()));
-    let config = parse(&confirmed(&text).replace("exit_codes = [0, 1, 2] ", "")).unwrap();
-    assert_eq!(config.targets[0].formats.json, ["--json"]);
-    assert_eq!(config.targets[0].formats.text, [""; 0]);
-    let probes: Vec<(&str, i32)> = config.probes.iter().map(|probe| (&*probe.name, probe.exit)).collect();
-    assert_eq!(probes, [("list", 0), ("push", 0), ("not-found", 1), ("signed-out", 77), ("bad-config", 78)]);
-    assert!(text.contains("# List the notes\n#[[probe]]\n#name = \"list\"\n#args = [\"list\"]\n"), "{text}");
-    assert!(text.contains("# It may change something. Send\n"), "{text}");
-    let many: String = (0..60).map(|n| format!("  cmd{n}  Does {n}\n")).collect();
-    let text = skeleton("many", None, &Help::parse(format!("Commands:\n{many}").as_bytes()));
-    assert_eq!(text.matches("#[[probe]]").count(), 43);
-    assert!(text.contains("# … and 20 more commands"), "{text}");
+fn depth_is_bounded() {
+    for open in ["[", "{a="] {
+        assert!(parse(&format!("a = {}", open.repeat(200_000))).is_err());
+    }
+    assert!(parse(&format!("[{}a]", "a.".repeat(5_000))).is_err());
 }
