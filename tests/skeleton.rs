@@ -59,7 +59,7 @@ fn a_skeleton_suggests_what_the_help_says() {
     let probes: Vec<(&str, i32)> = config.probes.iter().map(|probe| (&*probe.name, probe.exit)).collect();
     assert_eq!(probes, [("list", 0), ("push", 0), ("not-found", 1), ("signed-out", 77), ("bad-config", 78)]);
     assert!(text.contains("# List the notes\n#[[probe]]\n#name = \"list\"\n#args = [\"list\"]\n"), "{text}");
-    assert!(text.contains("# It may change something. Send\n"), "{text}");
+    assert!(text.contains("# These may change something:\n\n# Send\n#[[probe]]\n"), "{text}");
     let many: String = (0..60).map(|n| format!("  cmd{n}  Does {n}\n")).collect();
     let text = skeleton("many", None, &Help::parse(format!("Commands:\n{many}").as_bytes()));
     assert_eq!(text.matches("#[[probe]]").count(), 43);
