@@ -259,6 +259,11 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
         }
     }
     let (whole, records) = (document.scan(), lines.scan());
+    if let Some((pointer, count)) = document_line(&whole.shape, &records.shape) {
+        let detail =
+            format!("json has {count} records at {pointer}, and jsonl has the whole document as one");
+        return lines.broken_at_start(Stream::Stdout, detail);
+    }
     let lists = lists(&whole.shape);
     let matched = matches(&whole.shape, &records.shape);
     let steady = |probe: &Probe, format| {
@@ -347,6 +352,18 @@ fn matches(document: &Node, lines: &Node) -> Match {
         return Match::Same;
     }
     near
+}
+
+/// The list of an envelope, where the one record of the lines is that whole envelope. Outside of an
+/// envelope a list belongs to the record.
+fn document_line(document: &Node, lines: &Node) -> Option<(String, u64)> {
+    let envelope = ["ok", "success"].iter().any(|key| document.keys.contains_key(*key));
+    let alike = lines.count() == 1 && lines.kinds.whole == document.kinds.whole;
+    let list = ["data", "items", "results", "records", "entries"]
+        .iter()
+        .find_map(|key| Some((format!("/{key}"), document.keys.get(*key)?)));
+    list.filter(|(_, list)| envelope && alike && list.kinds.count() > 1)
+        .map(|(pointer, list)| (pointer, list.elements()))
 }
 
 /// One record that is the document, or one of its members; or none, for an empty document.

@@ -53,7 +53,9 @@ impl Scan {
     /// The first problem, when it comes of control bytes: what a terminal would act on. Words around
     /// them, such as those of a progress line, do not make it another cause.
     pub fn control(&self) -> Option<&Problem> {
-        let first = self.problems().find(|problem| is_control(problem.kind) || problem.kind.class() == Class::Structural)?;
+        let first = self
+            .problems()
+            .find(|problem| is_control(problem.kind) || problem.kind.class() == Class::Structural)?;
         (is_control(first.kind) || self.controls_follow).then_some(first)
     }
 }
