@@ -323,7 +323,9 @@ impl Live {
         self.family.signal(Signal::TERM);
         self.family.signal(Signal::CONT);
         let until = Instant::now() + self.grace;
-        while Instant::now() < until && (self.ended.is_none() || !self.family.alive().is_empty()) {
+        // Whoever has a session of its own has not got the signal: there is nothing to wait for.
+        let is_left = |live: &Self| live.family.alive().iter().any(|stat| !live.family.escaped(stat));
+        while Instant::now() < until && (self.ended.is_none() || is_left(self)) {
             if let Event::Stop = self.turn(until.min(Instant::now() + LEFT), STOP_NOW).await {
                 break;
             }

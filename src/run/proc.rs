@@ -14,6 +14,7 @@ pub(super) struct Stat {
     pub name: Vec<u8>,
     /// `R`, `S`, `D`, `T`, `t`, `Z`, `X`, ...
     pub state: u8,
+    pub parent: i32,
     pub session: i32,
     /// User and system time in clock ticks.
     pub ticks: u64,
@@ -41,6 +42,7 @@ impl Stat {
             pid,
             name,
             state: fields.first()?.bytes().next()?,
+            parent: i32::try_from(number(1)?).ok()?,
             session: i32::try_from(number(3)?).ok()?,
             ticks: u64::try_from(number(11)? + number(12)?).ok()?,
             threads: u64::try_from(number(17)?).ok()?,

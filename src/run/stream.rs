@@ -50,6 +50,9 @@ enum Source {
     Fd(AsyncFd<OwnedFd>),
     /// A file that the target itself writes.
     File(File),
+    /// A terminal that nobody has open at the moment. To close it would send SIGHUP to the session, and
+    /// its processes may open it again.
+    Idle(AsyncFd<OwnedFd>),
     /// It has ended, or we closed it.
     Closed,
 }
@@ -116,7 +119,7 @@ impl Stream {
         match &self.source {
             Source::Fd(fd) => self.sink.len() + ioctl_fionread(fd.get_ref()).unwrap_or(0),
             Source::File(file) => file.metadata().map_or(0, |metadata| metadata.len()),
-            Source::Closed => self.sink.len(),
+            Source::Idle(_) | Source::Closed => self.sink.len(),
         }
     }
 
@@ -184,12 +187,20 @@ impl Stream {
         match read {
             Ok(None) => Step::On,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Step::On,
-            // A terminal that nobody has open any more gives an error (EIO) instead of an end.
+            Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => self.idle(),
             Err(_) | Ok(Some((0, _))) => self.close(),
             Ok(Some((_, Err(over)))) => Step::Over(over),
             Ok(Some((_, Ok(())))) if matches!(self.pace, Pace::Once) => self.close(),
             Ok(Some((_, Ok(())))) => Step::On,
         }
+    }
+
+    fn idle(&mut self) -> Step {
+        self.source = match std::mem::replace(&mut self.source, Source::Closed) {
+            Source::Fd(fd) => Source::Idle(fd),
+            other => other,
+        };
+        Step::End
     }
 
     fn close(&mut self) -> Step {
@@ -200,7 +211,7 @@ impl Stream {
     /// Reads what is there without waiting: the last look before the stream is closed.
     pub fn rest(&mut self) -> Step {
         let mut most = REST;
-        while let Source::Fd(fd) = &self.source
+        while let Source::Fd(fd) | Source::Idle(fd) = &self.source
             && most > 0
         {
             let read =
@@ -226,7 +237,7 @@ impl Stream {
     pub async fn finish(self, shared: &Shared) -> io::Result<Captured> {
         match self.source {
             Source::File(file) => shared.adopt(file, self.limit, self.start.elapsed()).await,
-            Source::Fd(_) | Source::Closed => Ok(self.sink.finish(shared)),
+            Source::Fd(_) | Source::Idle(_) | Source::Closed => Ok(self.sink.finish(shared)),
         }
     }
 }
