@@ -139,16 +139,62 @@ fn signals_are_at_their_defaults() {
     assert_eq!(run(spec("/usr/bin/yes", &[], Variant::ClosedPipe)).end, End::Signaled(13));
 }
 
+/// Runs one test of this binary again, in a process of its own, started by a shell script.
+fn again(script: &str, test: &str) -> std::process::Output {
+    let program = std::env::current_exe().unwrap();
+    let mut shell = std::process::Command::new("/bin/sh");
+    // A checker that is killed leaves its folder there.
+    let temporary = tempfile::tempdir().unwrap();
+    shell.env("AGAIN", "1").env("TMPDIR", temporary.path());
+    shell.args(["-c", script]).arg(program).arg(test).output().unwrap()
+}
+
 /// Under a parent that ignores signals, such as nohup or a shell's background.
 #[test]
 fn signals_that_we_were_started_to_ignore_are_too() {
-    let name = "start::signals_are_at_their_defaults";
-    let script = r#"trap '' HUP INT QUIT USR1 PIPE; exec "$0" --exact "$1""#;
-    let test = std::env::current_exe().unwrap();
-    let again = std::process::Command::new("/bin/sh").args(["-c", script]).arg(test).arg(name).output();
-    let again = again.unwrap();
+    let script = r#"trap '' HUP INT QUIT USR1 PIPE CHLD; exec "$0" --exact "$1""#;
+    let again = again(script, "start::signals_are_at_their_defaults");
     let said = String::from_utf8_lossy(&again.stdout);
     assert!(again.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[test]
+fn the_target_dies_with_the_checker() {
+    let here = tempfile::tempdir().unwrap();
+    if std::env::var_os("AGAIN").is_some() {
+        // The checker is killed by its target: it has no time for anything.
+        let mut wanted = sh("echo $$ >pid; kill -KILL $PPID; exec sleep 1000", Variant::Plain);
+        wanted.cwd = std::env::current_dir().unwrap();
+        run(wanted);
+        return;
+    }
+    let folder = here.path().display();
+    let script = format!(r#"cd {folder} && "$0" --exact "$1""#);
+    let again = again(&script, "start::the_target_dies_with_the_checker");
+    assert!(!again.status.success());
+    let pid = std::fs::read_to_string(here.path().join("pid")).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    if let Ok(handle) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
+        let mut wait = [rustix::event::PollFd::new(&handle, rustix::event::PollFlags::IN)];
+        let limit = rustix::event::Timespec { tv_sec: 60, tv_nsec: 0 };
+        assert_eq!(rustix::event::poll(&mut wait, Some(&limit)), Ok(1), "it goes on");
+    }
+}
+
+#[test]
+fn memory_stays_small_however_much_is_printed() {
+    if std::env::var_os("AGAIN").is_none() {
+        let script = r#"exec "$0" --exact "$1" --nocapture"#;
+        let again = again(script, "start::memory_stays_small_however_much_is_printed");
+        assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+        return;
+    }
+    let seen = all(vec![sh("head -c 300000000 /dev/zero", Variant::Plain); 3]);
+    assert!(seen.iter().all(|one| one.end == End::Exited(0) && one.stdout.bytes.len() == 300_000_000));
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(peak < 64 * 1024, "{peak} kB");
 }
 
 #[test]
@@ -212,21 +258,36 @@ fn a_quiet_run_is_alone() {
 }
 
 #[test]
-fn a_sandbox_confines_writes() {
+fn a_sandbox_confines_writes_connections_and_signals() {
     let outside = tempfile::tempdir().unwrap();
-    let path = outside.path().display();
-    let script =
-        format!("echo in >\"$HOME/f\" && echo ok; echo out >{path}/f || echo refused; echo x >/dev/null");
-    let mut confined = sh(&script, Variant::Plain);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let script = "import os, socket, sys\n\
+        folder, port = sys.argv[1], int(sys.argv[2])\n\
+        for name, act in [\n\
+        \x20   ('home', lambda: open(os.environ['HOME'] + '/file', 'w')),\n\
+        \x20   ('null', lambda: open('/dev/null', 'w')),\n\
+        \x20   ('outside', lambda: open(folder + '/file', 'w')),\n\
+        \x20   ('connect', lambda: socket.create_connection(('127.0.0.1', port))),\n\
+        \x20   ('signal', lambda: os.kill(os.getppid(), 0)),\n\
+        ]:\n\
+        \x20   try: act(); print(name, 'may')\n\
+        \x20   except PermissionError: print(name, 'may not')";
+    let mut confined = python(script, Variant::Plain);
+    confined.args.push(outside.path().into());
+    confined.args.push(listener.local_addr().unwrap().port().to_string().into());
+    let free = confined.clone();
     confined.sandbox = true;
     let finished = finish(options(), vec![confined]);
+    let seen = &finished.observations[0];
     match finished.sandbox {
-        Some(Enforced::Fully | Enforced::Partly) => {
-            assert_eq!(text(&finished.observations[0].stdout), "ok\nrefused\n");
-            assert!(!outside.path().join("f").exists());
+        Some(Enforced::Fully) => {
+            let expected = "home may\nnull may\noutside may not\nconnect may not\nsignal may not\n";
+            assert_eq!(text(&seen.stdout), expected, "{}", text(&seen.stderr));
+            assert!(!outside.path().join("file").exists());
         }
-        _ => eprintln!("skipped: this kernel has no Landlock"),
+        partly => eprintln!("skipped: this kernel confines {partly:?}"),
     }
+    assert!(!text(&run(free).stdout).contains("may not"));
 }
 
 #[test]
@@ -259,6 +320,7 @@ fn too_much_output_ends_a_run_and_what_fits_is_kept() {
         assert_eq!(one.end, end, "{n}");
         let stream = if n == 1 { &one.stderr } else { &one.stdout };
         assert_eq!(stream.bytes.len(), 100_000, "{n}");
+        assert_eq!(bytes(stream).len(), 100_000, "{n}");
     }
 }
 
