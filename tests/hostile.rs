@@ -2,13 +2,17 @@
 //!
 //! One test only, since it looks at all children of this process.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/python.rs"]
+mod python;
 mod support;
 
 use agentnative::report::Variant;
 use agentnative::run::{End, Observation, RunSpec, Waiting};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use support::{finish, numbers_in, options, processes_with, runner, spec, text};
+use support::{finish, options, spec, text};
 
 const DEADLINE: Duration = Duration::from_millis(600);
 /// What a run may take longer than its deadline.
@@ -39,7 +43,7 @@ fn attack(shape: &Path, variant: Variant) -> RunSpec {
     let mut spec = spec(shape.to_str().unwrap(), &[], variant);
     spec.key.probe = shape.file_name().unwrap().to_str().unwrap().into();
     spec.deadline = if GOES_ON.contains(&spec.key.probe.as_str()) { DEADLINE } else { NO_DEADLINE };
-    let python = support::python_program();
+    let python = python::program();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", python.parent().unwrap().display());
     spec.env.insert("PATH".into(), path.into());
     spec.env.insert(COOKIE.0.into(), COOKIE.1.into());
@@ -67,12 +71,11 @@ fn nobody_survives_and_nothing_takes_long() {
     assert!(shapes.len() >= 17, "{shapes:?}");
     let mut longest = (Duration::ZERO, String::new());
     let mut seen = Vec::new();
-    let mut one_by_one = runner();
     for variant in [Variant::Plain, Variant::Tty] {
         for shape in &shapes {
             let spec = attack(shape, variant);
             let (start, deadline) = (Instant::now(), spec.deadline);
-            let got = finish(&mut one_by_one, vec![spec]).observations.remove(0);
+            let got = finish(options(), vec![spec]).observations.remove(0);
             let overrun = start.elapsed().saturating_sub(deadline);
             let name = format!("{} under {}", got.key.probe, variant.name());
             assert_nobody_is_left(&name);
@@ -123,11 +126,10 @@ fn nobody_survives_and_nothing_takes_long() {
     let mut side_by_side = options();
     side_by_side.jobs = 8;
     side_by_side.max_output = 16 << 20;
-    let mut side_by_side = agentnative::run::Runner::new(side_by_side).unwrap();
     let variants =
         [Variant::Plain, Variant::SlowReader, Variant::File, Variant::ClosedPipe, Variant::OpenStdin];
     let specs = shapes.iter().flat_map(|shape| variants.map(|variant| attack(shape, variant))).collect();
-    let seen = finish(&mut side_by_side, specs).observations;
+    let seen = finish(side_by_side, specs).observations;
     assert_eq!(seen.len(), shapes.len() * variants.len());
     assert_nobody_is_left("all at once");
     for variant in variants {
@@ -141,4 +143,18 @@ fn nobody_survives_and_nothing_takes_long() {
 
 fn find<'a>(seen: &'a [Observation], name: &str, variant: Variant) -> &'a Observation {
     seen.iter().find(|one| one.key.probe == name && one.key.variant == variant).unwrap()
+}
+
+/// The processes whose environment holds `variable` (`NAME=value`).
+fn processes_with(variable: &str) -> Vec<String> {
+    let is_with = |pid: &String| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|&b| b == 0).any(|one| one == variable.as_bytes())
+    };
+    numbers_in(Path::new("/proc")).into_iter().filter(is_with).collect()
+}
+
+fn numbers_in(folder: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.file_name());
+    names.filter_map(|name| name.into_string().ok()).filter(|name| name.parse::<u32>().is_ok()).collect()
 }
