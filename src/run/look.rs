@@ -45,8 +45,9 @@ enum Doing {
 impl Look {
     /// Looks at `processes`, which read from `places`.
     pub fn at(processes: &[Stat], places: &Places) -> Self {
-        let mut look = Self { input: None, sure: Sure::Yes, ticks: 0, running: false, stopped: false };
-        for process in processes {
+        let sure = if processes.len() > MOST_PROCESSES { Sure::No } else { Sure::Yes };
+        let mut look = Self { input: None, sure, ticks: 0, running: false, stopped: false };
+        for process in processes.iter().take(MOST_PROCESSES) {
             look.ticks += process.ticks;
             look.stopped |= matches!(process.state, b'T' | b't');
             for thread in proc::threads(process.pid) {
@@ -80,6 +81,9 @@ impl Look {
         }
     }
 }
+
+/// A look at more processes than this takes longer than it is worth.
+const MOST_PROCESSES: usize = 24;
 
 /// How long a run has been found in the same wait.
 #[derive(Debug, Default)]
