@@ -13,7 +13,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("contract", &["error", "json", "report"]),
     ("config", &["error", "report"]),
     ("run", &["error", "report"]),
-    ("target", &["config", "error", "report"]),
+    ("target", &["config", "error", "report", "sanitize"]),
     ("probe", &["config", "contract", "error", "report", "run", "target"]),
     ("judge", &["contract", "json", "probe", "report", "run", "sanitize"]),
     ("output", &["error", "report", "sanitize"]),
