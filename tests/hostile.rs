@@ -29,7 +29,12 @@ const GOES_ON: &[&str] = &[
     "ignore-term.sh",
     "fork-loop.py",
 ];
-const COOKIE: (&str, &str) = ("HOSTILE_TEST", concat!("hostile-", env!("CARGO_PKG_VERSION")));
+const COOKIE: &str = "HOSTILE_TEST";
+
+/// Of this process alone: the same test may run elsewhere on the machine.
+fn cookie() -> String {
+    format!("hostile-{}", std::process::id())
+}
 
 fn shapes() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/hostile");
@@ -46,7 +51,7 @@ fn attack(shape: &Path, variant: Variant) -> RunSpec {
     let python = python::program();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", python.parent().unwrap().display());
     spec.env.insert("PATH".into(), path.into());
-    spec.env.insert(COOKIE.0.into(), COOKIE.1.into());
+    spec.env.insert(COOKIE.into(), cookie().into());
     spec
 }
 
@@ -61,7 +66,7 @@ fn assert_nobody_is_left(after: &str) {
         format!("{} {}\n", status.get(..60).unwrap_or_default(), limits.lines().nth(2).unwrap_or_default())
     });
     assert_eq!(left, "", "children left after {after}: {}", states.collect::<String>());
-    let cookie = format!("{}={}", COOKIE.0, COOKIE.1);
+    let cookie = format!("{COOKIE}={}", cookie());
     assert_eq!(processes_with(&cookie), Vec::<String>::new(), "processes left after {after}");
 }
 
@@ -133,8 +138,10 @@ fn nobody_survives_and_nothing_takes_long() {
     assert_eq!(seen.len(), shapes.len() * variants.len());
     assert_nobody_is_left("all at once");
     for variant in variants {
+        // Without a reader it ends at its first word, before it makes its daemon.
+        let daemons = if variant == Variant::ClosedPipe { 0 } else { 2 };
         let daemon = find(&seen, "shed-environment.sh", variant);
-        assert_eq!(daemon.left_behind.len(), 2, "{variant:?}: {:?}", daemon.left_behind);
+        assert_eq!(daemon.left_behind.len(), daemons, "{variant:?}: {:?}", daemon.left_behind);
         let innocent = find(&seen, "unreadable-home.sh", variant);
         assert!(innocent.left_behind.is_empty(), "{variant:?}: {:?}", innocent.left_behind);
     }
