@@ -142,7 +142,8 @@ fn same_code<'a>(case: &'a Case<'a>, probe: &'a Probe) -> Look {
             (None, _) => return Look::Unknown(seen.unusable().unwrap_or_default()),
             (Some(exit), None) => first = Some((seen, exit)),
             (Some(exit), Some((other, code))) if exit != *code => {
-                return seen.broken(format!("exit code {exit}, but {code} in {}", other.label()));
+                let detail = format!("exit code {exit}, but {code} in {}", other.label());
+                return seen.broken_at_start(Stream::Stderr, detail);
             }
             _ => {}
         }
