@@ -11,3 +11,4 @@ pub mod output;
 pub mod report;
 pub mod run;
 pub mod sanitize;
+mod tables;

@@ -7,19 +7,16 @@
 mod contract;
 mod date;
 mod discover;
-mod fault;
 mod flag;
-mod nearest;
 mod probe;
 mod target;
 mod types;
-mod value;
 mod waiver;
 mod whole;
 
+pub use crate::tables::nearest;
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above};
-pub use nearest::nearest;
 pub use types::{
     Config, Contracts, FORMAT_PLACE, Formats, Known, ProbeConfig, TargetConfig, Waiver, contract_path,
     place_format,

@@ -6,32 +6,32 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Byte offsets in the text of the file.
-pub(super) type Span = Range<usize>;
+pub(crate) type Span = Range<usize>;
 
 /// The faults of one file.
-pub(super) struct Faults<'a> {
+pub(crate) struct Faults<'a> {
     path: &'a Path,
     text: &'a str,
     list: RefCell<Vec<(usize, String)>>,
 }
 
 impl<'a> Faults<'a> {
-    pub(super) fn new(path: &'a Path, text: &'a str) -> Self {
+    pub(crate) fn new(path: &'a Path, text: &'a str) -> Self {
         Self { path, text, list: RefCell::default() }
     }
 
     /// Notes that something is wrong at `span`.
-    pub(super) fn add(&self, span: &Span, message: impl Into<String>) {
+    pub(crate) fn add(&self, span: &Span, message: impl Into<String>) {
         self.list.borrow_mut().push((span.start, message.into()));
     }
 
     /// The line, from 1, of a byte offset.
-    pub(super) fn line(&self, offset: usize) -> usize {
+    pub(crate) fn line(&self, offset: usize) -> usize {
         place(self.path, self.text, offset).line
     }
 
     /// The error that lists all faults so far in the order of the file, if there are any.
-    pub(super) fn error(&self) -> Option<Error> {
+    pub(crate) fn error(&self) -> Option<Error> {
         let mut list = self.list.borrow().clone();
         if list.is_empty() {
             return None;
@@ -48,7 +48,7 @@ impl<'a> Faults<'a> {
 }
 
 /// Line and column, both from 1 and the column in characters, of a byte offset.
-pub(super) fn place(path: &Path, text: &str, offset: usize) -> Place {
+pub(crate) fn place(path: &Path, text: &str, offset: usize) -> Place {
     let offset = text.floor_char_boundary(offset);
     let before = &text[..offset];
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);

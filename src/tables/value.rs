@@ -7,36 +7,36 @@ use std::time::Duration;
 use toml::de::{DeTable, DeValue};
 
 /// A table: which one, and what is in it.
-pub(super) struct Table<'a> {
-    pub(super) faults: &'a Faults<'a>,
+pub(crate) struct Table<'a> {
+    pub(crate) faults: &'a Faults<'a>,
     /// What messages call it.
     title: String,
-    pub(super) span: Span,
-    pub(super) entries: &'a DeTable<'a>,
+    pub(crate) span: Span,
+    pub(crate) entries: &'a DeTable<'a>,
 }
 
 /// A value: under which key, and where.
 #[derive(Clone)]
-pub(super) struct Value<'a> {
-    pub(super) faults: &'a Faults<'a>,
+pub(crate) struct Value<'a> {
+    pub(crate) faults: &'a Faults<'a>,
     /// What messages call it.
     title: String,
-    pub(super) span: Span,
-    pub(super) inner: &'a DeValue<'a>,
+    pub(crate) span: Span,
+    pub(crate) inner: &'a DeValue<'a>,
 }
 
 /// A string and where it is.
 #[derive(Debug, Clone)]
-pub(super) struct Text {
-    pub(super) text: String,
-    pub(super) span: Span,
+pub(crate) struct Text {
+    pub(crate) text: String,
+    pub(crate) span: Span,
 }
 
 /// Time limits are below this, so that they can be added to any instant.
 const LONGEST: Duration = Duration::from_secs(86_400);
 
 impl<'a> Table<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         faults: &'a Faults<'a>,
         title: impl Into<String>,
         span: Span,
@@ -46,7 +46,7 @@ impl<'a> Table<'a> {
     }
 
     /// Notes every key that is not among `keys`.
-    pub(super) fn allow(&self, keys: &[&str]) {
+    pub(crate) fn allow(&self, keys: &[&str]) {
         for key in self.entries.keys() {
             let name: &str = key.get_ref();
             if !keys.contains(&name) {
@@ -57,14 +57,14 @@ impl<'a> Table<'a> {
     }
 
     /// The value of `key`.
-    pub(super) fn get(&self, key: &str) -> Option<Value<'a>> {
+    pub(crate) fn get(&self, key: &str) -> Option<Value<'a>> {
         let value = self.entries.get(key)?;
         let title = format!("`{key}`");
         Some(Value { faults: self.faults, title, span: value.span(), inner: value.get_ref() })
     }
 
     /// The value of `key`; noted if it is not there.
-    pub(super) fn require(&self, key: &str, expected: &str) -> Option<Value<'a>> {
+    pub(crate) fn require(&self, key: &str, expected: &str) -> Option<Value<'a>> {
         let value = self.get(key);
         if value.is_none() {
             self.faults.add(&self.span, format!("{} has no `{key}`; expected {expected}", self.title));
@@ -75,7 +75,7 @@ impl<'a> Table<'a> {
 
 impl<'a> Value<'a> {
     /// Notes that this should be something else.
-    pub(super) fn wrong<T>(&self, expected: &str) -> Option<T> {
+    pub(crate) fn wrong<T>(&self, expected: &str) -> Option<T> {
         let kind = match self.inner {
             DeValue::Array(_) | DeValue::Integer(_) => format!("an {}", self.inner.type_str()),
             DeValue::Datetime(_) => "a date or time".to_owned(),
@@ -85,23 +85,23 @@ impl<'a> Value<'a> {
     }
 
     /// Notes a fault of this value, in these words.
-    pub(super) fn fault<T>(&self, message: &str) -> Option<T> {
+    pub(crate) fn fault<T>(&self, message: &str) -> Option<T> {
         self.faults.add(&self.span, message);
         None
     }
 
-    pub(super) fn string(&self, expected: &str) -> Option<Text> {
+    pub(crate) fn string(&self, expected: &str) -> Option<Text> {
         match self.inner.as_str() {
             Some(text) => Some(Text { text: text.to_owned(), span: self.span.clone() }),
             None => self.wrong(expected),
         }
     }
 
-    pub(super) fn boolean(&self) -> Option<bool> {
+    pub(crate) fn boolean(&self) -> Option<bool> {
         self.inner.as_bool().or_else(|| self.wrong("`true` or `false`"))
     }
 
-    pub(super) fn table(&self, title: &str, expected: &str) -> Option<Table<'a>> {
+    pub(crate) fn table(&self, title: &str, expected: &str) -> Option<Table<'a>> {
         match self.inner.as_table() {
             Some(entries) => Some(Table::new(self.faults, title, self.span.clone(), entries)),
             None => self.wrong(expected),
@@ -109,7 +109,7 @@ impl<'a> Value<'a> {
     }
 
     /// The elements, if it is an array.
-    pub(super) fn elements(&self, expected: &str) -> Option<Vec<Self>> {
+    pub(crate) fn elements(&self, expected: &str) -> Option<Vec<Self>> {
         let Some(array) = self.inner.as_array() else { return self.wrong(expected) };
         let element = |(nth, value): (usize, &'a toml::Spanned<DeValue<'a>>)| Self {
             faults: self.faults,
@@ -121,7 +121,7 @@ impl<'a> Value<'a> {
     }
 
     /// Arguments of a program: an array of strings without NUL.
-    pub(super) fn arguments(&self) -> Option<Vec<Text>> {
+    pub(crate) fn arguments(&self) -> Option<Vec<Text>> {
         let elements = self.elements("an array of strings, an argument each")?;
         let read: Vec<Option<Text>> = elements
             .iter()
@@ -138,7 +138,7 @@ impl<'a> Value<'a> {
     }
 
     /// An integer from 0 to 255.
-    pub(super) fn exit_code(&self) -> Option<i32> {
+    pub(crate) fn exit_code(&self) -> Option<i32> {
         const EXPECTED: &str = "an exit code from 0 to 255";
         let DeValue::Integer(integer) = self.inner else { return self.wrong(EXPECTED) };
         match u8::from_str_radix(integer.as_str(), integer.radix()) {
@@ -148,7 +148,7 @@ impl<'a> Value<'a> {
     }
 
     /// A number of seconds above 0.
-    pub(super) fn seconds(&self) -> Option<Duration> {
+    pub(crate) fn seconds(&self) -> Option<Duration> {
         const EXPECTED: &str = "a number of seconds above 0 and at most 86400";
         let (text, seconds) = match self.inner {
             DeValue::Integer(integer) => {
@@ -168,7 +168,7 @@ impl<'a> Value<'a> {
     }
 
     /// One of a few words.
-    pub(super) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Option<T> {
+    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Option<T> {
         let names: Vec<String> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
         let expected = names.join(" or ");
         let text = self.string(&expected)?.text;
@@ -179,7 +179,7 @@ impl<'a> Value<'a> {
     }
 
     /// Environment variables: a table of strings.
-    pub(super) fn variables(&self) -> Option<BTreeMap<String, String>> {
+    pub(crate) fn variables(&self) -> Option<BTreeMap<String, String>> {
         let table = self.table(&self.title, "a table of strings, as in { KEY = \"value\" }")?;
         let mut variables = BTreeMap::new();
         for key in table.entries.keys() {
@@ -198,7 +198,7 @@ impl<'a> Value<'a> {
 }
 
 /// Notes a name that no environment variable can have.
-pub(super) fn variable_name(faults: &Faults<'_>, name: &str, span: &Span) {
+pub(crate) fn variable_name(faults: &Faults<'_>, name: &str, span: &Span) {
     if name.is_empty() || name.contains(['=', '\0']) {
         faults
             .add(span, format!("{name:?} cannot be the name of a variable: it is empty or holds `=` or NUL"));
@@ -206,7 +206,7 @@ pub(super) fn variable_name(faults: &Faults<'_>, name: &str, span: &Span) {
 }
 
 /// What to say after an unknown name: the one that was probably meant, else all of them.
-pub(super) fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str> + Clone) -> String {
+pub(crate) fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str> + Clone) -> String {
     match nearest(word, names.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => {
