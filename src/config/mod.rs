@@ -14,10 +14,10 @@ mod types;
 mod waiver;
 mod whole;
 
+pub use crate::contract::contract_path;
 pub use crate::tables::nearest;
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above};
 pub use types::{
-    Config, Contracts, FORMAT_PLACE, Formats, Known, ProbeConfig, TargetConfig, Waiver, contract_path,
-    place_format,
+    Config, Contracts, FORMAT_PLACE, Formats, Known, ProbeConfig, TargetConfig, Waiver, place_format,
 };
