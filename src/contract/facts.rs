@@ -200,8 +200,8 @@ pub(crate) fn within(spec: &Spec) -> Broken {
 
 fn take_steps<'a, V: View<'a>>(life: &Life, rule: usize, name: Option<&str>, value: V, facts: &mut Facts) {
     let mut life_key = 0;
-    for pointer in &life.key {
-        let Some(part) = key(pointer, value) else { return };
+    for part in &life.key {
+        let Some(part) = part.iter().find_map(|pointer| key(pointer, value)) else { return };
         life_key = xxh3_64_with_seed(&part.to_le_bytes(), life_key);
     }
     let mut steps = 0_u64;
@@ -231,11 +231,11 @@ fn key<'a, V: View<'a>>(pointer: &Pointer, value: V) -> Option<u64> {
 }
 
 /// The text of a scalar, for messages.
-pub(crate) fn text<'a, V: View<'a>>(pointer: &Pointer, value: V) -> String {
-    match pointer.of(value).map(View::seen) {
-        Some(Seen::Text(text)) => excerpt(&text),
-        Some(Seen::Number(number)) => number.to_string(),
-        Some(Seen::Bool(value)) => value.to_string(),
-        _ => "?".to_owned(),
+pub(crate) fn text<'a, V: View<'a>>(pointer: &Pointer, value: V) -> Option<String> {
+    match pointer.of(value)?.seen() {
+        Seen::Text(text) => Some(excerpt(&text)),
+        Seen::Number(number) => Some(number.to_string()),
+        Seen::Bool(value) => Some(value.to_string()),
+        Seen::Null | Seen::Array | Seen::Object => None,
     }
 }

@@ -15,6 +15,9 @@ const MAX_KEYS: usize = 500_000;
 /// Names of unknown types that are told apart.
 const MAX_NAMES: usize = 100;
 
+/// Gives the text of the scalar at a pointer of an event.
+pub(super) type Texts<'t> = &'t mut dyn FnMut(&Pointer) -> Option<String>;
+
 /// The judgement of one run after another.
 ///
 /// Push the document, or each record of the stream, and then [`Judge::finish`] with how the run ended.
@@ -113,7 +116,7 @@ impl Course {
         spec: &Spec,
         facts: &Facts,
         line: u64,
-        text: &mut dyn FnMut(&Pointer) -> String,
+        text: Texts<'_>,
         out: &mut Vec<Violation>,
     ) {
         self.events += 1;
@@ -150,7 +153,7 @@ impl Course {
         &mut self,
         spec: &Spec,
         fact: Fact,
-        text: &mut dyn FnMut(&Pointer) -> String,
+        text: Texts<'_>,
         out: &mut Vec<Violation>,
     ) {
         let mut found = |rule: &Rule, pointer: &str, message: String| {
@@ -183,7 +186,7 @@ impl Course {
                 let names: Vec<String> = defines.iter().map(|place| place.pattern.describe()).collect();
                 let message = format!(
                     "found `{}`, expected one that was named before by {}",
-                    text(at),
+                    text(at).unwrap_or_default(),
                     alternatives(names)
                 );
                 found(rule, &at.text, message);
@@ -228,7 +231,7 @@ impl Course {
                     found(
                         rule,
                         &at.text,
-                        format!("found `{}`, expected the value that was there before", text(at)),
+                        format!("found `{}`, expected the value that was there before", text(at).unwrap_or_default()),
                     );
                 }
             }
@@ -311,12 +314,12 @@ impl Course {
 }
 
 /// Where and how an event does not fit the state of its life.
-fn astray(life: &Life, state: u8, steps: u64, text: &mut dyn FnMut(&Pointer) -> String) -> (String, String) {
+fn astray(life: &Life, state: u8, steps: u64, text: Texts<'_>) -> (String, String) {
     let matched = (0..life.steps.len()).find(|nth| steps >> nth & 1 == 1).unwrap_or(0);
     let pattern = &life.steps[matched].pattern;
     let pointer = pattern.when.last().map(|(pointer, _)| pointer).or(life.steps[matched].new.as_ref());
-    let here = pointer.or(life.key.last());
-    let key: Vec<String> = life.key.iter().map(&mut *text).collect();
+    let here = pointer.or_else(|| life.key.last().and_then(|part| part.first()));
+    let key: Vec<String> = life.key.iter().filter_map(|part| part.iter().find_map(&mut *text)).collect();
     let of = if key.is_empty() { String::new() } else { format!(" of {}", key.join(", ")) };
     let next = life.steps.iter().filter(|step| step.from >> state & 1 == 1);
     let mut next: Vec<String> = next.map(|step| step.pattern.describe()).collect();

@@ -4,6 +4,7 @@
 //! schema file. Reading one gives a [`Contract`]; its [`Judge`] takes the document or the records of
 //! a stream and the end of the run, and gives [`Violation`]s. Nothing here runs or prints anything.
 
+mod about;
 mod contract;
 mod ending;
 mod facts;
@@ -17,6 +18,7 @@ mod spec;
 mod view;
 mod violation;
 
+pub use about::{About, AboutCondition, AboutRule};
 pub use contract::{CONTRACT_FILE, Contract, contract_path, names};
 pub use ending::Ending;
 pub use judge::{Judge, Outcome};

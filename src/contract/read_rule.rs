@@ -90,7 +90,10 @@ fn places(value: &Value<'_>, types: &Types) -> Option<Vec<Place>> {
 fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<Life> {
     let start = table.require("start", "the state that a life begins in");
     let start = start.and_then(|value| words(&value))?;
-    let key = table.get("key").map_or(Some(Vec::new()), |value| pointers(&value));
+    let key = table.get("key").map_or(Some(Vec::new()), |value| {
+        let parts = one_or_more(&value, "JSON pointers")?;
+        parts.iter().map(pointers).collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()
+    });
     let mut states = vec![start];
     let elements = one_or_more(steps, "steps: { from = …, on = …, to = … }")?;
     let read: Vec<_> = elements.iter().map(|element| step(element, &mut states, types)).collect();

@@ -34,8 +34,9 @@ pub(crate) enum Kind {
 /// A life cycle.
 #[derive(Debug, Clone)]
 pub(crate) struct Life {
-    /// What tells one life from another; none for one life in a stream.
-    pub key: Vec<Pointer>,
+    /// What tells one life from another, all parts together; none for one life in a stream. The first
+    /// pointer of a part that names something counts.
+    pub key: Vec<Vec<Pointer>>,
     /// Names of the states; the first is that of a key not met before.
     pub states: Vec<String>,
     pub steps: Vec<Step>,
