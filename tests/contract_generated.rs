@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 
 fn schema_of<T: JsonSchema>(title: &str) -> Value {
-    let mut schema: Schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
+    let mut schema: Schema =
+        SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
     schema.insert("title".to_owned(), title.into());
     schema.to_value()
 }
@@ -20,7 +21,11 @@ fn close(schema: &mut Value) {
         Value::Object(members) => {
             if members.contains_key("properties") {
                 // Beside a reference its keys count, too.
-                let keyword = if members.contains_key("$ref") { "unevaluatedProperties" } else { "additionalProperties" };
+                let keyword = if members.contains_key("$ref") {
+                    "unevaluatedProperties"
+                } else {
+                    "additionalProperties"
+                };
                 members.insert(keyword.to_owned(), false.into());
             }
             members.values_mut().for_each(close);
@@ -52,7 +57,11 @@ fn check(path: &str, schema: &Value) {
         std::fs::write(&path, &text).unwrap();
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == text, "{} is stale: run `UPDATE=1 cargo test --test contract_generated`", path.display());
+    assert!(
+        written == text,
+        "{} is stale: run `UPDATE=1 cargo test --test contract_generated`",
+        path.display()
+    );
 }
 
 #[test]

@@ -60,7 +60,8 @@ fn not_rejected(said: &Table, found: &[Violation]) -> Option<String> {
             (None, Some(rule)) => violation.keyword.is_none() && violation.rule == rule,
             _ => panic!("expected `keyword` or `rule` in {said}"),
         };
-        by && text("at").is_none_or(|at| violation.pointer == at) && (event.is_none() || violation.event == event)
+        by && text("at").is_none_or(|at| violation.pointer == at)
+            && (event.is_none() || violation.event == event)
     };
     if found.iter().any(|violation| fits(&violation)) {
         return None;
@@ -80,7 +81,8 @@ fn examples_are_judged_as_they_say() {
         let examples = folder(name).join("examples");
         let expected: Table = fs::read_to_string(examples.join("expected.toml")).unwrap().parse().unwrap();
         for (file, said) in expected["valid"].as_table().unwrap() {
-            let found = judge(&contract, &examples.join("valid").join(file), &ending(said.as_table().unwrap()));
+            let found =
+                judge(&contract, &examples.join("valid").join(file), &ending(said.as_table().unwrap()));
             wrong.extend(found.iter().map(|violation| format!("{name}: valid/{file}: {violation}")));
         }
         for (file, said) in expected["invalid"].as_table().unwrap() {

@@ -76,7 +76,8 @@ impl Contract {
             let known = if events.allow_unknown { "" } else { ", which is one of those of the contract" };
             rules.push(built_in("event-type", format!("Each record has its type at {at}{known}.")));
             if let Some(first) = &events.first {
-                rules.push(built_in("first-event", format!("The stream begins with {}.", first.join(" or "))));
+                rules
+                    .push(built_in("first-event", format!("The stream begins with {}.", first.join(" or "))));
             }
             if let Some(last) = &events.last {
                 rules.push(built_in("last-event", format!("The stream ends with {}.", last.join(" or "))));
@@ -88,7 +89,10 @@ impl Contract {
             detail: detail(rule),
         }));
         if !spec.conditions.is_empty() {
-            rules.push(built_in("exit-code", "Exit code and data go together as the conditions say.".to_owned()));
+            rules.push(built_in(
+                "exit-code",
+                "Exit code and data go together as the conditions say.".to_owned(),
+            ));
         }
         let describe = |patterns: &[super::rule::Pattern]| patterns.iter().map(|p| p.describe()).collect();
         About {
@@ -99,7 +103,12 @@ impl Contract {
             framing: spec.framing,
             ask: spec.ask.clone(),
             errors: spec.errors,
-            events: spec.events.iter().flat_map(|events| &events.schemas).map(|(name, _)| name.clone()).collect(),
+            events: spec
+                .events
+                .iter()
+                .flat_map(|events| &events.schemas)
+                .map(|(name, _)| name.clone())
+                .collect(),
             unknown_types_allowed: spec.events.as_ref().map(|events| events.allow_unknown),
             rules,
             conditions: spec
@@ -129,7 +138,8 @@ impl Contract {
 
 /// How a rule is judged, a line for each part.
 fn detail(rule: &Rule) -> Vec<String> {
-    let scope = (rule.filter.on.is_some() || !rule.filter.when.is_empty()).then(|| format!("in {}", rule.filter.describe()));
+    let scope = (rule.filter.on.is_some() || !rule.filter.when.is_empty())
+        .then(|| format!("in {}", rule.filter.describe()));
     let mut lines: Vec<String> = scope.into_iter().collect();
     match &rule.kind {
         Kind::Refer { defines, uses } => {
@@ -149,7 +159,8 @@ fn detail(rule: &Rule) -> Vec<String> {
             for step in &life.steps {
                 let from = (0..life.states.len()).filter(|state| step.from >> state & 1 == 1);
                 let from: Vec<&str> = from.map(|state| life.states[state].as_str()).collect();
-                let new = step.new.as_ref().map_or_else(String::new, |new| format!(" with a new {}", new.text));
+                let new =
+                    step.new.as_ref().map_or_else(String::new, |new| format!(" with a new {}", new.text));
                 let (on, to) = (step.pattern.describe(), &life.states[step.to]);
                 lines.push(format!("`{}` → `{to}`: {on}{new}", from.join("`, `")));
             }

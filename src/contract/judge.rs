@@ -111,14 +111,7 @@ impl Course {
     }
 
     /// Goes on by one event. `text` gives what stands at a pointer of it.
-    pub fn step(
-        &mut self,
-        spec: &Spec,
-        facts: &Facts,
-        line: u64,
-        text: Texts<'_>,
-        out: &mut Vec<Violation>,
-    ) {
+    pub fn step(&mut self, spec: &Spec, facts: &Facts, line: u64, text: Texts<'_>, out: &mut Vec<Violation>) {
         self.events += 1;
         self.payload |= facts.payload;
         self.last_line = line;
@@ -149,13 +142,7 @@ impl Course {
         }
     }
 
-    fn judge(
-        &mut self,
-        spec: &Spec,
-        fact: Fact,
-        text: Texts<'_>,
-        out: &mut Vec<Violation>,
-    ) {
+    fn judge(&mut self, spec: &Spec, fact: Fact, text: Texts<'_>, out: &mut Vec<Violation>) {
         let mut found = |rule: &Rule, pointer: &str, message: String| {
             out.push(Violation::of_rule(
                 within(spec),
@@ -231,7 +218,10 @@ impl Course {
                     found(
                         rule,
                         &at.text,
-                        format!("found `{}`, expected the value that was there before", text(at).unwrap_or_default()),
+                        format!(
+                            "found `{}`, expected the value that was there before",
+                            text(at).unwrap_or_default()
+                        ),
                     );
                 }
             }

@@ -1,6 +1,6 @@
 //! Reads `contract.toml`: all that is wrong with it at once, each on its span.
 
-use super::read_rule::{self, Types, one_or_more, pattern, patterns, pointer};
+use super::read_rule::{self, MOST, Types, one_or_more, pattern, patterns, pointer};
 use super::spec::{Condition, Events, Framing, Payload, Spec};
 use crate::error::Result;
 use crate::report::Stream;
@@ -63,6 +63,11 @@ fn whole(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
     let rules = tables(file, "rule").iter().filter_map(|table| read_rule::read(table, &types)).collect();
     let conditions: Vec<_> =
         tables(file, "condition").iter().filter_map(|table| condition(table, &types)).collect();
+    if conditions.iter().map(|condition| condition.some.len() + condition.none.len()).sum::<usize>() > MOST
+        && let Some(value) = file.get("condition")
+    {
+        value.fault::<()>(&format!("the conditions have more than {MOST} patterns; expected fewer"));
+    }
     unique(file, "rule", "id");
     unique(file, "condition", "name");
     let text = |key: &str| {

@@ -8,6 +8,9 @@ use crate::tables::{Table, Value, suggestion};
 use serde_json::Value as Json;
 use toml::de::DeValue;
 
+/// States and steps of a life, and patterns of all conditions, are bits of a number.
+pub(super) const MOST: usize = 64;
+
 /// A rule is of the kind whose key it has.
 const KINDS: [&str; 5] = ["uses", "steps", "compare", "same", "same_keys"];
 
@@ -97,8 +100,8 @@ fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<Life> {
     let mut states = vec![start];
     let elements = one_or_more(steps, "steps: { from = …, on = …, to = … }")?;
     let read: Vec<_> = elements.iter().map(|element| step(element, &mut states, types)).collect();
-    if states.len() > 64 {
-        return steps.fault("more than 64 states; expected fewer");
+    if states.len() > MOST || elements.len() > MOST {
+        return steps.fault(&format!("more than {MOST} steps or states; expected fewer"));
     }
     let steps: Vec<Step> = read.into_iter().collect::<Option<Vec<_>>>()?;
     let end = table.get("end").map(|value| {
