@@ -15,6 +15,7 @@ mod waiver;
 mod whole;
 
 pub use crate::contract::contract_path;
+pub(crate) use crate::tables::place;
 pub use crate::tables::nearest;
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above};

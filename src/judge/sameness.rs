@@ -18,14 +18,18 @@ impl Seen<'_> {
             return false;
         }
         let others = [Variant::File, Variant::Plain, Variant::SlowReader];
-        others
-            .into_iter()
-            .filter_map(|variant| self.case.seen(self.probe, self.format(), variant, 0))
-            .any(|other| other.exit() == Some(0) && other.scan().structural().is_none() && other.run.stdout.bytes.len() > self.run.stdout.bytes.len())
+        others.into_iter().filter_map(|variant| self.case.seen(self.probe, self.format(), variant, 0)).any(
+            |other| {
+                other.exit() == Some(0)
+                    && other.scan().structural().is_none()
+                    && other.run.stdout.bytes.len() > self.run.stdout.bytes.len()
+            },
+        )
     }
 }
 
-fn ends_early(kind: ProblemKind) -> bool {
+/// What a stream that stops too early looks like.
+pub fn ends_early(kind: ProblemKind) -> bool {
     matches!(kind, ProblemKind::Truncated | ProblemKind::Torn | ProblemKind::Empty | ProblemKind::InvalidUtf8)
 }
 
@@ -33,7 +37,9 @@ fn ends_early(kind: ProblemKind) -> bool {
 pub fn complete(case: &Case) -> Judgement {
     let looks = case.successes().flat_map(|probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter_map(|format| {
-            if !probe.formats.contains(&format) { return None; }
+            if !probe.formats.contains(&format) {
+                return None;
+            }
             Some(whole(case, probe, format))
         })
     });
@@ -68,7 +74,9 @@ fn whole(case: &Case, probe: &Probe, format: OutputFormat) -> Look {
         return Look::Held; // The number of values changes by itself, and each output is whole.
     };
     match readers.iter().find(|seen| size(seen) < expected) {
-        Some(seen) => seen.broken(format!("{} of {expected} values arrive under {}", size(seen), seen.condition())),
+        Some(seen) => {
+            seen.broken(format!("{} of {expected} values arrive under {}", size(seen), seen.condition()))
+        }
         None => Look::Held,
     }
 }
@@ -117,9 +125,11 @@ fn size(node: &Node) -> u64 {
 
 impl<'a> Case<'a> {
     /// The plain run of a call and its repetitions, those that are data.
-    fn repeats(&'a self, probe: &'a Probe, format: OutputFormat) -> Vec<Seen<'a>> {
-        self.of_name(&probe.name)
-            .filter(|seen| seen.format() == format && matches!(seen.variant(), Variant::Plain | Variant::Repeat))
+    pub fn repeats(&'a self, probe: &'a Probe, format: OutputFormat) -> Vec<Seen<'a>> {
+        self.of(probe)
+            .filter(|seen| {
+                seen.format() == format && matches!(seen.variant(), Variant::Plain | Variant::Repeat)
+            })
             .filter(|seen| seen.unusable().is_none() && seen.scan().structural().is_none())
             .collect()
     }
@@ -156,10 +166,16 @@ pub fn difference(a: &Shape, b: &Shape) -> Option<String> {
 
 fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
     let place = |pointer: &str| if pointer.is_empty() { "the whole".to_owned() } else { pointer.to_owned() };
-    let types = |node: &Node| node.types.keys().copied().filter(|of| *of != Type::Null).collect::<BTreeSet<_>>();
+    let types =
+        |node: &Node| node.types.keys().copied().filter(|of| *of != Type::Null).collect::<BTreeSet<_>>();
     let (left, right) = (types(a), types(b));
     if !left.is_empty() && !right.is_empty() && left.is_disjoint(&right) {
-        return Some(format!("{} is {} in one and {} in the other", place(pointer), names(&left), names(&right)));
+        return Some(format!(
+            "{} is {} in one and {} in the other",
+            place(pointer),
+            names(&left),
+            names(&right)
+        ));
     }
     if a.objects() > 0 && b.objects() > 0 && !(keys_are_data(a, b) || a.more_keys || b.more_keys) {
         for (one, other) in [(a, b), (b, a)] {
@@ -167,7 +183,10 @@ fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
                 node.count() == one.objects() && !other.keys.contains_key(*key) && same_number(one, other)
             });
             if let Some((key, _)) = gone {
-                return Some(format!("the key `{key}` of {} is there in one and not in the other", place(pointer)));
+                return Some(format!(
+                    "the key `{key}` of {} is there in one and not in the other",
+                    place(pointer)
+                ));
             }
         }
     }
@@ -202,7 +221,8 @@ fn names(types: &BTreeSet<Type>) -> String {
     types.iter().map(|of| of.name()).collect::<Vec<_>>().join(" or ")
 }
 
-/// Whether the keys in which two objects differ look like data rather than like names.
+/// Whether the keys in which two objects differ are data, as in a map, rather than names: they look
+/// like it, and so do the others, or all values are of one type.
 fn keys_are_data(a: &Node, b: &Node) -> bool {
     let differing: Vec<&String> = a
         .keys
@@ -210,12 +230,17 @@ fn keys_are_data(a: &Node, b: &Node) -> bool {
         .filter(|key| !b.keys.contains_key(*key))
         .chain(b.keys.keys().filter(|key| !a.keys.contains_key(*key)))
         .collect();
-    differing.iter().all(|key| key.contains(|c: char| c.is_ascii_digit() || "/.:@ ".contains(c)))
+    let is_data = |key: &str| key.contains(|c: char| c.is_ascii_digit() || "/.:@ ".contains(c));
+    let all = || a.keys.iter().chain(&b.keys);
+    let types: BTreeSet<Type> = all().flat_map(|(_, node)| node.types.keys().copied()).collect();
+    differing.iter().all(|key| is_data(key)) && (types.len() == 1 || all().all(|(key, _)| is_data(key)))
 }
 
 /// `p2-output-parity`
 pub fn parity(case: &Case) -> Judgement {
-    let both = |probe: &&Probe| [OutputFormat::Json, OutputFormat::Jsonl].iter().all(|format| probe.formats.contains(format));
+    let both = |probe: &&Probe| {
+        [OutputFormat::Json, OutputFormat::Jsonl].iter().all(|format| probe.formats.contains(format))
+    };
     let looks = case.successes().filter(both).filter_map(|probe| {
         let document = case.plain(probe, OutputFormat::Json)?;
         let lines = case.plain(probe, OutputFormat::Jsonl)?;
@@ -234,6 +259,11 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
         }
     }
     let (whole, records) = (document.scan(), lines.scan());
+    if let Some((pointer, count)) = document_line(&whole.shape, &records.shape) {
+        let detail =
+            format!("json has {count} records at {pointer}, and jsonl has the whole document as one");
+        return lines.broken_at_start(Stream::Stdout, detail);
+    }
     let lists = lists(&whole.shape);
     let matched = matches(&whole.shape, &records.shape);
     let steady = |probe: &Probe, format| {
@@ -243,17 +273,19 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
             repeats.len() > 1
                 && repeats.iter().all(|seen| {
                     let shape = &seen.scan().shape;
-                    shape.kinds == first.kinds && size(shape) == size(&first) && all_kinds(shape) == all_kinds(&first)
+                    shape.kinds == first.kinds
+                        && size(shape) == size(&first)
+                        && all_kinds(shape) == all_kinds(&first)
                 })
         })
     };
     let is_steady = || steady(document.probe, OutputFormat::Json) && steady(lines.probe, OutputFormat::Jsonl);
     match matched {
         Match::Same => Look::Held,
-        Match::OtherWords(pointer) if is_steady() => lines.broken(format!(
-            "the records have the keys of those at {pointer} in json, but not the same words in them"
+        Match::OtherValues(pointer) if is_steady() => lines.broken(format!(
+            "the records have the keys of those at {pointer} in json, but not the same values"
         )),
-        Match::OtherWords(_) => Look::Held, // Values that change by themselves.
+        Match::OtherValues(_) => Look::Held, // Values that change by themselves.
         Match::None => {
             let count = records.shape.count();
             let Some((pointer, list)) = lists.iter().max_by_key(|(_, list)| list.elements()) else {
@@ -263,14 +295,20 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
                 ));
             };
             if !is_steady() {
-                return Look::Unknown(format!("the records of {} change from run to run", document.probe.name));
+                return Look::Unknown(format!(
+                    "the records of {} change from run to run",
+                    document.probe.name
+                ));
             }
             if list.elements() != count && (count == 0 || related(list, &records.shape)) {
                 let detail = format!("json has {} records at {pointer}, jsonl {count}", list.elements());
                 return lines.broken(detail);
             }
             if list.elements() == count && related(list, &records.shape) {
-                return lines.broken(format!("the jsonl records have not the keys and types of those at {pointer} in json: {}", key_difference(list, &records.shape)));
+                return lines.broken(format!(
+                    "the jsonl records have not the keys and types of those at {pointer} in json: {}",
+                    key_difference(list, &records.shape)
+                ));
             }
             Look::Unknown(format!(
                 "no list in the json of {} has the keys of its jsonl records: they can't be told to be the same",
@@ -283,8 +321,8 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
 /// How the records of a document and those of lines go together.
 enum Match {
     Same,
-    /// As many, with the same keys and types, but with other words.
-    OtherWords(String),
+    /// As many, with the same keys and types, but with other values.
+    OtherValues(String),
     None,
 }
 
@@ -292,10 +330,9 @@ enum Match {
 fn matches(document: &Node, lines: &Node) -> Match {
     let mut near = Match::None;
     for (pointer, list) in lists(document) {
-        for (ours, theirs, tagged) in [
-            (&list.kinds.whole, &lines.kinds.whole, false),
-            (&list.kinds.whole, &lines.kinds.untagged, true),
-        ] {
+        for (ours, theirs, tagged) in
+            [(&list.kinds.whole, &lines.kinds.whole, false), (&list.kinds.whole, &lines.kinds.untagged, true)]
+        {
             // In a stream of events of several kinds the records are one of the kinds.
             let found = ours.iter().all(|(signature, kind)| {
                 theirs.get(signature).is_some_and(|other| other.count == kind.count)
@@ -305,16 +342,28 @@ fn matches(document: &Node, lines: &Node) -> Match {
             if !found || !all || (others && !tagged) || (others && list.elements() == 0) {
                 continue;
             }
-            if ours.iter().all(|(signature, kind)| theirs[signature].words == kind.words) {
+            if ours.iter().all(|(signature, kind)| theirs[signature].values == kind.values) {
                 return Match::Same;
             }
-            near = Match::OtherWords(pointer.clone());
+            near = Match::OtherValues(pointer.clone());
         }
     }
     if lines.count() <= 1 && single(document, lines) {
         return Match::Same;
     }
     near
+}
+
+/// The list of an envelope, where the one record of the lines is that whole envelope. Outside of an
+/// envelope a list belongs to the record.
+fn document_line(document: &Node, lines: &Node) -> Option<(String, u64)> {
+    let envelope = ["ok", "success"].iter().any(|key| document.keys.contains_key(*key));
+    let alike = lines.count() == 1 && lines.kinds.whole == document.kinds.whole;
+    let list = ["data", "items", "results", "records", "entries"]
+        .iter()
+        .find_map(|key| Some((format!("/{key}"), document.keys.get(*key)?)));
+    list.filter(|(_, list)| envelope && alike && list.kinds.count() > 1)
+        .map(|(pointer, list)| (pointer, list.elements()))
 }
 
 /// One record that is the document, or one of its members; or none, for an empty document.
@@ -372,7 +421,9 @@ fn key_difference(list: &Node, lines: &Node) -> String {
     match (missing, more) {
         (Some(key), _) => format!("`{key}` is missing in jsonl"),
         (None, Some(key)) => format!("`{key}` is in jsonl only"),
-        (None, None) => difference(items, lines).unwrap_or_else(|| "they differ in which records have them".into()),
+        (None, None) => {
+            difference(items, lines).unwrap_or_else(|| "they differ in which records have them".into())
+        }
     }
 }
 
@@ -393,7 +444,8 @@ pub fn envelope(case: &Case) -> Judgement {
         }
         commands += 1;
         if scan.shape.objects() != 1 {
-            let detail = "the document is no object: expected one envelope with the same keys for all commands";
+            let detail =
+                "the document is no object: expected one envelope with the same keys for all commands";
             looks.push(seen.broken_at_start(Stream::Stdout, detail));
             continue;
         }
@@ -402,7 +454,12 @@ pub fn envelope(case: &Case) -> Judgement {
             None => first = Some((seen, keys)),
             Some((other, expected)) if *expected != keys => looks.push(seen.broken_at_start(
                 Stream::Stdout,
-                format!("top-level keys {}, but {} in {}", keys.join(", "), expected.join(", "), other.label()),
+                format!(
+                    "top-level keys {}, but {} in {}",
+                    keys.join(", "),
+                    expected.join(", "),
+                    other.label()
+                ),
             )),
             Some(_) => looks.push(Look::Held),
         }

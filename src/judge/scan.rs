@@ -1,9 +1,9 @@
 //! Strict reading of a stream, once: its problems and its shape.
 
-use crate::json::{self, Problem, ProblemKind, Summary};
+use crate::json::{self, Class, Problem, ProblemKind, Summary};
+use crate::judge::shape::{Shape, ShapeSink};
 use crate::report::OutputFormat;
 use crate::run::Bytes;
-use crate::judge::shape::{Shape, ShapeSink};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -15,6 +15,10 @@ pub struct Scan {
     pub summary: Summary,
     /// The merged shape of the document, or of all records.
     pub shape: Shape,
+    /// The line of the first structural problem holds control bytes as well.
+    controls_follow: bool,
+    /// Why the stream could not be read back.
+    pub unreadable: Option<String>,
 }
 
 impl Scan {
@@ -23,14 +27,22 @@ impl Scan {
         let mut sink = ShapeSink::default();
         let summary = match format {
             OutputFormat::Jsonl => json::read_lines(bytes.reader(), &options, &mut sink)?,
-            OutputFormat::Json | OutputFormat::Text => json::read_document(bytes.reader(), &options, &mut sink)?,
+            OutputFormat::Json | OutputFormat::Text => {
+                json::read_document(bytes.reader(), &options, &mut sink)?
+            }
         };
-        Ok(Self { summary, shape: sink.finish() })
+        let controls_follow = match summary.first(Class::Structural) {
+            Some(problem) if matches!(problem.kind, ProblemKind::Syntax | ProblemKind::Trailing) => {
+                controls_follow(bytes, problem.at.offset)?
+            }
+            _ => false,
+        };
+        Ok(Self { summary, shape: sink.finish(), controls_follow, unreadable: None })
     }
 
     /// The first problem that makes the stream no document, or no JSON lines, at all.
     pub fn structural(&self) -> Option<&Problem> {
-        self.problems().find(|problem| problem.kind.is_structural())
+        self.problems().find(|problem| problem.kind.class() == Class::Structural)
     }
 
     /// The problems, in order.
@@ -38,11 +50,23 @@ impl Scan {
         self.summary.problems.iter()
     }
 
-    /// The first control byte that is no part of data: what a terminal would act on.
+    /// The first problem, when it comes of control bytes: what a terminal would act on. Words around
+    /// them, such as those of a progress line, do not make it another cause.
     pub fn control(&self) -> Option<&Problem> {
-        let mut problems = self.problems().take_while(|problem| is_control(problem.kind) || !problem.kind.is_structural());
-        problems.find(|problem| is_control(problem.kind))
+        let first = self
+            .problems()
+            .find(|problem| is_control(problem.kind) || problem.kind.class() == Class::Structural)?;
+        (is_control(first.kind) || self.controls_follow).then_some(first)
     }
+}
+
+/// Whether the line that starts at `offset` holds bytes that a terminal acts on.
+fn controls_follow(bytes: &Bytes, offset: u64) -> std::io::Result<bool> {
+    let mut window = [0; 1024];
+    let n = bytes.read_at(offset, &mut window)?;
+    let end = memchr::memchr(b'\n', &window[..n]).unwrap_or(n);
+    let line = window[..end].strip_suffix(b"\r").unwrap_or(&window[..end]);
+    Ok(line.iter().any(|byte| byte.is_ascii_control() && *byte != b'\t'))
 }
 
 fn is_control(kind: ProblemKind) -> bool {
@@ -64,7 +88,12 @@ impl Scans {
         if let Some(scan) = self.0.borrow().get(&key) {
             return Rc::clone(scan);
         }
-        let scan = Scan::of(bytes, format).unwrap_or_else(|error| Scan::unreadable(&error));
+        let scan = Scan::of(bytes, format).unwrap_or_else(|error| Scan {
+            summary: Summary::default(),
+            shape: Shape::default(),
+            controls_follow: false,
+            unreadable: Some(error.to_string()),
+        });
         let scan = Rc::new(scan);
         self.0.borrow_mut().insert(key, Rc::clone(&scan));
         scan
