@@ -14,7 +14,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("contract", &["error", "json", "report", "sanitize", "tables"]),
     ("config", &["contract", "error", "report", "tables"]),
     ("run", &["error", "report"]),
-    ("target", &["config", "error", "report"]),
+    ("target", &["config", "error", "report", "sanitize"]),
     ("probe", &["config", "contract", "error", "report", "run", "target"]),
     ("judge", &["contract", "json", "probe", "report", "run", "sanitize"]),
     ("output", &["error", "report", "sanitize"]),

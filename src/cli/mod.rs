@@ -117,15 +117,19 @@ fn refused(error: &clap::Error, args: &[OsString]) -> u8 {
     error.kind.exit_code()
 }
 
-/// clap's words as an error of ours: its first paragraph is the message, the rest the hint.
+/// clap's words as an error of ours: the first paragraph is the message; the tips, else the usage, are
+/// the hint.
 fn usage_error(text: &str) -> Error {
-    let (message, rest) = text.split_once("\n\n").unwrap_or((text, ""));
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let message = flat(message);
+    let mut paragraphs = text.split("\n\n").map(flat).filter(|paragraph| !paragraph.is_empty());
+    let message = paragraphs.next().unwrap_or_default();
     let error = Error::usage(message.strip_prefix("error: ").unwrap_or(&message));
-    match flat(rest) {
-        hint if hint.is_empty() => error,
-        hint => error.hint(hint),
+    let rest: Vec<String> = paragraphs.collect();
+    let tips: Vec<&str> = rest.iter().filter_map(|paragraph| paragraph.strip_prefix("tip: ")).collect();
+    let usage = || rest.iter().find(|paragraph| paragraph.starts_with("Usage: ")).cloned();
+    match &tips[..] {
+        [] => error.hint(usage().unwrap_or_else(|| "--help shows what is expected".to_owned())),
+        tips => error.hint(tips.join("; ")),
     }
 }
 
