@@ -1,5 +1,6 @@
 //! The command line: clap types, and one thin file a subcommand.
 
+mod bound;
 mod check;
 mod completions;
 mod explain;

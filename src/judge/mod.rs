@@ -1,6 +1,7 @@
 //! The checks' logic: a pure function of observations. No process, no clock, no file.
 
 mod case;
+mod contracts;
 mod data;
 mod ending;
 mod errors;
@@ -49,11 +50,28 @@ const LOGIC: &[(&str, fn(&Case) -> Judgement)] = &[
     ("p2-exit-consistent", exits::consistent),
     ("p2-completes", ending::completes),
     ("p2-broken-pipe", ending::broken_pipe),
+    ("p2-contract-schema", contracts::schema),
+    ("p2-contract-stream", contracts::stream),
+    ("p2-contract-exit", contracts::exit),
     ("p2-envelope", sameness::envelope),
     ("p2-schema-print", offers::schema),
     ("p2-json-alias", offers::alias),
     ("p2-more-formats", offers::more_formats),
     ("p2-raw", offers::raw),
+];
+
+/// The rules that a contract for the whole target takes the place of: it has one format and its own way
+/// to ask for it, its own error channel and exit codes.
+const REPLACED: &[&str] = &[
+    "p2-output-format",
+    "p2-output-parity",
+    "p2-error-json",
+    "p2-exit-error",
+    "p2-exit-usage",
+    "p2-exit-auth",
+    "p2-exit-config",
+    "p2-envelope",
+    "p2-json-alias",
 ];
 
 /// The verdict on each of `checks`, in their order. A check without logic here belongs to another layer
@@ -62,8 +80,14 @@ pub fn judge(case: &Case, checks: &[&Check]) -> Vec<CheckResult> {
     checks
         .iter()
         .filter_map(|check| {
-            let (_, logic) = LOGIC.iter().find(|(id, _)| *id == check.id)?;
-            Some(logic(case).result(check))
+            let (id, logic) = LOGIC.iter().find(|(id, _)| *id == check.id)?;
+            let judgement = match &case.promises.contract {
+                Some(name) if REPLACED.contains(id) => {
+                    Judgement::NotApplicable(format!("the contract {name} says what holds instead"))
+                }
+                _ => logic(case),
+            };
+            Some(judgement.result(check))
         })
         .collect()
 }
