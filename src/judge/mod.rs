@@ -16,6 +16,7 @@ mod verdict;
 
 pub use case::Case;
 
+use crate::contract::Framing;
 use crate::report::CheckResult;
 use crate::report::catalogue::Check;
 use verdict::Judgement;
@@ -81,15 +82,26 @@ pub fn judge(case: &Case, checks: &[&Check]) -> Vec<CheckResult> {
         .iter()
         .filter_map(|check| {
             let (id, logic) = LOGIC.iter().find(|(id, _)| *id == check.id)?;
-            let judgement = match &case.promises.contract {
-                Some(name) if REPLACED.contains(id) => {
+            let judgement = match replaced(case, id) {
+                Some(name) => {
                     Judgement::NotApplicable(format!("the contract {name} says what holds instead"))
                 }
-                _ => logic(case),
+                None => logic(case),
             };
             Some(judgement.result(check))
         })
         .collect()
+}
+
+/// The contract for the whole target that takes the place of a check: by [`REPLACED`], or since its one
+/// format is not the check's.
+fn replaced<'a>(case: &'a Case, id: &str) -> Option<&'a str> {
+    let name = case.promises.contract.as_deref()?;
+    let of_other_format = match case.contracts.get(name)?.framing() {
+        Framing::Document => matches!(id, "p2-output-jsonl" | "p2-jsonl-newline" | "p2-jsonl-prompt"),
+        Framing::Lines => id == "p2-output-json",
+    };
+    (of_other_format || REPLACED.contains(&id)).then_some(name)
 }
 
 /// The IDs of the checks that have logic here, in no particular order.
