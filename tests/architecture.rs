@@ -17,6 +17,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("probe", &["config", "contract", "error", "report", "run", "target"]),
     ("judge", &["contract", "json", "probe", "report", "run", "sanitize"]),
     ("output", &["error", "report", "sanitize"]),
+    ("outcome", &["contract", "error", "json", "report", "sanitize"]),
     (
         "cli",
         &[

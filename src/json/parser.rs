@@ -106,7 +106,7 @@ pub(super) struct Parser<'s, R, S> {
     pub(super) line: Line,
     pub(super) summary: Summary,
     pub(super) scratch: Vec<u8>,
-    options: Options,
+    pub(super) options: Options,
 }
 
 impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
@@ -348,7 +348,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
             let word = String::from_utf8_lossy(&parser.input.rest()[..length]).into_owned();
             format!("expected a JSON value, found `{word}`: JSON has no such number")
         });
-        if S::TEXT {
+        if S::TEXT && self.sink.wants(false) {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
             self.sink.number(span, text(&self.input.rest()[..length]));
@@ -438,6 +438,9 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
             let pointer = self.path.pointer(place);
             let message = message(self);
             self.summary.problems.push(Problem { kind, at, pointer, message });
+            self.sink.problem(kind, self.summary.problems.last());
+        } else {
+            self.sink.problem(kind, None);
         }
     }
 

@@ -16,6 +16,8 @@ pub(super) const MAX_PART: usize = 64 * 1024;
 struct Text {
     start: u64,
     expected: Expected,
+    /// Whether the sink gets a string's text.
+    wanted: bool,
     /// Hash of a key; none for a string.
     hash: Option<Box<Xxh3Default>>,
     /// Tells keys apart that differ in half surrogate pairs only.
@@ -35,7 +37,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         {
             return self.any_string(start);
         }
-        if S::TEXT {
+        if S::TEXT && self.sink.wants(false) {
             let span = Span { start, end: start + length as u64 + 2 };
             self.sink.string(span, text(&self.input.rest()[1..=length]));
         }
@@ -46,9 +48,11 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     #[inline(never)]
     fn any_string(&mut self, start: u64) -> Step {
         self.scratch.clear();
-        let mut text_ = Text { start, expected: Expected::StringText, hash: None, salt: 0, cut: false };
+        let wanted = S::TEXT && self.sink.wants(false);
+        let mut text_ =
+            Text { start, expected: Expected::StringText, wanted, hash: None, salt: 0, cut: false };
         self.quoted(&mut text_)?;
-        if S::TEXT {
+        if wanted {
             self.sink.string(Span { start, end: self.input.offset() }, text(&self.scratch));
         }
         Ok(())
@@ -65,7 +69,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
         let key = &rest[..length];
         let new = self.path.member(key, xxh3_64(key));
-        if S::TEXT {
+        if S::TEXT && self.sink.wants(true) {
             self.sink.key(Span { start, end: start + length as u64 + 2 }, text(key));
         }
         if !new {
@@ -80,11 +84,11 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         let start = self.pin();
         self.scratch.clear();
         let hash = Some(Box::new(Xxh3Default::new()));
-        let mut key = Text { start, expected: Expected::KeyText, hash, salt: 0, cut: false };
+        let mut key = Text { start, expected: Expected::KeyText, wanted: true, hash, salt: 0, cut: false };
         self.quoted(&mut key)?;
         let hash = key.hash.map_or(0, |hash| hash.digest()) ^ key.salt;
         let new = self.path.member(&self.scratch, hash);
-        if S::TEXT {
+        if S::TEXT && self.sink.wants(true) {
             self.sink.key(Span { start, end: self.input.offset() }, text(&self.scratch));
         }
         if !new {
@@ -134,7 +138,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
 
     /// Keeps the next bytes of the input as text.
     fn keep_run(&mut self, to: &mut Text, length: usize) {
-        if !S::TEXT && to.hash.is_none() {
+        if !to.wanted {
             return;
         }
         let mut run = &self.input.rest()[..length];
@@ -166,7 +170,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         if let Some(hash) = &mut to.hash {
             hash.update(bytes);
             to.cut |= self.scratch.len() + bytes.len() > MAX_KEY;
-        } else if !S::TEXT {
+        } else if !to.wanted {
             return;
         } else if self.scratch.len() + bytes.len() > MAX_PART {
             self.sink.string_part(to.start, text(&self.scratch));
