@@ -49,6 +49,13 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     fn any_string(&mut self, start: u64) -> Step {
         self.scratch.clear();
         let wanted = S::TEXT && self.sink.wants(false);
+        if !wanted
+            && let Some(length) = unwanted(&self.input.rest()[1..])
+            && !self.input.noncharacter_within(length + 1)
+        {
+            self.input.advance(length + 1);
+            return Ok(());
+        }
         let mut text_ =
             Text { start, expected: Expected::StringText, wanted, hash: None, salt: 0, cut: false };
         self.quoted(&mut text_)?;
@@ -296,6 +303,19 @@ fn fitting(run: &[u8], room: usize) -> usize {
         return run.len();
     }
     (0..=room).rev().find(|end| run[*end] & 0xc0 != 0x80).unwrap_or(0)
+}
+
+/// The number of bytes up to a string's end, if it is at hand with none but short escapes before it.
+fn unwanted(bytes: &[u8]) -> Option<usize> {
+    let mut length = 0;
+    loop {
+        length += plain(&bytes[length..]);
+        match bytes.get(length..)? {
+            [b'"', ..] => return Some(length + 1),
+            [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => length += 2,
+            _ => return None,
+        }
+    }
 }
 
 /// The number of bytes in front of the first quote, backslash or control character.

@@ -115,8 +115,24 @@ impl Event {
 #[derive(Debug, Default)]
 struct Node {
     /// Its own members that are on the way to one, by key; `*` is each element of an array.
-    members: Vec<(&'static str, usize)>,
+    members: Vec<Member>,
     field: Option<Field>,
+    /// The text of a value here is needed.
+    text: bool,
+}
+
+#[derive(Debug)]
+struct Member {
+    /// Tells most keys apart without looking at all of their bytes.
+    tag: (usize, u8, u8),
+    key: &'static str,
+    node: usize,
+}
+
+/// Length, first and last byte.
+fn tag(key: &str) -> (usize, u8, u8) {
+    let bytes = key.as_bytes();
+    (bytes.len(), bytes.first().copied().unwrap_or(0), bytes.last().copied().unwrap_or(0))
 }
 
 /// Walks through an event and fills its fields.
@@ -141,15 +157,16 @@ impl Walk {
         let mut add = |path: &[&'static str], field: Field| {
             let mut at = 0;
             for key in path.iter().flat_map(|path| path.split('.')).filter(|key| !key.is_empty()) {
-                let known = nodes[at].members.iter().find(|(name, _)| *name == key).map(|(_, node)| *node);
-                at = known.unwrap_or_else(|| {
+                let known = nodes[at].members.iter().find(|member| member.key == key);
+                at = known.map(|member| member.node).unwrap_or_else(|| {
                     nodes.push(Node::default());
                     let node = nodes.len() - 1;
-                    nodes[at].members.push((key, node));
+                    nodes[at].members.push(Member { tag: tag(key), key, node });
                     node
                 });
             }
             nodes[at].field = Some(field);
+            nodes[at].text = full || field.keep() != Keep::Full;
         };
         PLACES.iter().for_each(|(path, field)| add(&[*path], *field));
         for (above, places) in [(ERRORS, ERROR_PLACES), (PARTS, PART_PLACES)] {
@@ -170,7 +187,8 @@ impl Walk {
     }
 
     pub(super) fn wants(&self, key: bool) -> bool {
-        self.building.is_some() || self.skipped == 0 && (key || self.next.is_some())
+        let text = || self.next.is_some_and(|node| self.nodes[node].text);
+        self.building.is_some() || self.skipped == 0 && (key || text())
     }
 
     pub(super) fn open(&mut self, start: u64, array: bool) {
@@ -229,7 +247,10 @@ impl Walk {
     }
 
     fn member(&self, node: usize, key: &str) -> Option<usize> {
-        self.nodes[node].members.iter().find(|(name, _)| *name == key).map(|(_, node)| *node)
+        let wanted = tag(key);
+        let members = self.nodes[node].members.iter();
+        let mut same = members.filter(|member| member.tag == wanted && member.key == key);
+        same.next().map(|member| member.node)
     }
 
     pub(super) fn key(&mut self, text: &str) {
