@@ -148,11 +148,8 @@ impl Session {
         };
         // Costs are sums of small decimals; what is behind the twelfth is no money.
         let cost = assistant.cost.map(|cost| (cost * 1e12).round() / 1e12);
-        let model_name = match (&assistant.provider, &assistant.model) {
-            (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
-            (None, Some(name)) | (Some(name), None) => Some(name.clone()),
-            (None, None) => None,
-        };
+        let model = assistant.provider.as_ref().zip(assistant.model.as_ref());
+        let model_name = model.map(|(provider, model)| format!("{provider}/{model}"));
         Metrics {
             start_time_ms: start.map(Quantity),
             end_time_ms: end.map(Quantity),

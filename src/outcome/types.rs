@@ -167,6 +167,7 @@ pub struct Metrics {
     pub tool_calls_count: Option<Quantity>,
     /// The model, as `provider/model`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^[^/]+/.+"))]
     pub model_name: Option<String>,
 }
 

@@ -1,0 +1,41 @@
+//! What the tests of runs share.
+
+use agentnative::report::{OutputFormat, Variant};
+use agentnative::run::{Captured, Finished, RunKey, RunSpec, Runner, RunnerOptions, Stdin};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub fn options() -> RunnerOptions {
+    RunnerOptions::new(env!("CARGO_BIN_EXE_agentnative"))
+}
+
+/// A run of `program` under a variant, with a deadline that a working run is far away from.
+pub fn spec(program: &str, args: &[&str], variant: Variant) -> RunSpec {
+    RunSpec {
+        key: RunKey { probe: "test".into(), format: OutputFormat::Text, variant, nth: 0 },
+        program: PathBuf::from(program),
+        args: args.iter().map(Into::into).collect(),
+        cwd: PathBuf::from("/"),
+        env: BTreeMap::new(),
+        stdin: Stdin::Null,
+        deadline: Duration::from_secs(60),
+        sandbox: false,
+        quiet: false,
+    }
+}
+
+pub fn finish(options: RunnerOptions, specs: Vec<RunSpec>) -> Finished {
+    Runner::new(options).unwrap().run_all_blocking(specs, &mut |_| {}).unwrap()
+}
+
+pub fn bytes(captured: &Captured) -> Vec<u8> {
+    let mut all = Vec::new();
+    captured.bytes.reader().read_to_end(&mut all).unwrap();
+    all
+}
+
+pub fn text(captured: &Captured) -> String {
+    String::from_utf8(bytes(captured)).unwrap()
+}
