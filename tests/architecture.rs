@@ -21,7 +21,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "config", "contract", "error", "json", "judge", "output", "probe", "report", "run", "sanitize",
+            "config", "contract", "error", "json", "judge", "outcome", "output", "probe", "report", "run", "sanitize",
             "target",
         ],
     ),
