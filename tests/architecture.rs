@@ -21,8 +21,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "config", "contract", "error", "json", "judge", "outcome", "output", "probe", "report", "run", "sanitize",
-            "target",
+            "config", "contract", "error", "json", "judge", "outcome", "output", "probe", "report", "run",
+            "sanitize", "target",
         ],
     ),
 ];

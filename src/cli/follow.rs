@@ -16,15 +16,13 @@ const PAUSE: i64 = 100_000_000;
 /// General, when the signals cannot be waited for.
 pub(super) fn stop_signal() -> Result<OwnedFd> {
     let cannot = |error: io::Error| Error::general(format!("cannot wait for signals: {error}"));
-    let (stop, open) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|e| cannot(e.into()))?;
+    let (stop, open) =
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|e| cannot(e.into()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(cannot)?;
     // From here on the signals no longer end the process.
     let (mut interrupt, mut terminate) = {
         let _context = runtime.enter();
-        (
-            signal(SignalKind::interrupt()).map_err(cannot)?,
-            signal(SignalKind::terminate()).map_err(cannot)?,
-        )
+        (signal(SignalKind::interrupt()).map_err(cannot)?, signal(SignalKind::terminate()).map_err(cannot)?)
     };
     std::thread::spawn(move || {
         runtime.block_on(async {

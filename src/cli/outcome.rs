@@ -14,8 +14,10 @@ use std::path::{Path, PathBuf};
 const MAX_ROWS: usize = 20;
 
 #[derive(clap::Args)]
-#[command(after_help = "The exit code is 0 when there is an outcome, be it that of a success or of a failed \
-                        run: `success` in it tells. It is 1 when a file cannot be read.")]
+#[command(
+    after_help = "The exit code is 0 when there is an outcome, be it that of a success or of a failed \
+                        run: `success` in it tells. It is 1 when a file cannot be read."
+)]
 pub(super) struct OutcomeArgs {
     /// Files with the events of one run, in this order; `-` is standard input and the default.
     #[arg(value_name = "FILE")]
@@ -63,7 +65,7 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
         let before_waiting = || {
             let outcome = collector.outcome();
             if jsonl && printed.as_ref() != Some(&outcome) {
-                // An error of the last write comes again with the next one.
+                // An error closes the output, and that ends the reading.
                 let _ = output.record(&outcome);
                 printed = Some(outcome);
             }

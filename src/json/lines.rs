@@ -68,7 +68,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
 
     /// Whether these bytes come next; waits for no more than they need.
     fn starts_with(&mut self, bytes: &[u8]) -> bool {
-        (1..=bytes.len()).all(|length| self.input.ensure(length) && self.input.rest()[..length] == bytes[..length])
+        (1..=bytes.len())
+            .all(|length| self.input.ensure(length) && self.input.rest()[..length] == bytes[..length])
     }
 
     fn blank_line(&mut self) {

@@ -58,8 +58,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             self.input.advance(length + 1);
             return Ok(());
         }
-        let mut to =
-            Text { start, expected: Expected::StringText, wanted, hash: None, salt: 0, cut: false };
+        let mut to = Text { start, expected: Expected::StringText, wanted, hash: None, salt: 0, cut: false };
         self.quoted(&mut to)?;
         if wanted {
             self.sink.string(Span { start, end: self.input.offset() }, text(&self.scratch));

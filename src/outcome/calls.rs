@@ -130,7 +130,8 @@ pub(super) fn touches(event: &Event) -> Vec<Touch> {
     match event.text(Field::Tool) {
         Some("write") => {
             let operation = event.flag(Field::ToolExists);
-            let operation = operation.map(|there| if there { Operation::Modified } else { Operation::Created });
+            let operation =
+                operation.map(|there| if there { Operation::Modified } else { Operation::Created });
             path.map(|path| Touch { path, operation, size: content, kind }).into_iter().collect()
         }
         Some("edit" | "multiedit") => {

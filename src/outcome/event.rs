@@ -1,6 +1,6 @@
 //! One event, reduced to the fields that are needed; the rest of it is passed over.
 
-use super::fields::{COUNT, ERROR_PLACES, ERRORS, Field, Keep, MAX_TEXT, PARTS, PART_PLACES, PLACES};
+use super::fields::{COUNT, ERROR_PLACES, ERRORS, Field, Keep, MAX_TEXT, PART_PLACES, PARTS, PLACES};
 use crate::json::Builder;
 use serde_json::Value;
 

@@ -40,8 +40,14 @@ fn take(state: &mut State, event: &Event, kind: &str) -> Taken {
                 in_session(state, event, |session| session.permissions.reply(id, reply))
             }
         },
-        "session.diff" | "session.compacted" | "session.deleted" | "message.removed"
-        | "message.part.removed" | "todo.updated" | "server.connected" | "server.heartbeat" => Taken::Idle,
+        "session.diff"
+        | "session.compacted"
+        | "session.deleted"
+        | "message.removed"
+        | "message.part.removed"
+        | "todo.updated"
+        | "server.connected"
+        | "server.heartbeat" => Taken::Idle,
         _ => Taken::Unknown,
     }
 }
@@ -144,9 +150,11 @@ fn part(state: &mut State, event: &Event) -> Taken {
             let Some(path) = path.map(str::to_owned) else { return Taken::Lacks("a path") };
             // What a user attaches is no work of the agent.
             let message = event.name(Field::PartMessage);
-            let attached = message.zip(state.session(id)).and_then(|(message, session)| session.role(message));
+            let attached =
+                message.zip(state.session(id)).and_then(|(message, session)| session.role(message));
             if attached != Some(false) {
-                let directory = matches!(event.name(Field::Mime), Some("application/x-directory" | "inode/directory"));
+                let directory =
+                    matches!(event.name(Field::Mime), Some("application/x-directory" | "inode/directory"));
                 let kind = if directory { ArtifactKind::Directory } else { ArtifactKind::File };
                 state.touch(id, Touch { path, operation: None, size: None, kind });
             }

@@ -45,7 +45,8 @@ impl Collector {
             inner.state.options.full
         };
         let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
-        let mut lines = Lines { collector: self, name, walk: Walk::new(full), line: 0, start: 0, refused: None };
+        let mut lines =
+            Lines { collector: self, name, walk: Walk::new(full), line: 0, start: 0, refused: None };
         let options = json::Options { event_stream: true, ..json::Options::default() };
         json::read_lines(input, &options, &mut lines).map(drop)
     }
@@ -109,7 +110,8 @@ impl Sink for Lines<'_> {
             kind => kind.class() == Class::Structural,
         };
         if refused && self.refused.is_none() {
-            self.refused = Some(kept.map_or_else(|| kind.name().to_owned(), |problem| problem.message.clone()));
+            self.refused =
+                Some(kept.map_or_else(|| kind.name().to_owned(), |problem| problem.message.clone()));
         }
     }
 

@@ -114,7 +114,8 @@ impl State {
     /// An update of a tool part; the same in all of opencode's streams.
     pub(super) fn tool(&mut self, event: &Event) -> Taken {
         let (full, when) = (self.options.full, self.events);
-        let Some(session) = self.session(event.name(Field::PartSession).or(event.name(Field::Session))) else {
+        let Some(session) = self.session(event.name(Field::PartSession).or(event.name(Field::Session)))
+        else {
             return Taken::Idle;
         };
         if !session.calls.update(event, full) {
@@ -186,15 +187,16 @@ impl State {
             // What the agent says itself is reason enough.
             if outcome.error_details.is_none() {
                 let error = outcome.error.take();
-                outcome.error = Some(error.map_or_else(|| exited.clone(), |error| format!("{error}; {exited}")));
+                outcome.error =
+                    Some(error.map_or_else(|| exited.clone(), |error| format!("{error}; {exited}")));
             }
         }
         outcome.success = outcome.error.is_none();
-        outcome.warnings.extend(reading);
         if self.too_many_sessions {
             let warning = format!("over {MAX_SESSIONS} sessions: the events of the others are passed over");
             outcome.warnings.push(warning);
         }
+        outcome.warnings.extend(reading);
         outcome.metadata = self.metadata(&outcome);
         outcome
     }
