@@ -18,11 +18,12 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("probe", &["config", "contract", "error", "report", "run", "target"]),
     ("judge", &["contract", "json", "probe", "report", "run", "sanitize"]),
     ("output", &["error", "report", "sanitize"]),
+    ("outcome", &["contract", "error", "json", "report", "sanitize"]),
     (
         "cli",
         &[
-            "config", "contract", "error", "json", "judge", "output", "probe", "report", "run", "sanitize",
-            "target",
+            "config", "contract", "error", "json", "judge", "outcome", "output", "probe", "report", "run",
+            "sanitize", "target",
         ],
     ),
 ];
