@@ -1,5 +1,6 @@
 //! `agentnative check`
 
+use super::bound::{self, Bound};
 use super::{select, subject};
 use crate::config::{Config, ProbeConfig, Waiver};
 use crate::error::{Error, Result};
@@ -35,6 +36,10 @@ pub(super) struct CheckArgs {
     /// expected to end with, if not 0 (may be given several times).
     #[arg(long, value_name = "[EXIT:]ARGS")]
     probe: Vec<String>,
+    /// Hold the whole target to this contract instead of the default rules: its format and how to ask
+    /// for it, its error channel, its exit codes. A bundled contract's name, a folder or a schema file.
+    #[arg(long, value_name = "NAME")]
+    contract: Option<String>,
     /// Also write the report to a file: text, json or jsonl (may be given several times).
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
     report: Vec<ReportFile>,
@@ -94,7 +99,8 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, executable: &Path) -> Re
     if let Some((path, file)) = record {
         recording.write(file, path)?;
     }
-    let report = judged(recording, &checks);
+    let contracts = bound::load_all(&recording.probes)?;
+    let report = judged(recording, &contracts, &checks);
     let error = unmet(&report, args.strict);
     for (to, file) in files {
         write_report(to, file, &report, error.is_none())?;
@@ -147,17 +153,21 @@ fn live(
     if let Some(timeout) = args.timeout {
         target.config.timeout = timeout;
     }
-    let declared = declared(&target, config.as_ref(), &args.probe)?;
+    let mut contracts = Bound::new();
+    let mut declared = declared(&target, config.as_ref(), &args.probe, &mut contracts)?;
+    let mut promises = Promises::of(&target.config, false);
+    if let Some(name) = &args.contract {
+        let name = bound::replace(name, &mut target.config, &mut declared, &mut contracts)?;
+        promises = Promises { contract: Some(name), ..Promises::of(&target.config, false) };
+    }
 
     // Whether the target has commands decides which further probes are harmless.
-    let promises = Promises::of(&target.config, false);
     let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
     let help: Vec<_> = keys.iter().filter(|key| **key == probe::help_run()).cloned().collect();
     let first = runner.run_all_blocking(probe::specs(&help, &probes, &promises, &target), &mut |_| {})?;
-    let has_commands =
+    promises.has_commands =
         first.observations.first().is_some_and(|seen| !subject::help_of(seen).commands.is_empty());
 
-    let promises = Promises::of(&target.config, has_commands);
     let (probes, keys) = probe::plan(checks, declared, &promises, target.config.timeout);
     let info = target.info(&std::env::current_dir().unwrap_or_default());
     if keys.is_empty() || !first.observations.is_empty() {
@@ -231,7 +241,13 @@ fn something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()
 }
 
 /// The probes of the configuration and those of the command line.
-fn declared(target: &Target, config: Option<&Config>, flags: &[String]) -> Result<Vec<Probe>> {
+fn declared(
+    target: &Target,
+    config: Option<&Config>,
+    flags: &[String],
+    contracts: &mut Bound,
+) -> Result<Vec<Probe>> {
+    let root = config.map_or(Path::new("."), |config| &config.root);
     let of_flags = ProbeConfig::from_flags(flags)?;
     let of_config = config.into_iter().flat_map(|config| config.probes_of(&target.config));
     let mut probes: Vec<Probe> = Vec::new();
@@ -239,7 +255,9 @@ fn declared(target: &Target, config: Option<&Config>, flags: &[String]) -> Resul
         if probes.iter().any(|probe| probe.name == config.name) {
             return Err(Error::usage(format!("there are two probes `{}`", config.name)));
         }
-        probes.push(Probe::declared(config, target.config.timeout));
+        let mut probe = Probe::declared(config, target.config.timeout);
+        bound::bind(&mut probe.contract, root, contracts)?;
+        probes.push(probe);
     }
     Ok(probes)
 }
@@ -280,8 +298,8 @@ fn ended(run: &Observation, output: &mut Output) -> Result<()> {
     }))
 }
 
-fn judged(recording: Recording, checks: &[&Check]) -> Report {
-    let case = Case::new(&recording.promises, &recording.probes, &recording.observations);
+fn judged(recording: Recording, contracts: &Bound, checks: &[&Check]) -> Report {
+    let case = Case::new(&recording.promises, contracts, &recording.probes, &recording.observations);
     let mut results = judge::judge(&case, checks);
     let mut notes = recording.notes;
     for waiver in &recording.waivers {

@@ -1,10 +1,13 @@
 //! The command line: clap types, and one thin file a subcommand.
 
+mod bound;
 mod check;
 mod completions;
 mod explain;
+mod follow;
 mod init;
 mod list;
+mod outcome;
 mod schema;
 mod subject;
 
@@ -73,6 +76,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Write a skeleton of agentnative.toml from a target's help.
     Init(init::InitArgs),
+    /// Turn an agent's event stream into one RunOutcome.
+    Outcome(outcome::OutcomeArgs),
     /// Print the JSON Schema of this program's output.
     Schema(schema::SchemaArgs),
     /// Print a completion script.
@@ -93,6 +98,7 @@ pub fn main(args: &[OsString], executable: &Path) -> u8 {
         Command::List(args) => list::run(&args, &mut output),
         Command::Explain(args) => explain::run(&args, &mut output),
         Command::Init(args) => init::run(args, &mut output, executable),
+        Command::Outcome(args) => outcome::run(args, &mut output),
         Command::Schema(args) => schema::run(&args, &mut output),
         Command::Completions(args) => completions::run(&args, &mut output),
     };

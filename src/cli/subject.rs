@@ -1,6 +1,7 @@
 //! What is checked: the ways to name a target, and the configuration that holds for it.
 
 use crate::config::{Config, Date, Known};
+use crate::contract;
 use crate::error::{Error, Result};
 use crate::report::catalogue;
 use crate::run::{self, End, Observation, Runner};
@@ -75,7 +76,8 @@ pub(super) fn load(path: &Path) -> Result<Config> {
 
 fn known<T>(read: impl FnOnce(&Known) -> T) -> T {
     let checks: Vec<&str> = catalogue::checks().iter().map(|check| check.id.as_str()).collect();
-    read(&Known { checks: &checks, contracts: &[], today: Date::of(SystemTime::now()) })
+    let contracts: Vec<&str> = contract::names().collect();
+    read(&Known { checks: &checks, contracts: &contracts, today: Date::of(SystemTime::now()) })
 }
 
 /// The target, and the configuration that holds for it, if there is one.

@@ -102,6 +102,10 @@ fn error_object(seen: &Seen) -> Look {
     if let Some(reason) = unusable(seen) {
         return Look::Unknown(reason);
     }
+    // A contract that says where errors go says what they look like as well.
+    if seen.case.contract_of(seen).is_some_and(|contract| contract.errors().is_some()) {
+        return Look::Held;
+    }
     let channel = seen.case.promises.errors;
     let stdout = seen.bytes(Stream::Stdout);
     if channel == Stream::Stderr && !stdout.is_empty() {
