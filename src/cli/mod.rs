@@ -69,7 +69,7 @@ impl OutputArgs {
 #[derive(Subcommand)]
 enum Command {
     /// Run a target and give a verdict for each check.
-    Check(check::CheckArgs),
+    Check(Box<check::CheckArgs>),
     /// List the checks.
     List(list::ListArgs),
     /// Explain a check: what, why, how to mend it, examples.
@@ -94,7 +94,7 @@ pub fn main(args: &[OsString], executable: &Path) -> u8 {
     };
     let mut output = Output::new(cli.output.config());
     let done = match cli.command {
-        Command::Check(args) => check::run(args, &mut output, executable),
+        Command::Check(args) => check::run(*args, &mut output, executable),
         Command::List(args) => list::run(&args, &mut output),
         Command::Explain(args) => explain::run(&args, &mut output),
         Command::Init(args) => init::run(args, &mut output, executable),

@@ -31,8 +31,10 @@ enum Name {
     Error,
 }
 
-/// The `data` of each subcommand.
-const DATA: &[(&str, fn(&mut SchemaGenerator) -> Schema)] = &[
+/// A subcommand, and the schema of its `data`.
+type Data = (&'static str, fn(&mut SchemaGenerator) -> Schema);
+
+const DATA: &[Data] = &[
     ("check", |generator| generator.subschema_for::<Report>()),
     ("list", |generator| generator.subschema_for::<Vec<list::CheckEntry>>()),
     ("explain", |generator| generator.subschema_for::<Check>()),
@@ -70,9 +72,9 @@ fn root<T: JsonSchema>() -> Value {
 }
 
 /// The envelope around the data of these subcommands.
-fn documents(data: &[(&str, fn(&mut SchemaGenerator) -> Schema)]) -> Value {
+fn documents(data: &[Data]) -> Value {
     let mut generator = generator();
-    let of_command = |(command, of): &(&str, fn(&mut SchemaGenerator) -> Schema)| {
+    let of_command = |(command, of): &Data| {
         let data = of(&mut generator).to_value();
         json!({ "properties": { "command": { "const": command }, "data": data } })
     };

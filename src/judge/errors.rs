@@ -136,7 +136,7 @@ fn error_object(seen: &Seen) -> Look {
     };
     let wrong = ["error", "kind", "message"]
         .into_iter()
-        .find(|key| !object.get(*key).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty()));
+        .find(|key| object.get(*key).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty()));
     match wrong {
         Some(key) => seen.broken_at_start(
             channel,

@@ -28,8 +28,11 @@ const DECLARE: &str =
 const DECLARE_FAILING: &str =
     "declare a probe that is expected to fail ([[probe]] with `exit`, or --probe \"1:…\")";
 
+/// What gives a verdict.
+type Logic = fn(&Case) -> Judgement;
+
 /// The logic of each behavioral check.
-const LOGIC: &[(&str, fn(&Case) -> Judgement)] = &[
+const LOGIC: &[(&str, Logic)] = &[
     ("p2-output-format", output::format),
     ("p2-output-json", output::json),
     ("p2-output-jsonl", output::jsonl),
