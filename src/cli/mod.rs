@@ -117,15 +117,18 @@ fn refused(error: &clap::Error, args: &[OsString]) -> u8 {
     error.kind.exit_code()
 }
 
-/// clap's words as an error of ours: its first paragraph is the message, the rest the hint.
+/// clap's words as an error of ours: the first paragraph is the message. The hint is its tip, if it has
+/// one, else its last paragraph.
 fn usage_error(text: &str) -> Error {
-    let (message, rest) = text.split_once("\n\n").unwrap_or((text, ""));
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let message = flat(message);
-    let error = Error::usage(message.strip_prefix("error: ").unwrap_or(&message));
-    match flat(rest) {
-        hint if hint.is_empty() => error,
-        hint => error.hint(hint),
+    let paragraphs: Vec<String> = text.split("\n\n").map(flat).filter(|text| !text.is_empty()).collect();
+    let message = paragraphs.first().map_or("", |first| first.strip_prefix("error: ").unwrap_or(first));
+    let error = Error::usage(message);
+    let mut rest = paragraphs.iter().skip(1);
+    let tip = rest.clone().find_map(|text| text.strip_prefix("tip: ")?.split(" tip: ").next());
+    match tip.or_else(|| rest.next_back().map(String::as_str)) {
+        Some(hint) => error.hint(hint),
+        None => error,
     }
 }
 

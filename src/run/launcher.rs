@@ -15,11 +15,11 @@ use rustix::process::{
     setrlimit, setsid, umask,
 };
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
@@ -137,12 +137,12 @@ fn reset_signals(ignored: &[i32]) -> io::Result<()> {
 
 /// Lets the process write only below `paths` (and to the devices everybody writes to), open no TCP
 /// connection or port, and signal nobody outside; as far as the kernel can.
-fn confine(paths: &[PathBuf]) -> Result<Enforced, RulesetError> {
+fn confine(paths: &[OsString]) -> Result<Enforced, RulesetError> {
     const DEVICES: &[&str] =
         &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts"];
     // Version 5 adds the control of devices, which would break `isatty` on a terminal opened later.
     let writes = AccessFs::from_write(ABI::V4);
-    let devices = DEVICES.iter().map(PathBuf::from);
+    let devices = DEVICES.iter().map(OsString::from);
     let RestrictionStatus { ruleset, .. } = Ruleset::default()
         .handle_access(writes)?
         .handle_access(AccessNet::from_all(ABI::V4))?
