@@ -50,7 +50,7 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
     /// When a run is ended by force, unless the configuration says otherwise (default: 10).
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
     /// Save what the runs gave, to be judged again with --replay.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]

@@ -17,10 +17,10 @@ use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-/// What the launcher has to do before it becomes the target.
+/// What the launcher has to do before it becomes the target. Paths are [`OsString`]s: as a `PathBuf`, one
+/// that is not UTF-8 cannot be serialised.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
-    /// Paths are strings of the system here: serde takes no path that is not UTF-8.
     pub program: OsString,
     pub args: Vec<OsString>,
     pub env: Vec<(OsString, OsString)>,
