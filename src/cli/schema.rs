@@ -1,6 +1,6 @@
 //! `agentnative schema [NAME]`
 
-use super::{completions, init, list};
+use super::{completions, contract, init, list, validate};
 use crate::error::Result;
 use crate::outcome::RunOutcome;
 use crate::output::{Output, OutputFormat};
@@ -37,6 +37,9 @@ type Data = (&'static str, fn(&mut SchemaGenerator) -> Schema);
 const DATA: &[Data] = &[
     ("check", |generator| generator.subschema_for::<Report>()),
     ("list", |generator| generator.subschema_for::<Vec<list::CheckEntry>>()),
+    ("validate", |generator| generator.subschema_for::<validate::Validated>()),
+    ("contract list", |generator| generator.subschema_for::<Vec<contract::ContractEntry>>()),
+    ("contract show", |generator| generator.subschema_for::<contract::Shown>()),
     ("explain", |generator| generator.subschema_for::<Check>()),
     ("init", |generator| generator.subschema_for::<init::Written>()),
     ("outcome", |generator| generator.subschema_for::<RunOutcome>()),

@@ -35,11 +35,12 @@ const DECLARE_BOTH: &str = "declare a probe that is expected to succeed in json 
 const DECLARE_FAILING: &str =
     "declare a probe that is expected to fail ([[probe]] with `exit`, or --probe \"1:…\")";
 
-/// What gives a verdict.
-type Logic = fn(&Case) -> Judgement;
 /// The same, where it has to be in json or jsonl.
 const DECLARE_FAILING_DATA: &str =
     "declare a probe that is expected to fail in json or jsonl ([[probe]] with `exit`, or --probe \"1:…\")";
+
+/// What gives a verdict.
+type Logic = fn(&Case) -> Judgement;
 
 /// The logic of each behavioral check.
 const LOGIC: &[(&str, Logic)] = &[
