@@ -17,6 +17,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("probe", &["config", "contract", "error", "report", "run", "target"]),
     ("judge", &["contract", "json", "probe", "report", "run", "sanitize"]),
     ("output", &["error", "report", "sanitize"]),
+    // The reference agent knows nothing of running or judging. Of `report` it has the envelope.
+    ("agent", &["contract", "error", "output", "report"]),
     (
         "cli",
         &[
@@ -26,7 +28,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Words that only some rooms may hold, with those rooms.
+/// Words that only some rooms (or single files, under `src`) may hold, with those.
 const WORDS: &[(&[&str], &[&str], &str)] = &[
     (
         &["println!", "eprintln!", "print!(", "eprint!(", "dbg!", "io::stdout", "io::stderr"],
@@ -34,7 +36,12 @@ const WORDS: &[(&[&str], &[&str], &str)] = &[
         "prints",
     ),
     (&["process::exit", "process::abort", "ExitCode"], &["main"], "exits"),
-    (&["Command::new", "process::Command", "CommandExt"], &["run"], "spawns"),
+    // The agent's `run_command` tool is a command: one file, which the rest of the agent cannot pass by.
+    (
+        &["Command::new", "process::Command", "CommandExt"],
+        &["run", "agent/tools/command.rs"],
+        "spawns",
+    ),
     (
         &["std::fs", "File::open", "Instant::now", "SystemTime"],
         &["*", "!judge"],
@@ -71,7 +78,7 @@ fn only_some_rooms_print_exit_and_spawn() {
             for (words, rooms, what) in WORDS {
                 let allowed = match rooms.split_first() {
                     Some((&"*", not)) => !not.contains(&format!("!{room}").as_str()),
-                    _ => rooms.contains(&room.as_str()),
+                    _ => rooms.iter().any(|allowed| *allowed == room || file == Path::new(allowed)),
                 };
                 if !allowed && words.iter().any(|word| line.contains(word)) {
                     wrong.push(format!("{}:{number}: `{room}` {what}: {}", file.display(), line.trim()));
