@@ -18,3 +18,4 @@ pub mod report;
 pub mod run;
 pub mod sanitize;
 pub mod target;
+mod tables;

@@ -1,5 +1,27 @@
-//! Promises about output: JSON Schemas, offline.
+//! Contracts: what a target promises, as data, and whether documents, streams and runs keep it.
+//!
+//! A contract is a folder with a `contract.toml` and JSON Schemas, bundled or anywhere, or just a
+//! schema file. Reading one gives a [`Contract`]; its [`Judge`] takes the document or the records of
+//! a stream and the end of the run, and gives [`Violation`]s. Nothing here runs or prints anything.
 
+mod about;
+mod contract;
+mod ending;
+mod facts;
+mod judge;
+mod read;
+mod read_rule;
+mod rule;
 mod schema;
+mod sources;
+mod spec;
+mod view;
+mod violation;
 
-pub use schema::{Schema, Violation};
+pub use about::{About, AboutCondition, AboutRule};
+pub use contract::{CONTRACT_FILE, Contract, contract_path, names};
+pub use ending::Ending;
+pub use judge::{Judge, Outcome};
+pub use schema::Schema;
+pub use spec::{Framing, Payload};
+pub use violation::{Broken, Violation};
