@@ -28,20 +28,14 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Words that only some rooms (or single files, under `src`) may hold, with those.
+/// Words that only some rooms (or single files, under `src`) may hold, with those. Handles of the
+/// standard streams are held by clippy (`clippy.toml`), where the one ioctl on such a handle gives its
+/// reason.
 const WORDS: &[(&[&str], &[&str], &str)] = &[
-    (
-        &["println!", "eprintln!", "print!(", "eprint!(", "dbg!", "io::stdout", "io::stderr"],
-        &["output"],
-        "prints",
-    ),
-    (&["process::exit", "process::abort", "ExitCode"], &["main"], "exits"),
+    (&["println!", "eprintln!", "print!(", "eprint!(", "dbg!"], &["output"], "prints"),
+    (&["process::exit", "process::abort"], &["main"], "exits"),
     // The agent's `run_command` tool is a command: one file, which the rest of the agent cannot pass by.
-    (
-        &["Command::new", "process::Command", "CommandExt"],
-        &["run", "agent/tools/command.rs"],
-        "spawns",
-    ),
+    (&["Command::new", "process::Command", "CommandExt"], &["run", "agent/tools/command.rs"], "spawns"),
     (
         &["std::fs", "File::open", "Instant::now", "SystemTime"],
         &["*", "!judge"],

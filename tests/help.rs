@@ -1,7 +1,6 @@
 //! What is read from help texts in the styles of the common libraries and tools.
 //!
 //! The texts are small ones of our own, laid out as those tools lay out theirs.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by a panic")]
 
 use agentnative::target::help::Help;
 

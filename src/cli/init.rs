@@ -40,8 +40,7 @@ pub(super) fn run(args: InitArgs, output: &mut Output, executable: &Path) -> Res
     let (target, _) = subject::resolve(&args.subject, &mut runner)?;
     let help = subject::help(&target, &mut runner)?;
     let text = skeleton(&target.name, args.subject.command().as_deref(), &help);
-    let folder = target.project.as_ref().map_or(&target.cwd, |project| &project.folder);
-    let path = folder.join(FILE_NAME);
+    let path = target.folder().join(FILE_NAME);
     if !args.print {
         write(&path, &text, args.force)?;
     }

@@ -81,22 +81,14 @@ pub(super) fn resolve(args: &SubjectArgs, runner: &mut Runner) -> Result<(Target
     let runner = RefCell::new(runner);
     let program = |word: &OsStr| run::resolve(word, path.as_deref());
     let tool = |argv: &[OsString], folder: &Path| tool(&mut runner.borrow_mut(), argv, folder, &program);
-    let finder = Finder { cwd: &cwd, bin: None, resolve: &program, tool: &tool };
+    let finder = Finder { cwd: &cwd, bin: args.bin.as_deref(), resolve: &program, tool: &tool };
 
     let way = args.way();
-    let mut config = match &args.config {
+    let config = match &args.config {
         Some(path) => Some(load(path)?),
         None => known(|known| Config::discover(&finder.start(way)?, known))?,
     };
-    // A configured target goes by its name; else the name is that of a binary of the project.
-    let mut bin = args.bin.as_deref();
-    if let (Some(config), Some(name)) = (&mut config, bin)
-        && config.targets.iter().any(|target| target.name.as_deref() == Some(name))
-    {
-        config.targets.retain(|target| target.name.as_deref() == Some(name));
-        bin = None;
-    }
-    let mut targets = Finder { bin, ..finder }.find(way, config.as_ref())?;
+    let mut targets = finder.find(way, config.as_ref())?;
     match (targets.pop(), targets.is_empty()) {
         (Some(target), true) => Ok((target, config)),
         (last, _) => {

@@ -17,13 +17,8 @@ pub fn specs(keys: &[RunKey], probes: &[Probe], promises: &Promises, target: &Ta
 
 fn spec(key: &RunKey, probe: &Probe, promises: &Promises, target: &Target) -> RunSpec {
     let call = probe.call(key.format, promises);
-    let passed = target
-        .config
-        .pass_env
-        .iter()
-        .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
-    let mut env: BTreeMap<OsString, OsString> = passed.collect();
-    env.extend(target.config.env.iter().chain(&probe.env).map(|(name, value)| (name.into(), value.into())));
+    let mut env = target.env(|name| std::env::var_os(name));
+    env.extend(probe.env.iter().map(|(name, value)| (name.into(), value.into())));
     RunSpec {
         key: key.clone(),
         program: target.program.clone(),

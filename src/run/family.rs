@@ -4,21 +4,31 @@
 //! behind hangs below a child of ours, however often it forked and whatever session it is in. To see
 //! that nothing is left it is enough to read the list of our children.
 
-use super::mark::{Mark, Owner, is_marked};
+use super::mark::{Mark, number};
 use super::observation::Leftover;
 use super::proc::{self, Stat};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, getpid, getsid, kill_process, kill_process_group, pidfd_open,
     pidfd_send_signal, waitpid,
 };
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How many runs this process has under way.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
-/// A sweep that finds processes which do not die (in an uninterruptible wait) gives up after this.
-const SWEEP: Duration = Duration::from_secs(2);
+/// A sweep gives up when nobody dies of so many looks, a millisecond apart: what is left is in an
+/// uninterruptible wait.
+const TRIES: u32 = 1000;
+/// It gives up in any case after this: somebody forks faster than we kill.
+const LONGEST_SWEEP: Duration = Duration::from_secs(10);
+
+/// Whose our children are, by process number: the number of a run. Marks need to be read only once, and
+/// one that is shed later helps nobody. The lock is held while a child is reaped, so that no entry
+/// outlives its process.
+static KNOWN: Mutex<BTreeMap<i32, u64>> = Mutex::new(BTreeMap::new());
 
 /// The processes of one run. The leader is not reaped while this is in use, so its ID, which is also
 /// that of its group and session, cannot become somebody else's.
@@ -36,14 +46,48 @@ impl Family {
     /// Everybody but the leader, zombies included.
     pub fn members(&self) -> Vec<Stat> {
         let leader = self.leader.as_raw_pid();
-        let mut open = proc::children(leader);
-        open.extend(adopted(Some(leader)).filter(|stat| self.owns(stat)).map(|stat| stat.pid));
-        let mut found = Vec::new();
-        while let Some(pid) = open.pop() {
-            open.extend(proc::children(pid));
-            found.extend(proc::stat(pid));
+        let mut found = self.adopted();
+        found.extend(proc::children(leader).into_iter().filter_map(proc::stat));
+        let mut at = 0;
+        while let Some(stat) = found.get(at) {
+            at += 1;
+            if !stat.is_zombie() {
+                found.extend(proc::children(stat.pid).into_iter().filter_map(proc::stat));
+            }
         }
         found
+    }
+
+    /// Our own children that belong to this run, but for the leader.
+    fn adopted(&self) -> Vec<Stat> {
+        let us = getpid().as_raw_pid();
+        let mut children = proc::children(us);
+        children.retain(|&pid| pid != self.leader.as_raw_pid());
+        if children.is_empty() {
+            return Vec::new();
+        }
+        let mut known = known();
+        let mut owns = |pid: i32| {
+            if let Some(number) = known.get(&pid) {
+                return (*number == self.mark.number).then(|| proc::stat(pid)).flatten();
+            }
+            let stat = proc::stat(pid).filter(|stat| stat.parent == us)?;
+            let owner = match self.mark.owner(pid) {
+                Some(number) => number,
+                None if self.is_nobodys(&stat) => self.mark.number,
+                None => return None,
+            };
+            known.insert(pid, owner);
+            (owner == self.mark.number).then_some(stat)
+        };
+        children.into_iter().filter_map(&mut owns).collect()
+    }
+
+    /// Whether an unmarked child of ours can only be this run's: in a session that is not our own
+    /// there are only descendants of runs.
+    fn is_nobodys(&self, stat: &Stat) -> bool {
+        let is_only_run = UNDER_WAY.load(Ordering::Relaxed) == 1;
+        stat.session == self.leader.as_raw_pid() || stat.session != own_session() && is_only_run
     }
 
     /// Everybody but the leader who has not ended.
@@ -62,16 +106,6 @@ impl Family {
         stat.session != self.leader.as_raw_pid()
     }
 
-    fn owns(&self, stat: &Stat) -> bool {
-        stat.session == self.leader.as_raw_pid()
-            || match self.mark.owner(stat.pid) {
-                Owner::Ours => true,
-                Owner::Other => false,
-                // Only a descendant of a run can be in a session that is not ours.
-                Owner::Nobody => stat.session != own_session() && UNDER_WAY.load(Ordering::Relaxed) == 1,
-            }
-    }
-
     /// Sends a signal to the leader's group.
     pub fn signal(&self, signal: Signal) {
         // Before the launcher made its session there is no such group.
@@ -83,26 +117,24 @@ impl Family {
 
     /// Reaps the orphans of this run that we adopted and that have ended.
     pub fn reap(&self) {
-        for orphan in adopted(Some(self.leader.as_raw_pid())) {
-            if orphan.is_zombie() && self.owns(&orphan) {
-                reap(orphan.pid);
-            }
-        }
+        reap_among(&self.members());
     }
 
     /// Ends everybody but the leader, and reaps those that became our children, until two looks find
     /// nobody.
     pub async fn sweep(&self) {
         let start = Instant::now();
-        let mut quiet = 0;
-        while quiet < 2 && start.elapsed() < SWEEP {
+        let (mut quiet, mut fewest, mut in_vain) = (0, usize::MAX, 0);
+        while quiet < 2 && in_vain < TRIES && start.elapsed() < LONGEST_SWEEP {
             let members = self.members();
-            self.reap();
             if members.is_empty() {
                 quiet += 1;
                 continue;
             }
             quiet = 0;
+            in_vain = if members.len() < fewest { 0 } else { in_vain + 1 };
+            fewest = fewest.min(members.len());
+            reap_among(&members);
             members.iter().filter(|stat| !stat.is_zombie()).for_each(end);
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
@@ -119,27 +151,17 @@ impl Drop for Family {
 /// under way. Does nothing while a run is.
 pub(super) async fn sweep_strays() {
     let start = Instant::now();
-    while UNDER_WAY.load(Ordering::Relaxed) == 0 && start.elapsed() < SWEEP {
-        let is_stray = |stat: &Stat| stat.session != own_session() && !is_marked(stat.pid);
-        let strays: Vec<Stat> = adopted(None).filter(is_stray).collect();
-        for stray in &strays {
-            if stray.is_zombie() {
-                reap(stray.pid);
-            } else {
-                end(stray);
-            }
-        }
+    while UNDER_WAY.load(Ordering::Relaxed) == 0 && start.elapsed() < LONGEST_SWEEP {
+        let children = proc::children(getpid().as_raw_pid());
+        let is_stray = |stat: &Stat| stat.session != own_session() && number(stat.pid).is_none();
+        let strays: Vec<Stat> = children.into_iter().filter_map(proc::stat).filter(is_stray).collect();
+        reap_among(&strays);
+        strays.iter().filter(|stat| !stat.is_zombie()).for_each(end);
         if strays.is_empty() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-}
-
-/// Our children but the leader.
-fn adopted(leader: Option<i32>) -> impl Iterator<Item = Stat> {
-    let children = proc::children(getpid().as_raw_pid());
-    children.into_iter().filter(move |&pid| Some(pid) != leader).filter_map(proc::stat)
 }
 
 /// Kills one process, unless its number has become somebody else's since it was looked at.
@@ -152,10 +174,27 @@ fn end(seen: &Stat) {
     }
 }
 
-fn reap(pid: i32) {
-    if let Some(pid) = Pid::from_raw(pid) {
-        waitpid(Some(pid), WaitOptions::NOHANG).map(drop).unwrap_or_default();
+/// Reaps those of our own children that have ended. A grandchild is its parent's to reap, or becomes
+/// ours when that ends.
+fn reap_among(processes: &[Stat]) {
+    let us = getpid().as_raw_pid();
+    for orphan in processes.iter().filter(|stat| stat.is_zombie() && stat.parent == us) {
+        Pid::from_raw(orphan.pid).map(reap_child);
     }
+}
+
+/// Reaps a child of ours if it has ended; gives whether it is gone. This is the only place that reaps.
+pub(super) fn reap_child(pid: Pid) -> bool {
+    let mut known = known();
+    let is_gone = !matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None));
+    if is_gone {
+        known.remove(&pid.as_raw_pid());
+    }
+    is_gone
+}
+
+fn known() -> MutexGuard<'static, BTreeMap<i32, u64>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn own_session() -> i32 {

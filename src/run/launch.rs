@@ -1,9 +1,10 @@
 //! Starts the launcher and tells it what to do.
 
 use super::LAUNCH_ARGUMENT;
+use super::family::reap_child;
 use super::plan::{Answer, Plan, send_first};
 use super::stream::awaitable;
-use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, WaitOptions, pidfd_open, waitid, waitpid};
+use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid};
 use rustix::process::{Signal, kill_process, kill_process_group};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -46,7 +47,9 @@ impl Leader {
             Ok(handle) => Ok(Self { pid, handle }),
             Err(error) => {
                 kill_process(pid, Signal::KILL).unwrap_or_default();
-                waitpid(Some(pid), WaitOptions::empty()).map(drop).unwrap_or_default();
+                while !reap_child(pid) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
                 Err(error)
             }
         }
@@ -79,10 +82,10 @@ impl Drop for Leader {
         }
         // Only a process in an uninterruptible wait takes more than an instant; it is not waited for.
         for _ in 0..KILLED_WITHIN_MS {
-            match waitpid(Some(self.pid), WaitOptions::NOHANG) {
-                Ok(None) => std::thread::sleep(Duration::from_millis(1)),
-                Ok(Some(_)) | Err(_) => return,
+            if reap_child(self.pid) {
+                return;
             }
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 }

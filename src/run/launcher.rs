@@ -9,12 +9,13 @@ use landlock::{
 };
 use rustix::fs::Mode;
 use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getppid, getrlimit, ioctl_tiocsctty, set_parent_process_death_signal,
     setrlimit, setsid, umask,
 };
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -33,19 +34,24 @@ const TEXT_BUSY_PAUSE: Duration = Duration::from_millis(2);
 /// that failed; the failure is then told over the socket, and the code is for `main` to exit with.
 pub fn launcher_main() -> ExitCode {
     let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
-    let Ok(mut socket) = socket else { return ExitCode::from(2) };
-    let (doing, error) = match become_target(&mut socket) {
+    let Ok(socket) = socket else { return ExitCode::from(2) };
+    let (doing, error) = match become_target(&socket) {
         Ok(never) => match never {},
         Err(failure) => failure,
     };
-    socket.write_all(&Answer::failed(&error, doing)).unwrap_or_default();
+    tell(&socket, &Answer::failed(&error, doing)).unwrap_or_default();
     ExitCode::from(2)
 }
 
 /// What was being done, and the error.
 type Failure = (&'static str, io::Error);
 
-fn become_target(socket: &mut UnixStream) -> Result<std::convert::Infallible, Failure> {
+/// Sends an answer. It goes to a socket or nowhere: whoever calls the launcher by hand sees nothing.
+fn tell(socket: &UnixStream, answer: &[u8]) -> Result<(), Errno> {
+    send(socket, answer, SendFlags::NOSIGNAL).map(drop)
+}
+
+fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failure> {
     let (plan, [stdin, stdout, stderr]) =
         Plan::receive(socket).map_err(|e| ("cannot read the launcher's plan", e))?;
     let failed = |doing: &'static str| move |e: Errno| (doing, io::Error::from(e));
@@ -72,7 +78,7 @@ fn become_target(socket: &mut UnixStream) -> Result<std::convert::Infallible, Fa
         Some(paths) => Some(confine(paths).map_err(|e| ("cannot confine it", io::Error::other(e)))?),
     };
     close_fds::set_fds_cloexec(3, &[]);
-    socket.write_all(&Answer::ready(enforced)).map_err(|e| ("the checker is gone", e))?;
+    tell(socket, &Answer::ready(enforced)).map_err(failed("the checker is gone"))?;
 
     // The standard library sets SIGPIPE back to its default and unblocks all signals before exec.
     let mut command = Command::new(&plan.program);

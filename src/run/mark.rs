@@ -22,21 +22,11 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 #[derive(Debug, Clone)]
 pub(super) struct Mark {
     /// `NAME=value` in the environment.
-    pub cookie: String,
+    cookie: String,
     /// The hard limit on file sizes, in bytes.
     pub file_size: u64,
-    gap: u64,
-}
-
-/// Whose process it is, told from its marks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
-    /// This run's.
-    Ours,
-    /// Another run's.
-    Other,
-    /// It has no mark (any more).
-    Nobody,
+    /// The number of the run in this process.
+    pub number: u64,
 }
 
 impl Mark {
@@ -48,10 +38,11 @@ impl Mark {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let cookie = format!("{}={:08x}-{now:020x}-{number:08}", Self::VARIABLE, std::process::id());
-        match own_limit() {
-            None => Self { cookie, file_size: LEAST_FILE_SIZE + number * GAP, gap: GAP },
-            Some(limit) => Self { cookie, file_size: limit.saturating_sub(number), gap: 1 },
-        }
+        let file_size = match own_limit() {
+            None => LEAST_FILE_SIZE + number * GAP,
+            Some(limit) => limit.saturating_sub(number),
+        };
+        Self { cookie, file_size, number }
     }
 
     /// The value of the cookie.
@@ -59,31 +50,23 @@ impl Mark {
         self.cookie.split_once('=').map_or("", |(_, value)| value)
     }
 
-    /// Reads the marks of a process.
-    pub fn owner(&self, pid: i32) -> Owner {
-        let limit = proc::file_size_limit(pid);
-        if limit.is_some_and(|limit| limit <= self.file_size && limit + self.gap > self.file_size)
-            || proc::has_variable(pid, &self.cookie)
-        {
-            Owner::Ours
-        } else if is_mark(limit) {
-            Owner::Other
-        } else {
-            Owner::Nobody
+    /// The number of the run that a process belongs to: of any run by its limit, of this one also by
+    /// its cookie. `None` when it has no mark (any more).
+    pub fn owner(&self, pid: i32) -> Option<u64> {
+        match number(pid) {
+            Some(number) if number == self.number => Some(number),
+            _ if proc::has_variable(pid, &self.cookie) => Some(self.number),
+            other => other,
         }
     }
 }
 
-/// Whether a process has the mark of any run.
-pub(super) fn is_marked(pid: i32) -> bool {
-    is_mark(proc::file_size_limit(pid))
-}
-
-fn is_mark(limit: Option<u64>) -> bool {
-    match (limit, own_limit()) {
-        (Some(limit), None) => limit > LEAST_FILE_SIZE,
-        (Some(limit), Some(own)) => limit < own,
-        (None, _) => false,
+/// The number of the run that a process belongs to, by its limit on file sizes.
+pub(super) fn number(pid: i32) -> Option<u64> {
+    match (proc::file_size_limit(pid)?, own_limit()) {
+        (limit, None) if limit > LEAST_FILE_SIZE => Some((limit - LEAST_FILE_SIZE).div_ceil(GAP)),
+        (limit, Some(own)) if limit < own => Some(own - limit),
+        _ => None,
     }
 }
 

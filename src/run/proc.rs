@@ -14,6 +14,7 @@ pub(super) struct Stat {
     pub name: Vec<u8>,
     /// `R`, `S`, `D`, `T`, `t`, `Z`, `X`, ...
     pub state: u8,
+    pub parent: i32,
     pub session: i32,
     /// User and system time in clock ticks.
     pub ticks: u64,
@@ -41,6 +42,7 @@ impl Stat {
             pid,
             name,
             state: fields.first()?.bytes().next()?,
+            parent: i32::try_from(number(1)?).ok()?,
             session: i32::try_from(number(3)?).ok()?,
             ticks: u64::try_from(number(11)? + number(12)?).ok()?,
             threads: u64::try_from(number(17)?).ok()?,
@@ -142,10 +144,11 @@ pub(super) fn memory(pid: i32, address: u64, len: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The signals that this process ignores, by number.
+/// The signals that this process ignores, by number. The real-time ones are left out: the C library
+/// keeps some of them for itself, ignored.
 pub(super) fn ignored_signals() -> Vec<i32> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
-    (1..=64).filter(|n| mask & (1 << (n - 1)) != 0).collect()
+    (1..32).filter(|n| mask & (1 << (n - 1)) != 0).collect()
 }

@@ -58,17 +58,12 @@ pub(super) fn binaries(folder: &Path, tool: Tool<'_>) -> Result<Vec<Binary>> {
         own: own(package),
         build: if several { format!("cargo build -p {}", package.name) } else { "cargo build".to_owned() },
     };
-    let of = |package| {
-        let bins = Package::targets(package).filter(|target| target.is_bin());
-        bins.map(move |target| (package, &target.name))
-    };
-    Ok(metadata.packages.iter().flat_map(of).map(|(package, name)| binary(package, name)).collect())
-}
-
-impl Package {
-    fn targets(&self) -> impl Iterator<Item = &CargoTarget> {
-        self.targets.iter()
+    let mut binaries = Vec::new();
+    for package in &metadata.packages {
+        let bins = package.targets.iter().filter(|target| target.is_bin());
+        binaries.extend(bins.map(|target| binary(package, &target.name)));
     }
+    Ok(binaries)
 }
 
 impl CargoTarget {

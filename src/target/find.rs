@@ -3,7 +3,6 @@
 use super::{Project, Target, project};
 use crate::config::{Config, TargetConfig};
 use crate::error::{Error, Result};
-use rustix::fs::{Access, access};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -27,10 +26,10 @@ pub enum Way<'a> {
 pub struct Finder<'a> {
     /// Our own working directory, absolute: what paths are relative to.
     pub cwd: &'a Path,
-    /// `--bin NAME`.
+    /// `--bin NAME`: one of the configured targets, or of the programs of a project.
     pub bin: Option<&'a str>,
-    /// Finds a program: a bare name on PATH; an absolute path is given back, or what stands behind
-    /// it if it is a shim.
+    /// Finds a program that may be executed: a bare name on PATH, else an absolute path. Gives its
+    /// absolute path, or that of what stands behind it if it is a shim.
     pub resolve: &'a dyn Fn(&OsStr) -> Result<PathBuf>,
     /// Runs a trusted tool (its argv, its working directory) and gives its standard output.
     pub tool: Tool<'a>,
@@ -50,116 +49,123 @@ impl Finder<'_> {
         }
     }
 
-    /// The targets: one for each of the configuration when a folder was named, else the one that
-    /// was named.
+    /// The targets: when a folder was named those of the configuration, else the one that was named.
     ///
     /// # Errors
-    /// Of kind `Config`: a program or project that is not there, or a choice to make; `Auth`: a
-    /// program that may not be executed; `Usage`: no command, or one that none of several
-    /// configured targets stands for.
+    /// Of kind `Config`: a program or project that is not there, or a choice to make; `Usage`: no
+    /// command, or none of several configured targets is meant; and those of `resolve` and `tool`.
     pub fn find(&self, way: Way<'_>, config: Option<&Config>) -> Result<Vec<Target>> {
         let default = [TargetConfig::default()];
         let configured = config.map_or(&default[..], |config| &config.targets);
-        let (program, prefix_args) = match way {
+        let (called, arguments) = match way {
             Way::Path(path) if self.cwd.join(path).is_dir() => {
                 let folder = self.cwd.join(path);
                 let root = config.map_or(&*folder, |config| &config.root);
-                return configured.iter().map(|target| self.in_folder(&folder, root, target)).collect();
+                let (configured, bin) = self.selected(configured)?;
+                return configured.iter().map(|target| self.in_folder(&folder, root, target, bin)).collect();
             }
-            Way::Path(path) => (self.file(&self.cwd.join(path))?, Vec::new()),
-            Way::Argv(argv) => (self.program(first(argv)?, self.cwd)?, argv[1..].to_vec()),
-            Way::Name(name) => (self.named(name)?, Vec::new()),
+            Way::Path(path) => (path.as_os_str(), &[][..]),
+            Way::Argv(argv) => (first(argv)?, &argv[1..]),
+            Way::Name(name) => (name, &[][..]),
         };
-        let called = match way {
-            Way::Path(path) => path.file_name().unwrap_or_default(),
-            Way::Argv(argv) => Path::new(first(argv)?).file_name().unwrap_or_default(),
-            Way::Name(name) => name,
+        let program = match way {
+            Way::Path(path) => (self.resolve)(self.cwd.join(path).as_os_str())?,
+            Way::Argv(_) => self.program(called, self.cwd)?,
+            Way::Name(_) => self.named(called)?,
         };
-        let name = called.to_string_lossy().into_owned();
+        let name = file_name(called);
         let config = match configured {
             [only] => only,
             several => {
                 several.iter().find(|target| target.name.as_ref() == Some(&name)).ok_or_else(|| {
-                    let names: Vec<&str> =
-                        several.iter().filter_map(|target| target.name.as_deref()).collect();
-                    Error::usage(format!(
-                        "the configuration has several targets, and none is called `{name}`: {}",
-                        names.join(", ")
-                    ))
-                    .hint("check the folder to check them all, or give another --config")
+                    none_called(&name, several)
+                        .hint("check the folder to check them all, or give another --config")
                 })?
             }
         };
-        let name = config.name.clone().unwrap_or(name);
-        let cwd = self.cwd.to_owned();
-        Ok(vec![Target { name, program, prefix_args, cwd, project: None, config: config.clone() }])
+        Ok(vec![Target {
+            name: config.name.clone().unwrap_or(name),
+            program,
+            prefix_args: arguments.to_vec(),
+            cwd: self.cwd.to_owned(),
+            project: None,
+            config: config.clone(),
+        }])
     }
 
-    /// The target of a folder: the command that the configuration in `root` names, else the
-    /// program of the project.
-    fn in_folder(&self, folder: &Path, root: &Path, config: &TargetConfig) -> Result<Target> {
-        let config = config.clone();
-        if let (Some(command), None) = (&config.command, self.bin) {
-            let words: Vec<OsString> = command.iter().map(OsString::from).collect();
-            let program = self.program(first(&words)?, root).map_err(|error| match error.hint {
-                Some(_) => error,
-                None => error.hint("build it, or correct `command` under [target] in agentnative.toml"),
-            })?;
-            let called = Path::new(&words[0]).file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let name = config.name.clone().unwrap_or(called);
-            let prefix_args = words[1..].to_vec();
-            let around = Project::nearest(folder)
-                .unwrap_or_else(|| Project { folder: root.to_owned(), manifests: Vec::new() });
-            let (cwd, project) = (root.to_owned(), Some(around));
-            return Ok(Target { name, program, prefix_args, cwd, project, config });
+    /// The configured targets that `--bin` leaves, and the program that it then names.
+    fn selected<'t>(&self, configured: &'t [TargetConfig]) -> Result<(&'t [TargetConfig], Option<&str>)> {
+        let Some(bin) = self.bin else { return Ok((configured, None)) };
+        match configured.iter().position(|target| target.name.as_deref() == Some(bin)) {
+            Some(at) => Ok((&configured[at..=at], None)),
+            None if configured.len() == 1 => Ok((configured, Some(bin))),
+            None => Err(none_called(bin, configured).hint("--bin takes one of these names")),
         }
-        let (project, binary) = project::choose(folder, self.bin, config.name.as_deref(), self.tool)?;
-        let built = binary.built.expect("only what is built is chosen");
-        let (program, prefix_args) = match binary.interpreter {
-            Some(interpreter) => ((self.resolve)(OsStr::new(interpreter))?, vec![built.into_os_string()]),
-            None => (self.file(&built)?, Vec::new()),
+    }
+
+    /// The target of a folder: the program that `bin` names, else the command that the configuration
+    /// in `root` names, else the program of the project.
+    fn in_folder(
+        &self,
+        folder: &Path,
+        root: &Path,
+        config: &TargetConfig,
+        bin: Option<&str>,
+    ) -> Result<Target> {
+        let (called, program, prefix_args, cwd, project) = match (&config.command, bin) {
+            (Some(command), None) => {
+                let words: Vec<OsString> = command.iter().map(OsString::from).collect();
+                let word = first(&words)?;
+                let program = self.program(word, root).map_err(|error| match error.hint {
+                    Some(_) => error,
+                    None => error.hint("build it, or correct `command` under [target] in agentnative.toml"),
+                })?;
+                let around = Project::nearest(folder)
+                    .unwrap_or_else(|| Project { folder: root.to_owned(), manifests: Vec::new() });
+                (file_name(word), program, words[1..].to_vec(), root.to_owned(), around)
+            }
+            _ => {
+                let hint = config.name.as_deref();
+                let (project, binary) = project::choose(folder, bin, hint, self.tool)?;
+                let built = binary.built.expect("only what is built is chosen").into_os_string();
+                let (program, prefix_args) = match binary.interpreter {
+                    Some(interpreter) => (OsString::from(interpreter), vec![built]),
+                    None => (built, Vec::new()),
+                };
+                (binary.name, (self.resolve)(&program)?, prefix_args, project.folder.clone(), project)
+            }
         };
-        let name = config.name.clone().unwrap_or(binary.name);
-        let cwd = project.folder.clone();
-        Ok(Target { name, program, prefix_args, cwd, project: Some(project), config })
+        let name = config.name.clone().unwrap_or(called);
+        Ok(Target { name, program, prefix_args, cwd, project: Some(project), config: config.clone() })
     }
 
     /// The program of a command: with a `/` relative to `base`, else on PATH.
     fn program(&self, word: &OsStr, base: &Path) -> Result<PathBuf> {
-        if word.as_bytes().contains(&b'/') { self.file(&base.join(word)) } else { (self.resolve)(word) }
+        let is_path = word.as_bytes().contains(&b'/');
+        if is_path { (self.resolve)(base.join(word).as_os_str()) } else { (self.resolve)(word) }
     }
 
     /// The program on PATH that `--command` names.
     fn named(&self, name: &OsStr) -> Result<PathBuf> {
         if name.is_empty() || name.as_bytes().contains(&b'/') {
-            return Err(Error::usage(format!("--command {name:?} is not the name of a program on PATH"))
-                .hint("give the path alone, or a command after --"));
+            let message = format!("--command {name:?} is not the name of a program on PATH");
+            return Err(Error::usage(message).hint("give the path alone, or a command after --"));
         }
         (self.resolve)(name)
     }
+}
 
-    /// The program in a file.
-    fn file(&self, path: &Path) -> Result<PathBuf> {
-        let shown = super::shown(path, self.cwd);
-        let metadata = path.metadata().map_err(|error| match error.kind() {
-            std::io::ErrorKind::PermissionDenied => {
-                Error::auth(format!("{shown} may not be looked at: {error}"))
-            }
-            std::io::ErrorKind::NotFound => Error::config(format!("{shown} does not exist")),
-            _ => Error::config(format!("cannot find {shown}: {error}")),
-        })?;
-        if !metadata.is_file() {
-            return Err(Error::config(format!("{shown} is not a program: it is not a file")));
-        }
-        if access(path, Access::EXEC_OK).is_err() {
-            return Err(Error::auth(format!("{shown} may not be executed")).hint(format!("chmod +x {shown}")));
-        }
-        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        (self.resolve)(absolute.as_os_str())
-    }
+fn none_called(name: &str, targets: &[TargetConfig]) -> Error {
+    let names: Vec<&str> = targets.iter().filter_map(|target| target.name.as_deref()).collect();
+    let names = names.join(", ");
+    Error::usage(format!("the configuration has several targets, and none is called `{name}`: {names}"))
 }
 
 fn first(argv: &[OsString]) -> Result<&OsStr> {
     let word = argv.first().filter(|word| !word.is_empty());
     word.map(OsString::as_os_str).ok_or_else(|| Error::usage("no command after --"))
+}
+
+fn file_name(word: &OsStr) -> String {
+    Path::new(word).file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -13,11 +13,13 @@ mod python;
 mod skeleton;
 
 pub use find::{Finder, Way};
+pub use help::Help;
 pub use project::{Binary, Manifest, Project};
 pub use skeleton::skeleton;
 
 use crate::config::TargetConfig;
 use crate::report::TargetInfo;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +42,18 @@ pub struct Target {
 }
 
 impl Target {
+    /// The folder that its configuration belongs in.
+    pub fn folder(&self) -> &Path {
+        self.project.as_ref().map_or(&self.cwd, |project| &project.folder)
+    }
+
+    /// The variables of its runs: those of ours (`ours` looks them up) that the configuration
+    /// passes on, then those that it sets.
+    pub fn env(&self, ours: impl Fn(&str) -> Option<OsString>) -> BTreeMap<OsString, OsString> {
+        let passed = self.config.pass_env.iter().filter_map(|name| Some((name.into(), ours(name)?)));
+        passed.chain(self.config.env.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+    }
+
     /// The target as a report has it; the project's folder is relative to `cwd` if it is below it.
     pub fn info(&self, cwd: &Path) -> TargetInfo {
         let arguments = self.prefix_args.iter().map(|arg| arg.to_string_lossy().into_owned());

@@ -128,16 +128,18 @@ pub(super) fn choose(
         };
         return Err(problem(what, &all, &folder).hint("choose one of those declared: --bin NAME"));
     }
-    let binary = one(pool, &folder)?;
+    let binary = one(&pool, &folder)?;
     Ok((project, binary))
 }
 
 type Declared = (Manifest, Binary);
 
 /// The one of `pool` to take; it is built.
-fn one(pool: Vec<Declared>, folder: &Path) -> Result<Binary> {
-    let defaults: Vec<Declared> = pool.iter().filter(|(_, binary)| binary.default).cloned().collect();
-    let pool = if defaults.len() == 1 { defaults } else { pool };
+fn one(pool: &[Declared], folder: &Path) -> Result<Binary> {
+    // The default of a package stands for the package.
+    let stands = |package: &Option<String>| pool.iter().any(|(_, b)| b.default && b.package == *package);
+    let keep = |(_, binary): &&Declared| binary.default || !stands(&binary.package);
+    let pool: Vec<Declared> = pool.iter().filter(keep).cloned().collect();
     let built: Vec<Declared> = pool.iter().filter(|(_, binary)| binary.built.is_some()).cloned().collect();
     match (&built[..], &pool[..]) {
         ([(_, only)], _) => Ok(only.clone()),

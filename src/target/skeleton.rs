@@ -8,9 +8,10 @@ use std::fmt::Write;
 const MOST: usize = 40;
 
 /// Commands with these names mostly read only, so their probes come first.
-const READERS: [&str; 22] = [
-    "list", "ls", "show", "get", "status", "info", "version", "view", "search", "find", "describe",
-    "inspect", "whoami", "doctor", "check", "env", "tree", "log", "stats", "schema", "query", "validate",
+const READERS: [&str; 23] = [
+    "explain", "list", "ls", "show", "get", "status", "info", "version", "view", "search", "find",
+    "describe", "inspect", "whoami", "doctor", "check", "env", "tree", "log", "stats", "schema", "query",
+    "validate",
 ];
 
 /// The text of a skeleton for a target: its command, and what its help says, for the author to
@@ -92,11 +93,17 @@ fn probes(text: &mut String, help: &Help) {
     let candidates = help.commands.iter().filter(|command| command.name != "help");
     let (readers, others): (Vec<&Command>, Vec<&Command>) = candidates.partition(reads);
     let count = readers.len() + others.len();
-    let reads = readers.into_iter().map(|command| (command, ""));
-    let may_write = others.into_iter().map(|command| (command, "It may change something. "));
-    for (command, note) in reads.chain(may_write).take(MOST) {
-        let about = format!("{note}{}", plain(&command.about));
-        block(text, &about, &command.name, std::slice::from_ref(&command.name), 0);
+    let mut left = MOST;
+    for (title, group) in
+        [("By their names, these only read:", readers), ("These may change something:", others)]
+    {
+        if left > 0 && !group.is_empty() {
+            section(text, &[title]);
+        }
+        for command in group.into_iter().take(left) {
+            block(text, &plain(&command.about), &command.name, std::slice::from_ref(&command.name), 0);
+            left -= 1;
+        }
     }
     if count > MOST {
         let _ = writeln!(text, "\n# … and {} more commands in its help", count - MOST);
