@@ -16,13 +16,9 @@ mod whole;
 
 pub use crate::contract::contract_path;
 pub use crate::tables::nearest;
+pub(crate) use crate::tables::place;
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above};
-<<<<<<< HEAD
-pub(crate) use fault::place;
-pub use nearest::nearest;
-=======
->>>>>>> contract
 pub use types::{
     Config, Contracts, FORMAT_PLACE, Formats, Known, ProbeConfig, TargetConfig, Waiver, place_format,
 };

@@ -98,8 +98,6 @@ enum FailKind {
     Connection,
     /// No answer in time.
     Timeout,
-    /// The model falls over in a way that the agent has no word for.
-    Panic,
 }
 
 fn yes() -> bool {
@@ -192,7 +190,6 @@ fn trouble(fail: Fail) -> Trouble {
         FailKind::Server => (Code::ProviderError, Some(500), true, "the server failed"),
         FailKind::Connection => (Code::ProviderError, None, true, "no connection"),
         FailKind::Timeout => (Code::FetchTimeout, None, true, "no answer in time"),
-        FailKind::Panic => panic!("the script asks for it"),
     };
     let message = if fail.message.is_empty() { usual.to_owned() } else { fail.message };
     let failure = Failure { status, ..Failure::new(code, message) };
