@@ -1,0 +1,16 @@
+//! The reference agent, through its binary.
+
+mod support;
+
+mod attachments;
+mod config;
+mod contracts;
+mod endings;
+mod events;
+mod openai;
+mod options;
+mod query;
+mod server;
+mod third_party;
+mod tools;
+mod workspace;
