@@ -17,5 +17,5 @@ pub mod probe;
 pub mod report;
 pub mod run;
 pub mod sanitize;
-pub mod target;
 mod tables;
+pub mod target;

@@ -39,11 +39,8 @@ pub struct Attachments {
 }
 
 /// The kinds of images, by the bytes that they begin with.
-const IMAGES: &[(&[u8], &str)] = &[
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-];
+const IMAGES: &[(&[u8], &str)] =
+    &[(b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif")];
 
 /// Reads the files.
 ///

@@ -4,10 +4,11 @@ use super::attach;
 use super::event::{Ending, Event};
 use super::failure::{Code, Failure, Result};
 use super::model::{Message, Provider, ToolSpec, Trouble, Turn};
-use super::options::{Options, ToolsMode};
+use super::options::{ApprovalMode, Options, ToolsMode};
 use super::providers;
 use super::query;
 use super::tools::{Approve, Running, Toolbox};
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
 /// Longest wait that a provider may ask for.
@@ -19,7 +20,12 @@ const SYSTEM: &str = "You are an agent with tools that work in one folder. Use t
                       asks for, then answer in a few words.";
 
 /// Runs a query to its end, and tells of everything on the way.
-pub fn run(options: &Options, running: Running, approve: &mut Approve, tell: &mut dyn FnMut(Event)) -> Ending {
+pub fn run(
+    options: &Options,
+    running: Running,
+    approve: &mut Approve,
+    tell: &mut dyn FnMut(Event),
+) -> Ending {
     match work(options, running, approve, tell) {
         Ok(answer) => Ending::Answer(answer),
         Err(failure) => Ending::Failed(failure),
@@ -32,6 +38,10 @@ fn work(
     approve: &mut Approve,
     tell: &mut dyn FnMut(Event),
 ) -> Result<String> {
+    if options.approval == ApprovalMode::Ask && !std::io::stdin().is_terminal() {
+        let message = "--approval-mode ask needs a person at a terminal on standard input";
+        return Err(Failure::new(Code::InteractiveApprovalTty, message).hint("use auto or never"));
+    }
     let query = query::find(&options.query)?;
     tell(Event::Query { text: query.clone(), attached: Vec::new() });
     let attached = attach::read(&options.attach, options.limits)?;
@@ -61,7 +71,7 @@ fn work(
         }
         messages.push(Message::Assistant { text: turn.text, calls: turn.calls.clone() });
         for call in &turn.calls {
-            let record = toolbox.call(call, approve, tell);
+            let record = toolbox.call(call, &|text| provider.hide(text), approve, tell);
             messages.push(Message::Tool {
                 id: record.id.clone(),
                 content: record.text(),

@@ -109,12 +109,37 @@ pub struct ToolRecord {
 }
 
 impl ToolRecord {
+    /// Passes all that the tool gave through `hide`.
+    pub fn hide(&mut self, hide: &dyn Fn(&str) -> String) {
+        match &mut self.outcome {
+            Ok(result) => result.values_mut().for_each(|value| hide_in(value, hide)),
+            Err(error) => error.message = hide(&error.message),
+        }
+        let told = match &mut self.effect {
+            Some(Effect::FileChanged { before, after, .. }) => [before, after],
+            Some(Effect::CommandRan { stdout, stderr, .. }) => [stdout, stderr],
+            None => return,
+        };
+        for text in told {
+            *text = hide(text);
+        }
+    }
+
     /// The result as text, as models and the Dexter contracts get it.
     pub fn text(&self) -> String {
         match &self.outcome {
             Ok(result) => serde_json::to_string(result).unwrap_or_default(),
             Err(error) => format!("Error: {}", error.message),
         }
+    }
+}
+
+fn hide_in(value: &mut Value, hide: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = hide(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| hide_in(item, hide)),
+        Value::Object(members) => members.values_mut().for_each(|member| hide_in(member, hide)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -141,7 +141,12 @@ impl Code {
         use Code::{ToolsNotSupported, VisionNotSupported};
         matches!(
             self,
-            AuthRefused | FetchTimeout | ProviderError | RetryExhausted | ToolsNotSupported | VisionNotSupported
+            AuthRefused
+                | FetchTimeout
+                | ProviderError
+                | RetryExhausted
+                | ToolsNotSupported
+                | VisionNotSupported
         )
     }
 }

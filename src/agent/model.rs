@@ -119,6 +119,10 @@ pub trait Provider: Send {
     fn sees_images(&self) -> bool {
         true
     }
+    /// A text without what nobody may see: the provider's key.
+    fn hide(&self, text: &str) -> String {
+        text.to_owned()
+    }
     /// Takes one turn. Words are told to `tell` as they come, as [`Event::Text`].
     ///
     /// # Errors

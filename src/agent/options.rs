@@ -90,7 +90,8 @@ pub struct Flags {
     config: Option<PathBuf>,
 }
 
-const AFTER_HELP: &str = "Contracts: dexter-flat, dexter-nested and agent-js are one JSON document on stdout, also for an
+const AFTER_HELP: &str =
+    "Contracts: dexter-flat, dexter-nested and agent-js are one JSON document on stdout, also for an
 error; opencode-events is a JSON object a line. Without --contract, json is {ok, command, data} and
 jsonl an event a line, and an error is {error, kind, message} on stderr.
 
@@ -152,7 +153,9 @@ pub fn word(value: impl ValueEnum) -> String {
 fn non_empty(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("it is empty".into()),
-        text if text.starts_with('/') || text.ends_with('/') => Err("expected PROVIDER/MODEL or MODEL".into()),
+        text if text.starts_with('/') || text.ends_with('/') => {
+            Err("expected PROVIDER/MODEL or MODEL".into())
+        }
         text => Ok(text.to_owned()),
     }
 }
@@ -273,7 +276,8 @@ impl Flags {
         let query = words.collect::<Result<_>>()?;
         let approval = self.approval_mode.or(file.approval_mode).unwrap_or_default();
         if approval == ApprovalMode::Ask && format.is_json() {
-            let message = format!("--approval-mode ask needs a person, and {} is for programs", format.name());
+            let message =
+                format!("--approval-mode ask needs a person, and {} is for programs", format.name());
             return Err(Failure::new(Code::InteractiveApprovalJson, message).hint("use auto or never"));
         }
         let (provider, model) = provider_of(
@@ -320,9 +324,8 @@ fn provider_of(provider: Option<String>, model: Option<String>, base_url: bool) 
         },
         (_, model) => (None, model),
     };
-    let provider = provider
-        .or(named)
-        .unwrap_or_else(|| if base_url { "openai".into() } else { "scripted".into() });
+    let provider =
+        provider.or(named).unwrap_or_else(|| if base_url { "openai".into() } else { "scripted".into() });
     let model = model.unwrap_or_else(|| match provider.as_str() {
         "openai" => "gpt-4o-mini".into(),
         _ => "offline".into(),

@@ -48,8 +48,12 @@ impl Scratchpad {
     /// Writes down what happened. Losing a line of it is no reason to fail.
     pub fn event(&mut self, event: &Event) {
         let line = match event {
-            Event::Started { provider, model, .. } => json!({"type": "start", "provider": provider, "model": model}),
-            Event::Retry { attempt, message, .. } => json!({"type": "retry", "attempt": attempt, "message": message}),
+            Event::Started { provider, model, .. } => {
+                json!({"type": "start", "provider": provider, "model": model})
+            }
+            Event::Retry { attempt, message, .. } => {
+                json!({"type": "retry", "attempt": attempt, "message": message})
+            }
             Event::ToolFinished(record) => json!({
                 "type": "tool_result", "toolName": record.tool, "args": record.input, "result": record.text(),
                 "ok": record.outcome.is_ok(), "durationMs": record.duration,
@@ -85,7 +89,9 @@ fn state_folder() -> io::Result<PathBuf> {
     let state = match (var("XDG_STATE_HOME"), var("HOME")) {
         (Some(state), _) => PathBuf::from(state),
         (None, Some(home)) => Path::new(&home).join(".local/state"),
-        (None, None) => return Err(io::Error::new(io::ErrorKind::NotFound, "neither XDG_STATE_HOME nor HOME is set")),
+        (None, None) => {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "neither XDG_STATE_HOME nor HOME is set"));
+        }
     };
     Ok(state.join("reference-agent/scratchpad"))
 }

@@ -163,7 +163,8 @@ impl Run {
     fn end(mut self, ending: Option<Ending>, output: &mut Output) -> u8 {
         let Some(ending) = ending else { return READER_GONE };
         // Events of a tool that was cut off are told before the end.
-        if let (Ending::Failed(failure), Some(record)) = (&ending, self.ledger.cut_off("the run was cut off")) {
+        if let (Ending::Failed(failure), Some(record)) = (&ending, self.ledger.cut_off("the run was cut off"))
+        {
             let silent = failure.signal.is_some() && !self.speaker.tells_of_signals();
             if !silent {
                 let _ = self.event(&Event::ToolFinished(record), output);

@@ -106,9 +106,8 @@ impl File {
         let text = std::fs::read_to_string(path).map_err(|error| {
             Failure::new(Code::AgentConfigError, format!("cannot read {}: {error}", path.display()))
         })?;
-        let invalid = |what: String| {
-            Failure::new(Code::AgentConfigInvalid, format!("{}: {what}", path.display()))
-        };
+        let invalid =
+            |what: String| Failure::new(Code::AgentConfigInvalid, format!("{}: {what}", path.display()));
         let written: Written = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
             invalid(format!("line {line}: {}", error.message().replace('\n', " ")))
@@ -155,7 +154,8 @@ impl WrittenLimits {
         let positive = |name: &str, value: Option<i64>, default: u64| match value {
             None => Ok(default),
             Some(value) => u64::try_from(value).ok().filter(|value| *value > 0).ok_or_else(|| {
-                let message = format!("{}: attachments.{name} is {value}: expected 1 or more", path.display());
+                let message =
+                    format!("{}: attachments.{name} is {value}: expected 1 or more", path.display());
                 Failure::new(Code::AttachmentLimitInvalid, message)
             }),
         };

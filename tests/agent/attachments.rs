@@ -19,7 +19,10 @@ fn files_and_images_are_told_apart() {
     });
     assert_eq!(document["attachments"], expected);
     let events = place.play("opencode-events", &turns, &["--attach", "a.txt"]);
-    let file = events.of_type("message.part.updated").into_iter().find(|e| e["properties"]["part"]["type"] == "file");
+    let file = events
+        .of_type("message.part.updated")
+        .into_iter()
+        .find(|e| e["properties"]["part"]["type"] == "file");
     assert_eq!(file.unwrap()["properties"]["part"]["filename"], "a.txt");
 }
 

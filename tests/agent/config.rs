@@ -10,7 +10,8 @@ fn the_file_is_read_and_flags_win() {
     let ran = place.run(["--contract", "agent-js", "--config", "agent.toml", "q"]).document();
     assert_eq!((&ran["model"], &ran["profile"]), (&"scripted/theirs".into(), &"safe".into()));
     assert_eq!(ran["termination"]["maxToolTurns"], 4);
-    let ran = place.run(["--contract", "agent-js", "--config", "agent.toml", "--model", "mine", "q"]).document();
+    let ran =
+        place.run(["--contract", "agent-js", "--config", "agent.toml", "--model", "mine", "q"]).document();
     assert_eq!(ran["model"], "scripted/mine");
     // Paths in it start at its folder.
     place.file("sub/agent.toml", "script = \"../../script.json\"\nworkspace = \".\"\n");

@@ -107,8 +107,23 @@ fn agent_js_success_has_the_seventeen_keys_of_seed_001() {
     let place = Place::new();
     let document = place.play("agent-js", &turns(), &[]).document();
     let mut expected = vec![
-        "ok", "provider", "model", "profile", "status", "mode", "approvalMode", "toolsMode", "toolsEnabled",
-        "toolsFallbackUsed", "health", "termination", "attachments", "usage", "message", "toolCalls", "timingMs",
+        "ok",
+        "provider",
+        "model",
+        "profile",
+        "status",
+        "mode",
+        "approvalMode",
+        "toolsMode",
+        "toolsEnabled",
+        "toolsFallbackUsed",
+        "health",
+        "termination",
+        "attachments",
+        "usage",
+        "message",
+        "toolCalls",
+        "timingMs",
     ];
     expected.sort_unstable();
     assert_eq!(keys(&document), expected);

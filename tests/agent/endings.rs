@@ -124,7 +124,10 @@ fn a_provider_failure_at_once_and_after_a_tool() {
         let agent_js = place.play("agent-js", &turns, &[]);
         let document = agent_js.document();
         assert_eq!((agent_js.code, &document["code"]), (1, &"RUNTIME_ERROR".into()));
-        assert_eq!((&document["status"], &document["termination"]["reason"]), (&"failed".into(), &"provider_error".into()));
+        assert_eq!(
+            (&document["status"], &document["termination"]["reason"]),
+            (&"failed".into(), &"provider_error".into())
+        );
         assert_eq!(document["toolCalls"].as_array().unwrap().len(), calls);
         let nested = place.play("dexter-nested", &turns, &[]);
         assert_eq!((nested.code, &nested.document()["error"]["code"]), (1, &"PROVIDER_ERROR".into()));
@@ -197,7 +200,8 @@ fn the_figures_are_true() {
         json!({"text": "done", "usage": {"input": 11, "output": 1}}),
     ]);
     let document = place.play("agent-js", &turns, &[]).document();
-    let health = json!({"retriesUsed": 0, "toolCallsTotal": 5, "toolCallsFailed": 2, "toolCallFailureRate": 0.4});
+    let health =
+        json!({"retriesUsed": 0, "toolCallsTotal": 5, "toolCallsFailed": 2, "toolCallFailureRate": 0.4});
     assert_eq!(document["health"], health);
     let usage = json!({
         "turns": 3, "turns_with_usage": 2, "has_usage": true,
@@ -309,7 +313,8 @@ fn a_signal_while_standard_input_is_waited_for() {
             place.agent(["--contract", contract]).stdin(std::process::Stdio::piped()).spawn().unwrap();
         let open = child.stdin.take();
         // It listens for signals before it reads.
-        while !std::fs::read_to_string(format!("/proc/{}/status", child.id())).is_ok_and(|s| catches_int(&s)) {
+        while !std::fs::read_to_string(format!("/proc/{}/status", child.id())).is_ok_and(|s| catches_int(&s))
+        {
             std::thread::yield_now();
         }
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
@@ -320,7 +325,8 @@ fn a_signal_while_standard_input_is_waited_for() {
 }
 
 fn catches_int(status: &str) -> bool {
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0").trim().to_owned();
+    let caught =
+        status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0").trim().to_owned();
     u64::from_str_radix(&caught, 16).unwrap_or(0) & 0b10 != 0
 }
 

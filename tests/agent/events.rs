@@ -23,7 +23,8 @@ fn the_course_of_a_run() {
     assert_eq!(ran.code, 0);
     let records = ran.records();
     let first: Vec<&str> = records.iter().take(5).map(|r| r["type"].as_str().unwrap()).collect();
-    let expected = ["session.created", "message.updated", "message.part.updated", "session.status", "message.updated"];
+    let expected =
+        ["session.created", "message.updated", "message.part.updated", "session.status", "message.updated"];
     assert_eq!(first, expected);
     assert_eq!(records.last().unwrap()["type"], "session.idle");
 
@@ -33,7 +34,9 @@ fn the_course_of_a_run() {
     let good = ["pending", "running", "completed"];
     assert_eq!(states, [&good[..], &good, &good, &["pending", "running", "error"]].concat());
     for calls in tools.chunks(3) {
-        assert!(calls.iter().all(|part| part["callID"] == calls[0]["callID"] && part["id"] == calls[0]["id"]));
+        assert!(
+            calls.iter().all(|part| part["callID"] == calls[0]["callID"] && part["id"] == calls[0]["id"])
+        );
     }
     assert_eq!(tools[0]["state"]["raw"], "{\"content\":\"1\\n2\\n\",\"path\":\"a\"}");
 
@@ -67,7 +70,11 @@ fn text_grows_under_one_part_and_is_told_whole_at_its_end() {
         .skip(1) // the user's
         .collect();
     let text = |part: &Value| part["text"].as_str().unwrap().to_owned();
-    assert!(parts.windows(2).all(|pair| text(&pair[1]).starts_with(&text(&pair[0])) && pair[0]["id"] == pair[1]["id"]));
+    assert!(
+        parts
+            .windows(2)
+            .all(|pair| text(&pair[1]).starts_with(&text(&pair[0])) && pair[0]["id"] == pair[1]["id"])
+    );
     assert_eq!(text(parts.last().unwrap()), pieces.concat());
     assert!(parts.last().unwrap()["time"]["end"].is_u64());
     assert!(parts.len() < 60, "{} events for one text", parts.len());
@@ -83,9 +90,10 @@ fn events_come_as_they_happen() {
         let mut child = place.agent(["--profile", "dev", "q"].iter().chain(&args)).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         // The tool's start is read before the tool can end.
-        let started = lines.by_ref().map(Result::unwrap).find(|line| {
-            line.contains("\"running\"") || line.contains("\"tool-call\"")
-        });
+        let started = lines
+            .by_ref()
+            .map(Result::unwrap)
+            .find(|line| line.contains("\"running\"") || line.contains("\"tool-call\""));
         assert!(started.is_some(), "{args:?}");
         place.file("go", "");
         assert!(lines.map(Result::unwrap).count() > 2);
@@ -100,6 +108,9 @@ fn a_failure_is_told_in_the_stream_and_on_standard_error() {
     let ran = place.play("opencode-events", &script(&[fail]), &[]);
     let message = ran.of_type("message.updated").pop().unwrap()["properties"]["info"].clone();
     assert_eq!(message["error"]["name"], "PROVIDER_ERROR");
-    assert_eq!(message["error"]["data"], json!({"message": "it said no", "isRetryable": false, "statusCode": 400}));
+    assert_eq!(
+        message["error"]["data"],
+        json!({"message": "it said no", "isRetryable": false, "statusCode": 400})
+    );
     assert_eq!(ran.error()["message"], "it said no");
 }

@@ -35,14 +35,18 @@ fn agent_js(replies: Vec<Reply>, more: &[&str]) -> (i32, Value, Server) {
 fn a_whole_answer_and_what_was_sent_for_it() {
     let (code, document, server) = agent_js(vec![whole("hello", Some((12, 3)))], &["--no-stream"]);
     assert_eq!((code, &document["message"], &document["model"]), (0, &"hello".into(), &"openai/m".into()));
-    assert_eq!((&document["usage"]["input_tokens"], &document["usage"]["has_usage"]), (&12.into(), &true.into()));
+    assert_eq!(
+        (&document["usage"]["input_tokens"], &document["usage"]["has_usage"]),
+        (&12.into(), &true.into())
+    );
     let request = &server.requests()[0];
     assert!(request.head.starts_with("POST /v1/chat/completions HTTP/1.1"), "{}", request.head);
     assert!(request.head.to_lowercase().contains(&format!("authorization: bearer {KEY}")));
     assert_eq!((&request.body["model"], &request.body["stream"]), (&"m".into(), &false.into()));
     let roles: Vec<_> = request.body["messages"].as_array().unwrap().iter().map(|m| &m["role"]).collect();
     assert_eq!(roles, ["system", "user"]);
-    let tools: Vec<_> = request.body["tools"].as_array().unwrap().iter().map(|t| &t["function"]["name"]).collect();
+    let tools: Vec<_> =
+        request.body["tools"].as_array().unwrap().iter().map(|t| &t["function"]["name"]).collect();
     assert_eq!(tools, ["list_files", "read_file", "search", "calculate", "write_file", "edit_file"]);
 }
 
@@ -93,7 +97,8 @@ fn a_stream_of_words_and_of_a_tool_call_in_pieces() {
     let data = ran.document()["data"].clone();
     assert_eq!((&data["answer"], &data["usage"]["total"]), (&"the answer".into(), &3.into()));
     let steps = data["steps"].as_array().unwrap();
-    let texts: Vec<_> = steps.iter().filter(|step| step["type"] == "text").map(|step| &step["text"]).collect();
+    let texts: Vec<_> =
+        steps.iter().filter(|step| step["type"] == "text").map(|step| &step["text"]).collect();
     assert_eq!(texts, ["the ", "answer"]);
     assert!(steps.iter().any(|step| step["result"]["value"] == 42));
     assert_eq!(server.requests()[0].body["stream_options"], json!({"include_usage": true}));
@@ -103,7 +108,9 @@ fn a_stream_of_words_and_of_a_tool_call_in_pieces() {
 fn a_stream_in_odd_clothes() {
     // Comments, CRLF, an event over two data lines, no [DONE], bytes one by one.
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-    let body = format!(": hello\r\n\r\nevent: x\r\ndata: {{\"choices\":\r\ndata:[{{\"delta\":{{\"content\":\"é!\"}}}}]}}\r\n\r\ndata: {STOP}\n\n");
+    let body = format!(
+        ": hello\r\n\r\nevent: x\r\ndata: {{\"choices\":\r\ndata:[{{\"delta\":{{\"content\":\"é!\"}}}}]}}\r\n\r\ndata: {STOP}\n\n"
+    );
     let bytes = format!("{head}{body}").into_bytes();
     let (code, document, _server) = agent_js(vec![Reply::Trickle(bytes, Duration::ZERO)], &[]);
     assert_eq!((code, &document["message"]), (0, &"é!".into()));
@@ -137,10 +144,19 @@ fn silence_is_a_timeout() {
 
 #[test]
 fn rate_limits_server_errors_and_resets_are_retried() {
-    let busy = || Reply::Bytes(http("429 Too Many Requests", "retry-after: 0\r\n", r#"{"error":{"message":"slow down"}}"#));
+    let busy = || {
+        Reply::Bytes(http(
+            "429 Too Many Requests",
+            "retry-after: 0\r\n",
+            r#"{"error":{"message":"slow down"}}"#,
+        ))
+    };
     let broken = || Reply::Bytes(http("503 Service Unavailable", "", "<html>down</html>"));
     let (code, document, server) = agent_js(vec![busy(), broken(), whole("at last", None)], &["--no-stream"]);
-    assert_eq!((code, &document["message"], &document["health"]["retriesUsed"]), (0, &"at last".into(), &2.into()));
+    assert_eq!(
+        (code, &document["message"], &document["health"]["retriesUsed"]),
+        (0, &"at last".into(), &2.into())
+    );
     assert_eq!(server.requests().len(), 3);
 
     let reset = || Reply::Reset(Vec::new());
@@ -156,7 +172,8 @@ fn rate_limits_server_errors_and_resets_are_retried() {
 
 #[test]
 fn a_wait_that_is_asked_for_is_kept_and_bounded() {
-    let asks = |wait: &str| Reply::Bytes(http("429 Too Many Requests", &format!("retry-after: {wait}\r\n"), ""));
+    let asks =
+        |wait: &str| Reply::Bytes(http("429 Too Many Requests", &format!("retry-after: {wait}\r\n"), ""));
     let began = std::time::Instant::now();
     let (code, _, _server) = agent_js(vec![asks("1"), whole("ok", None)], &[]);
     assert!(code == 0 && began.elapsed() >= Duration::from_secs(1), "{:?}", began.elapsed());
@@ -169,7 +186,14 @@ fn a_wait_that_is_asked_for_is_kept_and_bounded() {
 fn what_is_no_chat_completion() {
     let ok = |body: &str| Reply::Bytes(http("200 OK", "content-type: application/json\r\n", body));
     let bodies = [
-        "", "null", "[]", "{}", "{\"choices\": []}", "{\"choices\": [{}]}", "<html></html>", "{\"choices\": 1}",
+        "",
+        "null",
+        "[]",
+        "{}",
+        "{\"choices\": []}",
+        "{\"choices\": [{}]}",
+        "<html></html>",
+        "{\"choices\": 1}",
         "{\"choices\": [{\"message\": {\"tool_calls\": [{\"id\": \"x\"}]}}]}",
         "{\"choices\": [{\"message\": {\"tool_calls\": [{\"function\": {\"name\": \"\"}}]}}]}",
     ];
@@ -185,17 +209,16 @@ fn what_is_no_chat_completion() {
         let (code, document, _server) = agent_js(vec![Reply::Bytes(stream(events))], &["--max-retries", "0"]);
         assert_eq!((code, &document["code"]), (1, &"RUNTIME_ERROR".into()), "{document}");
     }
-    let (_, document, _server) =
-        agent_js(vec![Reply::Bytes(stream(&[r#"{"error":{"message":"overloaded"}}"#]))], &["--max-retries", "0"]);
+    let (_, document, _server) = agent_js(
+        vec![Reply::Bytes(stream(&[r#"{"error":{"message":"overloaded"}}"#]))],
+        &["--max-retries", "0"],
+    );
     assert!(document["error"].as_str().unwrap().contains("overloaded"));
 }
 
 #[test]
 fn a_stream_that_breaks_after_words_were_told_is_not_asked_for_again() {
-    for reply in [
-        Reply::Bytes(stream(&[&delta("half a")])),
-        Reply::Reset(stream(&[&delta("half a")])),
-    ] {
+    for reply in [Reply::Bytes(stream(&[&delta("half a")])), Reply::Reset(stream(&[&delta("half a")]))] {
         let place = Place::new();
         let server = Server::new(vec![reply, whole("never", None)]);
         let ran = run(&place, &server, "own", &[]);
@@ -210,7 +233,8 @@ fn the_size_of_an_answer_is_bounded() {
     let (code, document, server) = agent_js(vec![Reply::Endless(head)], &[]);
     assert_eq!((code, server.requests().len()), (1, 1));
     assert!(document["error"].as_str().unwrap().contains("larger"), "{document}");
-    let line = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\ndata: ".to_vec();
+    let line =
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\ndata: ".to_vec();
     let (code, _, _server) = agent_js(vec![Reply::Endless(line)], &["--max-retries", "0"]);
     assert_eq!(code, 1);
     let (code, _, _server) =
@@ -238,7 +262,9 @@ fn a_refused_key_is_not_repeated_even_when_the_server_does() {
         let own = run(&place, &Server::new(vec![refuse()]), "own", &[]);
         assert_eq!((own.code, &own.error()["kind"]), (77, &"auth".into()));
         assert!(own.error()["message"].as_str().unwrap().contains("[key]"));
-        for (contract, code) in [("agent-js", 1), ("dexter-flat", 1), ("dexter-nested", 1), ("opencode-events", 77)] {
+        for (contract, code) in
+            [("agent-js", 1), ("dexter-flat", 1), ("dexter-nested", 1), ("opencode-events", 77)]
+        {
             let server = Server::new(vec![refuse()]);
             assert_eq!(run(&place, &server, contract, &[]).code, code, "{contract}");
             assert_eq!(server.requests().len(), 1);
@@ -254,7 +280,8 @@ fn a_refused_key_is_not_repeated_even_when_the_server_does() {
 fn a_command_cannot_find_the_key() {
     let place = Place::new();
     let command = "env; cat /proc/$PPID/environ | tr '\\0' '\\n'; true";
-    let server = Server::new(vec![calls(&[("run_command", json!({"command": command}))]), whole("done", None)]);
+    let server =
+        Server::new(vec![calls(&[("run_command", json!({"command": command}))]), whole("done", None)]);
     let ran = run(&place, &server, "agent-js", &["--profile", "dev", "--no-stream"]);
     assert_eq!(ran.document()["toolCalls"][0]["ok"], true);
     let scratchpads = place.outside("home").join(".local/state/reference-agent/scratchpad");
@@ -265,16 +292,26 @@ fn a_command_cannot_find_the_key() {
 
 #[test]
 fn a_model_without_tools_and_one_without_eyes() {
-    let no_tools = || Reply::Bytes(http("400 Bad Request", "", r#"{"error":{"message":"this model does not support tools"}}"#));
+    let no_tools = || {
+        Reply::Bytes(http(
+            "400 Bad Request",
+            "",
+            r#"{"error":{"message":"this model does not support tools"}}"#,
+        ))
+    };
     let (code, document, server) = agent_js(vec![no_tools(), whole("words", None)], &[]);
-    assert_eq!((code, &document["toolsFallbackUsed"], &document["toolsEnabled"]), (0, &true.into(), &false.into()));
+    assert_eq!(
+        (code, &document["toolsFallbackUsed"], &document["toolsEnabled"]),
+        (0, &true.into(), &false.into())
+    );
     assert_eq!(server.requests()[1].body.get("tools"), None);
     let (code, document, _server) = agent_js(vec![no_tools()], &["--tools-mode", "on"]);
     assert_eq!((code, &document["code"]), (6, &"TOOLS_NOT_SUPPORTED".into()));
 
     let place = Place::new();
     place.file("image", b"\x89PNG\r\n\x1a\n");
-    let blind = Reply::Bytes(http("400 Bad Request", "", r#"{"error":{"message":"image input is not supported"}}"#));
+    let blind =
+        Reply::Bytes(http("400 Bad Request", "", r#"{"error":{"message":"image input is not supported"}}"#));
     let server = Server::new(vec![blind]);
     let ran = run(&place, &server, "agent-js", &["--attach", "image"]);
     assert_eq!((ran.code, &ran.document()["code"]), (6, &"VISION_NOT_SUPPORTED".into()));
@@ -289,7 +326,8 @@ fn nobody_there() {
     drop(server);
     let place = Place::new();
     place.file("agent.toml", "retry_base_ms = 1\n");
-    let mut command = place.agent(["--contract", "agent-js", "--base-url", &url, "--config", "agent.toml", "q"]);
+    let mut command =
+        place.agent(["--contract", "agent-js", "--base-url", &url, "--config", "agent.toml", "q"]);
     let ran = ran(command.env("OPENAI_API_KEY", KEY).spawn().unwrap());
     ran.keeps("agent-js");
     assert_eq!((ran.code, &ran.document()["health"]["retriesUsed"]), (8, &2.into()));

@@ -176,7 +176,8 @@ fn completion(message: Value, usage: Option<(u64, u64)>) -> Vec<u8> {
 
 /// A stream of these events.
 pub fn stream(events: &[&str]) -> Vec<u8> {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nconnection: close\r\n\r\n";
+    let head =
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nconnection: close\r\n\r\n";
     let events: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
     format!("{head}{events}").into_bytes()
 }

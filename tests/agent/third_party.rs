@@ -39,7 +39,7 @@ fn installed() -> Option<PathBuf> {
     program.exists().then_some(program)
 }
 
-fn start(place: &Place, fixtures: &Value) -> Option<(Mock, String)> {
+fn start(place: &Place, fixtures: &Value, more: &[&str]) -> Option<(Mock, String)> {
     let Some(program) = installed() else {
         eprintln!("skipped: {PACKAGE} could not be installed with npm");
         return None;
@@ -52,14 +52,17 @@ fn start(place: &Place, fixtures: &Value) -> Option<(Mock, String)> {
         .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-f"])
         .arg(&folder)
         .arg("--strict")
+        .args(more)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let stdout = child.stdout.take().unwrap();
     let mock = Mock(child);
-    let listening = BufReader::new(stdout).lines().map_while(Result::ok).any(|line| line.contains("127.0.0.1"));
-    assert!(listening, "the mock did not start");
+    let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("listening")), "the mock did not start");
+    // Its log goes on, and its pipe has to be read.
+    std::thread::spawn(move || lines.count());
     Some((mock, format!("http://127.0.0.1:{port}/v1")))
 }
 
@@ -74,19 +77,26 @@ fn a_tool_round_trip_in_each_contract() {
         ]}},
         {"match": {"userMessage": "fail"}, "response": {"error": {"message": "mock refused", "type": "invalid_request_error"}, "status": 400}},
     ]);
-    let Some((_mock, url)) = start(&place, &fixtures) else { return };
+    let Some((_mock, url)) = start(&place, &fixtures, &[]) else { return };
     for stream in [&[][..], &["--no-stream"]] {
         for contract in CONTRACTS {
             let args = ["--base-url", &url, "--model", "gpt-4", "--contract", contract, "what is here"];
-            let ran = ran(place.agent(args.iter().chain(stream)).env("OPENAI_API_KEY", "any").spawn().unwrap());
+            let ran =
+                ran(place.agent(args.iter().chain(stream)).env("OPENAI_API_KEY", "any").spawn().unwrap());
             ran.keeps(contract);
             assert_eq!(ran.code, 0, "{contract} {stream:?}: {ran:?}");
-            assert!(ran.stdout.contains("There is hello.txt.") && ran.stdout.contains("list_files"), "{contract}");
+            assert!(
+                ran.stdout.contains("There is hello.txt.") && ran.stdout.contains("list_files"),
+                "{contract}"
+            );
         }
         let args = ["--base-url", &url, "--model", "gpt-4", "--json", "what is here"];
         let ran = ran(place.agent(args.iter().chain(stream)).env("OPENAI_API_KEY", "any").spawn().unwrap());
         let data = ran.document()["data"].clone();
-        assert_eq!((ran.code, &data["answer"], &data["health"]["tool_calls"]), (0, &"There is hello.txt.".into(), &1.into()));
+        assert_eq!(
+            (ran.code, &data["answer"], &data["health"]["tool_calls"]),
+            (0, &"There is hello.txt.".into(), &1.into())
+        );
     }
     for contract in CONTRACTS {
         let args = ["--base-url", &url, "--model", "gpt-4", "--contract", contract, "fail"];
@@ -94,5 +104,24 @@ fn a_tool_round_trip_in_each_contract() {
         ran.keeps(contract);
         assert_eq!(ran.code, 1, "{contract}");
         assert!(ran.stdout.contains("mock refused"), "{contract}: {ran:?}");
+    }
+}
+
+#[test]
+fn its_chaos_is_told_as_the_contract_tells_it() {
+    let place = Place::new();
+    place.file("agent.toml", "retry_base_ms = 1\n");
+    let fixtures = json!([{"match": {"userMessage": "hello"}, "response": {"content": "hi"}}]);
+    for (chaos, code) in [("--chaos-drop", 8), ("--chaos-malformed", 8), ("--chaos-disconnect", 8)] {
+        let Some((_mock, url)) = start(&place, &fixtures, &[chaos, "1"]) else { return };
+        for contract in CONTRACTS {
+            let args = ["--base-url", &url, "--contract", contract, "--config", "agent.toml", "hello"];
+            let ran = ran(place.agent(args).env("OPENAI_API_KEY", "any").spawn().unwrap());
+            ran.keeps(contract);
+            assert_ne!(ran.code, 0, "{contract} {chaos}");
+            if contract == "agent-js" {
+                assert_eq!((ran.code, &ran.document()["health"]["retriesUsed"]), (code, &2.into()), "{chaos}");
+            }
+        }
     }
 }

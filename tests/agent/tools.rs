@@ -42,8 +42,12 @@ fn each_of_the_seven_error_codes_is_reached() {
     // The same codes in the contract that they come from.
     let turn = json!({"calls": calls});
     let document = place.play("agent-js", &script(&[turn, says("done")]), &[]).document();
-    let told: Vec<&str> =
-        document["toolCalls"].as_array().unwrap().iter().map(|c| c["error"]["code"].as_str().unwrap()).collect();
+    let told: Vec<&str> = document["toolCalls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| c["error"]["code"].as_str().unwrap())
+        .collect();
     assert_eq!(told, cases.each_ref().map(|case| case.2));
 }
 
@@ -79,7 +83,10 @@ fn reading_is_bounded_and_never_tears_a_character() {
     assert_eq!(long["truncated"], true);
     assert_eq!(long["content"].as_str().unwrap().len(), 256 * 1024 - 1);
     place.file("torn", b"\xc3");
-    assert_eq!(code(&result(&place, "read_file", json!({"path": "torn"}), &[])), "TOOL_UNSUPPORTED_FILE_TYPE");
+    assert_eq!(
+        code(&result(&place, "read_file", json!({"path": "torn"}), &[])),
+        "TOOL_UNSUPPORTED_FILE_TYPE"
+    );
 }
 
 #[test]
@@ -115,7 +122,8 @@ fn writing_and_editing() {
     let again = result(&place, "write_file", json!({"path": "new/deep/a", "content": "two\n"}), &[]);
     assert_eq!(again["result"]["created"], false);
     assert_eq!(place.read("new/deep/a"), "two\n");
-    let edited = result(&place, "edit_file", json!({"path": "new/deep/a", "old": "wo", "new": "wo and more"}), &[]);
+    let edited =
+        result(&place, "edit_file", json!({"path": "new/deep/a", "old": "wo", "new": "wo and more"}), &[]);
     assert_eq!(edited["ok"], true);
     assert_eq!(place.read("new/deep/a"), "two and more\n");
     let beside: Vec<_> = std::fs::read_dir(place.work().join("new/deep")).unwrap().collect();
@@ -149,7 +157,8 @@ fn a_command() {
     assert_eq!(ran["stdout"], format!("out\n{}\n", work.display()));
     let killed = result(&place, "run_command", json!({"command": "kill -9 $$"}), &dev);
     assert_eq!(killed["result"]["exit_code"], 137);
-    let much = result(&place, "run_command", json!({"command": "yes | head -c 1000000"}), &dev)["result"].clone();
+    let much =
+        result(&place, "run_command", json!({"command": "yes | head -c 1000000"}), &dev)["result"].clone();
     assert_eq!((much["stdout"].as_str().unwrap().len(), &much["truncated"]), (64 * 1024, &true.into()));
 }
 
@@ -157,7 +166,8 @@ fn a_command() {
 fn a_command_is_ended_at_its_deadline_with_all_that_it_started() {
     let place = Place::new();
     let command = "(sleep 600 & echo $! > a); (setsid sh -c 'echo $$ > b; sleep 601' &); sleep 602";
-    let ended = result(&place, "run_command", json!({"command": command, "timeout": 1}), &["--profile", "dev"]);
+    let ended =
+        result(&place, "run_command", json!({"command": command, "timeout": 1}), &["--profile", "dev"]);
     assert_eq!(code(&ended), "TOOL_EXECUTION_ERROR");
     assert!(ended["duration_ms"].as_u64().unwrap() < 10_000);
     assert!(!alive(&place.read("a")) && !alive(&place.read("b")), "left behind");
@@ -227,6 +237,34 @@ fn approval() {
     let ran = place.run(["--approval-mode", "ask", "q"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert!(ran.stderr.contains("terminal"), "{ran:?}");
+}
+
+#[test]
+fn a_person_at_a_terminal_is_asked() {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use std::io::{Read as _, Write as _};
+    let place = Place::new();
+    place.script(&script(&[asks("write_file", json!({"path": "a", "content": "x"})), says("done")]));
+    for (answer, written) in [("n\n", false), ("y\n", true)] {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let slave = std::fs::File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        let mut child = place.agent(["--approval-mode", "ask", "q"]).stdin(slave).spawn().unwrap();
+        let (mut stderr, mut asked) = (child.stderr.take().unwrap(), Vec::new());
+        while !asked.ends_with(b"[y/N] ") {
+            let mut byte = [0];
+            stderr.read_exact(&mut byte).unwrap();
+            asked.push(byte[0]);
+        }
+        assert!(String::from_utf8(asked).unwrap().contains("write_file"));
+        let mut master = std::fs::File::from(master);
+        master.write_all(answer.as_bytes()).unwrap();
+        let ran = crate::support::ran(child);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "done\n"), "{ran:?}");
+        assert_eq!(place.work().join("a").exists(), written);
+    }
 }
 
 #[test]

@@ -25,8 +25,15 @@ fn no_path_leads_out_to_be_read() {
     let place = place();
     let outside = place.outside("secret").display().to_string();
     for path in [
-        "../secret", "sub/../../secret", &outside, "/etc/passwd", "file-link", "folder-link/secret",
-        "second-link/secret", "/proc/self/environ", "./../secret",
+        "../secret",
+        "sub/../../secret",
+        &outside,
+        "/etc/passwd",
+        "file-link",
+        "folder-link/secret",
+        "second-link/secret",
+        "/proc/self/environ",
+        "./../secret",
     ] {
         for (tool, args) in [
             ("read_file", json!({"path": path})),
@@ -86,7 +93,8 @@ fn a_race_does_not_lead_out() {
             let mut flips = 0_u32;
             while !over.load(Ordering::Relaxed) {
                 for target in [work.join("inside"), outside.clone()] {
-                    symlink(if target.ends_with("inside") { "inside".into() } else { target }, &next).unwrap();
+                    symlink(if target.ends_with("inside") { "inside".into() } else { target }, &next)
+                        .unwrap();
                     fs::rename(&next, &flip).unwrap();
                     flips += 1;
                 }
@@ -117,7 +125,8 @@ fn a_race_does_not_lead_out() {
 fn pipes_and_devices_are_refused_without_waiting() {
     let place = place();
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
-    rustix::fs::mknodat(rustix::fs::CWD, place.work().join("pipe"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, place.work().join("pipe"), rustix::fs::FileType::Fifo, mode, 0)
+        .unwrap();
     for (tool, args, code) in [
         ("read_file", json!({"path": "pipe"}), "TOOL_UNSUPPORTED_FILE_TYPE"),
         ("edit_file", json!({"path": "pipe", "old": "a", "new": "b"}), "TOOL_UNSUPPORTED_FILE_TYPE"),

@@ -24,7 +24,8 @@ pub fn open(options: &Options) -> Result<Box<dyn Provider>> {
         "openai" => Ok(Box::new(openai::OpenAi::new(options)?)),
         name => {
             let message = format!("there is no provider {name:?}: expected one of {}", NAMES.join(", "));
-            let hint = format!("a model whose name has a slash: --provider openai --model {name}/{}", options.model);
+            let hint =
+                format!("a model whose name has a slash: --provider openai --model {name}/{}", options.model);
             Err(Failure::new(Code::ProviderNotConfigured, message).hint(hint))
         }
     }

@@ -115,7 +115,10 @@ pub(super) struct Player {
 impl Player {
     pub(super) fn open(path: &Path, model: &str) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| {
-            Failure::new(Code::AgentConfigError, format!("cannot read the script {}: {error}", path.display()))
+            Failure::new(
+                Code::AgentConfigError,
+                format!("cannot read the script {}: {error}", path.display()),
+            )
         })?;
         let script: Script = serde_json::from_str(&text).map_err(|error| {
             Failure::new(Code::AgentConfigInvalid, format!("the script {}: {error}", path.display()))
@@ -155,7 +158,8 @@ impl Provider for Player {
             return Err(Trouble::NoTools(Failure::new(Code::ToolsNotSupported, message)));
         }
         let Some(turn) = self.next() else {
-            let message = format!("the script has {} turns, and one more was asked for", self.script.turns.len());
+            let message =
+                format!("the script has {} turns, and one more was asked for", self.script.turns.len());
             return Err(Trouble::Final(Failure::new(Code::ProviderError, message)));
         };
         std::thread::sleep(Duration::from_millis(turn.delay_ms));

@@ -134,7 +134,8 @@ pub fn asked(args: &[OsString]) -> (Contract, OutputFormat) {
         let joined = words.iter().find_map(|word| word.strip_prefix(flag)?.strip_prefix('='));
         joined.or_else(|| words.windows(2).find(|pair| pair[0] == flag).map(|pair| pair[1]))
     };
-    let contract = value("--contract").and_then(|name| Contract::from_str(name, false).ok()).unwrap_or_default();
+    let contract =
+        value("--contract").and_then(|name| Contract::from_str(name, false).ok()).unwrap_or_default();
     let named = value("--output").and_then(|name| OutputFormat::from_str(name, false).ok());
     let alias = [OutputFormat::Jsonl, OutputFormat::Json]
         .into_iter()

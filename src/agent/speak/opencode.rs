@@ -163,7 +163,12 @@ impl Opencode {
         }
         part.told = part.text.len();
         let (name, text, started) = (part.id.clone(), part.text.clone(), part.started);
-        self.part(output, &self.assistant, &name, json!({"type": "text", "text": text, "time": {"start": started}}))
+        self.part(
+            output,
+            &self.assistant,
+            &name,
+            json!({"type": "text", "text": text, "time": {"start": started}}),
+        )
     }
 
     /// The text of a turn is complete.

@@ -106,7 +106,9 @@ impl Parser<'_> {
             digits.push(digit);
         }
         digits.parse().map_err(|_| match self.peek() {
-            Some(found) if digits.is_empty() => ToolError::args(format!("expected a number, found {found:?}")),
+            Some(found) if digits.is_empty() => {
+                ToolError::args(format!("expected a number, found {found:?}"))
+            }
             _ if digits.is_empty() => ToolError::args("expected a number at the end"),
             _ => ToolError::args(format!("{digits} is no number")),
         })

@@ -151,7 +151,9 @@ fn descendants(root: i32) -> Vec<i32> {
     let mut children: BTreeMap<i32, Vec<(i32, bool)>> = BTreeMap::new();
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     for entry in entries.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
+            continue;
+        };
         let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
         // The name stands in parentheses and may hold anything.
         let Some((_, rest)) = stat.rsplit_once(')') else { continue };

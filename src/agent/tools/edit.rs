@@ -13,7 +13,11 @@ pub(super) fn write(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
     let relative = tools.relative(path)?;
     let existed = tools.dir.symlink_metadata(&relative).is_ok();
     // What cannot be shown as text is replaced all the same, with nothing told of its past.
-    let before = if existed { read_text(tools, path, MAX_BYTES).map_or_else(|_| String::new(), |(t, _)| t) } else { String::new() };
+    let before = if existed {
+        read_text(tools, path, MAX_BYTES).map_or_else(|_| String::new(), |(t, _)| t)
+    } else {
+        String::new()
+    };
     if let Some(folder) = relative.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         tools.dir.create_dir_all(folder).map_err(|error| io_error(path, &error))?;
     }

@@ -70,7 +70,8 @@ pub(super) fn read_text(tools: &Toolbox, path: &str, max: u64) -> Result<(String
     let truncated = bytes.len() as u64 > max;
     bytes.truncate(max as usize);
     let text = as_text(bytes, truncated).ok_or_else(|| {
-        let extension = Path::new(path).extension().map_or_else(String::new, |e| format!(" ({})", e.display()));
+        let extension =
+            Path::new(path).extension().map_or_else(String::new, |e| format!(" ({})", e.display()));
         ToolError::new(ToolCode::UnsupportedFileType, format!("{path} is no text file{extension}"))
     })?;
     Ok((text, truncated))

@@ -90,8 +90,15 @@ impl Toolbox {
             .collect()
     }
 
-    /// Runs what the model asks for, and tells of its start and its end.
-    pub fn call(&self, call: &ToolCall, approve: &mut Approve, tell: &mut dyn FnMut(Event)) -> ToolRecord {
+    /// Runs what the model asks for, and tells of its start and its end. What a tool finds passes
+    /// `hide` before anybody sees it.
+    pub fn call(
+        &self,
+        call: &ToolCall,
+        hide: &dyn Fn(&str) -> String,
+        approve: &mut Approve,
+        tell: &mut dyn FnMut(Event),
+    ) -> ToolRecord {
         let parsed = arguments(&call.arguments);
         let input = parsed.clone().unwrap_or_default();
         let (started, clock) = (now_ms(), Instant::now());
@@ -107,7 +114,7 @@ impl Toolbox {
             Ok((result, effect)) => (Ok(result), effect),
             Err(error) => (Err(error), None),
         };
-        let record = ToolRecord {
+        let mut record = ToolRecord {
             id: call.id.clone(),
             tool: call.name.clone(),
             input,
@@ -116,6 +123,7 @@ impl Toolbox {
             duration: u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX),
             effect,
         };
+        record.hide(hide);
         tell(Event::ToolFinished(record.clone()));
         record
     }
@@ -146,7 +154,11 @@ impl Toolbox {
             let granted = self.approval == ApprovalMode::Ask && approve(tool.name, &arguments);
             tell(Event::Permission { id: call.id.clone(), tool: call.name.clone(), granted });
             if !granted {
-                let who = if self.approval == ApprovalMode::Ask { "was refused" } else { "is disabled by approval mode 'never'" };
+                let who = if self.approval == ApprovalMode::Ask {
+                    "was refused"
+                } else {
+                    "is disabled by approval mode 'never'"
+                };
                 return Err(ToolError::execution(format!("BLOCKED: {} {who}", tool.name)));
             }
         }
@@ -157,8 +169,9 @@ impl Toolbox {
     fn relative(&self, path: &str) -> Result<PathBuf, ToolError> {
         let path = Path::new(path);
         let inner = if path.is_absolute() {
-            path.strip_prefix(&self.root)
-                .map_err(|_| ToolError::execution(format!("{} is outside of the workspace", path.display())))?
+            path.strip_prefix(&self.root).map_err(|_| {
+                ToolError::execution(format!("{} is outside of the workspace", path.display()))
+            })?
         } else {
             path
         };
@@ -186,9 +199,7 @@ fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a str {
 /// An I/O error as one of the seven codes.
 fn io_error(path: &str, error: &std::io::Error) -> ToolError {
     match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            ToolError::new(ToolCode::NotFound, format!("{path} does not exist"))
-        }
+        std::io::ErrorKind::NotFound => ToolError::new(ToolCode::NotFound, format!("{path} does not exist")),
         std::io::ErrorKind::PermissionDenied => {
             ToolError::execution(format!("{path} is not allowed, or leads outside of the workspace"))
         }

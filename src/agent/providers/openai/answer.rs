@@ -95,7 +95,9 @@ pub(super) struct Tokens {
     completion_tokens: u64,
 }
 
-fn null_is_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(d: D) -> Result<T, D::Error> {
+fn null_is_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
+    d: D,
+) -> Result<T, D::Error> {
     Ok(Option::deserialize(d)?.unwrap_or_default())
 }
 
@@ -114,7 +116,8 @@ pub(super) fn read(mut reader: impl Read, told: &mut Told<'_>) -> Result<Turn, P
     let choice = completion.choices.into_iter().next().ok_or_else(wrong)?;
     let said = choice.message.ok_or_else(|| Problem::Wrong("it has no message".into()))?;
     let text = said.content.unwrap_or_default();
-    let calls: Result<_, _> = said.tool_calls.into_iter().map(|asked| call(asked.id, asked.function)).collect();
+    let calls: Result<_, _> =
+        said.tool_calls.into_iter().map(|asked| call(asked.id, asked.function)).collect();
     let calls = calls?;
     told.say(&text);
     Ok(Turn { text, calls, usage: completion.usage.map(Usage::from) })

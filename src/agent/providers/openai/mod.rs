@@ -114,17 +114,20 @@ impl OpenAi {
     /// What a status other than 200 means.
     fn refused(&self, response: Response<ureq::Body>, tools: bool, images: bool) -> Trouble {
         let status = response.status();
-        let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let after =
+            response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
         let mut text = Vec::new();
         // Half of an error's words is better than none.
         let _ = response.into_body().into_reader().take(MAX_ERROR).read_to_end(&mut text);
         let said = self.key.hide(&answer::error_text(&text));
-        let with = |code, message: String| Failure { status: Some(status.as_u16()), ..Failure::new(code, message) };
+        let with =
+            |code, message: String| Failure { status: Some(status.as_u16()), ..Failure::new(code, message) };
         let told = if said.is_empty() { status.to_string() } else { format!("{status}: {said}") };
         let words = said.to_lowercase();
         match status.as_u16() {
             401 | 403 => Trouble::Final(
-                with(Code::AuthRefused, format!("the server refused the key: {told}")).hint("check OPENAI_API_KEY"),
+                with(Code::AuthRefused, format!("the server refused the key: {told}"))
+                    .hint("check OPENAI_API_KEY"),
             ),
             300..=399 => Trouble::Final(
                 with(Code::ProviderError, format!("the server sends elsewhere: {status}"))
@@ -179,6 +182,10 @@ impl Provider for OpenAi {
         &self.model
     }
 
+    fn hide(&self, text: &str) -> String {
+        self.key.hide(text)
+    }
+
     fn turn(
         &mut self,
         messages: &[Message],
@@ -196,7 +203,12 @@ impl Provider for OpenAi {
         let reader = response.into_body().into_with_config().limit(MAX_BODY).reader();
         let mut told = Told { any: false, tell: &mut |words| tell(Event::Text(self.key.hide(&words))) };
         let turn = if is_stream { sse::read(reader, &mut told) } else { answer::read(reader, &mut told) };
-        turn.map_err(|problem| self.torn(problem, &told))
+        let mut turn = turn.map_err(|problem| self.torn(problem, &told))?;
+        turn.text = self.key.hide(&turn.text);
+        for call in &mut turn.calls {
+            call.arguments = self.key.hide(&call.arguments);
+        }
+        Ok(turn)
     }
 }
 

@@ -49,17 +49,32 @@ mod tests {
 
     #[test]
     fn keys_go_over_tls_or_stay_on_this_machine() {
-        for good in ["https://a.example/v1", "http://127.0.0.1:8080/v1/", "http://localhost", "http://[::1]:1/x"] {
+        for good in
+            ["https://a.example/v1", "http://127.0.0.1:8080/v1/", "http://localhost", "http://[::1]:1/x"]
+        {
             assert!(endpoint(good, false).unwrap().ends_with("/chat/completions"), "{good}");
         }
-        let insecure = ["http://a.example/v1", "http://198.51.100.1/v1", "http://127.0.0.1.example/", "http://localhost.example"];
+        let insecure = [
+            "http://a.example/v1",
+            "http://198.51.100.1/v1",
+            "http://127.0.0.1.example/",
+            "http://localhost.example",
+        ];
         for bad in insecure {
             assert_eq!(endpoint(bad, false).unwrap_err().code, Code::InsecureBaseUrl, "{bad}");
             assert!(endpoint(bad, true).is_ok(), "{bad}");
         }
         let invalid = [
-            "", "a.example", "ftp://a.example", "https://", "https://user:pw@a.example/", "https://a.example/?x=1",
-            "https://a.example/#x", "http://127.0.0.1:/", "https://a b/", "/v1",
+            "",
+            "a.example",
+            "ftp://a.example",
+            "https://",
+            "https://user:pw@a.example/",
+            "https://a.example/?x=1",
+            "https://a.example/#x",
+            "http://127.0.0.1:/",
+            "https://a b/",
+            "/v1",
         ];
         for bad in invalid {
             assert_eq!(endpoint(bad, true).unwrap_err().code, Code::InvalidBaseUrl, "{bad}");
