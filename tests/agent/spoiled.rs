@@ -115,9 +115,9 @@ fn each_contract_rejects_what_is_wrong() {
         let values = if *contract == "opencode-events" { ran.records() } else { vec![ran.document()] };
         let mut spoiled = Spoiled { values, code: ran.code };
         spoil(&mut spoiled);
-        let lines: Vec<String> = spoiled.values.iter().map(Value::to_string).collect();
+        let lines: String = spoiled.values.iter().map(|value| format!("{value}\n")).collect();
         let violations =
-            Ran { stdout: lines.join("\n"), stderr: String::new(), code: spoiled.code }.violations(contract);
+            Ran { stdout: lines, stderr: String::new(), code: spoiled.code }.violations(contract);
         assert!(
             violations.iter().any(|violation| violation.contains(named)),
             "{contract} {nth} {named}: {violations:#?}"
