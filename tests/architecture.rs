@@ -10,20 +10,22 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("sanitize", &[]),
     ("json", &["error"]),
     ("report", &["error", "sanitize"]),
-    ("contract", &["error", "json", "report"]),
-    ("config", &["error", "report"]),
+    ("tables", &["error"]),
+    ("contract", &["error", "json", "report", "sanitize", "tables"]),
+    ("config", &["contract", "error", "report", "tables"]),
     ("run", &["error", "report"]),
-    ("target", &["config", "error", "report"]),
+    ("target", &["config", "error", "report", "sanitize"]),
     ("probe", &["config", "contract", "error", "report", "run", "target"]),
     ("judge", &["contract", "json", "probe", "report", "run", "sanitize"]),
     ("output", &["error", "report", "sanitize"]),
     // The reference agent knows nothing of running or judging. Of `report` it has the envelope.
     ("agent", &["contract", "error", "output", "report"]),
+    ("outcome", &["contract", "error", "json", "report", "sanitize"]),
     (
         "cli",
         &[
-            "config", "contract", "error", "json", "judge", "output", "probe", "report", "run", "sanitize",
-            "target",
+            "config", "contract", "error", "json", "judge", "outcome", "output", "probe", "report", "run",
+            "sanitize", "target",
         ],
     ),
 ];

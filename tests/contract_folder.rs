@@ -59,16 +59,16 @@ fn everything_that_is_wrong_is_told_at_once() {
     let error = load(&[("contract.toml", &text), ("s.json", "{}")]).unwrap_err();
     let expected = [
         "contract.toml:15:6: there is no event type `c` in [events.schemas]; did you mean `a`?",
-        "contract.toml:15:8: \"id\" is no JSON pointer; expected one, as in \"/ok\" (\"\" is the whole)",
-        "contract.toml:16:1: [[rule]] demands nothing; expected one of `uses`, `steps`, `compare`, `same`, `same_keys`",
-        "contract.toml:17:6: a second rule `x`; expected ids of their own",
-        "contract.toml:21:8: it is empty; expected some words",
-        "contract.toml:23:7: no step has a state `z`; did you mean `s`?",
-        "contract.toml:24:46: unknown key `then` in the step; did you mean `when`?",
-        "contract.toml:28:18: element 2 of `compare` is \">=\"; expected \"=\" or \"<=\" or \"<\"",
-        "contract.toml:29:1: unknown key `key` in [[rule]]; expected `id`, `what`, `on`, `when`, `compare`",
-        "contract.toml:33:8: `exit` is 256; expected an exit code from 0 to 255",
-        "contract.toml:34:10: `stdout` is \"none\"; expected \"whole\" or \"part\" or \"nothing\" or \"any\"",
+        "contract.toml:16:8: \"id\" is no JSON pointer; expected one, as in \"/ok\" (\"\" is the whole)",
+        "contract.toml:17:1: [[rule]] demands nothing; expected one of `uses`, `steps`, `compare`, `same`, `same_keys`",
+        "contract.toml:18:6: a second rule `x`; expected ids of their own",
+        "contract.toml:22:8: it is empty; expected some words",
+        "contract.toml:24:7: no step has a state `z`; did you mean `s`?",
+        "contract.toml:25:44: unknown key `then` in the step; did you mean `when`?",
+        "contract.toml:29:18: element 2 of `compare` is \">=\"; expected \"=\" or \"<=\" or \"<\"",
+        "contract.toml:30:1: unknown key `key` in [[rule]]; expected `id`, `what`, `on`, `when`, `compare`",
+        "contract.toml:34:8: `exit` is 256; expected an exit code from 0 to 255",
+        "contract.toml:35:10: `stdout` is \"none\"; expected \"whole\" or \"part\" or \"nothing\" or \"any\"",
     ];
     let found = issues(&error);
     assert_eq!(found, expected, "{found:#?}");

@@ -2,6 +2,7 @@
 
 use super::{completions, init, list};
 use crate::error::Result;
+use crate::outcome::RunOutcome;
 use crate::output::{Output, OutputFormat};
 use crate::report::catalogue::Check;
 use crate::report::{ErrorObject, Event, Report};
@@ -24,6 +25,8 @@ enum Name {
     Report,
     /// A line of `check --output jsonl`.
     Events,
+    /// The data of `outcome --output json`, and the line of `outcome --output jsonl`.
+    Outcome,
     /// The error object on standard error.
     Error,
 }
@@ -34,6 +37,7 @@ const DATA: &[(&str, fn(&mut SchemaGenerator) -> Schema)] = &[
     ("list", |generator| generator.subschema_for::<Vec<list::CheckEntry>>()),
     ("explain", |generator| generator.subschema_for::<Check>()),
     ("init", |generator| generator.subschema_for::<init::Written>()),
+    ("outcome", |generator| generator.subschema_for::<RunOutcome>()),
     ("completions", |generator| generator.subschema_for::<completions::Completions>()),
     ("schema", |_| schemars::json_schema!({ "type": ["object", "boolean"] })),
 ];
@@ -43,6 +47,7 @@ pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<u8> {
         Name::Output => documents(DATA),
         Name::Report => documents(&DATA[..1]),
         Name::Events => root::<Event>(),
+        Name::Outcome => root::<RunOutcome>(),
         Name::Error => root::<ErrorObject>(),
     };
     match output.config().format {

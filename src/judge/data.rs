@@ -108,7 +108,7 @@ pub fn prompt(case: &Case) -> Judgement {
             ));
         }
         if held_back * 4 < made {
-            return pipe.broken(format!(
+            return pipe.broken_at_start(Stream::Stdout, format!(
                 "on a pipe all records arrive within {} ms at the end, on a terminal over {} ms: they are held back in a buffer",
                 held_back.as_millis(),
                 made.as_millis()

@@ -68,10 +68,13 @@ fn diagnosed(seen: &Seen) -> Look {
     }
     if stderr.is_empty() {
         return if stdout.is_empty() {
-            seen.broken(format!(
-                "exit code {}, and no word why: expected a line on stderr",
-                super::shown(seen.exit())
-            ))
+            seen.broken_at_start(
+                Stream::Stderr,
+                format!(
+                    "exit code {}, and no word why: expected a line on stderr",
+                    super::shown(seen.exit())
+                ),
+            )
         } else {
             seen.broken_at_start(Stream::Stdout, "a failing run says why on stdout: expected it on stderr")
         };
@@ -98,6 +101,10 @@ fn is_prose(seen: &Seen) -> bool {
 fn error_object(seen: &Seen) -> Look {
     if let Some(reason) = unusable(seen) {
         return Look::Unknown(reason);
+    }
+    // A contract that says where errors go says what they look like as well.
+    if seen.case.contract_of(seen).is_some_and(|contract| contract.errors().is_some()) {
+        return Look::Held;
     }
     let channel = seen.case.promises.errors;
     let stdout = seen.bytes(Stream::Stdout);
@@ -150,10 +157,10 @@ fn silent(seen: &Seen, channel: Stream) -> Look {
             seen.label()
         ));
     }
-    seen.broken(format!(
-        "{} is empty: expected one JSON object with `error`, `kind` and `message`",
-        name(channel)
-    ))
+    seen.broken_at_start(
+        channel,
+        format!("{} is empty: expected one JSON object with `error`, `kind` and `message`", name(channel)),
+    )
 }
 
 fn name(stream: Stream) -> &'static str {

@@ -52,7 +52,9 @@ fn same(short: &Seen, long: &Seen) -> Look {
         return Look::Unknown(format!("{} changes from run to run: see p2-output-stable", long.label()));
     }
     match super::sameness::difference(&scan.shape, &other.shape) {
-        Some(difference) => short.broken(format!("not what `--output` gives: {difference}")),
+        Some(difference) => {
+            short.broken_at_pointer(&difference.pointer, format!("not what `--output` gives: {difference}"))
+        }
         None => Look::Held,
     }
 }

@@ -63,14 +63,15 @@ fn first_difference(a: &[String], b: &[String]) -> Option<usize> {
 fn invalid(seen: &Seen) -> Look {
     match seen.exit() {
         None => Look::Unknown(seen.unusable().unwrap_or_default()),
-        Some(0) => seen.broken("an output format that does not exist is accepted: expected a usage error"),
+        Some(0) => seen.broken_at_start(Stream::Stdout, "an output format that does not exist is accepted: expected a usage error"),
         Some(_) if !seen.run.stdout.bytes.is_empty() => Look::Broken(Finding::new(seen.start_of(
             Stream::Stdout,
             "an output format that does not exist is refused, but with text on stdout: expected nothing there",
         ))),
         // A target without the code 2 at all is p2-exit-usage's.
         Some(exit) if exit != 2 && super::exits::has_usage_code(seen.case) => {
-            seen.broken(format!("an output format that does not exist ends with exit code {exit}: expected 2, a usage error"))
+            let detail = format!("an output format that does not exist ends with exit code {exit}: expected 2, a usage error");
+            seen.broken_at_start(Stream::Stderr, detail)
         }
         Some(_) => Look::Held,
     }

@@ -9,6 +9,7 @@ use crate::probe::Probe;
 use crate::report::{OutputFormat, Stream, Variant};
 use crate::run::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 impl Seen<'_> {
     /// Whether stdout is a part of what the same call gave under another variant: cut, where the other
@@ -74,9 +75,10 @@ fn whole(case: &Case, probe: &Probe, format: OutputFormat) -> Look {
         return Look::Held; // The number of values changes by itself, and each output is whole.
     };
     match readers.iter().find(|seen| size(seen) < expected) {
-        Some(seen) => {
-            seen.broken(format!("{} of {expected} values arrive under {}", size(seen), seen.condition()))
-        }
+        Some(seen) => seen.broken_at_start(
+            Stream::Stdout,
+            format!("{} of {expected} values arrive under {}", size(seen), seen.condition()),
+        ),
         None => Look::Held,
     }
 }
@@ -150,18 +152,34 @@ pub fn stable(case: &Case) -> Judgement {
             }
         }
         match difference(&first.scan().shape, &again.scan().shape) {
-            Some(difference) => again.broken(format!("not the same when run again: {difference}")),
+            Some(difference) => again
+                .broken_at_pointer(&difference.pointer, format!("not the same when run again: {difference}")),
             None => Look::Held,
         }
     });
     Judgement::of(looks, DECLARE)
 }
 
+/// A place where two shapes are not the same.
+pub struct Difference {
+    /// Pointer to the first such place; elements of a list count as one, so its index is 0.
+    pub pointer: String,
+    what: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
 /// What is not the same in two shapes, if anything: a key that is always there in one and never in the
 /// other, or another type. Null stands for any type; empty lists say nothing of their elements; keys
 /// that are data (IDs, paths, numbers) may differ.
-pub fn difference(a: &Shape, b: &Shape) -> Option<String> {
-    differ(a, b, &mut String::new())
+pub fn difference(a: &Shape, b: &Shape) -> Option<Difference> {
+    let mut pointer = String::new();
+    let what = differ(a, b, &mut pointer)?;
+    Some(Difference { pointer, what })
 }
 
 fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
@@ -203,7 +221,7 @@ fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
     }
     if let (Some(left), Some(right)) = (&a.items, &b.items) {
         let length = pointer.len();
-        pointer.push_str("/*");
+        pointer.push_str("/0");
         if let Some(found) = differ(left, right, pointer) {
             return Some(found);
         }
@@ -266,25 +284,25 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
     }
     let lists = lists(&whole.shape);
     let matched = matches(&whole.shape, &records.shape);
-    let steady = |probe: &Probe, format| {
+    let steady = |probe: &Probe, format, same: fn(&Node, &Node) -> bool| {
         let repeats = case.repeats(probe, format);
         let first = repeats.first().map(|seen| seen.scan().shape.clone());
         first.is_some_and(|first| {
-            repeats.len() > 1
-                && repeats.iter().all(|seen| {
-                    let shape = &seen.scan().shape;
-                    shape.kinds == first.kinds
-                        && size(shape) == size(&first)
-                        && all_kinds(shape) == all_kinds(&first)
-                })
+            repeats.len() > 1 && repeats.iter().all(|seen| same(&seen.scan().shape, &first))
         })
     };
-    let is_steady = || steady(document.probe, OutputFormat::Json) && steady(lines.probe, OutputFormat::Jsonl);
+    let both = |same| {
+        steady(document.probe, OutputFormat::Json, same) && steady(lines.probe, OutputFormat::Jsonl, same)
+    };
+    // Times and IDs change from run to run; a missing record can be told all the same, as long as
+    // number, keys and types do not.
+    let (is_steady, keeps_its_keys) = (|| both(same_values), || both(same_keys));
     match matched {
         Match::Same => Look::Held,
-        Match::OtherValues(pointer) if is_steady() => lines.broken(format!(
-            "the records have the keys of those at {pointer} in json, but not the same values"
-        )),
+        Match::OtherValues(pointer) if is_steady() => lines.broken_at_start(
+            Stream::Stdout,
+            format!("the records have the keys of those at {pointer} in json, but not the same values"),
+        ),
         Match::OtherValues(_) => Look::Held, // Values that change by themselves.
         Match::None => {
             let count = records.shape.count();
@@ -294,7 +312,7 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
                     document.probe.name
                 ));
             };
-            if !is_steady() {
+            if !keeps_its_keys() {
                 return Look::Unknown(format!(
                     "the records of {} change from run to run",
                     document.probe.name
@@ -302,13 +320,16 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
             }
             if list.elements() != count && (count == 0 || related(list, &records.shape)) {
                 let detail = format!("json has {} records at {pointer}, jsonl {count}", list.elements());
-                return lines.broken(detail);
+                return lines.broken_at_start(Stream::Stdout, detail);
             }
             if list.elements() == count && related(list, &records.shape) {
-                return lines.broken(format!(
-                    "the jsonl records have not the keys and types of those at {pointer} in json: {}",
-                    key_difference(list, &records.shape)
-                ));
+                return lines.broken_at_start(
+                    Stream::Stdout,
+                    format!(
+                        "the jsonl records have not the keys and types of those at {pointer} in json: {}",
+                        key_difference(list, &records.shape)
+                    ),
+                );
             }
             Look::Unknown(format!(
                 "no list in the json of {} has the keys of its jsonl records: they can't be told to be the same",
@@ -403,6 +424,24 @@ fn lists(document: &Node) -> Vec<(String, &Node)> {
     found
 }
 
+/// Whether two outputs have the same records, with the same values.
+fn same_values(a: &Node, b: &Node) -> bool {
+    a.kinds == b.kinds && size(a) == size(b) && all_kinds(a) == all_kinds(b)
+}
+
+/// Whether two outputs have as many records of each kind, whatever the values are.
+fn same_keys(a: &Node, b: &Node) -> bool {
+    fn counts(node: &Node) -> Vec<(String, &str, u64)> {
+        let lists = [(String::new(), &node.kinds.whole)].into_iter().chain(all_kinds(node));
+        lists
+            .flat_map(|(pointer, kinds)| {
+                kinds.iter().map(move |(signature, kind)| (pointer.clone(), signature.as_str(), kind.count))
+            })
+            .collect()
+    }
+    counts(a) == counts(b)
+}
+
 fn all_kinds(document: &Node) -> Vec<(String, &BTreeMap<String, Kind>)> {
     lists(document).into_iter().map(|(pointer, list)| (pointer, &list.kinds.whole)).collect()
 }
@@ -421,9 +460,9 @@ fn key_difference(list: &Node, lines: &Node) -> String {
     match (missing, more) {
         (Some(key), _) => format!("`{key}` is missing in jsonl"),
         (None, Some(key)) => format!("`{key}` is in jsonl only"),
-        (None, None) => {
-            difference(items, lines).unwrap_or_else(|| "they differ in which records have them".into())
-        }
+        (None, None) => difference(items, lines)
+            .map(|found| found.to_string())
+            .unwrap_or_else(|| "they differ in which records have them".into()),
     }
 }
 

@@ -198,8 +198,28 @@ impl Page {
     }
 }
 
+/// Text of several lines with each paragraph and each item of a list as one line, so that it can be
+/// wrapped anew. Lines after an empty one that begin with white space are kept as they are.
+pub(super) fn unfold(text: &str) -> String {
+    let mut out = String::new();
+    let mut open = false;
+    for line in text.lines() {
+        if open && !line.is_empty() && !line.starts_with("- ") {
+            out.push(' ');
+            out.push_str(line.trim_start());
+            continue;
+        }
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(line);
+        open = !line.is_empty() && !line.starts_with(' ');
+    }
+    out
+}
+
 /// The lines of `text` in at most `width` columns; a longer word is a line of its own. There is at
-/// least one line.
+/// least one line. What follows in an item of a list stands under its first word.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.split('\n') {
@@ -207,15 +227,17 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
             lines.push(line.to_owned());
             continue;
         }
+        let hang = if line.starts_with("- ") { "  " } else { "" };
         let mut current = String::new();
         for word in line.split_whitespace() {
-            if !current.is_empty() && current.width() + 1 + word.width() > width {
-                lines.push(std::mem::take(&mut current));
-            }
-            if !current.is_empty() {
+            if current.trim_start().is_empty() {
+                current.push_str(word);
+            } else if current.width() + 1 + word.width() > width {
+                lines.push(std::mem::replace(&mut current, format!("{hang}{word}")));
+            } else {
                 current.push(' ');
+                current.push_str(word);
             }
-            current.push_str(word);
         }
         lines.push(current);
     }

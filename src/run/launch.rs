@@ -96,7 +96,10 @@ const KILLED_WITHIN_MS: u32 = 500;
 /// closed on our side as soon as they are on their way.
 pub(super) async fn instruct(socket: UnixStream, plan: &Plan, fds: [OwnedFd; 3]) -> io::Result<Answer> {
     let wire = plan.to_wire()?;
-    let sent = send_first(&socket, &wire, &fds.each_ref().map(AsFd::as_fd))?;
+    let sent = match send_first(&socket, &wire, &fds.each_ref().map(AsFd::as_fd)) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Answer::read(&[])),
+        sent => sent?,
+    };
     drop(fds);
     socket.set_nonblocking(true)?;
     let mut socket = tokio::net::UnixStream::from_std(socket)?;
