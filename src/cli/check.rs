@@ -8,7 +8,7 @@ use crate::judge::{self, Case};
 use crate::output::{Output, OutputConfig, OutputFormat, RENDERERS, Renderer, View};
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::catalogue::Check;
-use crate::report::{CheckResult, Ended, Event, Layer, Report, RunEvent, StartEvent, Status};
+use crate::report::{CheckResult, Ended, Event, Layer, Report, RunEvent, StartEvent, Status, TargetInfo};
 use crate::run::{End, Enforced, Observation, Runner, RunnerOptions};
 use crate::target::Target;
 use std::collections::BTreeSet;
@@ -50,7 +50,7 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
     /// When a run is ended by force, unless the configuration says otherwise (default: 10).
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
     /// Save what the runs gave, to be judged again with --replay.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
@@ -170,6 +170,9 @@ fn live(
 
     let (probes, keys) = probe::plan(checks, declared, &promises, target.config.timeout);
     let info = target.info(&std::env::current_dir().unwrap_or_default());
+    if keys.is_empty() || !first.observations.is_empty() {
+        something_ran(&info, &first.observations)?;
+    }
     start(&info, checks, keys.len(), output)?;
     let mut observations = first.observations;
     for observation in &observations {
@@ -205,9 +208,8 @@ fn live(
         waivers: config.map(|config| config.waivers).unwrap_or_default(),
         notes: sandbox.and_then(confined).into_iter().map(str::to_owned).collect(),
     };
-    let started = |seen: &Observation| !matches!(seen.end, End::NotStarted(..));
-    if interrupted.is_none() && !recording.observations.iter().any(started) {
-        return Err(nothing_ran(&recording));
+    if interrupted.is_none() {
+        something_ran(&recording.target, &recording.observations)?;
     }
     Ok((recording, interrupted))
 }
@@ -224,17 +226,18 @@ fn confined(enforced: Enforced) -> Option<&'static str> {
 }
 
 /// Never a silent green: a target of which nothing could be run has no report.
-fn nothing_ran(recording: &Recording) -> Error {
-    let words = recording.observations.iter().find_map(|seen| match &seen.end {
-        End::NotStarted(_, words) => Some(words.as_str()),
-        _ => None,
-    });
-    let command = recording.target.command.join(" ");
-    match words {
+fn something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()> {
+    let mut words = None;
+    for seen in observations {
+        let End::NotStarted(_, why) = &seen.end else { return Ok(()) };
+        words = words.or(Some(why));
+    }
+    let command = target.command.join(" ");
+    Err(match words {
         Some(words) => Error::general(format!("nothing could be run: {command}: {words}")),
         None => Error::general(format!("nothing was run: no run of {command} would decide these checks"))
             .hint("declare probes: --probe \"ARGS\", or [[probe]] in agentnative.toml"),
-    }
+    })
 }
 
 /// The probes of the configuration and those of the command line.
@@ -259,12 +262,7 @@ fn declared(
     Ok(probes)
 }
 
-fn start(
-    target: &crate::report::TargetInfo,
-    checks: &[&Check],
-    runs: usize,
-    output: &mut Output,
-) -> Result<()> {
+fn start(target: &TargetInfo, checks: &[&Check], runs: usize, output: &mut Output) -> Result<()> {
     if output.config().format != OutputFormat::Jsonl {
         return Ok(());
     }

@@ -3,6 +3,8 @@
 mod bound;
 mod check;
 mod completions;
+mod contract;
+mod contract_tree;
 mod explain;
 mod follow;
 mod init;
@@ -10,6 +12,7 @@ mod list;
 mod outcome;
 mod schema;
 mod subject;
+mod validate;
 
 use crate::error::{Error, Result};
 use crate::output::{ColorChoice, Output, OutputConfig, OutputFormat};
@@ -30,7 +33,8 @@ struct Cli {
 
 const EXIT_CODES: &str = "Exit codes:
   0   success
-  1   general error; for `check` a failed MUST (with --strict also an unverified one)
+  1   general error; for `check` a failed MUST (with --strict also an unverified one), for `validate` an
+      invalid document
   2   usage error
   77  authentication or permission error, such as a target that may not be executed
   78  configuration error, such as a bad agentnative.toml or a target that is not there";
@@ -69,9 +73,13 @@ impl OutputArgs {
 #[derive(Subcommand)]
 enum Command {
     /// Run a target and give a verdict for each check.
-    Check(check::CheckArgs),
+    Check(Box<check::CheckArgs>),
     /// List the checks.
     List(list::ListArgs),
+    /// Hold documents and JSON lines to a contract.
+    Validate(validate::ValidateArgs),
+    /// Look at contracts.
+    Contract(contract::ContractArgs),
     /// Explain a check: what, why, how to mend it, examples.
     Explain(explain::ExplainArgs),
     /// Write a skeleton of agentnative.toml from a target's help.
@@ -94,8 +102,10 @@ pub fn main(args: &[OsString], executable: &Path) -> u8 {
     };
     let mut output = Output::new(cli.output.config());
     let done = match cli.command {
-        Command::Check(args) => check::run(args, &mut output, executable),
+        Command::Check(args) => check::run(*args, &mut output, executable),
         Command::List(args) => list::run(&args, &mut output),
+        Command::Validate(args) => validate::run(&args, &mut output),
+        Command::Contract(args) => contract::run(&args, &mut output),
         Command::Explain(args) => explain::run(&args, &mut output),
         Command::Init(args) => init::run(args, &mut output, executable),
         Command::Outcome(args) => outcome::run(args, &mut output),

@@ -97,7 +97,11 @@ pub(super) fn resolve(args: &SubjectArgs, runner: &mut Runner) -> Result<(Target
     let way = args.way();
     let config = match &args.config {
         Some(path) => Some(load(path)?),
-        None => known(|known| Config::discover(&finder.start(way)?, known))?,
+        None => {
+            // A folder as it was named: so is the file in it.
+            let start = if let Way::Path(path) = way { path.to_owned() } else { finder.start(way)? };
+            known(|known| Config::discover(&start, known))?
+        }
     };
     let mut targets = finder.find(way, config.as_ref())?;
     match (targets.pop(), targets.is_empty()) {

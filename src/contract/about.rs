@@ -4,10 +4,11 @@ use super::contract::Contract;
 use super::rule::{Kind, Rule};
 use super::spec::{Framing, Payload};
 use crate::report::Stream;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// All that a contract says, but for its schemas.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct About {
     /// Its name.
     pub name: String,
@@ -36,7 +37,7 @@ pub struct About {
 }
 
 /// A rule of a contract.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AboutRule {
     /// Its ID, which violations name.
     pub id: String,
@@ -47,7 +48,7 @@ pub struct AboutRule {
 }
 
 /// A condition that a run can end in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AboutCondition {
     /// Its name.
     pub name: String,

@@ -5,6 +5,7 @@ use super::read;
 use super::schema::{Compiler, Schema};
 use super::sources::{BUNDLE, Home, Sources, bundled, read_limited, unreadable};
 use super::spec::{Framing, Spec};
+use super::view::Pointer;
 use crate::error::{Error, Issue, Result};
 use crate::report::Stream;
 use crate::tables::{nearest, place};
@@ -23,6 +24,8 @@ pub struct Contract {
     pub(super) schema: Option<Arc<Schema>>,
     /// The schemas of the event types, in the order of the file.
     pub(super) schemas: Vec<Option<Arc<Schema>>>,
+    /// The schema of an element, where the document may be judged element by element.
+    pub(super) elements: Option<Arc<Schema>>,
     pub(super) sources: Sources,
 }
 
@@ -143,8 +146,14 @@ impl Contract {
                 schemas.push(Some(shared.map_or_else(|| compile(reference), Ok)?));
             }
         }
+        let alone = spec.framing == Framing::Document && spec.rules.is_empty() && spec.conditions.is_empty();
+        let elements = spec.schema.as_ref().filter(|_| alone).and_then(|reference| {
+            let (uri, fragment) = full(reference);
+            element_schema(&sources, uri, fragment)
+        });
+        let elements = elements.map(|uri| compiler.compile(&uri).map(Arc::new)).transpose()?;
         drop(compiler);
-        Ok(Self { plan: Plan::new(&spec), spec, schema, schemas, sources })
+        Ok(Self { plan: Plan::new(&spec), spec, schema, schemas, elements, sources })
     }
 
     /// Its name; for a schema file the path as it was given.
@@ -180,10 +189,44 @@ impl Contract {
         codes
     }
 
+    /// Whether it is a schema file and nothing else.
+    pub fn is_bare_schema(&self) -> bool {
+        self.spec.version.is_empty()
+    }
+
     /// Whether it says anything of what holds between events.
     pub fn has_stream_rules(&self) -> bool {
         let bounded = |events: &super::spec::Events| events.first.is_some() || events.last.is_some();
         self.spec.framing == Framing::Lines
             && (!self.spec.rules.is_empty() || self.spec.events.as_ref().is_some_and(bounded))
     }
+}
+
+/// The URI of the schema of an array's elements, if nothing else in the schema looks into them.
+fn element_schema(sources: &Sources, mut uri: String, mut fragment: String) -> Option<String> {
+    const HARMLESS: [&str; 13] = [
+        "$schema", "$id", "id", "$comment", "$defs", "definitions", "title", "description", "default",
+        "examples", "type", "minItems", "maxItems",
+    ];
+    // A reference may lead to a reference, but not for ever.
+    for _ in 0..16 {
+        let file = sources.file(&uri).ok()?;
+        let schema = Pointer::parse(&fragment)?.of(&file.value)?.as_object()?;
+        let others: Vec<&String> = schema.keys().filter(|key| !HARMLESS.contains(&key.as_str())).collect();
+        match others.as_slice() {
+            [only] if *only == "items" && !schema[*only].is_array() => {
+                return Some(format!("{uri}#{fragment}/items"));
+            }
+            // With an ID of its own, a file's references are not relative to where it lies.
+            [only] if *only == "$ref" && !schema.contains_key("$id") && !file.value.get("$id").is_some() => {
+                let (to, pointer) = schema[*only].as_str()?.split_once('#')?;
+                if !to.is_empty() {
+                    uri = sources.home().uri(to);
+                }
+                fragment = pointer.to_owned();
+            }
+            _ => return None,
+        }
+    }
+    None
 }

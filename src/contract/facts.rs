@@ -41,7 +41,20 @@ pub(crate) struct Facts {
     pub violations: Vec<Violation>,
 }
 
+/// The part of it that what holds between events is decided from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Event<'a> {
+    pub kind: Option<usize>,
+    pub unknown: Option<&'a str>,
+    pub payload: u64,
+    pub list: &'a [Fact],
+}
+
 impl Facts {
+    pub fn event(&self) -> Event<'_> {
+        Event { kind: self.kind, unknown: self.unknown.as_deref(), payload: self.payload, list: &self.list }
+    }
+
     pub fn clear(&mut self) {
         (self.kind, self.unknown, self.payload) = (None, None, 0);
         self.list.clear();

@@ -2,7 +2,7 @@
 
 use super::Contract;
 use super::ending::{Ending, end};
-use super::facts::{Fact, Facts, text, within};
+use super::facts::{Event, Fact, Facts, text, within};
 use super::rule::{Kind, Life, Rule};
 use super::spec::{Framing, Spec};
 use super::view::Pointer;
@@ -56,7 +56,7 @@ impl<'c> Judge<'c> {
         }
         violations.append(&mut self.facts.violations);
         let mut text = |pointer: &Pointer| text(pointer, value);
-        self.course.step(&self.contract.spec, &self.facts, line, &mut text, &mut violations);
+        self.course.step(&self.contract.spec, self.facts.event(), line, &mut text, &mut violations);
         let event = self.course.events;
         let place = |violation: Violation| match self.contract.spec.framing {
             Framing::Lines => violation.at(event, line),
@@ -111,7 +111,7 @@ impl Course {
     }
 
     /// Goes on by one event. `text` gives what stands at a pointer of it.
-    pub fn step(&mut self, spec: &Spec, facts: &Facts, line: u64, text: Texts<'_>, out: &mut Vec<Violation>) {
+    pub fn step(&mut self, spec: &Spec, facts: Event<'_>, line: u64, text: Texts<'_>, out: &mut Vec<Violation>) {
         self.events += 1;
         self.payload |= facts.payload;
         self.last_line = line;
@@ -119,7 +119,7 @@ impl Course {
             if let (1, Some(first)) = (self.events, &events.first) {
                 let name = facts.kind.map(|kind| &events.schemas[kind].0);
                 if name.is_none_or(|name| !first.contains(name)) {
-                    let found = name.or(facts.unknown.as_ref()).map_or("", String::as_str);
+                    let found = name.map(String::as_str).or(facts.unknown).unwrap_or_default();
                     let message =
                         format!("the stream begins with `{found}`, expected {}", first.join(" or "));
                     out.push(Violation::of_rule(
@@ -133,11 +133,12 @@ impl Course {
             // An unknown type says nothing of where the stream stands.
             self.last = facts.kind.or(self.last);
         }
-        if let Some(unknown) = &facts.unknown {
-            let name = if self.unknown.len() < MAX_NAMES { unknown.as_str() } else { "…" };
+        if let Some(unknown) = facts.unknown {
+            let told = self.unknown.len() < MAX_NAMES || self.unknown.contains_key(unknown);
+            let name = if told { unknown } else { "…" };
             *self.unknown.entry(name.to_owned()).or_default() += 1;
         }
-        for fact in &facts.list {
+        for fact in facts.list {
             self.judge(spec, *fact, text, out);
         }
     }

@@ -5,9 +5,14 @@
 //! a stream and the end of the run, and gives [`Violation`]s. Nothing here runs or prints anything.
 
 mod about;
+mod chunks;
+#[expect(clippy::module_inception, reason = "the file of the type that the room is named for")]
 mod contract;
 mod ending;
+mod examine;
 mod facts;
+mod finding;
+mod flat;
 mod judge;
 mod read;
 mod read_rule;
@@ -15,13 +20,17 @@ mod rule;
 mod schema;
 mod sources;
 mod spec;
+mod tail;
+mod validate;
 mod view;
 mod violation;
 
 pub use about::{About, AboutCondition, AboutRule};
 pub use contract::{CONTRACT_FILE, Contract, contract_path, names};
 pub use ending::Ending;
+pub use finding::{Against, Finding, Verdict};
 pub use judge::{Judge, Outcome};
 pub use schema::Schema;
 pub use spec::{Framing, Payload};
+pub use validate::{Settings, Validation};
 pub use violation::{Broken, Violation};

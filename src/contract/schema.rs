@@ -1,15 +1,20 @@
 //! JSON Schemas, drafts 4 to 2020-12, compiled without network and without files of strangers.
 
+use super::flat::{FlatJson, FlatNode};
 use super::sources::{Home, Sources};
 use super::violation::{Broken, Violation, excerpt};
 use crate::error::{Error, Result};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::{PatternOptions, Registry, ValidationError, Validator, meta};
+use jsonschema::json::{Json, SerdeJson};
+use jsonschema::{PatternOptions, Registry, Retrieve, ValidationError, ValidationOptions, Validator, meta};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// A compiled schema.
 pub struct Schema {
     validator: Validator,
+    /// The same for the reader's own representation.
+    flat: Validator<FlatJson>,
     /// What the places in it are relative to.
     home: Home,
 }
@@ -28,12 +33,10 @@ impl Schema {
         };
         meta::validate(schema).map_err(|error| wrong(&error))?;
         let sources = Sources::new(Home::Nowhere);
-        let validator = jsonschema::options()
-            .with_pattern_options(PatternOptions::regex())
-            .with_retriever(sources.clone())
-            .build(schema)
-            .map_err(|error| sources.error().unwrap_or_else(|| wrong(&error)))?;
-        Ok(Self { validator, home: Home::Nowhere })
+        let refused = |error: ValidationError<'_>| sources.error().unwrap_or_else(|| wrong(&error));
+        let validator = options::<SerdeJson>(&sources).build(schema).map_err(refused)?;
+        let flat = options::<FlatJson>(&sources).build(schema).map_err(refused)?;
+        Ok(Self { validator, flat, home: Home::Nowhere })
     }
 
     /// All ways in which `document` does not validate.
@@ -43,19 +46,38 @@ impl Schema {
 
     /// The ways in which `document` does not validate, found one by one.
     pub(super) fn iter_violations<'a>(&'a self, document: &'a Value) -> impl Iterator<Item = Violation> + 'a {
-        self.validator.iter_errors(document).map(|error| {
-            let location = error.absolute_keyword_location().map(|uri| self.home.name(uri.as_str()));
-            Violation {
-                broken: Broken::Schema,
-                event: None,
-                line: None,
-                pointer: error.instance_path().as_str().to_owned(),
-                message: describe(&error),
-                rule: location.unwrap_or_else(|| error.schema_path().as_str().to_owned()),
-                keyword: Some(error.kind().keyword().to_owned()),
-            }
-        })
+        self.validator.iter_errors(document).map(|error| self.violation(&error))
     }
+
+    /// Whether a value in the reader's representation validates.
+    pub(super) fn accepts(&self, node: FlatNode<'_>) -> bool {
+        self.flat.is_valid(node)
+    }
+
+    /// As [`Schema::violations`], the first `most` of them.
+    pub(super) fn flat_violations(&self, node: FlatNode<'_>, most: usize) -> Vec<Violation> {
+        self.flat.iter_errors(node).take(most).map(|error| self.violation(&error)).collect()
+    }
+
+    fn violation(&self, error: &ValidationError<'_>) -> Violation {
+        let location = error.absolute_keyword_location().map(|uri| self.home.name(uri.as_str()));
+        Violation {
+            broken: Broken::Schema,
+            event: None,
+            line: None,
+            pointer: error.instance_path().as_str().to_owned(),
+            message: describe(error),
+            rule: location.unwrap_or_else(|| error.schema_path().as_str().to_owned()),
+            keyword: Some(error.kind().keyword().to_owned()),
+        }
+    }
+}
+
+/// Linear-time patterns, and schemas from these sources only.
+fn options<F: Json>(sources: &Sources) -> ValidationOptions<'static, Arc<dyn Retrieve>, F> {
+    jsonschema::options_for::<F>()
+        .with_pattern_options(PatternOptions::regex())
+        .with_retriever(sources.clone())
 }
 
 /// Schemas of one contract.
@@ -85,13 +107,15 @@ impl<'a> Compiler<'a> {
 
     /// Compiles the schema that a URI with a fragment names.
     pub fn compile(&self, uri: &str) -> Result<Schema> {
-        let validator = jsonschema::options()
-            .with_pattern_options(PatternOptions::regex())
-            .with_retriever(self.sources.clone())
-            .with_registry(&self.registry)
-            .build(&json!({ "$ref": uri }))
-            .map_err(|error| self.wrong(uri, &error))?;
-        Ok(Schema { validator, home: self.sources.home().clone() })
+        let schema = json!({ "$ref": uri });
+        let wrong = |error: ValidationError<'_>| self.wrong(uri, &error);
+        let validator = self.options::<SerdeJson>().build(&schema).map_err(wrong)?;
+        let flat = self.options::<FlatJson>().build(&schema).map_err(wrong)?;
+        Ok(Schema { validator, flat, home: self.sources.home().clone() })
+    }
+
+    fn options<F: Json>(&self) -> ValidationOptions<'_, Arc<dyn Retrieve>, F> {
+        options(self.sources).with_registry(&self.registry)
     }
 
     fn wrong(&self, uri: &str, error: &ValidationError<'_>) -> Error {

@@ -3,10 +3,11 @@
 use super::rule::{Pattern, Rule};
 use super::view::Pointer;
 use crate::report::Stream;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How data is put on a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Framing {
     /// One JSON document.
@@ -61,7 +62,7 @@ pub(crate) struct Events {
 }
 
 /// What standard output holds when a run is in some condition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Payload {
     /// The document, or the whole stream.

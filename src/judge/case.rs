@@ -260,9 +260,19 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Evidence at the start of a stream.
+    /// Evidence at the first word of a stream: where it starts, but for white space.
     pub fn start_of(&self, stream: Stream, detail: impl Into<String>) -> Evidence {
-        self.at(stream, Position { offset: 0, line: 1, column: 1 }, detail)
+        let mut window = [0; AROUND as usize];
+        let n = self.bytes(stream).read_at(0, &mut window).unwrap_or(0);
+        let blank = window[..n].iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+        let newlines = || memchr::memchr_iter(b'\n', &window[..blank]);
+        let line_start = newlines().last().map_or(0, |newline| newline + 1);
+        let at = Position {
+            offset: blank as u64,
+            line: newlines().count() as u64 + 1,
+            column: (blank - line_start) as u64 + 1,
+        };
+        self.at(stream, at, detail)
     }
 
     /// A broken look about the run as a whole.

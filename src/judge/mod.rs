@@ -24,12 +24,26 @@ use verdict::Judgement;
 /// What to do when no declared probe can decide.
 const DECLARE: &str =
     "declare a probe that is expected to succeed ([[probe]] in agentnative.toml, or --probe)";
+/// The same, where it has to be in json or jsonl, in json, in jsonl, or in both.
+const DECLARE_DATA: &str = "declare a probe that is expected to succeed in json or jsonl ([[probe]] in agentnative.toml, or --probe)";
+const DECLARE_JSON: &str =
+    "declare a probe that is expected to succeed in json ([[probe]] in agentnative.toml, or --probe)";
+const DECLARE_JSONL: &str =
+    "declare a probe that is expected to succeed in jsonl ([[probe]] in agentnative.toml, or --probe)";
+const DECLARE_BOTH: &str = "declare a probe that is expected to succeed in json and in jsonl ([[probe]] in agentnative.toml, or --probe)";
 /// What to do when no failing probe can decide.
 const DECLARE_FAILING: &str =
     "declare a probe that is expected to fail ([[probe]] with `exit`, or --probe \"1:…\")";
 
+/// The same, where it has to be in json or jsonl.
+const DECLARE_FAILING_DATA: &str =
+    "declare a probe that is expected to fail in json or jsonl ([[probe]] with `exit`, or --probe \"1:…\")";
+
+/// What gives a verdict.
+type Logic = fn(&Case) -> Judgement;
+
 /// The logic of each behavioral check.
-const LOGIC: &[(&str, fn(&Case) -> Judgement)] = &[
+const LOGIC: &[(&str, Logic)] = &[
     ("p2-output-format", output::format),
     ("p2-output-json", output::json),
     ("p2-output-jsonl", output::jsonl),

@@ -1,9 +1,9 @@
 //! That the same call gives the same thing: whole, each time, in each format, for each command.
 
-use super::DECLARE;
 use super::case::{Case, Seen};
 use super::shape::{Kind, Node, Shape, Type};
 use super::verdict::{Finding, Judgement, Look};
+use super::{DECLARE_BOTH, DECLARE_DATA, DECLARE_JSON};
 use crate::json::ProblemKind;
 use crate::probe::Probe;
 use crate::report::{OutputFormat, Stream, Variant};
@@ -44,7 +44,7 @@ pub fn complete(case: &Case) -> Judgement {
             Some(whole(case, probe, format))
         })
     });
-    Judgement::of(looks, DECLARE)
+    Judgement::of(looks, DECLARE_DATA)
 }
 
 fn whole(case: &Case, probe: &Probe, format: OutputFormat) -> Look {
@@ -157,7 +157,7 @@ pub fn stable(case: &Case) -> Judgement {
             None => Look::Held,
         }
     });
-    Judgement::of(looks, DECLARE)
+    Judgement::of(looks, DECLARE_DATA)
 }
 
 /// A place where two shapes are not the same.
@@ -264,7 +264,7 @@ pub fn parity(case: &Case) -> Judgement {
         let lines = case.plain(probe, OutputFormat::Jsonl)?;
         Some(same_records(case, &document, &lines))
     });
-    Judgement::of(looks, DECLARE)
+    Judgement::of(looks, DECLARE_BOTH)
 }
 
 fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
@@ -493,18 +493,25 @@ pub fn envelope(case: &Case) -> Judgement {
             None => first = Some((seen, keys)),
             Some((other, expected)) if *expected != keys => looks.push(seen.broken_at_start(
                 Stream::Stdout,
-                format!(
-                    "top-level keys {}, but {} in {}",
-                    keys.join(", "),
-                    expected.join(", "),
-                    other.label()
-                ),
+                format!("the top-level keys are {}, but {} in {}", few(&keys), few(expected), other.label()),
             )),
             Some(_) => looks.push(Look::Held),
         }
     }
     if commands < 2 && !looks.iter().any(|look| matches!(look, Look::Broken(_))) {
-        return Judgement::Unverified(format!("one shape across commands takes at least two: {DECLARE}"));
+        return Judgement::Unverified(format!(
+            "one shape across commands takes at least two: {DECLARE_JSON}"
+        ));
     }
-    Judgement::of(looks, DECLARE)
+    Judgement::of(looks, DECLARE_JSON)
+}
+
+/// The first of some keys, and how many more there are.
+fn few(keys: &[String]) -> String {
+    const SHOWN: usize = 6;
+    match keys.len() {
+        0 => "none".into(),
+        n if n > SHOWN => format!("{} and {} more", keys[..SHOWN].join(", "), n - SHOWN),
+        _ => keys.join(", "),
+    }
 }

@@ -198,26 +198,6 @@ impl Page {
     }
 }
 
-/// Text of several lines with each paragraph and each item of a list as one line, so that it can be
-/// wrapped anew. Lines after an empty one that begin with white space are kept as they are.
-pub(super) fn unfold(text: &str) -> String {
-    let mut out = String::new();
-    let mut open = false;
-    for line in text.lines() {
-        if open && !line.is_empty() && !line.starts_with("- ") {
-            out.push(' ');
-            out.push_str(line.trim_start());
-            continue;
-        }
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        out.push_str(line);
-        open = !line.is_empty() && !line.starts_with(' ');
-    }
-    out
-}
-
 /// The lines of `text` in at most `width` columns; a longer word is a line of its own. There is at
 /// least one line. What follows in an item of a list stands under its first word.
 fn wrap(text: &str, width: usize) -> Vec<String> {

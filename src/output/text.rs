@@ -4,7 +4,7 @@
 //! A check that needs nothing is one line.
 
 use super::View;
-use super::page::{Cell, Page, Tone, columns, expand_tabs, unfold};
+use super::page::{Cell, Page, Tone, columns, expand_tabs};
 use crate::error::Result;
 use crate::report::{CheckResult, Evidence, Layer, Level, Report, Status, Stream};
 use crate::sanitize;
@@ -46,7 +46,7 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
     }
     page.blank();
     summary(&mut page, view);
-    Ok(page.finish())
+    Ok(super::gate(&page.finish(), view.config.use_color))
 }
 
 fn header(page: &mut Page, report: &Report) {
@@ -137,7 +137,7 @@ fn block(page: &mut Page, mark: &Cell, result: &CheckResult) {
         );
     }
     if let Some(help) = &result.help {
-        page.labelled(2, &Cell::new(Tone::Strong, "help: "), unfold(help));
+        page.labelled(2, &Cell::new(Tone::Strong, "help: "), help);
     }
     if matches!(result.status, Status::Fail | Status::Warn) {
         page.labelled(2, &Cell::new(Tone::Strong, "docs: "), &result.docs);

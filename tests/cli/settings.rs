@@ -63,7 +63,9 @@ fn probes(said: &Said) -> BTreeSet<(String, String, Option<i64>)> {
 
 #[test]
 fn probes_of_the_command_line() {
-    let folder = Folder::with("case $1 in --*) exit 0 ;; esac\nprintf '%s\\n' \"$#\" \"$@\"\nexit 3\n");
+    let folder = Folder::with(
+        "case $1 in --help | --version | --agentnative*) exit 0 ;; esac\nprintf '%s\\n' \"$#\" \"$@\"\nexit 3\n",
+    );
     for (flag, name, words) in [
         ("list", "list", &["list"][..]),
         ("0:list", "list", &["list"]),
