@@ -18,9 +18,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("probe", &["config", "contract", "error", "report", "run", "target"]),
     ("judge", &["contract", "json", "probe", "report", "run", "sanitize"]),
     ("output", &["error", "report", "sanitize"]),
+    ("outcome", &["contract", "error", "json", "report", "sanitize"]),
     // The reference agent knows nothing of running or judging. Of `report` it has the envelope.
     ("agent", &["contract", "error", "output", "report"]),
-    ("outcome", &["contract", "error", "json", "report", "sanitize"]),
     (
         "cli",
         &[

@@ -53,6 +53,7 @@ fn probe(name: &str, role: Role, exit: Option<i32>, formats: &[OutputFormat]) ->
         asks_format: true,
         exit,
         formats: formats.to_vec(),
+        contract: Default::default(),
         stream: false,
         stdin: None,
         env: Default::default(),
@@ -171,7 +172,8 @@ fn verdict(check: &Check, example: &Example) -> (Status, String) {
     {
         probes.push(list);
     }
-    let case = Case::new(&promises, &probes, &runs);
+    let contracts = Default::default();
+    let case = Case::new(&promises, &contracts, &probes, &runs);
     let result = judge(&case, &[check]).pop().expect("a behavioral check");
     (result.status, result.message)
 }

@@ -205,8 +205,19 @@ impl Contract {
 /// The URI of the schema of an array's elements, if nothing else in the schema looks into them.
 fn element_schema(sources: &Sources, mut uri: String, mut fragment: String) -> Option<String> {
     const HARMLESS: [&str; 13] = [
-        "$schema", "$id", "id", "$comment", "$defs", "definitions", "title", "description", "default",
-        "examples", "type", "minItems", "maxItems",
+        "$schema",
+        "$id",
+        "id",
+        "$comment",
+        "$defs",
+        "definitions",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "type",
+        "minItems",
+        "maxItems",
     ];
     // A reference may lead to a reference, but not for ever.
     for _ in 0..16 {
@@ -218,7 +229,7 @@ fn element_schema(sources: &Sources, mut uri: String, mut fragment: String) -> O
                 return Some(format!("{uri}#{fragment}/items"));
             }
             // With an ID of its own, a file's references are not relative to where it lies.
-            [only] if *only == "$ref" && !schema.contains_key("$id") && !file.value.get("$id").is_some() => {
+            [only] if *only == "$ref" && !schema.contains_key("$id") && file.value.get("$id").is_none() => {
                 let (to, pointer) = schema[*only].as_str()?.split_once('#')?;
                 if !to.is_empty() {
                     uri = sources.home().uri(to);

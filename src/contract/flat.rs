@@ -382,9 +382,9 @@ impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
             (Tag::True, Value::Bool(expected)) => *expected,
             (Tag::False, Value::Bool(expected)) => !expected,
             (Tag::Null, Value::Null) => true,
-            (Tag::Number, Value::Number(_)) | (Tag::Array, Value::Array(_)) | (Tag::Object, Value::Object(_)) => {
-                jsonschema::json::cmp::equal(&self.to_value(), expected)
-            }
+            (Tag::Number, Value::Number(_))
+            | (Tag::Array, Value::Array(_))
+            | (Tag::Object, Value::Object(_)) => jsonschema::json::cmp::equal(&self.to_value(), expected),
             _ => false,
         }
     }
@@ -395,9 +395,12 @@ impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
             Seen::Bool(value) => Value::Bool(value),
             Seen::Number(number) => Value::Number(number.into_owned()),
             Seen::Text(text) => Value::String(text.into_owned()),
-            Seen::Array => Value::Array(self.items().map(|element| element.to_value().into_owned()).collect()),
+            Seen::Array => {
+                Value::Array(self.items().map(|element| element.to_value().into_owned()).collect())
+            }
             Seen::Object => {
-                let member = |(key, value): (&str, FlatNode<'a>)| (key.to_owned(), value.to_value().into_owned());
+                let member =
+                    |(key, value): (&str, FlatNode<'a>)| (key.to_owned(), value.to_value().into_owned());
                 Value::Object(self.pairs().map(member).collect::<Map<_, _>>())
             }
         })
