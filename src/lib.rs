@@ -3,11 +3,17 @@
 //! A target is run as it would really be called, the bytes that come back are looked at, and each
 //! check gives a verdict with its evidence. See `ARCHITECTURE.md` for the flow and the rooms.
 
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
+
+//pub mod cli;
 pub mod config;
 pub mod contract;
 pub mod error;
 pub mod json;
+pub mod judge;
 pub mod output;
+pub mod probe;
 pub mod report;
 pub mod run;
 pub mod sanitize;
+//pub mod target;

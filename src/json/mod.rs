@@ -1,1 +1,28 @@
-//! Strict reader of JSON bytes.
+//! Strict reader of JSON bytes: one document or JSON lines, streamed in constant memory.
+//!
+//! Everything a checker must see and other readers pass over is a [`Problem`] with its kind, position
+//! and JSON pointer: duplicate keys, NaN, unpaired surrogates, integers past 2^53, blank, torn and
+//! pretty-printed records, and so on. The values themselves go to a [`Sink`].
+//!
+//! The rules are those of RFC 8259 (JSON), RFC 7493 (I-JSON) and JSON lines; pointers follow RFC 6901.
+
+mod input;
+mod lines;
+mod number;
+mod parser;
+mod path;
+mod position;
+mod problem;
+mod reader;
+mod sink;
+mod span;
+mod string;
+mod value;
+
+pub use lines::read_lines;
+pub use position::{Position, locate};
+pub use problem::{Class, Options, Problem, ProblemKind, Summary};
+pub use reader::read_document;
+pub use sink::{Sink, Span};
+pub use span::find_span;
+pub use value::{Document, Record, read_records, read_value};

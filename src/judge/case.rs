@@ -55,7 +55,13 @@ impl<'a> Case<'a> {
     }
 
     /// The run of `probe` in `format` under `variant`, if it was made.
-    pub fn seen(&'a self, probe: &'a Probe, format: OutputFormat, variant: Variant, nth: u8) -> Option<Seen<'a>> {
+    pub fn seen(
+        &'a self,
+        probe: &'a Probe,
+        format: OutputFormat,
+        variant: Variant,
+        nth: u8,
+    ) -> Option<Seen<'a>> {
         let key = RunKey { probe: probe.name.clone(), format, variant, nth };
         let run = self.runs.get(&key).copied()?;
         Some(Seen { case: self, probe, run })
@@ -73,10 +79,11 @@ impl<'a> Case<'a> {
 
     /// All runs of `probe`.
     pub fn of(&'a self, probe: &'a Probe) -> impl Iterator<Item = Seen<'a>> {
-        self.runs
-            .iter()
-            .filter(|(key, _)| key.probe == probe.name)
-            .map(move |(_, run)| Seen { case: self, probe, run })
+        self.runs.iter().filter(|(key, _)| key.probe == probe.name).map(move |(_, run)| Seen {
+            case: self,
+            probe,
+            run,
+        })
     }
 
     /// All runs of declared probes that are expected to succeed, in a JSON format.
@@ -172,12 +179,18 @@ impl<'a> Seen<'a> {
         match (&self.run.end, self.probe.exit) {
             (End::Exited(code), Some(expected)) if *code != expected => {
                 if matches!(self.case.accepted(self.format()), Accepted::No(_)) {
-                    return Some(format!("the target does not take the format {}: see p2-output-format", self.format().name()));
+                    return Some(format!(
+                        "the target does not take the format {}: see p2-output-format",
+                        self.format().name()
+                    ));
                 }
                 let check = exit_check(expected);
                 Some(format!("{label} ended with {code}, not {expected}: see {check}"))
             }
-            (End::Exited(_), _) => None,
+            (End::Exited(_), _) => {
+                let error = self.format().is_json().then(|| self.scan().unreadable.clone()).flatten()?;
+                Some(format!("what {label} printed could not be read back: {error}"))
+            }
             (End::Signaled(signal), _) => {
                 Some(format!("{label} died of signal {signal}: see p2-exit-consistent"))
             }

@@ -3,18 +3,18 @@
 use super::DECLARE;
 use super::case::{Case, Seen};
 use super::verdict::{Finding, Judgement, Look};
-use crate::json::{Problem, ProblemKind};
+use crate::json::{Class, Problem, ProblemKind};
 use crate::report::{OutputFormat, Stream, Variant};
 use std::time::Duration;
 
 /// `p2-json-strict`
 pub fn strict(case: &Case) -> Judgement {
-    without(case, |kind| kind.is_strict())
+    without(case, |kind| kind.class() == Class::Strict)
 }
 
 /// `p2-json-interop`
 pub fn interop(case: &Case) -> Judgement {
-    without(case, |kind| kind.is_interop())
+    without(case, |kind| kind.class() == Class::Interop)
 }
 
 /// Plain runs have no problem of some kinds.
@@ -32,7 +32,8 @@ fn without(case: &Case, bad: fn(ProblemKind) -> bool) -> Judgement {
 
 /// `p2-jsonl-newline`
 pub fn newline(case: &Case) -> Judgement {
-    let lines = case.data().filter(|seen| seen.variant() == Variant::Plain && seen.format() == OutputFormat::Jsonl);
+    let lines =
+        case.data().filter(|seen| seen.variant() == Variant::Plain && seen.format() == OutputFormat::Jsonl);
     Judgement::of(
         lines.map(|seen| {
             on_data(&seen, |scan| {
@@ -56,8 +57,11 @@ fn on_data(seen: &Seen, fault: impl FnOnce(&super::scan::Scan) -> Option<Finding
     if let Some(finding) = fault(&scan) {
         return Look::Broken(finding);
     }
-    if scan.summary.keys_unchecked {
-        return Look::Unknown(format!("{} has an object with too many keys to compare them all", seen.label()));
+    if scan.summary.keys_unchecked > 0 {
+        return Look::Unknown(format!(
+            "{} has an object with too many keys to compare them all",
+            seen.label()
+        ));
     }
     Look::Held
 }
@@ -78,7 +82,10 @@ const SPREAD: Duration = Duration::from_millis(150);
 /// Programs write line by line to a terminal, and many in blocks to a pipe. So the terminal shows when
 /// records are made, and the pipe whether they arrive then.
 pub fn prompt(case: &Case) -> Judgement {
-    let mut streams = case.successes().filter(|probe| probe.stream && probe.formats.contains(&OutputFormat::Jsonl)).peekable();
+    let mut streams = case
+        .successes()
+        .filter(|probe| probe.stream && probe.formats.contains(&OutputFormat::Jsonl))
+        .peekable();
     if streams.peek().is_none() {
         return Judgement::NotApplicable("no probe says `stream = true`".into());
     }

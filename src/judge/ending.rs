@@ -10,23 +10,23 @@ use crate::run::{Bytes, End, Waiting};
 pub fn completes(case: &Case) -> Judgement {
     let looks = case.all().filter(|seen| seen.variant() != Variant::ClosedPipe).map(|seen| ended(&seen));
     let nothing_declared = case.successes().next().is_none();
-    let open = nothing_declared.then(|| Look::Unknown(format!("no command that does something was run: {DECLARE}")));
+    let open =
+        nothing_declared.then(|| Look::Unknown(format!("no command that does something was run: {DECLARE}")));
     Judgement::of(looks.chain(open), DECLARE)
 }
 
 fn ended(seen: &Seen) -> Look {
     if !seen.run.left_behind.is_empty() || seen.run.held_open {
-        let names: Vec<String> = seen
-            .run
-            .left_behind
-            .iter()
-            .map(|process| crate::sanitize::line(&process.name))
-            .collect();
+        let names: Vec<String> =
+            seen.run.left_behind.iter().map(|process| crate::sanitize::line(&process.name)).collect();
         let what = if seen.run.held_open { ", and its output was held open" } else { "" };
         let detail = if names.is_empty() {
             "a process that it left behind held its output open after it had ended".to_owned()
         } else {
-            format!("left processes behind ({}){what}: a caller that reads to the end waits for them", names.join(", "))
+            format!(
+                "left processes behind ({}){what}: a caller that reads to the end waits for them",
+                names.join(", ")
+            )
         };
         return seen.broken(detail);
     }
@@ -42,7 +42,8 @@ fn hung(seen: &Seen) -> Look {
     if seen.variant() == Variant::OpenStdin {
         return match question(seen) {
             Some((stream, line)) => {
-                let detail = "asks on standard input and waits for an answer: expected no question in a JSON mode";
+                let detail =
+                    "asks on standard input and waits for an answer: expected no question in a JSON mode";
                 Look::Broken(Finding::new(seen.at_line(stream, line, detail)))
             }
             None if ends_otherwise(seen) => Look::Held,
@@ -88,7 +89,9 @@ fn waits(seen: &Seen) -> String {
         return format!("waits for input that never comes: {doing}");
     }
     let limit = seen.probe.timeout.as_secs_f64();
-    format!("did not end within {limit} s: {doing} (a command that takes longer needs a `timeout` of its own)")
+    format!(
+        "did not end within {limit} s: {doing} (a command that takes longer needs a `timeout` of its own)"
+    )
 }
 
 /// Words of a program that fell over, as the common runtimes print them.

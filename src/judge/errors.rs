@@ -1,8 +1,8 @@
 //! How a failing run says why.
 
+use super::DECLARE_FAILING;
 use super::case::{Accepted, Case, Seen};
 use super::verdict::{Judgement, Look};
-use super::DECLARE_FAILING;
 use crate::report::{OutputFormat, Stream, Variant};
 use serde_json::Value;
 
@@ -33,13 +33,16 @@ fn unusable(seen: &Seen) -> Option<String> {
             seen.label(),
             super::case::exit_check(seen.probe.exit.unwrap_or(1))
         )),
-        Some(_) if !seen.probe.is_declared() && !seen.case.knows_formats() => {
+        Some(_)
+            if !seen.probe.is_declared() && !matches!(seen.case.accepted(seen.format()), Accepted::Yes) =>
+        {
             Some(format!("no declared probe shows that the target has formats: {}", super::DECLARE))
         }
         Some(_) => match seen.case.accepted(seen.format()) {
-            Accepted::No(_) => {
-                Some(format!("the target does not take the format {}: see p2-output-format", seen.format().name()))
-            }
+            Accepted::No(_) => Some(format!(
+                "the target does not take the format {}: see p2-output-format",
+                seen.format().name()
+            )),
             Accepted::Yes | Accepted::Unknown => None,
         },
     }
@@ -65,7 +68,10 @@ fn diagnosed(seen: &Seen) -> Look {
     }
     if stderr.is_empty() {
         return if stdout.is_empty() {
-            seen.broken(format!("exit code {}, and no word why: expected a line on stderr", super::shown(seen.exit())))
+            seen.broken(format!(
+                "exit code {}, and no word why: expected a line on stderr",
+                super::shown(seen.exit())
+            ))
         } else {
             seen.broken_at_start(Stream::Stdout, "a failing run says why on stdout: expected it on stderr")
         };
@@ -116,11 +122,14 @@ fn error_object(seen: &Seen) -> Look {
         return Look::Unknown(format!("the error of {} is too large to be read", seen.label()));
     };
     let Value::Object(object) = value else {
-        return seen.broken_at_start(channel, "the error is not a JSON object: expected `error`, `kind` and `message`");
+        return seen.broken_at_start(
+            channel,
+            "the error is not a JSON object: expected `error`, `kind` and `message`",
+        );
     };
-    let wrong = ["error", "kind", "message"].into_iter().find(|key| {
-        !object.get(*key).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
-    });
+    let wrong = ["error", "kind", "message"]
+        .into_iter()
+        .find(|key| !object.get(*key).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty()));
     match wrong {
         Some(key) => seen.broken_at_start(
             channel,
@@ -133,10 +142,18 @@ fn error_object(seen: &Seen) -> Look {
 /// Nothing on the error channel. When there is no word in text either, that is the root cause.
 fn silent(seen: &Seen, channel: Stream) -> Look {
     let text = seen.case.plain(seen.probe, OutputFormat::Text);
-    if text.is_some_and(|text| text.exit().is_some_and(|exit| exit != 0) && text.bytes(Stream::Stderr).is_empty()) {
-        return Look::Unknown(format!("{} says nothing in any format: see p2-stderr-diagnostics", seen.label()));
+    if text.is_some_and(|text| {
+        text.exit().is_some_and(|exit| exit != 0) && text.bytes(Stream::Stderr).is_empty()
+    }) {
+        return Look::Unknown(format!(
+            "{} says nothing in any format: see p2-stderr-diagnostics",
+            seen.label()
+        ));
     }
-    seen.broken(format!("{} is empty: expected one JSON object with `error`, `kind` and `message`", name(channel)))
+    seen.broken(format!(
+        "{} is empty: expected one JSON object with `error`, `kind` and `message`",
+        name(channel)
+    ))
 }
 
 fn name(stream: Stream) -> &'static str {

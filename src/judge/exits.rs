@@ -91,7 +91,9 @@ pub fn consistent(case: &Case) -> Judgement {
     let declared = || case.probes.iter().filter(|probe| probe.is_declared());
     let signals = case.all().filter_map(|seen| died(&seen));
     let formats = declared().map(|probe| same_code(case, probe));
-    let payloads = declared().filter_map(|probe| case.plain(probe, OutputFormat::Json)).filter_map(|seen| payload(&seen));
+    let payloads = declared()
+        .filter_map(|probe| case.plain(probe, OutputFormat::Json))
+        .filter_map(|seen| payload(&seen));
     Judgement::of(signals.chain(formats).chain(payloads), DECLARE)
 }
 
@@ -107,8 +109,8 @@ fn died(seen: &Seen) -> Option<Look> {
 }
 
 /// The same code in every format and every time.
-fn same_code(case: &Case, probe: &Probe) -> Look {
-    let runs = case.of_name(&probe.name).filter(|seen| {
+fn same_code<'a>(case: &'a Case<'a>, probe: &'a Probe) -> Look {
+    let runs = case.of(probe).filter(|seen| {
         matches!(seen.variant(), Variant::Plain | Variant::Repeat)
             && !matches!(case.accepted(seen.format()), Accepted::No(_))
     });

@@ -15,12 +15,13 @@ mod verdict;
 
 pub use case::Case;
 
-use crate::report::catalogue::Check;
 use crate::report::CheckResult;
+use crate::report::catalogue::Check;
 use verdict::Judgement;
 
 /// What to do when no declared probe can decide.
-const DECLARE: &str = "declare a probe that is expected to succeed ([[probe]] in agentnative.toml, or --probe)";
+const DECLARE: &str =
+    "declare a probe that is expected to succeed ([[probe]] in agentnative.toml, or --probe)";
 /// What to do when no failing probe can decide.
 const DECLARE_FAILING: &str =
     "declare a probe that is expected to fail ([[probe]] with `exit`, or --probe \"1:…\")";

@@ -11,7 +11,8 @@ use crate::report::{OutputFormat, Stream};
 
 /// `p2-json-alias`
 pub fn alias(case: &Case) -> Judgement {
-    if ![OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(|format| case.promises.default_flag(format)) {
+    if ![OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(|format| case.promises.default_flag(format))
+    {
         return Judgement::NotApplicable("the target's formats are not asked for with `--output`".into());
     }
     let looks = case.derived(Derived::Alias).filter_map(|probe| {
@@ -31,12 +32,17 @@ fn same(short: &Seen, long: &Seen) -> Look {
         return Look::Unknown(long.not_data());
     }
     if short.exit() != Some(0) {
-        let detail = format!("exit code {}, and 0 with `--output {}`", shown(short.exit()), short.format().name());
+        let detail =
+            format!("exit code {}, and 0 with `--output {}`", shown(short.exit()), short.format().name());
         return Look::Broken(Finding::new(short.start_of(Stream::Stderr, detail)));
     }
     let other = short.scan();
     if let Some(problem) = other.structural() {
-        return short.broken_at(Stream::Stdout, problem.at, format!("not what `--output` gives: {}", problem.message));
+        return short.broken_at(
+            Stream::Stdout,
+            problem.at,
+            format!("not what `--output` gives: {}", problem.message),
+        );
     }
     match super::sameness::difference(&scan.shape, &other.shape) {
         Some(difference) => short.broken(format!("not what `--output` gives: {difference}")),
@@ -69,7 +75,9 @@ fn offered(case: &Case, kind: Derived, absent: &str) -> Judgement {
 pub fn schema(case: &Case) -> Judgement {
     let printed = case.derived(Derived::Schema).find_map(|probe| case.plain(probe, OutputFormat::Json));
     let Some(printed) = printed else {
-        return Judgement::Unverified("how the target prints its schema is not known: declare `schema` under [target]".into());
+        return Judgement::Unverified(
+            "how the target prints its schema is not known: declare `schema` under [target]".into(),
+        );
     };
     if printed.exit() != Some(0) {
         let detail = format!("the schema command ends with exit code {}", shown(printed.exit()));

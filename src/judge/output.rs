@@ -26,7 +26,8 @@ fn taken(case: &Case, format: OutputFormat) -> Look {
         Accepted::Yes => Look::Held,
         Accepted::No(seen) => {
             let asked = case.promises.asking(format).join(" ");
-            let detail = format!("`{asked}` is not accepted: exit code {}, and 0 without it", shown(seen.exit()));
+            let detail =
+                format!("`{asked}` is not accepted: exit code {}, and 0 without it", shown(seen.exit()));
             Look::Broken(Finding::new(seen.start_of(Stream::Stderr, detail)))
         }
         Accepted::Unknown => {
@@ -83,9 +84,9 @@ pub fn jsonl(case: &Case) -> Judgement {
 
 /// Plain runs, and their repetitions: what comes only now and then is found by running again.
 fn parsed(case: &Case, format: OutputFormat, what: &str) -> Judgement {
-    let runs = case.data().filter(|seen| {
-        seen.format() == format && matches!(seen.variant(), Variant::Plain | Variant::Repeat)
-    });
+    let runs = case
+        .data()
+        .filter(|seen| seen.format() == format && matches!(seen.variant(), Variant::Plain | Variant::Repeat));
     let looks = runs.map(|seen| {
         if let Some(reason) = seen.unusable() {
             return Look::Unknown(reason);

@@ -25,9 +25,16 @@ impl Seen<'_> {
     /// A stream's lines with all that may change from run to run (words with a digit in them) made the
     /// same; none when it is too long to be held.
     pub fn words(&self, stream: Stream) -> Option<Vec<String>> {
-        let steady = |word: &str| if word.bytes().any(|byte| byte.is_ascii_digit()) { "#".into() } else { word.to_owned() };
+        let steady = |word: &str| {
+            if word.bytes().any(|byte| byte.is_ascii_digit()) { "#".into() } else { word.to_owned() }
+        };
         let lines = self.lines(stream)?;
-        Some(lines.iter().map(|line| line.split_whitespace().map(steady).collect::<Vec<_>>().join(" ")).collect())
+        Some(
+            lines
+                .iter()
+                .map(|line| line.split_whitespace().map(steady).collect::<Vec<_>>().join(" "))
+                .collect(),
+        )
     }
 
     /// A stream as one JSON value; none when it is none, or too long to be held.
@@ -36,7 +43,7 @@ impl Seen<'_> {
         if bytes.len() > SMALL || self.document(stream).structural().is_some() {
             return None;
         }
-        json::read_value(bytes.reader(), SMALL as usize).ok()?.value
+        json::read_value(bytes.reader(), &json::Options::default(), SMALL).ok()?.value
     }
 
     /// Evidence at the start of a line, counted from 0.

@@ -18,10 +18,13 @@ impl Seen<'_> {
             return false;
         }
         let others = [Variant::File, Variant::Plain, Variant::SlowReader];
-        others
-            .into_iter()
-            .filter_map(|variant| self.case.seen(self.probe, self.format(), variant, 0))
-            .any(|other| other.exit() == Some(0) && other.scan().structural().is_none() && other.run.stdout.bytes.len() > self.run.stdout.bytes.len())
+        others.into_iter().filter_map(|variant| self.case.seen(self.probe, self.format(), variant, 0)).any(
+            |other| {
+                other.exit() == Some(0)
+                    && other.scan().structural().is_none()
+                    && other.run.stdout.bytes.len() > self.run.stdout.bytes.len()
+            },
+        )
     }
 }
 
@@ -33,7 +36,9 @@ fn ends_early(kind: ProblemKind) -> bool {
 pub fn complete(case: &Case) -> Judgement {
     let looks = case.successes().flat_map(|probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter_map(|format| {
-            if !probe.formats.contains(&format) { return None; }
+            if !probe.formats.contains(&format) {
+                return None;
+            }
             Some(whole(case, probe, format))
         })
     });
@@ -68,7 +73,9 @@ fn whole(case: &Case, probe: &Probe, format: OutputFormat) -> Look {
         return Look::Held; // The number of values changes by itself, and each output is whole.
     };
     match readers.iter().find(|seen| size(seen) < expected) {
-        Some(seen) => seen.broken(format!("{} of {expected} values arrive under {}", size(seen), seen.condition())),
+        Some(seen) => {
+            seen.broken(format!("{} of {expected} values arrive under {}", size(seen), seen.condition()))
+        }
         None => Look::Held,
     }
 }
@@ -118,8 +125,10 @@ fn size(node: &Node) -> u64 {
 impl<'a> Case<'a> {
     /// The plain run of a call and its repetitions, those that are data.
     fn repeats(&'a self, probe: &'a Probe, format: OutputFormat) -> Vec<Seen<'a>> {
-        self.of_name(&probe.name)
-            .filter(|seen| seen.format() == format && matches!(seen.variant(), Variant::Plain | Variant::Repeat))
+        self.of(probe)
+            .filter(|seen| {
+                seen.format() == format && matches!(seen.variant(), Variant::Plain | Variant::Repeat)
+            })
             .filter(|seen| seen.unusable().is_none() && seen.scan().structural().is_none())
             .collect()
     }
@@ -156,10 +165,16 @@ pub fn difference(a: &Shape, b: &Shape) -> Option<String> {
 
 fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
     let place = |pointer: &str| if pointer.is_empty() { "the whole".to_owned() } else { pointer.to_owned() };
-    let types = |node: &Node| node.types.keys().copied().filter(|of| *of != Type::Null).collect::<BTreeSet<_>>();
+    let types =
+        |node: &Node| node.types.keys().copied().filter(|of| *of != Type::Null).collect::<BTreeSet<_>>();
     let (left, right) = (types(a), types(b));
     if !left.is_empty() && !right.is_empty() && left.is_disjoint(&right) {
-        return Some(format!("{} is {} in one and {} in the other", place(pointer), names(&left), names(&right)));
+        return Some(format!(
+            "{} is {} in one and {} in the other",
+            place(pointer),
+            names(&left),
+            names(&right)
+        ));
     }
     if a.objects() > 0 && b.objects() > 0 && !(keys_are_data(a, b) || a.more_keys || b.more_keys) {
         for (one, other) in [(a, b), (b, a)] {
@@ -167,7 +182,10 @@ fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
                 node.count() == one.objects() && !other.keys.contains_key(*key) && same_number(one, other)
             });
             if let Some((key, _)) = gone {
-                return Some(format!("the key `{key}` of {} is there in one and not in the other", place(pointer)));
+                return Some(format!(
+                    "the key `{key}` of {} is there in one and not in the other",
+                    place(pointer)
+                ));
             }
         }
     }
@@ -215,7 +233,9 @@ fn keys_are_data(a: &Node, b: &Node) -> bool {
 
 /// `p2-output-parity`
 pub fn parity(case: &Case) -> Judgement {
-    let both = |probe: &&Probe| [OutputFormat::Json, OutputFormat::Jsonl].iter().all(|format| probe.formats.contains(format));
+    let both = |probe: &&Probe| {
+        [OutputFormat::Json, OutputFormat::Jsonl].iter().all(|format| probe.formats.contains(format))
+    };
     let looks = case.successes().filter(both).filter_map(|probe| {
         let document = case.plain(probe, OutputFormat::Json)?;
         let lines = case.plain(probe, OutputFormat::Jsonl)?;
@@ -243,7 +263,9 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
             repeats.len() > 1
                 && repeats.iter().all(|seen| {
                     let shape = &seen.scan().shape;
-                    shape.kinds == first.kinds && size(shape) == size(&first) && all_kinds(shape) == all_kinds(&first)
+                    shape.kinds == first.kinds
+                        && size(shape) == size(&first)
+                        && all_kinds(shape) == all_kinds(&first)
                 })
         })
     };
@@ -263,14 +285,20 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
                 ));
             };
             if !is_steady() {
-                return Look::Unknown(format!("the records of {} change from run to run", document.probe.name));
+                return Look::Unknown(format!(
+                    "the records of {} change from run to run",
+                    document.probe.name
+                ));
             }
             if list.elements() != count && (count == 0 || related(list, &records.shape)) {
                 let detail = format!("json has {} records at {pointer}, jsonl {count}", list.elements());
                 return lines.broken(detail);
             }
             if list.elements() == count && related(list, &records.shape) {
-                return lines.broken(format!("the jsonl records have not the keys and types of those at {pointer} in json: {}", key_difference(list, &records.shape)));
+                return lines.broken(format!(
+                    "the jsonl records have not the keys and types of those at {pointer} in json: {}",
+                    key_difference(list, &records.shape)
+                ));
             }
             Look::Unknown(format!(
                 "no list in the json of {} has the keys of its jsonl records: they can't be told to be the same",
@@ -292,10 +320,9 @@ enum Match {
 fn matches(document: &Node, lines: &Node) -> Match {
     let mut near = Match::None;
     for (pointer, list) in lists(document) {
-        for (ours, theirs, tagged) in [
-            (&list.kinds.whole, &lines.kinds.whole, false),
-            (&list.kinds.whole, &lines.kinds.untagged, true),
-        ] {
+        for (ours, theirs, tagged) in
+            [(&list.kinds.whole, &lines.kinds.whole, false), (&list.kinds.whole, &lines.kinds.untagged, true)]
+        {
             // In a stream of events of several kinds the records are one of the kinds.
             let found = ours.iter().all(|(signature, kind)| {
                 theirs.get(signature).is_some_and(|other| other.count == kind.count)
@@ -372,7 +399,9 @@ fn key_difference(list: &Node, lines: &Node) -> String {
     match (missing, more) {
         (Some(key), _) => format!("`{key}` is missing in jsonl"),
         (None, Some(key)) => format!("`{key}` is in jsonl only"),
-        (None, None) => difference(items, lines).unwrap_or_else(|| "they differ in which records have them".into()),
+        (None, None) => {
+            difference(items, lines).unwrap_or_else(|| "they differ in which records have them".into())
+        }
     }
 }
 
@@ -393,7 +422,8 @@ pub fn envelope(case: &Case) -> Judgement {
         }
         commands += 1;
         if scan.shape.objects() != 1 {
-            let detail = "the document is no object: expected one envelope with the same keys for all commands";
+            let detail =
+                "the document is no object: expected one envelope with the same keys for all commands";
             looks.push(seen.broken_at_start(Stream::Stdout, detail));
             continue;
         }
@@ -402,7 +432,12 @@ pub fn envelope(case: &Case) -> Judgement {
             None => first = Some((seen, keys)),
             Some((other, expected)) if *expected != keys => looks.push(seen.broken_at_start(
                 Stream::Stdout,
-                format!("top-level keys {}, but {} in {}", keys.join(", "), expected.join(", "), other.label()),
+                format!(
+                    "top-level keys {}, but {} in {}",
+                    keys.join(", "),
+                    expected.join(", "),
+                    other.label()
+                ),
             )),
             Some(_) => looks.push(Look::Held),
         }

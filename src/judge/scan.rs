@@ -1,9 +1,9 @@
 //! Strict reading of a stream, once: its problems and its shape.
 
-use crate::json::{self, Problem, ProblemKind, Summary};
+use crate::json::{self, Class, Problem, ProblemKind, Summary};
+use crate::judge::shape::{Shape, ShapeSink};
 use crate::report::OutputFormat;
 use crate::run::Bytes;
-use crate::judge::shape::{Shape, ShapeSink};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -15,6 +15,8 @@ pub struct Scan {
     pub summary: Summary,
     /// The merged shape of the document, or of all records.
     pub shape: Shape,
+    /// Why the stream could not be read back.
+    pub unreadable: Option<String>,
 }
 
 impl Scan {
@@ -23,14 +25,16 @@ impl Scan {
         let mut sink = ShapeSink::default();
         let summary = match format {
             OutputFormat::Jsonl => json::read_lines(bytes.reader(), &options, &mut sink)?,
-            OutputFormat::Json | OutputFormat::Text => json::read_document(bytes.reader(), &options, &mut sink)?,
+            OutputFormat::Json | OutputFormat::Text => {
+                json::read_document(bytes.reader(), &options, &mut sink)?
+            }
         };
-        Ok(Self { summary, shape: sink.finish() })
+        Ok(Self { summary, shape: sink.finish(), unreadable: None })
     }
 
     /// The first problem that makes the stream no document, or no JSON lines, at all.
     pub fn structural(&self) -> Option<&Problem> {
-        self.problems().find(|problem| problem.kind.is_structural())
+        self.problems().find(|problem| problem.kind.class() == Class::Structural)
     }
 
     /// The problems, in order.
@@ -40,8 +44,10 @@ impl Scan {
 
     /// The first control byte that is no part of data: what a terminal would act on.
     pub fn control(&self) -> Option<&Problem> {
-        let mut problems = self.problems().take_while(|problem| is_control(problem.kind) || !problem.kind.is_structural());
-        problems.find(|problem| is_control(problem.kind))
+        let first = self
+            .problems()
+            .find(|problem| is_control(problem.kind) || problem.kind.class() == Class::Structural)?;
+        is_control(first.kind).then_some(first)
     }
 }
 
@@ -64,7 +70,11 @@ impl Scans {
         if let Some(scan) = self.0.borrow().get(&key) {
             return Rc::clone(scan);
         }
-        let scan = Scan::of(bytes, format).unwrap_or_else(|error| Scan::unreadable(&error));
+        let scan = Scan::of(bytes, format).unwrap_or_else(|error| Scan {
+            summary: Summary::default(),
+            shape: Shape::default(),
+            unreadable: Some(error.to_string()),
+        });
         let scan = Rc::new(scan);
         self.0.borrow_mut().insert(key, Rc::clone(&scan));
         scan

@@ -6,7 +6,7 @@
 use super::View;
 use super::page::{Cell, Page, Tone, columns, expand_tabs};
 use crate::error::Result;
-use crate::report::{CheckResult, Evidence, Level, Report, Status, Stream};
+use crate::report::{CheckResult, Evidence, Layer, Level, Report, Status, Stream};
 use crate::sanitize;
 
 /// More evidence of one check than this is only counted.
@@ -39,13 +39,10 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
         let results: Vec<_> = report.results.iter().filter(|result| result.status == status).collect();
         let mark = Cell::new(tone, format!("{symbol} {word}"));
         page.blank();
-        match status {
-            Status::Pass | Status::NotApplicable => {
-                let rows: Vec<_> = results.iter().map(|result| row(&mark, result)).collect();
-                page.table(0, &rows);
-            }
-            _ => results.iter().for_each(|result| block(&mut page, &mark, result)),
-        }
+        let (blocks, rows): (Vec<_>, Vec<_>) = results.into_iter().partition(|r| is_block(r));
+        page.table(0, &rows.iter().map(|result| row(&mark, result)).collect::<Vec<_>>());
+        helps(&mut page, &rows);
+        blocks.iter().for_each(|result| block(&mut page, &mark, result));
     }
     page.blank();
     summary(&mut page, view);
@@ -71,11 +68,21 @@ const fn level(level: Level) -> &'static str {
     }
 }
 
-/// A verdict that needs nothing: one line; why a check does not apply is worth more than its title.
+/// Whether a verdict takes more than a line: where there is something to look at.
+const fn is_block(result: &CheckResult) -> bool {
+    match result.status {
+        Status::Fail | Status::Warn => true,
+        Status::Unverified => !result.evidence.is_empty(),
+        Status::Pass | Status::NotApplicable | Status::Waived => false,
+    }
+}
+
+/// A verdict in one line. Why a check did not decide is worth more than its title.
 fn row(mark: &Cell, result: &CheckResult) -> Vec<Cell> {
     let text = match result.status {
-        Status::NotApplicable if !result.message.is_empty() => &result.message,
-        _ => &result.title,
+        Status::Pass => &result.title,
+        _ if result.message.is_empty() => &result.title,
+        _ => &result.message,
     };
     vec![
         mark.clone(),
@@ -83,6 +90,22 @@ fn row(mark: &Cell, result: &CheckResult) -> Vec<Cell> {
         Cell::new(Tone::Dim, level(result.level)),
         Cell::from(text.as_str()),
     ]
+}
+
+/// What to do about one-line verdicts: each help once, with the checks that it is for.
+fn helps(page: &mut Page, rows: &[&CheckResult]) {
+    let mut helps: Vec<(&str, Vec<&str>)> = Vec::new();
+    for result in rows {
+        let Some(help) = &result.help else { continue };
+        match helps.iter_mut().find(|(known, _)| known == help) {
+            Some((_, ids)) => ids.push(&result.id),
+            None => helps.push((help, vec![&result.id])),
+        }
+    }
+    for (help, ids) in helps {
+        let text = format!("{} ({})", help.trim_end(), ids.join(", "));
+        page.labelled(2, &Cell::new(Tone::Strong, "help: "), text);
+    }
 }
 
 /// A verdict that needs something: what, where, and what to do.
@@ -101,8 +124,10 @@ fn block(page: &mut Page, mark: &Cell, result: &CheckResult) {
     if !result.message.is_empty() {
         page.paragraph(2, &result.message);
     }
-    for evidence in result.evidence.iter().take(MAX_EVIDENCE) {
-        place(page, evidence);
+    let shown = &result.evidence[..result.evidence.len().min(MAX_EVIDENCE)];
+    let digits = shown.iter().map(|evidence| line_number(evidence).len()).max().unwrap_or(0);
+    for evidence in shown {
+        place(page, evidence, digits.max(1) + 2);
     }
     let more = result.evidence.len().saturating_sub(MAX_EVIDENCE);
     if more > 0 {
@@ -119,8 +144,13 @@ fn block(page: &mut Page, mark: &Cell, result: &CheckResult) {
     }
 }
 
-/// One piece of evidence: the run, the place, the line with a caret, what is wrong there.
-fn place(page: &mut Page, evidence: &Evidence) {
+fn line_number(evidence: &Evidence) -> String {
+    evidence.line.map_or_else(String::new, |line| line.to_string())
+}
+
+/// One piece of evidence: the run, the place, the line with a caret, what is wrong there. Line
+/// numbers end before column `gutter`.
+fn place(page: &mut Page, evidence: &Evidence, gutter: usize) {
     let mut run = format!("{} · {} · {}", evidence.probe, evidence.format.name(), evidence.variant.name());
     if let Some(stream) = evidence.stream {
         run.push_str(match stream {
@@ -134,8 +164,6 @@ fn place(page: &mut Page, evidence: &Evidence) {
         (None, _, Some(offset)) => run.push_str(&format!(" byte {offset}")),
         (None, _, None) => {}
     }
-    let number = evidence.line.map_or_else(String::new, |line| line.to_string());
-    let gutter = number.len().max(1) + 2;
     page.line(gutter, &[Cell::new(Tone::Open, "--> "), Cell::from(run.as_str())]);
 
     let bar = Cell::new(Tone::Open, " | ");
@@ -145,12 +173,9 @@ fn place(page: &mut Page, evidence: &Evidence) {
         return;
     };
     let room = page.width().saturating_sub(gutter + 3).max(MIN_DETAIL);
-    let caret_byte = evidence
-        .caret
-        .map_or(0, |caret| excerpt.char_indices().nth(caret).map_or(excerpt.len(), |(at, _)| at));
-    let (shown, caret) = sanitize::excerpt(excerpt.as_bytes(), caret_byte, room);
+    let (shown, caret) = window(excerpt, evidence.caret.unwrap_or(0), room);
     let pad: usize = shown.chars().take(caret).map(columns).sum();
-    let number = Cell::new(Tone::Open, format!("{number:>width$}", width = gutter - 2));
+    let number = Cell::new(Tone::Open, format!("{:>1$}", line_number(evidence), gutter - 2));
     page.line(2, &[number, bar.clone(), Cell::from(expand_tabs(&shown).as_str())]);
     let mut detail = vec![bar.clone()];
     if evidence.caret.is_some() {
@@ -165,6 +190,22 @@ fn place(page: &mut Page, evidence: &Evidence) {
     page.hanging(gutter, &detail, &[bar, hang], &evidence.detail);
 }
 
+/// The part of `excerpt` around character `caret` that fits into `room` columns, and the place of
+/// the caret in it.
+fn window(excerpt: &str, caret: usize, room: usize) -> (String, usize) {
+    let byte = excerpt.char_indices().nth(caret).map_or(excerpt.len(), |(at, _)| at);
+    let mut max = room;
+    loop {
+        let (shown, caret) = sanitize::excerpt(excerpt, byte, max);
+        let wide: usize = shown.chars().map(columns).sum();
+        // Wide characters and tabs take more columns than one; no character takes more than four.
+        if wide <= room || max <= room / 4 {
+            return (shown, caret);
+        }
+        max = (max * room / wide).min(max - 1);
+    }
+}
+
 /// Counts, what they mean, notes, and the next step.
 fn summary(page: &mut Page, view: &View<'_>) {
     let report = view.report;
@@ -174,15 +215,17 @@ fn summary(page: &mut Page, view: &View<'_>) {
     if report.interrupted {
         page.labelled(0, &Cell::new(Tone::Warn, "interrupted: "), "the runs were cut short by a signal");
     }
-    if report.runs == 0 {
+    let behavioral = report.results.iter().any(|result| result.layer == Layer::Behavioral);
+    if report.runs == 0 && behavioral {
         page.labelled(0, &Cell::new(Tone::Bad, "nothing was run: "), "no verdict rests on a run");
     }
     let open = report.results.iter().filter(|r| is_must(r, Status::Unverified)).count();
     let (tone, verdict) = match (report.conformant, report.verified) {
+        _ if report.results.is_empty() => (Tone::Bad, "nothing was checked".to_owned()),
         (true, true) => (Tone::Good, "conformant and verified".to_owned()),
-        (true, false) => (Tone::Open, format!("conformant as far as seen, not verified ({open} must open)")),
+        (true, false) => (Tone::Open, format!("conformant as far as seen, not verified ({open} MUST open)")),
         (false, true) => (Tone::Bad, "not conformant".to_owned()),
-        (false, false) => (Tone::Bad, format!("not conformant, and not verified ({open} must open)")),
+        (false, false) => (Tone::Bad, format!("not conformant, and not verified ({open} MUST open)")),
     };
     page.line(0, &[Cell::new(tone, verdict)]);
     let counts = report.summary;
@@ -213,6 +256,10 @@ fn next_step(report: &Report) -> Option<String> {
     let first = |status| report.results.iter().find(|result| result.status == status);
     first(Status::Fail)
         .map(|result| result.docs.clone())
-        .or_else(|| (!report.verified).then(|| "declare probes for what is unverified (agentnative init writes a skeleton)".to_owned()))
+        .or_else(|| {
+            (!report.verified).then(|| {
+                "declare probes for what is unverified (agentnative init writes a skeleton)".to_owned()
+            })
+        })
         .or_else(|| first(Status::Warn).map(|result| result.docs.clone()))
 }

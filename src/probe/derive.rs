@@ -1,6 +1,7 @@
 //! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
 
-use super::{FORMAT_PLACE, Probe, Promises, Role};
+use super::{Probe, Promises, Role};
+use crate::config::{FORMAT_PLACE, place_format};
 use crate::report::OutputFormat;
 use crate::report::catalogue::Derived;
 use std::collections::BTreeSet;
@@ -23,8 +24,7 @@ pub fn derived(
     promises: &Promises,
     timeout: Duration,
 ) -> Vec<Probe> {
-    let mut probes: Vec<Probe> =
-        kinds.iter().filter_map(|kind| alone(*kind, promises, timeout)).collect();
+    let mut probes: Vec<Probe> = kinds.iter().filter_map(|kind| alone(*kind, promises, timeout)).collect();
     let successes: Vec<&Probe> = declared.iter().filter(|probe| probe.exit == Some(0)).collect();
     for (at, probe) in successes.iter().enumerate() {
         probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, promises, at == 0)));
@@ -87,7 +87,7 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
         Probe {
             name: format!("{}, {label}", probe.name),
             role: Role::Derived { kind, of: Some(probe.name.clone()) },
-            args: probe.args_with(&asking),
+            args: place_format(&probe.args, &asking),
             asks_format: false,
             exit,
             formats: vec![format],

@@ -2,19 +2,21 @@
 
 mod derive;
 mod plan;
+mod recording;
+//mod spec;
 
 pub use derive::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, derived};
-pub use plan::plan;
+pub use plan::{help_run, plan};
+pub use recording::Recording;
+//pub use spec::specs;
 
+use crate::config::{Formats, ProbeConfig, TargetConfig, place_format};
 use crate::report::catalogue::Derived;
 use crate::report::{OutputFormat, Stream};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// The element of a probe's arguments that stands for those that ask for the format.
-pub const FORMAT_PLACE: &str = "{format}";
 
 /// One way to call the target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +25,8 @@ pub struct Probe {
     pub name: String,
     /// Why it is there.
     pub role: Role,
-    /// Arguments; [`FORMAT_PLACE`] marks where those that ask for a format go.
+    /// Arguments; [`FORMAT_PLACE`](crate::config::FORMAT_PLACE) may mark where those that ask for a
+    /// format go.
     pub args: Vec<String>,
     /// Whether the arguments that ask for a format are still to be added.
     pub asks_format: bool,
@@ -62,7 +65,7 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Promises {
     /// How each format is asked for.
-    pub formats: BTreeMap<OutputFormat, Vec<String>>,
+    pub formats: Formats,
     /// Where the error object goes in a JSON mode.
     pub errors: Stream,
     /// The exit codes that it has.
@@ -74,9 +77,20 @@ pub struct Promises {
 }
 
 impl Promises {
+    /// The promises of a configuration.
+    pub fn of(target: &TargetConfig, has_commands: bool) -> Self {
+        Self {
+            formats: target.formats.clone(),
+            errors: target.errors,
+            exit_codes: target.exit_codes.clone(),
+            schema: target.schema.clone(),
+            has_commands,
+        }
+    }
+
     /// The arguments that ask for `format`.
     pub fn asking(&self, format: OutputFormat) -> &[String] {
-        self.formats.get(&format).map_or(&[], Vec::as_slice)
+        self.formats.args(format)
     }
 
     /// Whether formats are asked for with `--output FORMAT`.
@@ -86,6 +100,23 @@ impl Promises {
 }
 
 impl Probe {
+    /// The probe that a configuration or the command line declares.
+    pub fn declared(config: &ProbeConfig, timeout: Duration) -> Self {
+        Self {
+            name: config.name.clone(),
+            role: Role::Declared,
+            args: config.args.clone(),
+            asks_format: true,
+            exit: Some(config.exit),
+            formats: config.formats.clone(),
+            stream: config.stream,
+            stdin: config.stdin.clone(),
+            env: config.env.clone(),
+            cwd: config.cwd.clone(),
+            timeout: config.timeout.unwrap_or(timeout),
+        }
+    }
+
     /// Whether the configuration or the command line declares it.
     pub fn is_declared(&self) -> bool {
         self.role == Role::Declared
@@ -106,20 +137,9 @@ impl Probe {
 
     /// The arguments of a run in `format`.
     pub fn call(&self, format: OutputFormat, promises: &Promises) -> Vec<String> {
-        if self.asks_format { self.args_with(promises.asking(format)) } else { self.args.clone() }
-    }
-
-    /// Its arguments with `asking` in their place: at [`FORMAT_PLACE`], else before a literal `--`,
-    /// else at the end.
-    pub fn args_with(&self, asking: &[String]) -> Vec<String> {
-        let place = self.args.iter().position(|arg| arg == FORMAT_PLACE);
-        let rest = match place {
-            Some(place) => place + 1,
-            None => self.args.iter().position(|arg| arg == "--").unwrap_or(self.args.len()),
-        };
-        let mut args = self.args[..place.unwrap_or(rest)].to_vec();
-        args.extend_from_slice(asking);
-        args.extend_from_slice(&self.args[rest..]);
-        args
+        // Text is what comes without a flag: calls that know no format can be told by it.
+        let asked = self.asks_format && (self.is_declared() || format.is_json());
+        let asking = if asked { promises.asking(format) } else { &[] };
+        place_format(&self.args, asking)
     }
 }

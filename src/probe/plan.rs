@@ -18,7 +18,9 @@ pub fn plan(
     timeout: Duration,
 ) -> (Vec<Probe>, Vec<RunKey>) {
     let behavioral = || checks.iter().filter(|check| check.layer == Layer::Behavioral);
-    let kinds: BTreeSet<Derived> = behavioral().flat_map(|check| check.derived.iter().copied()).collect();
+    let mut kinds: BTreeSet<Derived> = behavioral().flat_map(|check| check.derived.iter().copied()).collect();
+    // Whether the target takes a format at all is told from it, whatever is checked.
+    kinds.insert(Derived::NoFormat);
     let mut wanted: BTreeMap<OutputFormat, BTreeSet<Variant>> = BTreeMap::new();
     for check in behavioral() {
         for format in &check.runs.formats {
@@ -29,6 +31,11 @@ pub fn plan(
     probes.extend(derived(&kinds, &probes, promises, timeout));
     let runs = probes.iter().flat_map(|probe| runs_of(probe, &wanted)).collect();
     (probes, runs)
+}
+
+/// The run whose output tells whether the target has commands.
+pub fn help_run() -> RunKey {
+    RunKey { probe: "--help".into(), format: OutputFormat::Text, variant: Variant::Plain, nth: 0 }
 }
 
 fn runs_of(probe: &Probe, wanted: &BTreeMap<OutputFormat, BTreeSet<Variant>>) -> Vec<RunKey> {

@@ -1,11 +1,12 @@
 //! The catalogue of checks: what each demands, why, and what to do, from `checks/*.toml`.
 
 use super::{Layer, Level, OutputFormat, Status, Variant};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
 /// One check, as its file in `checks/` says it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
     /// Stable ID, the same as the file's name.
@@ -38,7 +39,7 @@ pub struct Check {
 }
 
 /// Formats × variants.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Runs {
     /// The formats.
@@ -49,7 +50,7 @@ pub struct Runs {
 
 /// A kind of probe that is made, not declared. All are harmless: the target's own commands are
 /// never guessed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Derived {
     /// `--help`.
@@ -75,7 +76,7 @@ pub enum Derived {
 }
 
 /// Output of a command with the verdict on it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
     /// The verdict.

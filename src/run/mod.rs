@@ -7,3 +7,6 @@ mod spec;
 
 pub use observation::{Bytes, Captured, Chunk, End, Leftover, Observation, Waiting};
 pub use spec::{RunKey, RunSpec, Stdin};
+mod recorded;
+pub use recorded::Recorded;
+pub const HOSTILE: &[(&str, &[(&str, &str)])] = &[];

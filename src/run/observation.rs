@@ -1,6 +1,7 @@
 //! What a run gave.
 
 use super::RunKey;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -31,7 +32,7 @@ pub struct Observation {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// By itself, with this code.
     Exited(i32),
@@ -50,7 +51,7 @@ pub enum End {
 }
 
 /// What a process was doing when it did not end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Waiting {
     /// Reading standard input.
     Stdin,
@@ -65,7 +66,7 @@ pub enum Waiting {
 }
 
 /// A process that a run left behind.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leftover {
     /// Its process ID.
     pub pid: i32,
@@ -74,7 +75,7 @@ pub struct Leftover {
 }
 
 /// When a piece of a stream arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
     /// Length of the stream after it arrived.
     pub end: u64,

@@ -12,7 +12,8 @@ const MIN_CHARS: usize = 16;
 /// past the end of the line is the character after its last one. A cut end is `…`. Tabs stay; all
 /// else that is unsafe in a line is spelt out. Only about `8 * max` bytes are looked at, however
 /// long the line is.
-pub fn excerpt(input: &[u8], byte: usize, max: usize) -> (String, usize) {
+pub fn excerpt(input: impl AsRef<[u8]>, byte: usize, max: usize) -> (String, usize) {
+    let input = input.as_ref();
     let max = max.max(MIN_CHARS);
     let reach = max.saturating_mul(4).saturating_add(4);
     let byte = byte.min(input.len());

@@ -1,0 +1,307 @@
+//! `agentnative check`
+
+use super::{select, subject};
+use crate::config::{Config, ProbeConfig, Waiver};
+use crate::error::{Error, Result};
+use crate::judge::{self, Case};
+use crate::output::{Output, OutputConfig, OutputFormat, RENDERERS, Renderer, View};
+use crate::probe::{self, Probe, Promises, Recording};
+use crate::report::catalogue::Check;
+use crate::report::{CheckResult, Ended, Event, Layer, Report, RunEvent, StartEvent, Status};
+use crate::run::{End, Observation, Runner, RunnerOptions};
+use crate::target::{Help, Target};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    subject: subject::SubjectArgs,
+    /// Only checks of this principle (may be given several times).
+    #[arg(long, value_name = "N")]
+    principle: Vec<u8>,
+    /// Only this check (may be given several times).
+    #[arg(long, value_name = "ID")]
+    check: Vec<String>,
+    /// Not this check (may be given several times).
+    #[arg(long, value_name = "ID")]
+    skip: Vec<String>,
+    /// Only checks of this layer (may be given several times).
+    #[arg(long, value_enum, value_name = "LAYER")]
+    layer: Vec<Layer>,
+    /// A further probe: arguments as a shell would split them, after the exit code that they are
+    /// expected to end with, if not 0 (may be given several times).
+    #[arg(long, value_name = "[EXIT:]ARGS")]
+    probe: Vec<String>,
+    /// Also write the report to a file: text, json or jsonl (may be given several times).
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
+    report: Vec<ReportFile>,
+    /// An unverified MUST counts as a failed one.
+    #[arg(long)]
+    strict: bool,
+    /// How many runs go side by side (default: twice the cores).
+    #[arg(long, value_name = "N")]
+    jobs: Option<std::num::NonZeroUsize>,
+    /// When a run is ended by force, unless the configuration says otherwise (default: 10).
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+    /// Save what the runs gave, to be judged again with --replay.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Judge what --record saved; nothing is run.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "name", "probe", "command", "bin", "jobs", "timeout"])]
+    replay: Option<PathBuf>,
+}
+
+/// Where a further report goes.
+#[derive(Clone)]
+struct ReportFile {
+    renderer: &'static Renderer,
+    path: PathBuf,
+}
+
+fn report_file(text: &str) -> Result<ReportFile, String> {
+    let names = || RENDERERS.iter().map(|renderer| renderer.name).collect::<Vec<_>>().join(", ");
+    let (name, path) = text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or("expected FORMAT=FILE")?;
+    let renderer = RENDERERS.iter().find(|renderer| renderer.name == name);
+    let renderer = renderer.ok_or_else(|| format!("no report format `{name}`: expected one of {}", names()))?;
+    Ok(ReportFile { renderer, path: path.into() })
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| "expected a number of seconds above 0".to_owned())
+}
+
+/// What was seen, and what of it the verdicts have to know.
+struct Session {
+    recording: Recording,
+    waivers: Vec<Waiver>,
+    interrupted: Option<i32>,
+    notes: Vec<String>,
+}
+
+pub(super) fn run(args: CheckArgs, output: &mut Output, executable: &Path) -> Result<u8> {
+    let checks = select(&args.principle, &args.layer, &args.check, &args.skip)?;
+    // Before the runs: a file that cannot be written is no reason to lose them.
+    let files = args
+        .report
+        .iter()
+        .map(|report| Ok((report, create(&report.path)?)))
+        .collect::<Result<Vec<_>>>()?;
+    let record = args.record.as_ref().map(|path| Ok::<_, Error>((path, create(path)?))).transpose()?;
+    let session = match &args.replay {
+        Some(path) => replay(path, &args, &checks, output)?,
+        None => live(&args, &checks, output, executable)?,
+    };
+    output.clear_progress();
+    if let Some((path, file)) = record {
+        session.recording.write(file, path)?;
+    }
+    let interrupted = session.interrupted;
+    let report = judged(session, &checks);
+    let error = unmet(&report, args.strict);
+    for (to, file) in files {
+        write_report(to, file, &report, error.is_none())?;
+    }
+    output.report(&report, error.is_none())?;
+    let code = error.as_ref().map_or(0, |error| error.kind.exit_code());
+    if let Some(error) = error {
+        output.error(&error);
+    }
+    Ok(match interrupted {
+        Some(signal) => u8::try_from(128 + signal).unwrap_or(1),
+        None => code,
+    })
+}
+
+fn create(path: &Path) -> Result<File> {
+    File::create(path).map_err(|error| Error::general(format!("cannot write {}: {error}", path.display())))
+}
+
+fn write_report(to: &ReportFile, mut file: File, report: &Report, ok: bool) -> Result<()> {
+    let config = OutputConfig::plain(OutputFormat::Text);
+    let text = (to.renderer.render)(&View { report, ok, config })?;
+    std::io::Write::write_all(&mut file, text.as_bytes())
+        .map_err(|error| Error::general(format!("cannot write {}: {error}", to.path.display())))
+}
+
+fn replay(path: &Path, args: &CheckArgs, checks: &[&Check], output: &mut Output) -> Result<Session> {
+    let recording = Recording::read(path)?;
+    let waivers = match &args.subject.config {
+        Some(path) => subject::load(path)?.waivers,
+        None => Vec::new(),
+    };
+    start(&recording.target, checks, recording.observations.len(), output)?;
+    for observation in &recording.observations {
+        ended(observation, output)?;
+    }
+    Ok(Session { recording, waivers, interrupted: None, notes: Vec::new() })
+}
+
+fn live(args: &CheckArgs, checks: &[&Check], output: &mut Output, executable: &Path) -> Result<Session> {
+    let jobs = args.jobs.map_or_else(default_jobs, std::num::NonZeroUsize::get);
+    let mut runner = Runner::new(RunnerOptions::new(executable, jobs))?;
+    let config = args.subject.config()?;
+    let mut target = subject::resolve(&args.subject, config.as_ref(), &mut runner)?;
+    if let Some(timeout) = args.timeout {
+        target.config.timeout = timeout;
+    }
+    let declared = declared(&target, config.as_ref(), &args.probe)?;
+
+    // Whether the target has commands decides which further probes are harmless.
+    let promises = Promises::of(&target.config, false);
+    let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
+    let help: Vec<_> = keys.iter().filter(|key| **key == probe::help_run()).cloned().collect();
+    let first = runner.run_all(probe::specs(&help, &probes, &promises, &target), &mut |_| {});
+    let has_commands = first.observations.first().is_some_and(|seen| !help_of(seen).commands.is_empty());
+
+    let promises = Promises::of(&target.config, has_commands);
+    let (probes, keys) = probe::plan(checks, declared, &promises, target.config.timeout);
+    start(&target.info(), checks, keys.len(), output)?;
+    let mut observations = first.observations;
+    for observation in &observations {
+        ended(observation, output)?;
+    }
+    let done: BTreeSet<_> = observations.iter().map(|observation| observation.key.clone()).collect();
+    let rest: Vec<_> = keys.iter().filter(|key| !done.contains(key)).cloned().collect();
+    let mut failed = None;
+    let mut count = observations.len();
+    let mut interrupted = first.interrupted;
+    if interrupted.is_none() {
+        let finished = runner.run_all(probe::specs(&rest, &probes, &promises, &target), &mut |observation| {
+            count += 1;
+            output.progress(&format!("{count}/{} {}", keys.len(), observation.key.probe));
+            failed = failed.take().or(ended(observation, output).err());
+        });
+        observations.extend(finished.observations);
+        interrupted = finished.interrupted;
+    }
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let recording = Recording { target: target.info(), promises, probes, observations };
+    if recording.observations.iter().all(|seen| matches!(seen.end, End::NotStarted(..))) {
+        return Err(nothing_ran(&recording));
+    }
+    let waivers = config.map(|config| config.waivers).unwrap_or_default();
+    Ok(Session { recording, waivers, interrupted, notes: runner.notes() })
+}
+
+/// Twice the cores: most of a run is waiting.
+fn default_jobs() -> usize {
+    std::thread::available_parallelism().map_or(2, std::num::NonZeroUsize::get) * 2
+}
+
+/// Never a silent green: a target of which nothing could be run has no report.
+fn nothing_ran(recording: &Recording) -> Error {
+    let words = recording.observations.iter().find_map(|seen| match &seen.end {
+        End::NotStarted(_, words) => Some(words.as_str()),
+        _ => None,
+    });
+    let command = recording.target.command.join(" ");
+    Error::general(format!("nothing could be run: {command}: {}", words.unwrap_or("no run was planned")))
+}
+
+/// The probes of the configuration and those of the command line.
+fn declared(target: &Target, config: Option<&Config>, flags: &[String]) -> Result<Vec<Probe>> {
+    let of_flags = ProbeConfig::from_flags(flags)?;
+    let of_config = config.into_iter().flat_map(|config| config.probes_of(&target.config));
+    let mut probes: Vec<Probe> = Vec::new();
+    for config in of_config.chain(&of_flags) {
+        if probes.iter().any(|probe| probe.name == config.name) {
+            return Err(Error::usage(format!("there are two probes `{}`", config.name)));
+        }
+        probes.push(Probe::declared(config, target.config.timeout));
+    }
+    Ok(probes)
+}
+
+fn help_of(seen: &Observation) -> Help {
+    let mut text = Vec::new();
+    for stream in [&seen.stdout, &seen.stderr] {
+        // Help of more than a mebibyte is no help.
+        let mut piece = vec![0; usize::try_from(stream.bytes.len()).unwrap_or(usize::MAX).min(1 << 20)];
+        let n = stream.bytes.read_at(0, &mut piece).unwrap_or(0);
+        text.extend_from_slice(&piece[..n]);
+    }
+    Help::parse(&text)
+}
+
+fn start(target: &crate::report::TargetInfo, checks: &[&Check], runs: usize, output: &mut Output) -> Result<()> {
+    if output.config().format != OutputFormat::Jsonl {
+        return Ok(());
+    }
+    let checks = checks.iter().map(|check| check.id.clone()).collect();
+    output.record(&Event::Start(StartEvent { target: target.clone(), checks, runs }))
+}
+
+fn ended(run: &Observation, output: &mut Output) -> Result<()> {
+    if output.config().format != OutputFormat::Jsonl {
+        return Ok(());
+    }
+    let (ended, exit, signal) = match run.end {
+        End::Exited(code) => (Ended::Exited, Some(code), None),
+        End::Signaled(signal) => (Ended::Signaled, None, Some(signal)),
+        End::TimedOut => (Ended::TimedOut, None, None),
+        End::Waited => (Ended::Waited, None, None),
+        End::TooMuch(_) => (Ended::TooMuch, None, None),
+        End::NotStarted(..) => (Ended::NotStarted, None, None),
+        End::Interrupted => (Ended::Interrupted, None, None),
+    };
+    output.record(&Event::Run(RunEvent {
+        probe: run.key.probe.clone(),
+        format: run.key.format,
+        variant: run.key.variant,
+        nth: run.key.nth,
+        exit,
+        ended,
+        signal,
+        duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
+        stdout_bytes: run.stdout.bytes.len(),
+        stderr_bytes: run.stderr.bytes.len(),
+        left_behind: run.left_behind.len(),
+    }))
+}
+
+fn judged(session: Session, checks: &[&Check]) -> Report {
+    let Session { recording, waivers, interrupted, mut notes } = session;
+    let case = Case::new(&recording.promises, &recording.probes, &recording.observations);
+    let mut results = judge::judge(&case, checks);
+    for waiver in &waivers {
+        notes.extend(waive(waiver, &mut results));
+    }
+    Report::new(recording.target, recording.observations.len(), interrupted.is_some(), results, notes)
+}
+
+/// Applies a waiver; gives a note when there was nothing to waive.
+fn waive(waiver: &Waiver, results: &mut [CheckResult]) -> Option<String> {
+    let result = results.iter_mut().find(|result| result.id == waiver.check)?;
+    if !matches!(result.status, Status::Fail | Status::Warn) {
+        return Some(format!("the waiver of {} is not used: {}", waiver.check, result.message));
+    }
+    result.status = Status::Waived;
+    result.message = format!("waived: {} ({})", waiver.reason, result.message);
+    None
+}
+
+/// Why the exit code is not 0.
+fn unmet(report: &Report, strict: bool) -> Option<Error> {
+    let musts = |status| {
+        report.results.iter().filter(|r| r.level == crate::report::Level::Must && r.status == status).count()
+    };
+    let (failed, open) = (musts(Status::Fail), musts(Status::Unverified));
+    let count = |n: usize, what: &str| format!("{n} MUST {} {what}", if n == 1 { "check" } else { "checks" });
+    let message = match (report.conformant, report.verified || !strict) {
+        _ if report.interrupted => "interrupted: the report covers the runs until then".to_owned(),
+        (true, true) => return None,
+        (true, false) => count(open, "unverified"),
+        (false, _) => count(failed, "failed"),
+    };
+    Some(Error::general(message))
+}

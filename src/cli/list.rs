@@ -1,0 +1,70 @@
+//! `agentnative list`
+
+use super::select;
+use crate::error::Result;
+use crate::output::{Cell, Output, OutputFormat, Page, Tone};
+use crate::report::catalogue::Check;
+use crate::report::{Layer, Level};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+#[derive(clap::Args)]
+pub(super) struct ListArgs {
+    /// Only checks of this principle (may be given several times).
+    #[arg(long, value_name = "N")]
+    principle: Vec<u8>,
+    /// Only checks of this layer (may be given several times).
+    #[arg(long, value_enum, value_name = "LAYER")]
+    layer: Vec<Layer>,
+}
+
+/// A check in the list.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct CheckEntry<'a> {
+    /// Its ID.
+    id: &'a str,
+    /// The principle it belongs to.
+    principle: u8,
+    /// How binding it is.
+    level: Level,
+    /// What it looks at.
+    layer: Layer,
+    /// What it demands, in a line.
+    title: &'a str,
+}
+
+impl<'a> From<&'a Check> for CheckEntry<'a> {
+    fn from(check: &'a Check) -> Self {
+        Self { id: &check.id, principle: check.principle, level: check.level, layer: check.layer, title: &check.title }
+    }
+}
+
+pub(super) fn run(args: &ListArgs, output: &mut Output) -> Result<u8> {
+    let checks = select(&args.principle, &args.layer, &[], &[])?;
+    let entries: Vec<CheckEntry> = checks.into_iter().map(CheckEntry::from).collect();
+    match output.config().format {
+        OutputFormat::Text => {
+            let rows: Vec<Vec<Cell>> = entries.iter().map(row).collect();
+            let mut page = Page::new(output.config());
+            page.table(0, &rows);
+            output.text(&page.finish())?;
+        }
+        OutputFormat::Json => output.document("list", true, &entries)?,
+        OutputFormat::Jsonl => entries.iter().try_for_each(|entry| output.record(entry))?,
+    }
+    Ok(0)
+}
+
+fn row(entry: &CheckEntry) -> Vec<Cell> {
+    let level = match entry.level {
+        Level::Must => Cell::new(Tone::Strong, "must"),
+        Level::Should => Cell::new(Tone::Plain, "should"),
+        Level::May => Cell::new(Tone::Faint, "may"),
+    };
+    let layer = match entry.layer {
+        Layer::Behavioral => "behavioral",
+        Layer::Source => "source",
+        Layer::Project => "project",
+    };
+    vec![Cell::new(Tone::Plain, entry.id), level, Cell::new(Tone::Plain, layer), Cell::new(Tone::Plain, entry.title)]
+}

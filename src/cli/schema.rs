@@ -1,0 +1,89 @@
+//! `agentnative schema [NAME]`
+
+use super::{completions, init, list};
+use crate::error::Result;
+use crate::output::{Output, OutputFormat};
+use crate::report::catalogue::Check;
+use crate::report::{ErrorObject, Event, Report};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Value, json};
+
+#[derive(clap::Args)]
+pub(super) struct SchemaArgs {
+    /// Which schema.
+    #[arg(value_enum, default_value = "output")]
+    name: Name,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Name {
+    /// The document of --output json, of every subcommand.
+    Output,
+    /// The document of `check --output json`.
+    Report,
+    /// A line of `check --output jsonl`.
+    Events,
+    /// The error object on standard error.
+    Error,
+}
+
+/// The `data` of each subcommand.
+const DATA: &[(&str, fn(&mut SchemaGenerator) -> Schema)] = &[
+    ("check", |generator| generator.subschema_for::<Report>()),
+    ("list", |generator| generator.subschema_for::<Vec<list::CheckEntry>>()),
+    ("explain", |generator| generator.subschema_for::<Check>()),
+    ("init", |generator| generator.subschema_for::<init::Written>()),
+    ("completions", |generator| generator.subschema_for::<completions::Completions>()),
+    ("schema", |_| schemars::json_schema!({ "type": ["object", "boolean"] })),
+];
+
+pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<u8> {
+    let schema = match args.name {
+        Name::Output => documents(DATA),
+        Name::Report => documents(&DATA[..1]),
+        Name::Events => root::<Event>(),
+        Name::Error => root::<ErrorObject>(),
+    };
+    match output.config().format {
+        OutputFormat::Text => {
+            let text = format!("{schema:#}\n");
+            output.verbatim(text.as_bytes())?;
+        }
+        OutputFormat::Json => output.document("schema", true, &schema)?,
+        OutputFormat::Jsonl => output.record(&schema)?,
+    }
+    Ok(0)
+}
+
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().for_serialize().into_generator()
+}
+
+fn root<T: JsonSchema>() -> Value {
+    generator().into_root_schema_for::<T>().to_value()
+}
+
+/// The envelope around the data of these subcommands.
+fn documents(data: &[(&str, fn(&mut SchemaGenerator) -> Schema)]) -> Value {
+    let mut generator = generator();
+    let of_command = |(command, of): &(&str, fn(&mut SchemaGenerator) -> Schema)| {
+        let data = of(&mut generator).to_value();
+        json!({ "properties": { "command": { "const": command }, "data": data } })
+    };
+    let branches: Vec<Value> = data.iter().map(of_command).collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A document of agentnative",
+        "type": "object",
+        "required": ["ok", "command", "data"],
+        "properties": {
+            "ok": { "type": "boolean" },
+            "command": { "type": "string" },
+            "data": true
+        },
+        "additionalProperties": false,
+        "oneOf": branches,
+        "$defs": generator.take_definitions(true)
+    })
+}

@@ -1,0 +1,273 @@
+//! A buffered window on the bytes of a reader, validated as UTF-8 a buffer at a time.
+
+use std::io::{self, Read};
+
+use super::Position;
+
+const CAPACITY: usize = 128 * 1024;
+
+/// A remembered offset whose position outlives the bytes around it.
+#[derive(Clone, Copy)]
+struct Pin {
+    offset: u64,
+    position: Option<Position>,
+}
+
+/// What [`Input::pin`] can remember.
+#[derive(Clone, Copy)]
+pub(super) enum Slot {
+    /// The start of a key or number, or the end of a line.
+    Token,
+    /// The start of a record.
+    Record,
+}
+
+/// The bytes at hand and how they are counted.
+pub(super) struct Input<R> {
+    reader: R,
+    buffer: Box<[u8]>,
+    /// Position of the first byte of `buffer`.
+    base: Position,
+    /// The next byte.
+    next: usize,
+    /// Up to here the bytes are UTF-8 and whole characters.
+    valid: usize,
+    /// Up to here there are bytes.
+    filled: usize,
+    /// The bytes at `valid` are not UTF-8.
+    invalid: bool,
+    ended: bool,
+    error: Option<io::Error>,
+    /// Index of the first noncharacter at or behind `next`, or `usize::MAX`.
+    noncharacter: usize,
+    pins: [Pin; 2],
+}
+
+impl<R: Read> Input<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self {
+            reader,
+            buffer: vec![0; CAPACITY].into_boxed_slice(),
+            base: Position::START,
+            next: 0,
+            valid: 0,
+            filled: 0,
+            invalid: false,
+            ended: false,
+            error: None,
+            noncharacter: usize::MAX,
+            pins: [Pin { offset: u64::MAX, position: None }; 2],
+        }
+    }
+
+    /// The error of the reader, if it had one; the bytes end there.
+    pub(super) fn into_error(self) -> Option<io::Error> {
+        self.error
+    }
+
+    /// Offset of the next byte.
+    #[inline]
+    pub(super) fn offset(&self) -> u64 {
+        self.base.offset + self.next as u64
+    }
+
+    /// The valid bytes at hand; never none before the end if `peek` gave a byte.
+    #[inline]
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.buffer[self.next..self.valid]
+    }
+
+    /// The next byte if it is at hand.
+    #[inline]
+    pub(super) fn at_hand(&self) -> Option<u8> {
+        if self.next < self.valid { Some(self.buffer[self.next]) } else { None }
+    }
+
+    /// The next byte; none at the end and where the bytes are not UTF-8.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        if self.next == self.valid && !self.fill() {
+            return None;
+        }
+        self.at_hand()
+    }
+
+    #[inline]
+    pub(super) fn advance(&mut self, bytes: usize) {
+        self.next += bytes;
+        debug_assert!(self.next <= self.valid);
+    }
+
+    /// Whether `bytes` valid bytes are there; waits for no more than that. For a few bytes only.
+    pub(super) fn ensure(&mut self, bytes: usize) -> bool {
+        while self.valid - self.next < bytes {
+            if !self.fill() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The first of the bytes that are not UTF-8, when those come next.
+    pub(super) fn invalid_byte(&self) -> Option<u8> {
+        (self.invalid && self.next == self.valid).then(|| self.buffer[self.valid])
+    }
+
+    /// Gets more valid bytes; false when there are none.
+    #[cold]
+    pub(super) fn fill(&mut self) -> bool {
+        let before = self.valid - self.next;
+        while !self.invalid && !self.ended && self.valid - self.next == before {
+            self.read();
+            self.validate();
+        }
+        self.valid - self.next > before
+    }
+
+    /// Drops what is behind us and reads once.
+    fn read(&mut self) {
+        let end = self.base.after(&self.buffer[..self.next]);
+        for index in 0..self.pins.len() {
+            let Pin { offset, position } = self.pins[index];
+            if position.is_none() && (self.base.offset..end.offset).contains(&offset) {
+                self.pins[index].position = Some(self.position(offset));
+            }
+        }
+        self.base = end;
+        self.buffer.copy_within(self.next..self.filled, 0);
+        self.filled -= self.next;
+        self.valid -= self.next;
+        self.noncharacter = if self.noncharacter == usize::MAX {
+            usize::MAX
+        } else if self.noncharacter >= self.next {
+            self.noncharacter - self.next
+        } else {
+            find_noncharacter(&self.buffer[..self.valid], 0)
+        };
+        self.next = 0;
+        match self.reader.read(&mut self.buffer[self.filled..]) {
+            Ok(0) => self.ended = true,
+            Ok(read) => self.filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                self.error = Some(error);
+                self.ended = true;
+            }
+        }
+    }
+
+    fn validate(&mut self) {
+        let from = self.valid;
+        match simdutf8::compat::from_utf8(&self.buffer[from..self.filled]) {
+            Ok(_) => self.valid = self.filled,
+            Err(error) => {
+                self.valid += error.valid_up_to();
+                self.invalid = error.error_len().is_some() || self.ended;
+            }
+        }
+        if self.noncharacter == usize::MAX && !self.buffer[from..self.valid].is_ascii() {
+            self.noncharacter = find_noncharacter(&self.buffer[..self.valid], from);
+        }
+    }
+
+    /// Goes behind the next `\n`, whatever the bytes are; false when the input ends before.
+    pub(super) fn skip_line(&mut self) -> bool {
+        let found = loop {
+            if let Some(index) = memchr::memchr(b'\n', &self.buffer[self.next..self.filled]) {
+                self.next += index + 1;
+                break true;
+            }
+            self.next = self.filled;
+            self.forget();
+            if self.ended {
+                break false;
+            }
+            self.read();
+        };
+        if self.next > self.valid {
+            self.forget();
+            self.validate();
+        }
+        found
+    }
+
+    /// Forgets what is known about the bytes behind `next`.
+    fn forget(&mut self) {
+        self.valid = self.next;
+        self.invalid = false;
+        self.noncharacter = usize::MAX;
+    }
+
+    /// Whether there may be a noncharacter within the next `bytes`.
+    #[inline]
+    pub(super) fn noncharacter_within(&self, bytes: usize) -> bool {
+        self.noncharacter < self.next + bytes
+    }
+
+    /// The offset of the next noncharacter within the next `bytes`; each is given once.
+    pub(super) fn take_noncharacter(&mut self, bytes: usize) -> Option<u64> {
+        while self.noncharacter < self.next + bytes {
+            let index = self.noncharacter;
+            self.noncharacter = find_noncharacter(&self.buffer[..self.valid], index + 3);
+            if index >= self.next {
+                return Some(self.base.offset + index as u64);
+            }
+        }
+        None
+    }
+
+    /// Remembers the next byte's position for [`Input::position`].
+    #[inline]
+    pub(super) fn pin(&mut self, slot: Slot) {
+        self.pins[slot as usize] = Pin { offset: self.offset(), position: None };
+    }
+
+    /// The position of an offset that is at hand or pinned.
+    pub(super) fn position(&self, offset: u64) -> Position {
+        let pinned = self.pins.iter().find(|pin| pin.offset == offset).and_then(|pin| pin.position);
+        pinned.unwrap_or_else(|| {
+            let index = usize::try_from(offset.saturating_sub(self.base.offset)).unwrap_or(self.filled);
+            self.base.after(&self.buffer[..index.min(self.filled)])
+        })
+    }
+}
+
+/// The index of the first noncharacter (U+FDD0 to U+FDEF, U+xxFFFE, U+xxFFFF) at or behind `from` in
+/// valid UTF-8, or `usize::MAX`.
+fn find_noncharacter(bytes: &[u8], from: usize) -> usize {
+    let mut first = usize::MAX;
+    // All noncharacters have one of these two-byte sequences; few other characters do.
+    for (pattern, before) in [(b"\xef\xb7", 0), (b"\xbf\xbe", 1), (b"\xbf\xbf", 1)] {
+        for found in memchr::memmem::find_iter(&bytes[from.min(bytes.len())..], pattern) {
+            let index = (from + found).saturating_sub(before);
+            if index >= first {
+                break;
+            }
+            let start = (index.saturating_sub(2)..=index).rev().find(|i| bytes[*i] & 0xc0 != 0x80);
+            if let Some(start) = start
+                && is_noncharacter(decode(&bytes[start..]))
+            {
+                first = start;
+                break;
+            }
+        }
+    }
+    first
+}
+
+/// Whether RFC 7493 forbids this code point as a noncharacter.
+pub(super) fn is_noncharacter(code: u32) -> bool {
+    (0xfdd0..=0xfdef).contains(&code) || code & 0xfffe == 0xfffe
+}
+
+/// The first code point of valid UTF-8.
+pub(super) fn decode(bytes: &[u8]) -> u32 {
+    let length = match bytes.first() {
+        Some(0..0x80) | None => 1,
+        Some(0x80..0xe0) => 2,
+        Some(0xe0..0xf0) => 3,
+        Some(0xf0..) => 4,
+    };
+    let text = bytes.get(..length).and_then(|bytes| std::str::from_utf8(bytes).ok());
+    text.and_then(|text| text.chars().next()).map_or(0xfffd, u32::from)
+}

@@ -1,0 +1,139 @@
+//! Reading JSON lines: a record on each line.
+
+use std::io::{self, Read};
+
+use super::input::Slot;
+use super::parser::{Expected, Parser, Place, Step};
+use super::{Options, ProblemKind, Sink, Summary};
+
+/// Reads JSON lines, in constant memory; an error only when the reader fails. No lines are fine.
+///
+/// A structural problem ends its line and the reading goes on with the next. A record that goes on
+/// over lines, as pretty-printed JSON does, is one problem and read to its end.
+pub fn read_lines<R: Read, S: Sink>(reader: R, options: &Options, sink: &mut S) -> io::Result<Summary> {
+    let mut parser = Parser::new(reader, options, sink);
+    parser.line.wanted = true;
+    parser.line.number = 1;
+    while !parser.sink.done() && parser.line() {}
+    parser.finish()
+}
+
+impl<R: Read, S: Sink> Parser<'_, R, S> {
+    /// Reads the next line or record; false at the end.
+    fn line(&mut self) -> bool {
+        self.line.start = self.input.offset();
+        self.line.spans = false;
+        self.byte_order_mark();
+        let first = self.space(false);
+        let start = self.input.offset();
+        match first {
+            Some(b'\n') => {
+                self.blank_line();
+                self.newline();
+                return true;
+            }
+            None if self.input.invalid_byte().is_none() => {
+                if start > self.line.start {
+                    self.blank_line();
+                }
+                return false;
+            }
+            _ => {}
+        }
+        self.line.record = start;
+        self.input.pin(Slot::Record);
+        self.summary.records += 1;
+        self.sink.begin_record(self.line.number, start);
+        let whole = self.record(first).is_ok();
+        self.sink.end_record(self.input.offset(), whole);
+        if whole {
+            self.summary.whole += 1;
+        } else if !self.sink.done() {
+            self.recover();
+        }
+        true
+    }
+
+    fn blank_line(&mut self) {
+        self.report(ProblemKind::BlankLine, self.input.offset(), Place::Root, |_| {
+            "expected a record, found a blank line".into()
+        });
+    }
+
+    fn record(&mut self, first: Option<u8>) -> Step {
+        self.value()?;
+        match self.space(false) {
+            Some(b'\n') => self.newline(),
+            Some(_) => return Err(self.unexpected(Expected::End)),
+            None if self.input.invalid_byte().is_some() => return Err(self.ended(Expected::End)),
+            None => self.report(ProblemKind::NoFinalNewline, self.input.offset(), Place::Root, |_| {
+                "expected a newline behind the last record".into()
+            }),
+        }
+        if first != Some(b'{') && !self.line.spans {
+            self.report(ProblemKind::NotObject, self.line.record, Place::Root, |_| {
+                let found = match first {
+                    Some(b'[') => "an array",
+                    Some(b'"') => "a string",
+                    Some(b't' | b'f') => "a boolean",
+                    Some(b'n') => "null",
+                    _ => "a number",
+                };
+                format!("expected an object as record, found {found}")
+            });
+        }
+        Ok(())
+    }
+
+    /// A newline comes next inside a value. When the value goes on in the next line that is
+    /// pretty-printing, and else the line is torn.
+    pub(super) fn line_ends(&mut self, expected: Expected) -> Step {
+        let at = self.pin();
+        // Pretty printers leave just brackets on the first line; a torn line has more.
+        let brackets_only =
+            matches!(expected, Expected::ElementOrEnd | Expected::KeyOrEnd) && self.path.only_opened();
+        let goes_on = self.space(true).is_some_and(|byte| {
+            let new_record = byte == b'{' && self.input.offset() == self.line.start;
+            expected.admits(byte) && (brackets_only || !new_record)
+        });
+        if !goes_on {
+            self.line.resume = true;
+            return Err(self.torn(at, expected));
+        }
+        self.line.spans = true;
+        self.report(ProblemKind::MultiLine, self.line.record, Place::Root, |_| {
+            "expected the whole record on one line, found that it goes on in the next line".into()
+        });
+        Ok(())
+    }
+
+    /// Goes to where the next record may begin.
+    fn recover(&mut self) {
+        self.path.clear();
+        if std::mem::take(&mut self.line.resume) {
+            return;
+        }
+        let spans = self.line.spans;
+        if !(spans && self.input.offset() == self.line.start) {
+            self.skip_line();
+        }
+        // The rest of a record that spans lines is no news: go behind its last bracket or to a new one.
+        while spans {
+            match self.input.peek() {
+                Some(b'{') => break,
+                Some(b'}' | b']') => {
+                    self.skip_line();
+                    break;
+                }
+                _ if self.skip_line() => {}
+                _ => break,
+            }
+        }
+    }
+
+    fn skip_line(&mut self) -> bool {
+        let found = self.input.skip_line();
+        self.line.number += u64::from(found);
+        found
+    }
+}

@@ -1,0 +1,482 @@
+//! The grammar of values, without recursion.
+
+use std::io::Read;
+
+use super::input::{Input, Slot, decode};
+use super::path::Path;
+use super::{Options, Problem, ProblemKind, Sink, Span, Summary};
+
+/// Ends the reading of a document or record; the reason has been noted.
+pub(super) struct Stop;
+
+pub(super) type Step<T = ()> = Result<T, Stop>;
+
+/// Which value the pointer of a problem names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The member or element that is being read.
+    Value,
+    /// The container that is being read.
+    Container,
+    /// The document or record.
+    Root,
+}
+
+/// What the grammar wants next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expected {
+    Value,
+    ElementOrEnd,
+    KeyOrEnd,
+    Key,
+    Colon,
+    CommaOrBrace,
+    CommaOrBracket,
+    KeyText,
+    StringText,
+    Digit,
+    Literal,
+    End,
+}
+
+impl Expected {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Value => "a JSON value",
+            Self::ElementOrEnd => "a JSON value or `]`",
+            Self::KeyOrEnd => "a key in double quotes or `}`",
+            Self::Key => "a key in double quotes",
+            Self::Colon => "`:` behind the key",
+            Self::CommaOrBrace => "`,` or `}`",
+            Self::CommaOrBracket => "`,` or `]`",
+            Self::KeyText | Self::StringText => "the closing quote of a string",
+            Self::Digit => "a digit",
+            Self::Literal => "the rest of `true`, `false` or `null`",
+            Self::End => "only white space behind the document",
+        }
+    }
+
+    /// Whether it concerns the container or the member or element that was begun last.
+    pub(super) fn place(self) -> Place {
+        match self {
+            Self::KeyOrEnd | Self::Key | Self::CommaOrBrace | Self::CommaOrBracket | Self::KeyText => {
+                Place::Container
+            }
+            _ => Place::Value,
+        }
+    }
+
+    /// Whether a token that begins with this byte is expected.
+    pub(super) fn admits(self, byte: u8) -> bool {
+        match self {
+            Self::Value => matches!(byte, b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'),
+            Self::ElementOrEnd => byte == b']' || Self::Value.admits(byte),
+            Self::KeyOrEnd => matches!(byte, b'"' | b'}'),
+            Self::Key => byte == b'"',
+            Self::Colon => byte == b':',
+            Self::CommaOrBrace => matches!(byte, b',' | b'}'),
+            Self::CommaOrBracket => matches!(byte, b',' | b']'),
+            Self::KeyText | Self::StringText | Self::Digit | Self::Literal | Self::End => false,
+        }
+    }
+}
+
+/// How JSON lines are read; see `lines`.
+#[derive(Default)]
+pub(super) struct Line {
+    /// Whether the input is JSON lines.
+    pub(super) wanted: bool,
+    /// Offset of the start of the line that was begun last.
+    pub(super) start: u64,
+    /// Offset of the record.
+    pub(super) record: u64,
+    /// The record has been seen to go on over lines.
+    pub(super) spans: bool,
+    /// Number of the line, from 1.
+    pub(super) number: u64,
+    /// The torn record's line has been left already.
+    pub(super) resume: bool,
+}
+
+/// A reading under way.
+pub(super) struct Parser<'s, R, S> {
+    pub(super) input: Input<R>,
+    pub(super) sink: &'s mut S,
+    pub(super) path: Path,
+    pub(super) line: Line,
+    pub(super) summary: Summary,
+    pub(super) scratch: Vec<u8>,
+    options: Options,
+}
+
+impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
+    pub(super) fn new(reader: R, options: &Options, sink: &'s mut S) -> Self {
+        Self {
+            input: Input::new(reader),
+            sink,
+            path: Path::default(),
+            line: Line::default(),
+            summary: Summary::default(),
+            scratch: Vec::new(),
+            options: *options,
+        }
+    }
+
+    /// The summary, or the error of the reader.
+    pub(super) fn finish(mut self) -> std::io::Result<Summary> {
+        self.summary.bytes = self.input.offset();
+        self.summary.keys_unchecked = self.path.unchecked;
+        self.input.into_error().map_or(Ok(self.summary), Err)
+    }
+
+    /// Reads one value and what is in it.
+    pub(super) fn value(&mut self) -> Step {
+        let mut expected = Expected::Value;
+        loop {
+            match self.token(expected)? {
+                b'"' => self.string_value()?,
+                b'{' => {
+                    self.open(true)?;
+                    if self.token(Expected::KeyOrEnd)? == b'}' {
+                        self.close(true);
+                    } else {
+                        self.member(Expected::KeyOrEnd)?;
+                        expected = Expected::Value;
+                        continue;
+                    }
+                }
+                b'[' => {
+                    self.open(false)?;
+                    if self.token(Expected::ElementOrEnd)? == b']' {
+                        self.close(false);
+                    } else {
+                        expected = Expected::ElementOrEnd;
+                        continue;
+                    }
+                }
+                b'0'..=b'9' | b'-' => self.number()?,
+                b't' | b'f' | b'n' => self.literal()?,
+                _ => self.no_value(expected)?,
+            }
+            loop {
+                if self.sink.done() {
+                    return Err(Stop);
+                }
+                let Some(object) = self.path.in_object() else { return Ok(()) };
+                if object {
+                    match self.token(Expected::CommaOrBrace)? {
+                        b',' => {
+                            self.input.advance(1);
+                            self.token(Expected::Key)?;
+                            self.member(Expected::Key)?;
+                            break;
+                        }
+                        b'}' => self.close(true),
+                        _ => return Err(self.unexpected(Expected::CommaOrBrace)),
+                    }
+                } else {
+                    match self.token(Expected::CommaOrBracket)? {
+                        b',' => {
+                            self.input.advance(1);
+                            self.path.next_element();
+                            break;
+                        }
+                        b']' => self.close(false),
+                        _ => return Err(self.unexpected(Expected::CommaOrBracket)),
+                    }
+                }
+            }
+            expected = Expected::Value;
+        }
+    }
+
+    fn member(&mut self, expected: Expected) -> Step {
+        if self.input.at_hand() != Some(b'"') {
+            return Err(self.unexpected(expected));
+        }
+        self.key()?;
+        if self.token(Expected::Colon)? != b':' {
+            return Err(self.unexpected(Expected::Colon));
+        }
+        self.input.advance(1);
+        Ok(())
+    }
+
+    fn open(&mut self, object: bool) -> Step {
+        let at = self.input.offset();
+        if self.path.depth() >= self.options.max_depth {
+            let levels = self.options.max_depth;
+            return Err(self.fail(ProblemKind::Depth, at, Place::Value, |_| {
+                format!("values nest deeper than {levels} levels, as far as this reader goes")
+            }));
+        }
+        self.input.advance(1);
+        self.path.open(object);
+        if object {
+            self.sink.begin_object(at)
+        } else {
+            self.sink.begin_array(at)
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, object: bool) {
+        self.input.advance(1);
+        self.path.close();
+        let end = self.input.offset();
+        if object { self.sink.end_object(end) } else { self.sink.end_array(end) }
+    }
+
+    /// The next byte that is not white space.
+    #[inline]
+    fn token(&mut self, expected: Expected) -> Step<u8> {
+        match self.input.at_hand() {
+            Some(byte) if byte > b' ' => Ok(byte),
+            _ => self.token_behind_space(expected),
+        }
+    }
+
+    fn token_behind_space(&mut self, expected: Expected) -> Step<u8> {
+        loop {
+            let one_line = self.line.wanted && !self.line.spans;
+            match self.space(!one_line) {
+                Some(b'\n') if one_line => self.line_ends(expected)?,
+                Some(byte) => return Ok(byte),
+                None => return Err(self.ended(expected)),
+            }
+        }
+    }
+
+    /// The next byte that is not white space; none at the end and where the bytes are not UTF-8.
+    /// Without `newlines` a `\n` counts as other bytes do.
+    pub(super) fn space(&mut self, newlines: bool) -> Option<u8> {
+        loop {
+            match self.input.peek()? {
+                b' ' | b'\t' => {
+                    let run = self.input.rest().iter().take_while(|byte| matches!(**byte, b' ' | b'\t'));
+                    let run = run.count();
+                    self.input.advance(run);
+                }
+                b'\n' if newlines => self.newline(),
+                b'\r' => self.carriage_return(),
+                byte => return Some(byte),
+            }
+        }
+    }
+
+    /// Goes behind a `\n`.
+    pub(super) fn newline(&mut self) {
+        self.input.advance(1);
+        self.line.start = self.input.offset();
+        self.line.number += 1;
+    }
+
+    /// Goes behind a `\r` outside of strings.
+    pub(super) fn carriage_return(&mut self) {
+        if !(self.input.ensure(2) && self.input.rest()[1] == b'\n') {
+            self.report(ProblemKind::BareCr, self.input.offset(), Place::Container, |_| {
+                "expected a newline behind the carriage return".into()
+            });
+        }
+        self.input.advance(1);
+    }
+
+    fn literal(&mut self) -> Step {
+        let rest = self.input.rest();
+        let (length, value) = if rest.starts_with(b"true") {
+            (4, Some(true))
+        } else if rest.starts_with(b"false") {
+            (5, Some(false))
+        } else if rest.starts_with(b"null") {
+            (4, None)
+        } else if self.torn_literal() {
+            return self.literal();
+        } else {
+            return self.no_value(Expected::Value);
+        };
+        let span = self.take(length);
+        match value {
+            Some(value) => self.sink.bool(span, value),
+            None => self.sink.null(span),
+        }
+        Ok(())
+    }
+
+    /// Whether a literal comes next that was not all at hand, but is now.
+    fn torn_literal(&mut self) -> bool {
+        ["true", "false", "null"].into_iter().any(|literal| {
+            let literal = literal.as_bytes();
+            let had = self.input.rest().len();
+            had < literal.len()
+                && literal.starts_with(self.input.rest())
+                && self.input.ensure(literal.len())
+                && self.input.rest().starts_with(literal)
+        })
+    }
+
+    /// Takes the next bytes, all of which are at hand.
+    pub(super) fn take(&mut self, bytes: usize) -> Span {
+        let start = self.input.offset();
+        self.input.advance(bytes);
+        Span { start, end: self.input.offset() }
+    }
+
+    /// Where a value should begin there is none: a spelling of NaN or infinity, or an error.
+    pub(super) fn no_value(&mut self, expected: Expected) -> Step {
+        let sign = usize::from(matches!(self.input.at_hand(), Some(b'-' | b'+')));
+        let mut length = sign;
+        while length < 12 && self.input.ensure(length + 1) && self.input.rest()[length].is_ascii_alphabetic()
+        {
+            length += 1;
+        }
+        let word = &self.input.rest()[sign..length];
+        if !["nan", "inf", "infinity"].iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes())) {
+            let literals: [&[u8]; 3] = [b"true", b"false", b"null"];
+            let begun = !word.is_empty() && sign == 0 && literals.iter().any(|it| it.starts_with(word));
+            if begun && self.input.rest().get(length).is_none_or(|byte| self.line.wanted && *byte == b'\n') {
+                self.input.advance(length);
+                let at_end = self.input.peek().is_none();
+                return Err(if at_end {
+                    self.ended(Expected::Literal)
+                } else {
+                    self.unexpected(Expected::Literal)
+                });
+            }
+            return Err(self.unexpected(expected));
+        }
+        self.report(ProblemKind::NonFinite, self.input.offset(), Place::Value, |parser| {
+            let word = String::from_utf8_lossy(&parser.input.rest()[..length]).into_owned();
+            format!("expected a JSON value, found `{word}`: JSON has no such number")
+        });
+        if S::TEXT {
+            let start = self.input.offset();
+            let span = Span { start, end: start + length as u64 };
+            self.sink.number(span, text(&self.input.rest()[..length]));
+        }
+        self.input.advance(length);
+        Ok(())
+    }
+
+    /// The next byte is none that may stand here.
+    pub(super) fn unexpected(&mut self, expected: Expected) -> Stop {
+        let at = self.input.offset();
+        let byte = self.input.at_hand().unwrap_or_default();
+        let kind = match byte {
+            b'\n' if self.line.wanted => return self.torn(at, expected),
+            0 => ProblemKind::Nul,
+            1..=8 | 0x0b | 0x0c | 0x0e..=0x1f | 0x7f => ProblemKind::Control,
+            0xc2 if (0x80..=0x9f).contains(&decode(self.input.rest())) => ProblemKind::Control,
+            0xef if self.input.rest().starts_with(b"\xef\xbb\xbf") => ProblemKind::Bom,
+            _ if expected == Expected::End => ProblemKind::Trailing,
+            _ => ProblemKind::Syntax,
+        };
+        self.fail(kind, at, expected.place(), |parser| {
+            format!("expected {}, found {}", parser.wording(expected), spell(parser.input.rest()))
+        })
+    }
+
+    fn wording(&self, expected: Expected) -> &'static str {
+        match expected {
+            Expected::End if self.line.wanted => "a newline behind the record",
+            _ => expected.text(),
+        }
+    }
+
+    /// There are no more valid bytes.
+    pub(super) fn ended(&mut self, expected: Expected) -> Stop {
+        let at = self.input.offset();
+        if let Some(byte) = self.input.invalid_byte() {
+            if at == 0 && matches!(byte, 0xfe | 0xff) {
+                return self.fail(ProblemKind::Bom, at, Place::Root, |_| {
+                    "expected UTF-8, found the byte order mark of UTF-16".into()
+                });
+            }
+            return self.fail(ProblemKind::InvalidUtf8, at, expected.place(), |_| {
+                format!("expected UTF-8, found {byte:#04x}")
+            });
+        }
+        if self.line.wanted {
+            return self.torn(at, expected);
+        }
+        self.fail(ProblemKind::Truncated, at, expected.place(), |_| {
+            format!("expected {}, found the end of the input", expected.text())
+        })
+    }
+
+    /// The line ends inside a value, at `at`.
+    pub(super) fn torn(&mut self, at: u64, expected: Expected) -> Stop {
+        self.fail(ProblemKind::Torn, at, expected.place(), |_| {
+            format!("expected {}, found the end of the line: the record is torn", expected.text())
+        })
+    }
+
+    /// Notes a problem that ends the document or record.
+    pub(super) fn fail(
+        &mut self,
+        kind: ProblemKind,
+        at: u64,
+        place: Place,
+        message: impl FnOnce(&Self) -> String,
+    ) -> Stop {
+        self.report(kind, at, place, message);
+        Stop
+    }
+
+    /// Notes a problem at an offset that is at hand or pinned.
+    #[cold]
+    pub(super) fn report(
+        &mut self,
+        kind: ProblemKind,
+        at: u64,
+        place: Place,
+        message: impl FnOnce(&Self) -> String,
+    ) {
+        let count = self.summary.counts[kind as usize];
+        self.summary.counts[kind as usize] += 1;
+        if count < self.options.max_problems as u64 {
+            let at = self.input.position(at);
+            let pointer = self.path.pointer(place);
+            let message = message(self);
+            self.summary.problems.push(Problem { kind, at, pointer, message });
+        }
+    }
+
+    /// A byte order mark in front of a document or record is noted and passed over.
+    pub(super) fn byte_order_mark(&mut self) {
+        if self.input.peek() == Some(0xef)
+            && self.input.ensure(3)
+            && self.input.rest().starts_with(b"\xef\xbb\xbf")
+        {
+            self.report(ProblemKind::Bom, self.input.offset(), Place::Container, |_| {
+                "expected a JSON value, found a byte order mark".into()
+            });
+            self.input.advance(3);
+        }
+    }
+
+    /// Pins the next byte as the start of a token.
+    #[inline]
+    pub(super) fn pin(&mut self) -> u64 {
+        self.input.pin(Slot::Token);
+        self.input.offset()
+    }
+}
+
+/// Bytes that the input has validated, as text.
+pub(super) fn text(bytes: &[u8]) -> &str {
+    simdutf8::basic::from_utf8(bytes).expect("the input validates its bytes and tokens end at characters")
+}
+
+/// What comes next, in printable ASCII: a word, a character or a byte.
+fn spell(bytes: &[u8]) -> String {
+    let word = bytes.iter().take(24).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    match bytes.first() {
+        None => "the end of the input".into(),
+        Some(b'`') => "a backquote".into(),
+        Some(_) if word > 0 => format!("`{}`", text(&bytes[..word])),
+        Some(b'\n') => "a newline".into(),
+        Some(byte) if byte.is_ascii_graphic() => format!("`{}`", char::from(*byte)),
+        Some(byte) if byte.is_ascii() => format!("{byte:#04x}"),
+        Some(_) => format!("U+{:04X}", decode(bytes)),
+    }
+}

@@ -1,0 +1,35 @@
+//! Reading exactly one document.
+
+use std::io::{self, Read};
+
+use super::parser::{Expected, Parser, Place, Step};
+use super::{Options, ProblemKind, Sink, Summary};
+
+/// Reads exactly one RFC 8259 document, in constant memory; an error only when the reader fails.
+///
+/// The reading ends at a structural problem: what is behind it is not read.
+pub fn read_document<R: Read, S: Sink>(reader: R, options: &Options, sink: &mut S) -> io::Result<Summary> {
+    let mut parser = Parser::new(reader, options, sink);
+    if parser.document().is_ok() {
+        parser.summary.whole = 1;
+    }
+    parser.finish()
+}
+
+impl<R: Read, S: Sink> Parser<'_, R, S> {
+    fn document(&mut self) -> Step {
+        self.byte_order_mark();
+        if self.space(true).is_none() && self.input.invalid_byte().is_none() {
+            return Err(self.fail(ProblemKind::Empty, self.input.offset(), Place::Root, |_| {
+                "expected a JSON value, found nothing".into()
+            }));
+        }
+        self.summary.records = 1;
+        self.value()?;
+        match self.space(true) {
+            Some(_) => Err(self.unexpected(Expected::End)),
+            None if self.input.invalid_byte().is_some() => Err(self.ended(Expected::End)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Who receives the values of a reading.
+
+/// Where a value or key stands: `start` is the offset of its first byte, `end` that behind its last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: u64,
+    /// Offset behind the last byte.
+    pub end: u64,
+}
+
+/// Receives the values of a reading as they are met. Every method does nothing by default.
+///
+/// A structural problem ends a document or record where it stands, with its containers left open. The
+/// events of a document or record are the same however its bytes arrive.
+pub trait Sink {
+    /// Whether the text of keys, strings and numbers is wanted. When false, [`Sink::key`],
+    /// [`Sink::string`], [`Sink::string_part`] and [`Sink::number`] are not called: they cost nothing.
+    const TEXT: bool = true;
+
+    /// A record begins in the given line at the given offset. Called for JSON lines only.
+    fn begin_record(&mut self, _line: u64, _offset: u64) {}
+    /// The record is over at the given offset; `whole` is false when a structural problem ended it.
+    fn end_record(&mut self, _offset: u64, _whole: bool) {}
+    /// `{` at the given offset.
+    fn begin_object(&mut self, _start: u64) {}
+    /// `}`; `end` is the offset behind it.
+    fn end_object(&mut self, _end: u64) {}
+    /// `[` at the given offset.
+    fn begin_array(&mut self, _start: u64) {}
+    /// `]`; `end` is the offset behind it.
+    fn end_array(&mut self, _end: u64) {}
+    /// A key, unescaped; keys over 16 KiB are cut there. Half surrogate pairs and invalid escapes are
+    /// U+FFFD, in strings too.
+    fn key(&mut self, _span: Span, _text: &str) {}
+    /// A string, unescaped: all of it up to 64 KiB, else what is left behind its parts.
+    fn string(&mut self, _span: Span, _text: &str) {}
+    /// The next 64 KiB of a longer string that begins at `start`; [`Sink::string`] ends it.
+    fn string_part(&mut self, _start: u64, _text: &str) {}
+    /// A number as it is written; its text is cut at 4 KiB. May be a spelling of NaN or infinity.
+    fn number(&mut self, _span: Span, _text: &str) {}
+    /// `true` or `false`.
+    fn bool(&mut self, _span: Span, _value: bool) {}
+    /// `null`.
+    fn null(&mut self, _span: Span) {}
+    /// Whether the sink has had enough; asked behind each value.
+    fn done(&self) -> bool {
+        false
+    }
+}
+
+/// Takes no notice of any value.
+impl Sink for () {
+    const TEXT: bool = false;
+}

@@ -1,0 +1,198 @@
+//! Building `serde_json` values from what is read.
+
+use std::io::{self, Read};
+
+use serde_json::{Map, Number, Value};
+
+use super::{Options, Sink, Span, Summary, read_document, read_lines};
+
+/// One document as a value.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// The value; none when a structural problem was met or the budget did not suffice. NaN, infinities
+    /// and numbers that overflow are null in it, and of members with the same key the last one counts.
+    pub value: Option<Value>,
+    /// The document is larger than the budget.
+    pub too_large: bool,
+    /// All about its problems.
+    pub summary: Summary,
+}
+
+/// One record of JSON lines that was read to its end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Its line, from 1.
+    pub line: u64,
+    /// Offset of its first byte.
+    pub offset: u64,
+    /// Its value, as in [`Document::value`]; none when it is larger than the budget.
+    pub value: Option<Value>,
+}
+
+/// Reads exactly one document as [`read_document`] does and builds its value if it has at most
+/// `max_bytes` bytes. A larger one is read to its end all the same.
+pub fn read_value(reader: impl Read, options: &Options, max_bytes: u64) -> io::Result<Document> {
+    let mut builder = Builder { max_bytes, ..Builder::default() };
+    let summary = read_document(reader, options, &mut builder)?;
+    let value = builder.root.filter(|_| summary.whole > 0);
+    Ok(Document { value, too_large: builder.too_large, summary })
+}
+
+/// Reads JSON lines as [`read_lines`] does and gives each whole record to `take`, with its value if
+/// the record has at most `max_bytes` bytes.
+pub fn read_records(
+    reader: impl Read,
+    options: &Options,
+    max_bytes: u64,
+    take: impl FnMut(Record),
+) -> io::Result<Summary> {
+    let builder = Builder { max_bytes, ..Builder::default() };
+    read_lines(reader, options, &mut Records { builder, line: 0, take })
+}
+
+struct Records<F> {
+    builder: Builder,
+    line: u64,
+    take: F,
+}
+
+/// Passes the events of a value on to a builder.
+macro_rules! forward {
+    ($($name:ident($($argument:ident: $type:ty),*);)*) => {
+        $(fn $name(&mut self, $($argument: $type),*) { self.builder.$name($($argument),*); })*
+    };
+}
+
+impl<F: FnMut(Record)> Sink for Records<F> {
+    fn begin_record(&mut self, line: u64, offset: u64) {
+        self.line = line;
+        self.builder = Builder { max_bytes: self.builder.max_bytes, start: offset, ..Builder::default() };
+    }
+
+    fn end_record(&mut self, _offset: u64, whole: bool) {
+        let value = self.builder.root.take();
+        if whole {
+            (self.take)(Record { line: self.line, offset: self.builder.start, value });
+        }
+    }
+
+    forward! {
+        begin_object(start: u64);
+        end_object(end: u64);
+        begin_array(start: u64);
+        end_array(end: u64);
+        key(span: Span, text: &str);
+        string(span: Span, text: &str);
+        string_part(start: u64, text: &str);
+        number(span: Span, text: &str);
+        bool(span: Span, value: bool);
+        null(span: Span);
+    }
+}
+
+/// An object with the key of the member that comes next, or an array.
+enum Open {
+    Object(Map<String, Value>, String),
+    Array(Vec<Value>),
+}
+
+#[derive(Default)]
+struct Builder {
+    max_bytes: u64,
+    start: u64,
+    open: Vec<Open>,
+    /// The parts of a long string.
+    parts: String,
+    root: Option<Value>,
+    too_large: bool,
+}
+
+impl Builder {
+    /// Whether the budget suffices up to this offset; gives all memory back when not.
+    fn within(&mut self, end: u64) -> bool {
+        if end - self.start > self.max_bytes && !self.too_large {
+            *self = Self { max_bytes: self.max_bytes, start: self.start, too_large: true, ..Self::default() };
+        }
+        !self.too_large
+    }
+
+    fn add(&mut self, end: u64, value: Value) {
+        if !self.within(end) {
+            return;
+        }
+        match self.open.last_mut() {
+            None => self.root = Some(value),
+            Some(Open::Array(elements)) => elements.push(value),
+            Some(Open::Object(members, key)) => {
+                members.insert(std::mem::take(key), value);
+            }
+        }
+    }
+
+    fn close(&mut self, end: u64) {
+        let value = match self.open.pop() {
+            Some(Open::Object(members, _)) => Value::Object(members),
+            Some(Open::Array(elements)) => Value::Array(elements),
+            None => return,
+        };
+        self.add(end, value);
+    }
+}
+
+impl Sink for Builder {
+    fn begin_object(&mut self, start: u64) {
+        if self.within(start + 1) {
+            self.open.push(Open::Object(Map::new(), String::new()));
+        }
+    }
+
+    fn end_object(&mut self, end: u64) {
+        self.close(end);
+    }
+
+    fn begin_array(&mut self, start: u64) {
+        if self.within(start + 1) {
+            self.open.push(Open::Array(Vec::new()));
+        }
+    }
+
+    fn end_array(&mut self, end: u64) {
+        self.close(end);
+    }
+
+    fn key(&mut self, span: Span, text: &str) {
+        if self.within(span.end)
+            && let Some(Open::Object(_, key)) = self.open.last_mut()
+        {
+            text.clone_into(key);
+        }
+    }
+
+    fn string(&mut self, span: Span, text: &str) {
+        if self.within(span.end) {
+            let mut whole = std::mem::take(&mut self.parts);
+            whole.push_str(text);
+            self.add(span.end, Value::String(whole));
+        }
+    }
+
+    fn string_part(&mut self, start: u64, text: &str) {
+        if self.within(start + (self.parts.len() + text.len()) as u64) {
+            self.parts.push_str(text);
+        }
+    }
+
+    fn number(&mut self, span: Span, text: &str) {
+        let whole = span.end - span.start == text.len() as u64;
+        let number = whole.then(|| text.parse::<Number>().ok()).flatten();
+        self.add(span.end, number.map_or(Value::Null, Value::Number));
+    }
+
+    fn bool(&mut self, span: Span, value: bool) {
+        self.add(span.end, Value::Bool(value));
+    }
+
+    fn null(&mut self, span: Span) {
+        self.add(span.end, Value::Null);
+    }
+}

@@ -1,0 +1,98 @@
+//! Everything that a verdict rests on, in one file: `check --record` writes it, `--replay` judges it
+//! again.
+//!
+//! JSON lines: a head with the target, what it promises and the probes; then one observation a line.
+
+use super::{Probe, Promises};
+use crate::error::{Error, Issue, Place, Result};
+use crate::report::TargetInfo;
+use crate::run::{Observation, Recorded};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+
+/// The only version of the format so far.
+const VERSION: u32 = 1;
+
+/// What a recording holds.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    /// What was run.
+    pub target: TargetInfo,
+    /// What it promises.
+    pub promises: Promises,
+    /// The probes.
+    pub probes: Vec<Probe>,
+    /// What the runs gave.
+    pub observations: Vec<Observation>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    recording: u32,
+    target: TargetInfo,
+    promises: Promises,
+    probes: Vec<Probe>,
+}
+
+impl Recording {
+    /// Writes the recording to a file that was opened before the runs.
+    ///
+    /// # Errors
+    /// General, when the file cannot be written.
+    pub fn write(&self, file: File, path: &Path) -> Result<()> {
+        let mut out = BufWriter::new(file);
+        let head = Head {
+            recording: VERSION,
+            target: self.target.clone(),
+            promises: self.promises.clone(),
+            probes: self.probes.clone(),
+        };
+        let mut write = || -> std::io::Result<()> {
+            serde_json::to_writer(&mut out, &head)?;
+            for observation in &self.observations {
+                out.write_all(b"\n")?;
+                serde_json::to_writer(&mut out, &Recorded::of(observation)?)?;
+            }
+            out.write_all(b"\n")?;
+            out.flush()
+        };
+        write().map_err(|error| Error::general(format!("cannot write {}: {error}", path.display())))
+    }
+
+    /// Reads a recording.
+    ///
+    /// # Errors
+    /// Configuration, with the line, when it cannot be read or is none.
+    pub fn read(path: &Path) -> Result<Self> {
+        let unreadable = |error| Error::config(format!("cannot read {}: {error}", path.display()));
+        let mut lines = BufReader::new(File::open(path).map_err(unreadable)?).lines();
+        let first = lines.next().transpose().map_err(unreadable)?.unwrap_or_default();
+        let head: Head =
+            serde_json::from_str(&first).map_err(|error| wrong(path, 1, error.column(), &error))?;
+        if head.recording != VERSION {
+            let message = format!(
+                "{} is a recording of version {}, expected {VERSION}",
+                path.display(),
+                head.recording
+            );
+            return Err(Error::config(message));
+        }
+        let mut observations = Vec::new();
+        for (at, line) in lines.enumerate() {
+            let line = line.map_err(unreadable)?;
+            let recorded: Recorded =
+                serde_json::from_str(&line).map_err(|error| wrong(path, at + 2, error.column(), &error))?;
+            let observation = recorded.into_observation().map_err(|error| wrong(path, at + 2, 1, &error))?;
+            observations.push(observation);
+        }
+        Ok(Self { target: head.target, promises: head.promises, probes: head.probes, observations })
+    }
+}
+
+fn wrong(path: &Path, line: usize, column: usize, error: &dyn std::error::Error) -> Error {
+    let place = Place { file: path.to_owned(), line, column };
+    let issue = Issue { place: Some(place), message: error.to_string() };
+    Error::config(format!("{} is not a recording", path.display())).issues(vec![issue])
+}

@@ -1,0 +1,269 @@
+//! The renderers, compared exactly with `tests/snapshots/`. `UPDATE=1` writes these files anew.
+
+use agentnative::output::{OutputConfig, OutputFormat, RENDERERS, View};
+use agentnative::report::{
+    CheckResult, Event, Evidence, Layer, Level, Report, Status, Stream, TargetInfo, Variant,
+};
+use agentnative::sanitize;
+use std::path::Path;
+
+/// Compares with the snapshot, or rewrites it.
+fn snapshot(name: &str, actual: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
+    if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
+        std::fs::write(&path, actual).unwrap();
+        return;
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        actual == expected,
+        "{name} differs (UPDATE=1 rewrites it)\n--- expected\n{expected}\n--- actual\n{actual}"
+    );
+}
+
+fn render(name: &str, report: &Report, config: OutputConfig) -> String {
+    let renderer = RENDERERS.iter().find(|renderer| renderer.name == name).unwrap();
+    (renderer.render)(&View { report, ok: report.conformant, config }).unwrap()
+}
+
+const TEXT: OutputConfig = OutputConfig::plain(OutputFormat::Text);
+
+fn result(id: &str, level: Level, status: Status, title: &str, message: &str) -> CheckResult {
+    CheckResult {
+        id: id.into(),
+        principle: 2,
+        level,
+        layer: Layer::Behavioral,
+        status,
+        title: title.into(),
+        message: message.into(),
+        evidence: Vec::new(),
+        help: None,
+        docs: format!("agentnative explain {id}"),
+    }
+}
+
+/// Evidence at byte `at` of the first line of `stdout`.
+fn seen(stdout: &[u8], at: usize, detail: &str) -> Evidence {
+    let (excerpt, caret) = sanitize::excerpt(stdout, at, 120);
+    Evidence {
+        probe: "list".into(),
+        format: OutputFormat::Json,
+        variant: Variant::Plain,
+        stream: Some(Stream::Stdout),
+        offset: Some(at as u64),
+        line: Some(1),
+        column: Some(at as u64 + 1),
+        excerpt: Some(excerpt),
+        caret: Some(caret),
+        detail: detail.into(),
+    }
+}
+
+fn target() -> TargetInfo {
+    TargetInfo {
+        name: "mycli".into(),
+        command: vec!["/opt/my tools/mycli".into(), "--no-update".into()],
+        project: Some("/src/mycli".into()),
+    }
+}
+
+/// A report with every verdict and every shape of evidence, and a hostile target.
+fn mixed() -> Report {
+    let json = CheckResult {
+        evidence: vec![
+            seen(b"Fetching data\xe2\x80\xa6\n[]\n", 0, "expected a JSON value"),
+            Evidence {
+                variant: Variant::HostileEnv,
+                line: Some(14),
+                ..seen(b"\t{\"a\": \x1b[31m1\x1b[0m}", 7, "an escape sequence is no JSON")
+            },
+            seen(
+                &[b"[".as_slice(), &b"\"\xe4\xb8\xad\xe6\x96\x87\",".repeat(40), b"nul]"].concat(),
+                1 + 40 * 9,
+                "expected a JSON value, and this detail is long enough to be wrapped onto another line",
+            ),
+            seen(b"x", 0, "not shown"),
+            seen(b"y", 0, "not shown"),
+        ],
+        help: Some("Send progress and log lines to standard error, and keep standard output for the one document, also in a terminal.".into()),
+        ..result(
+            "p2-output-json",
+            Level::Must,
+            Status::Fail,
+            "in json mode stdout is exactly one RFC 8259 document",
+            "stdout is not one JSON document: there is text before it",
+        )
+    };
+    let pipe = CheckResult {
+        evidence: vec![Evidence {
+            variant: Variant::ClosedPipe,
+            stream: None,
+            offset: None,
+            line: None,
+            column: None,
+            excerpt: None,
+            caret: None,
+            ..seen(b"", 0, "still running 10.0 s after the reader had gone; it was asleep")
+        }],
+        ..result(
+            "p2-broken-pipe",
+            Level::Must,
+            Status::Fail,
+            "a reader that closes early gets no traceback, panic or hang",
+            "1 of 3 runs did not end",
+        )
+    };
+    let newline = CheckResult {
+        evidence: vec![Evidence {
+            format: OutputFormat::Jsonl,
+            line: None,
+            column: None,
+            excerpt: Some(r#"{"id": 7}"#.into()),
+            caret: None,
+            ..seen(b"", 0, "no line feed after the last record")
+        }],
+        help: Some("::error::End each record with a line feed.\n\n  print(json.dumps(record))".into()),
+        ..result("p2-jsonl-newline", Level::Should, Status::Warn, "the last record ends in a newline", "")
+    };
+    let auth = CheckResult {
+        help: Some("declare a probe with that exit code".into()),
+        ..result(
+            "p2-exit-auth",
+            Level::Must,
+            Status::Unverified,
+            "runs expected to end with 77 do",
+            "no probe expects exit code 77",
+        )
+    };
+    Report::new(
+        target(),
+        41,
+        true,
+        vec![
+            result(
+                "p2-output-format",
+                Level::Must,
+                Status::Pass,
+                "text, json and jsonl are each accepted; without a flag the output is that of text; an invalid value is a usage error",
+                "held in 5 runs",
+            ),
+            json,
+            result(
+                "p2-output-jsonl",
+                Level::Must,
+                Status::Waived,
+                "in jsonl mode each line is one complete JSON object",
+                "waived until 2027-03-01: one document only; tracked in #12",
+            ),
+            newline,
+            auth.clone(),
+            CheckResult {
+                id: "p2-exit-config".into(),
+                message: "no probe expects exit code 78".into(),
+                help: Some("declare a probe with that exit code".into()),
+                ..auth.clone()
+            },
+            CheckResult {
+                id: "p2-exit-usage".into(),
+                message: "only one format was seen".into(),
+                evidence: vec![Evidence { excerpt: None, ..seen(b"", 0, "this run only") }],
+                ..auth
+            },
+            result(
+                "p2-exit-success",
+                Level::Must,
+                Status::Pass,
+                "runs expected to end with 0 do",
+                "held in 9 runs",
+            ),
+            pipe,
+            result(
+                "p2-raw",
+                Level::May,
+                Status::NotApplicable,
+                "raw output is offered",
+                "no \x1b[1mraw\x1b[0m flag in the help",
+            ),
+        ],
+        vec![
+            "waiver of p2-envelope is not used".into(),
+            "connections were not confined: kernel too old\u{202e}".into(),
+        ],
+    )
+}
+
+#[test]
+fn text() {
+    snapshot("mixed.txt", &render("text", &mixed(), TEXT));
+}
+
+#[test]
+fn text_narrow() {
+    snapshot("mixed-narrow.txt", &render("text", &mixed(), OutputConfig { width: 48, ..TEXT }));
+}
+
+#[test]
+fn text_quiet() {
+    snapshot("mixed-quiet.txt", &render("text", &mixed(), OutputConfig { quiet: true, ..TEXT }));
+}
+
+#[test]
+fn text_in_colour_has_the_same_words() {
+    let colored = render("text", &mixed(), OutputConfig { use_color: true, ..TEXT });
+    let mut plain = String::new();
+    let mut pieces = colored.split("\x1b[");
+    plain.push_str(pieces.next().unwrap());
+    for piece in pieces {
+        plain.push_str(piece.split_once('m').unwrap().1);
+    }
+    let trimmed = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    assert_eq!(trimmed(&plain), trimmed(&render("text", &mixed(), TEXT)));
+    assert!(colored.contains("\x1b["));
+}
+
+#[test]
+fn text_of_the_other_outcomes() {
+    let pass = result("p2-output-json", Level::Must, Status::Pass, "one document", "");
+    let open = CheckResult { status: Status::Unverified, ..pass.clone() };
+    let warn = CheckResult { status: Status::Warn, level: Level::Should, ..pass.clone() };
+    let text = |runs, results| render("text", &Report::new(target(), runs, false, results, vec![]), TEXT);
+    let all = [text(3, vec![pass.clone()]), text(0, vec![open]), text(3, vec![warn]), text(0, vec![])];
+    snapshot("outcomes.txt", &all.join("\n=====\n"));
+}
+
+#[test]
+fn json() {
+    let document = render("json", &mixed(), OutputConfig::plain(OutputFormat::Json));
+    assert_eq!(document.matches('\n').count(), 1);
+    let value: serde_json::Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(value["ok"], false);
+    assert_eq!(value["command"], "check");
+    assert_eq!(serde_json::from_value::<Report>(value["data"].clone()).unwrap(), mixed());
+    snapshot("mixed.json", &document);
+}
+
+#[test]
+fn jsonl() {
+    let lines = render("jsonl", &mixed(), OutputConfig::plain(OutputFormat::Jsonl));
+    let events: Vec<Event> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(matches!(events.first(), Some(Event::Start(start)) if start.checks.len() == 10));
+    assert!(matches!(events.last(), Some(Event::Summary(summary)) if !summary.conformant));
+    let results: Vec<_> = events
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Result(result) => Some(result),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(results, mixed().results);
+    snapshot("mixed.jsonl", &lines);
+}
+
+#[test]
+fn no_renderer_lets_through_what_a_terminal_may_never_be_sent() {
+    for renderer in RENDERERS {
+        let shown = render(renderer.name, &mixed(), TEXT);
+        assert!(!shown.contains(|c| sanitize::is_unsafe(c) && c != '\n'), "{}", renderer.name);
+    }
+}
