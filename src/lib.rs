@@ -16,4 +16,5 @@ pub mod probe;
 pub mod report;
 pub mod run;
 pub mod sanitize;
+pub mod source;
 //pub mod target;

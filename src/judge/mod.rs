@@ -11,6 +11,7 @@ mod read;
 mod sameness;
 mod scan;
 mod shape;
+pub mod source;
 mod verdict;
 
 pub use case::Case;
