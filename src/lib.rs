@@ -5,7 +5,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
-//pub mod cli;
+pub mod cli;
 pub mod config;
 pub mod contract;
 pub mod error;
@@ -17,4 +17,4 @@ pub mod report;
 pub mod run;
 pub mod sanitize;
 pub mod source;
-//pub mod target;
+pub mod target;

@@ -26,14 +26,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Words that only some rooms may hold, with those rooms.
+/// Words that only some rooms may hold, with those rooms. Handles of the standard streams are held by
+/// clippy (`clippy.toml`), where the one ioctl on such a handle gives its reason.
 const WORDS: &[(&[&str], &[&str], &str)] = &[
     (
         &["println!", "eprintln!", "print!(", "eprint!(", "dbg!", "io::stdout", "io::stderr"],
         &["output"],
         "prints",
     ),
-    (&["process::exit", "process::abort", "ExitCode"], &["main"], "exits"),
+    (&["process::exit", "process::abort"], &["main"], "exits"),
     (&["Command::new", "process::Command", "CommandExt"], &["run"], "spawns"),
     (
         &["std::fs", "File::open", "Instant::now", "SystemTime"],

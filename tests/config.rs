@@ -465,6 +465,7 @@ fn a_flag_is_a_probe() {
     assert_eq!((probe.exit, probe.args), (0, strings(&["get", "ns:name"])));
     assert_eq!(ProbeConfig::from_flag("2:").unwrap().args, Vec::<String>::new());
     assert_eq!(ProbeConfig::from_flag("$HOME;`x`").unwrap().args, ["$HOME;`x`"]);
+    assert_eq!(ProbeConfig::from_flag("show #12 \"a # b\"").unwrap().args, ["show", "#12", "a # b"]);
     for wrong in ["256:x", "list 'open", "a\0b"] {
         assert_eq!(ProbeConfig::from_flag(wrong).unwrap_err().kind, ErrorKind::Usage, "{wrong}");
     }
@@ -489,4 +490,30 @@ fn the_arguments_of_a_format_go_where_they_belong() {
     assert_eq!(place_format(&strings(&["a", "{format}", "b"]), &[]), ["a", "b"]);
     let formats = Formats::default();
     assert_eq!(formats.place(&strings(&["list"]), OutputFormat::Jsonl), ["list", "--output", "jsonl"]);
+}
+
+#[test]
+fn a_broken_file_never_ends_in_a_panic_and_its_faults_are_in_it() {
+    let text = "[target]\ncommand = [\"é\"]\nenv = { A = \"1\" }\n[[probe]]\nname = 'a'\nargs = ['x']\nexit = 77\n\
+                [[waiver]]\ncheck = \"p2-error-json\"\nreason = 'r'\nexpires = 2027-03-01\n";
+    assert!(parse(text).is_ok());
+    for (at, char) in text.char_indices() {
+        for with in ["", "]", "=", "\"", "\u{0}", "\n", "é"] {
+            let broken = format!("{}{with}{}", &text[..at], &text[at + char.len_utf8()..]);
+            let Err(error) = parse(&broken) else { continue };
+            for issue in error.issues {
+                let place = issue.place.unwrap();
+                let line = broken.split('\n').nth(place.line - 1).unwrap();
+                assert!((1..=line.chars().count() + 1).contains(&place.column), "{broken}\n{place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn depth_is_bounded() {
+    for open in ["[", "{a="] {
+        assert!(parse(&format!("a = {}", open.repeat(200_000))).is_err());
+    }
+    assert!(parse(&format!("[{}a]", "a.".repeat(5_000))).is_err());
 }

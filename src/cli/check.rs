@@ -8,8 +8,8 @@ use crate::output::{Output, OutputConfig, OutputFormat, RENDERERS, Renderer, Vie
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::catalogue::Check;
 use crate::report::{CheckResult, Ended, Event, Layer, Report, RunEvent, StartEvent, Status};
-use crate::run::{End, Observation, Runner, RunnerOptions};
-use crate::target::{Help, Target};
+use crate::run::{End, Enforced, Observation, Runner, RunnerOptions};
+use crate::target::Target;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -64,9 +64,11 @@ struct ReportFile {
 
 fn report_file(text: &str) -> Result<ReportFile, String> {
     let names = || RENDERERS.iter().map(|renderer| renderer.name).collect::<Vec<_>>().join(", ");
-    let (name, path) = text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or("expected FORMAT=FILE")?;
+    let (name, path) =
+        text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or("expected FORMAT=FILE")?;
     let renderer = RENDERERS.iter().find(|renderer| renderer.name == name);
-    let renderer = renderer.ok_or_else(|| format!("no report format `{name}`: expected one of {}", names()))?;
+    let renderer =
+        renderer.ok_or_else(|| format!("no report format `{name}`: expected one of {}", names()))?;
     Ok(ReportFile { renderer, path: path.into() })
 }
 
@@ -89,11 +91,8 @@ struct Session {
 pub(super) fn run(args: CheckArgs, output: &mut Output, executable: &Path) -> Result<u8> {
     let checks = select(&args.principle, &args.layer, &args.check, &args.skip)?;
     // Before the runs: a file that cannot be written is no reason to lose them.
-    let files = args
-        .report
-        .iter()
-        .map(|report| Ok((report, create(&report.path)?)))
-        .collect::<Result<Vec<_>>>()?;
+    let files =
+        args.report.iter().map(|report| Ok((report, create(&report.path)?))).collect::<Result<Vec<_>>>()?;
     let record = args.record.as_ref().map(|path| Ok::<_, Error>((path, create(path)?))).transpose()?;
     let session = match &args.replay {
         Some(path) => replay(path, &args, &checks, output)?,
@@ -145,10 +144,10 @@ fn replay(path: &Path, args: &CheckArgs, checks: &[&Check], output: &mut Output)
 }
 
 fn live(args: &CheckArgs, checks: &[&Check], output: &mut Output, executable: &Path) -> Result<Session> {
-    let jobs = args.jobs.map_or_else(default_jobs, std::num::NonZeroUsize::get);
-    let mut runner = Runner::new(RunnerOptions::new(executable, jobs))?;
-    let config = args.subject.config()?;
-    let mut target = subject::resolve(&args.subject, config.as_ref(), &mut runner)?;
+    let mut options = RunnerOptions::new(executable);
+    options.jobs = args.jobs.map_or(options.jobs, std::num::NonZeroUsize::get);
+    let mut runner = Runner::new(options)?;
+    let (mut target, config) = subject::resolve(&args.subject, &mut runner)?;
     if let Some(timeout) = args.timeout {
         target.config.timeout = timeout;
     }
@@ -158,12 +157,14 @@ fn live(args: &CheckArgs, checks: &[&Check], output: &mut Output, executable: &P
     let promises = Promises::of(&target.config, false);
     let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
     let help: Vec<_> = keys.iter().filter(|key| **key == probe::help_run()).cloned().collect();
-    let first = runner.run_all(probe::specs(&help, &probes, &promises, &target), &mut |_| {});
-    let has_commands = first.observations.first().is_some_and(|seen| !help_of(seen).commands.is_empty());
+    let first = runner.run_all_blocking(probe::specs(&help, &probes, &promises, &target), &mut |_| {})?;
+    let has_commands =
+        first.observations.first().is_some_and(|seen| !subject::help_of(seen).commands.is_empty());
 
     let promises = Promises::of(&target.config, has_commands);
     let (probes, keys) = probe::plan(checks, declared, &promises, target.config.timeout);
-    start(&target.info(), checks, keys.len(), output)?;
+    let info = target.info(&std::env::current_dir().unwrap_or_default());
+    start(&info, checks, keys.len(), output)?;
     let mut observations = first.observations;
     for observation in &observations {
         ended(observation, output)?;
@@ -172,30 +173,41 @@ fn live(args: &CheckArgs, checks: &[&Check], output: &mut Output, executable: &P
     let rest: Vec<_> = keys.iter().filter(|key| !done.contains(key)).cloned().collect();
     let mut failed = None;
     let mut count = observations.len();
-    let mut interrupted = first.interrupted;
+    let (mut interrupted, mut sandbox) = (first.interrupted, first.sandbox);
     if interrupted.is_none() {
-        let finished = runner.run_all(probe::specs(&rest, &probes, &promises, &target), &mut |observation| {
-            count += 1;
-            output.progress(&format!("{count}/{} {}", keys.len(), observation.key.probe));
-            failed = failed.take().or(ended(observation, output).err());
-        });
+        let finished = runner.run_all_blocking(
+            probe::specs(&rest, &probes, &promises, &target),
+            &mut |observation| {
+                count += 1;
+                output.progress(&format!("{count}/{} {}", keys.len(), observation.key.probe));
+                failed = failed.take().or(ended(observation, output).err());
+            },
+        )?;
         observations.extend(finished.observations);
         interrupted = finished.interrupted;
+        sandbox = sandbox.max(finished.sandbox);
     }
     if let Some(error) = failed {
         return Err(error);
     }
-    let recording = Recording { target: target.info(), promises, probes, observations };
+    let recording = Recording { target: info, promises, probes, observations };
     if recording.observations.iter().all(|seen| matches!(seen.end, End::NotStarted(..))) {
         return Err(nothing_ran(&recording));
     }
     let waivers = config.map(|config| config.waivers).unwrap_or_default();
-    Ok(Session { recording, waivers, interrupted, notes: runner.notes() })
+    let notes = sandbox.and_then(confined).into_iter().map(str::to_owned).collect();
+    Ok(Session { recording, waivers, interrupted, notes })
 }
 
-/// Twice the cores: most of a run is waiting.
-fn default_jobs() -> usize {
-    std::thread::available_parallelism().map_or(2, std::num::NonZeroUsize::get) * 2
+/// What the reader has to know of a sandbox that was asked for.
+fn confined(enforced: Enforced) -> Option<&'static str> {
+    match enforced {
+        Enforced::Fully => None,
+        Enforced::Partly => Some(
+            "the sandbox was enforced in part: this kernel cannot confine all of writes, connections and signals",
+        ),
+        Enforced::Not => Some("the sandbox was not enforced: this kernel has no Landlock"),
+    }
 }
 
 /// Never a silent green: a target of which nothing could be run has no report.
@@ -222,18 +234,12 @@ fn declared(target: &Target, config: Option<&Config>, flags: &[String]) -> Resul
     Ok(probes)
 }
 
-fn help_of(seen: &Observation) -> Help {
-    let mut text = Vec::new();
-    for stream in [&seen.stdout, &seen.stderr] {
-        // Help of more than a mebibyte is no help.
-        let mut piece = vec![0; usize::try_from(stream.bytes.len()).unwrap_or(usize::MAX).min(1 << 20)];
-        let n = stream.bytes.read_at(0, &mut piece).unwrap_or(0);
-        text.extend_from_slice(&piece[..n]);
-    }
-    Help::parse(&text)
-}
-
-fn start(target: &crate::report::TargetInfo, checks: &[&Check], runs: usize, output: &mut Output) -> Result<()> {
+fn start(
+    target: &crate::report::TargetInfo,
+    checks: &[&Check],
+    runs: usize,
+    output: &mut Output,
+) -> Result<()> {
     if output.config().format != OutputFormat::Jsonl {
         return Ok(());
     }

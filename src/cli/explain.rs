@@ -46,11 +46,11 @@ fn show(example: &Example, page: &mut Page) {
         Status::Fail => ("Fails", Tone::Bad),
         _ => ("Warns", Tone::Open),
     };
-    page.line(0, &[Cell::new(tone, verdict), Cell::new(Tone::Faint, format!("  exit code {}", example.exit))]);
+    page.line(0, &[Cell::new(tone, verdict), Cell::new(Tone::Dim, format!("  exit code {}", example.exit))]);
     page.block(2, format!("$ {}", example.command));
     for (stream, text) in [("stdout", &example.stdout), ("stderr", &example.stderr)] {
         if !text.is_empty() {
-            page.line(2, &[Cell::new(Tone::Faint, format!("{stream}:"))]);
+            page.line(2, &[Cell::new(Tone::Dim, format!("{stream}:"))]);
             page.block(4, text.trim_end_matches('\n'));
         }
     }

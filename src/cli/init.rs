@@ -1,10 +1,11 @@
 //! `agentnative init`
 
 use super::subject;
-use crate::config::{FILE_NAME, skeleton};
+use crate::config::FILE_NAME;
 use crate::error::{Error, Result};
 use crate::output::{Output, OutputFormat};
 use crate::run::{Runner, RunnerOptions};
+use crate::target::skeleton;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write as _;
@@ -35,10 +36,10 @@ pub(super) struct Written {
 }
 
 pub(super) fn run(args: InitArgs, output: &mut Output, executable: &Path) -> Result<u8> {
-    let mut runner = Runner::new(RunnerOptions::new(executable, 1))?;
-    let target = subject::resolve(&args.subject, None, &mut runner)?;
+    let mut runner = Runner::new(RunnerOptions::new(executable))?;
+    let (target, _) = subject::resolve(&args.subject, &mut runner)?;
     let help = subject::help(&target, &mut runner)?;
-    let text = skeleton(&target.name, &subject::command(&args.subject, &target), &help);
+    let text = skeleton(&target.name, args.subject.command().as_deref(), &help);
     let path = target.folder().join(FILE_NAME);
     if !args.print {
         write(&path, &text, args.force)?;
@@ -53,7 +54,9 @@ pub(super) fn run(args: InitArgs, output: &mut Output, executable: &Path) -> Res
         OutputFormat::Text => {
             let count = written.commands.len();
             let path = path.display();
-            output.text(&format!("wrote {path}: {count} commands found in the help, each to be confirmed there"))?;
+            output.text(&format!(
+                "wrote {path}: {count} commands found in the help, each to be confirmed there"
+            ))?;
         }
         OutputFormat::Json => output.document("init", true, &written)?,
         OutputFormat::Jsonl => output.record(&written)?,
@@ -70,7 +73,9 @@ fn write(path: &Path, text: &str, force: bool) -> Result<()> {
     written.map_err(|error| {
         let message = format!("cannot write {}: {error}", path.display());
         match error.kind() {
-            std::io::ErrorKind::AlreadyExists => Error::config(message).hint("--force overwrites it, --print shows what would be written"),
+            std::io::ErrorKind::AlreadyExists => {
+                Error::config(message).hint("--force overwrites it, --print shows what would be written")
+            }
             _ => Error::general(message),
         }
     })

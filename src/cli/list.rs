@@ -35,7 +35,13 @@ pub(super) struct CheckEntry<'a> {
 
 impl<'a> From<&'a Check> for CheckEntry<'a> {
     fn from(check: &'a Check) -> Self {
-        Self { id: &check.id, principle: check.principle, level: check.level, layer: check.layer, title: &check.title }
+        Self {
+            id: &check.id,
+            principle: check.principle,
+            level: check.level,
+            layer: check.layer,
+            title: &check.title,
+        }
     }
 }
 
@@ -59,12 +65,17 @@ fn row(entry: &CheckEntry) -> Vec<Cell> {
     let level = match entry.level {
         Level::Must => Cell::new(Tone::Strong, "must"),
         Level::Should => Cell::new(Tone::Plain, "should"),
-        Level::May => Cell::new(Tone::Faint, "may"),
+        Level::May => Cell::new(Tone::Dim, "may"),
     };
     let layer = match entry.layer {
         Layer::Behavioral => "behavioral",
         Layer::Source => "source",
         Layer::Project => "project",
     };
-    vec![Cell::new(Tone::Plain, entry.id), level, Cell::new(Tone::Plain, layer), Cell::new(Tone::Plain, entry.title)]
+    vec![
+        Cell::new(Tone::Plain, entry.id),
+        level,
+        Cell::new(Tone::Plain, layer),
+        Cell::new(Tone::Plain, entry.title),
+    ]
 }

@@ -6,6 +6,7 @@ mod explain;
 mod init;
 mod list;
 mod schema;
+mod subject;
 
 use crate::error::{Error, Result};
 use crate::output::{ColorChoice, Output, OutputConfig, OutputFormat};
@@ -81,10 +82,10 @@ enum Command {
 /// Runs the program with these arguments (the first is its name) and gives its exit code.
 ///
 /// `executable` is this program itself, which starts each target.
-pub fn main(args: Vec<OsString>, executable: &Path) -> u8 {
-    let cli = match Cli::try_parse_from(&args) {
+pub fn main(args: &[OsString], executable: &Path) -> u8 {
+    let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error) => return refused(&error, &args),
+        Err(error) => return refused(&error, args),
     };
     let mut output = Output::new(cli.output.config());
     let done = match cli.command {
@@ -163,7 +164,9 @@ fn select(
         .filter(|check| !skipped.contains(&check.id))
         .collect();
     if selected.is_empty() {
-        return Err(Error::usage("no check is left to be made by these options").hint("see `agentnative list`"));
+        return Err(
+            Error::usage("no check is left to be made by these options").hint("see `agentnative list`")
+        );
     }
     Ok(selected)
 }

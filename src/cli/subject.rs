@@ -1,13 +1,20 @@
-//! What is checked: the four ways to name a target, and the configuration that holds for it.
+//! What is checked: the ways to name a target, and the configuration that holds for it.
 
 use crate::config::{Config, Date, Known};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::report::catalogue;
-use crate::run::Runner;
-use crate::target::Target;
-use std::ffi::OsString;
+use crate::run::{self, End, Observation, Runner};
+use crate::target::help::Help;
+use crate::target::{Finder, Target, Way};
+use std::cell::RefCell;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+/// How long a tool that we need ourselves, such as `cargo metadata`, may take.
+const TOOL: Duration = Duration::from_secs(120);
+/// How long a target may take to print its help.
+const HELP: Duration = Duration::from_secs(10);
 
 /// A folder, a binary, a command found on PATH, or a command line.
 #[derive(clap::Args)]
@@ -27,4 +34,110 @@ pub(super) struct SubjectArgs {
     /// The command and the arguments that stand before those of a probe.
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["path", "name", "bin"])]
     command: Vec<OsString>,
+}
+
+impl SubjectArgs {
+    fn way(&self) -> Way<'_> {
+        match (&self.path, &self.name) {
+            (_, Some(name)) => Way::Name(name),
+            (Some(path), None) => Way::Path(path),
+            (None, None) if self.command.is_empty() => Way::Path(Path::new(".")),
+            (None, None) => Way::Argv(&self.command),
+        }
+    }
+
+    /// The command as it was given, for a configuration; none for a project's own binary.
+    pub(super) fn command(&self) -> Option<Vec<String>> {
+        let words =
+            |words: &[OsString]| words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        match self.way() {
+            Way::Argv(argv) => Some(words(argv)),
+            Way::Name(name) => Some(words(&[name.to_owned()])),
+            Way::Path(path) if path.is_file() => Some(words(&[std::path::absolute(path).ok()?.into()])),
+            Way::Path(_) => None,
+        }
+    }
+}
+
+/// Reads a configuration file.
+pub(super) fn load(path: &Path) -> Result<Config> {
+    known(|known| Config::load(path, known))
+}
+
+fn known<T>(read: impl FnOnce(&Known) -> T) -> T {
+    let checks: Vec<&str> = catalogue::checks().iter().map(|check| check.id.as_str()).collect();
+    read(&Known { checks: &checks, contracts: &[], today: Date::of(SystemTime::now()) })
+}
+
+/// The target, and the configuration that holds for it, if there is one.
+///
+/// # Errors
+/// Those of [`Finder::find`] and [`Config::load`]; of kind `Config` when there are several targets and
+/// none was chosen.
+pub(super) fn resolve(args: &SubjectArgs, runner: &mut Runner) -> Result<(Target, Option<Config>)> {
+    let cwd =
+        std::env::current_dir().map_err(|error| Error::general(format!("no current folder: {error}")))?;
+    let path = std::env::var_os("PATH");
+    let runner = RefCell::new(runner);
+    let program = |word: &OsStr| run::resolve(word, path.as_deref());
+    let tool = |argv: &[OsString], folder: &Path| tool(&mut runner.borrow_mut(), argv, folder, &program);
+    let finder = Finder { cwd: &cwd, bin: args.bin.as_deref(), resolve: &program, tool: &tool };
+
+    let way = args.way();
+    let config = match &args.config {
+        Some(path) => Some(load(path)?),
+        None => known(|known| Config::discover(&finder.start(way)?, known))?,
+    };
+    let mut targets = finder.find(way, config.as_ref())?;
+    match (targets.pop(), targets.is_empty()) {
+        (Some(target), true) => Ok((target, config)),
+        (last, _) => {
+            let names: Vec<String> = targets.into_iter().chain(last).map(|target| target.name).collect();
+            let message = format!("the configuration has several targets: {}", names.join(", "));
+            Err(Error::config(message).hint("choose one with --bin NAME"))
+        }
+    }
+}
+
+/// Runs a tool that we need ourselves; it must succeed.
+fn tool(
+    runner: &mut Runner,
+    argv: &[OsString],
+    folder: &Path,
+    resolve: &dyn Fn(&OsStr) -> Result<PathBuf>,
+) -> Result<Vec<u8>> {
+    let Some((program, args)) = argv.split_first() else { return Err(Error::general("no tool to run")) };
+    let seen = runner.run_trusted(&resolve(program)?, args, folder, TOOL)?;
+    if seen.end == End::Exited(0) {
+        return Ok(read(&seen.stdout.bytes));
+    }
+    let words = String::from_utf8_lossy(&read(&seen.stderr.bytes)).trim().to_owned();
+    Err(Error::config(format!("{} failed: {words}", program.to_string_lossy())))
+}
+
+/// What the help of a target says.
+pub(super) fn help(target: &Target, runner: &mut Runner) -> Result<Help> {
+    let args: Vec<OsString> = target.prefix_args.iter().cloned().chain(["--help".into()]).collect();
+    let seen = runner.run_trusted(&target.program, &args, &target.cwd, HELP)?;
+    match &seen.end {
+        End::Exited(_) => Ok(help_of(&seen)),
+        End::NotStarted(_, words) => {
+            Err(Error::config(format!("{} could not be started: {words}", target.name)))
+        }
+        _ => Err(Error::general(format!("`{} --help` did not end by itself", target.name))),
+    }
+}
+
+/// What a run that asked for help says, on either stream.
+pub(super) fn help_of(seen: &Observation) -> Help {
+    let text = [read(&seen.stdout.bytes), read(&seen.stderr.bytes)].concat();
+    Help::parse(&text)
+}
+
+/// At most 16 MiB of a stream: more is neither help nor metadata.
+fn read(bytes: &run::Bytes) -> Vec<u8> {
+    let mut all = Vec::new();
+    // An unreadable capture is an empty one; what needs it says so.
+    let _ = std::io::Read::read_to_end(&mut std::io::Read::take(bytes.reader(), 16 << 20), &mut all);
+    all
 }

@@ -48,7 +48,7 @@ impl<'a> Faults<'a> {
 }
 
 /// Line and column, both from 1 and the column in characters, of a byte offset.
-pub(super) fn place(path: &Path, text: &str, offset: usize) -> Place {
+pub(crate) fn place(path: &Path, text: &str, offset: usize) -> Place {
     let offset = text.floor_char_boundary(offset);
     let before = &text[..offset];
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);

@@ -23,8 +23,12 @@ impl ProbeConfig {
         if text.contains('\0') {
             return Err(wrong("an argument can hold no NUL".to_owned()));
         }
-        let args =
-            shlex::split(text).ok_or_else(|| wrong("an open quote, or a backslash at the end".to_owned()))?;
+        // shlex would drop a word that begins with `#` and all after it as a comment, so a character
+        // that is not in the text stands for it.
+        let other = ('\u{e000}'..='\u{f8ff}').find(|char| !text.contains(*char)).unwrap_or('#');
+        let args = shlex::split(&text.replace('#', &other.to_string()))
+            .ok_or_else(|| wrong("an open quote, or a backslash at the end".to_owned()))?;
+        let args = args.iter().map(|arg| arg.replace(other, "#")).collect();
         let name = if text.trim().is_empty() { "(no arguments)" } else { text.trim() };
         Ok(Self { exit, ..Self::new(name, args) })
     }

@@ -19,6 +19,7 @@ mod whole;
 
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above};
+pub(crate) use fault::place;
 pub use nearest::nearest;
 pub use types::{
     Config, Contracts, FORMAT_PLACE, Formats, Known, ProbeConfig, TargetConfig, Waiver, contract_path,

@@ -235,24 +235,18 @@ impl<R: Read> Input<R> {
 /// The index of the first noncharacter (U+FDD0 to U+FDEF, U+xxFFFE, U+xxFFFF) at or behind `from` in
 /// valid UTF-8, or `usize::MAX`.
 fn find_noncharacter(bytes: &[u8], from: usize) -> usize {
-    let mut first = usize::MAX;
-    // All noncharacters have one of these two-byte sequences; few other characters do.
-    for (pattern, before) in [(b"\xef\xb7", 0), (b"\xbf\xbe", 1), (b"\xbf\xbf", 1)] {
-        for found in memchr::memmem::find_iter(&bytes[from.min(bytes.len())..], pattern) {
-            let index = (from + found).saturating_sub(before);
-            if index >= first {
-                break;
-            }
-            let start = (index.saturating_sub(2)..=index).rev().find(|i| bytes[*i] & 0xc0 != 0x80);
-            if let Some(start) = start
-                && is_noncharacter(decode(&bytes[start..]))
-            {
-                first = start;
-                break;
-            }
+    // All noncharacters have one of these bytes behind their first; few other characters do.
+    for found in memchr::memchr2_iter(0xb7, 0xbf, bytes.get(from..).unwrap_or_default()) {
+        let index = from + found;
+        let start = (index.saturating_sub(2)..index).rev().find(|i| bytes[*i] & 0xc0 != 0x80);
+        if let Some(start) = start
+            && bytes[start] >= 0xef
+            && is_noncharacter(decode(&bytes[start..]))
+        {
+            return start;
         }
     }
-    first
+    usize::MAX
 }
 
 /// Whether RFC 7493 forbids this code point as a noncharacter.

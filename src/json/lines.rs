@@ -2,8 +2,9 @@
 
 use std::io::{self, Read};
 
+use super::fault::{Expected, Place};
 use super::input::Slot;
-use super::parser::{Expected, Parser, Place, Step};
+use super::parser::{Parser, Step};
 use super::{Options, ProblemKind, Sink, Summary};
 
 /// Reads JSON lines, in constant memory; an error only when the reader fails. No lines are fine.
@@ -117,16 +118,17 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         if !(spans && self.input.offset() == self.line.start) {
             self.skip_line();
         }
-        // The rest of a record that spans lines is no news: go behind its last bracket or to a new one.
-        while spans {
-            match self.input.peek() {
-                Some(b'{') => break,
-                Some(b'}' | b']') => {
-                    self.skip_line();
-                    break;
-                }
-                _ if self.skip_line() => {}
-                _ => break,
+        if spans {
+            self.skip_record();
+        }
+    }
+
+    /// The rest of a record that spans lines is no news: goes behind its last bracket or to a new one.
+    fn skip_record(&mut self) {
+        loop {
+            let first = self.input.peek();
+            if first == Some(b'{') || !self.skip_line() || matches!(first, Some(b'}' | b']')) {
+                return;
             }
         }
     }

@@ -6,6 +6,7 @@
 //!
 //! The rules are those of RFC 8259 (JSON), RFC 7493 (I-JSON) and JSON lines; pointers follow RFC 6901.
 
+mod fault;
 mod input;
 mod lines;
 mod number;

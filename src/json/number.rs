@@ -2,13 +2,14 @@
 
 use std::io::Read;
 
-use super::parser::{Expected, Parser, Place, Step, text};
+use super::fault::{Expected, Place};
+use super::parser::{Parser, Step, text};
 use super::{ProblemKind, Sink, Span};
 
 /// The largest integer that binary64 readers keep apart from its neighbours (RFC 7493, section 2.2).
 const MAX_SAFE: u64 = (1 << 53) - 1;
 /// A sink gets this many bytes of a number.
-pub(super) const MAX_NUMBER: usize = 4096;
+const MAX_NUMBER: usize = 4096;
 /// The first 19 digits of the least decimal that rounds to infinity, about 1.797693134862315807e308.
 const LIMIT: u64 = 1_797_693_134_862_315_807;
 

@@ -3,12 +3,18 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::parser::Place;
+use super::fault::Place;
+use super::string::fitting;
 
-/// Keys over this many bytes are cut in pointers and for sinks.
-pub(super) const MAX_KEY: usize = 16 * 1024;
-/// The keys of all open objects that are remembered at once.
-const MAX_HELD: usize = 1 << 20;
+/// Keys over this many bytes are cut in pointers.
+const MAX_POINTER_KEY: usize = 1024;
+/// Pointers end behind this many bytes, so that a few hundred problems take little memory.
+const MAX_POINTER: usize = 64 * 1024;
+/// Ends what is cut.
+const CUT: &str = "…";
+/// The keys of all open objects that are remembered at once: as many as a table of 2^20 places holds
+/// before it doubles.
+const MAX_HELD: usize = 7 << 17;
 /// Up to here the keys of an object are compared one by one.
 const MAX_LISTED: usize = 32;
 
@@ -23,7 +29,7 @@ struct Level {
     /// Where the listed keys begin in `Path::listed`.
     listed: usize,
     /// The keys once they are too many for the list.
-    set: Option<Box<HashSet<u64>>>,
+    set: Option<HashSet<u64>>,
 }
 
 /// The open objects and arrays, outermost first.
@@ -79,16 +85,21 @@ impl Path {
         }
     }
 
-    /// Goes on to the member with this key, of which `text` is the first [`MAX_KEY`] bytes and `hash`
-    /// the hash of all; false when the object has had it.
+    /// Goes on to the member with this key, of which `text` is all or a part over 1 KiB and `hash` the
+    /// hash of all; false when the object has had it.
     ///
-    /// Keys are compared by a 64-bit hash: the million keys that are held at once collide by chance
-    /// once in 30 million documents, so the memory is worth more than exact keys.
+    /// Keys are compared by a 64-bit hash: the 917,504 keys that are held at most collide by chance
+    /// once in 40 million documents, so the memory is worth more than exact keys.
     pub(super) fn member(&mut self, text: &[u8], hash: u64) -> bool {
         let Some(level) = self.levels.last_mut() else { return true };
         level.keyed = true;
         self.text.truncate(level.text);
-        self.text.extend_from_slice(text);
+        if text.len() <= MAX_POINTER_KEY {
+            self.text.extend_from_slice(text);
+        } else {
+            self.text.extend_from_slice(&text[..fitting(text, MAX_POINTER_KEY)]);
+            self.text.extend_from_slice(CUT.as_bytes());
+        }
         if self.listed.len() + self.in_sets >= MAX_HELD {
             let known = level.set.as_ref().is_some_and(|set| set.contains(&hash));
             let known = known || self.listed[level.listed..].contains(&hash);
@@ -108,7 +119,7 @@ impl Path {
         if self.listed.len() - level.listed > MAX_LISTED {
             let set: HashSet<u64> = self.listed.drain(level.listed..).collect();
             self.in_sets += set.len();
-            level.set = Some(Box::new(set));
+            level.set = Some(set);
         }
         true
     }
@@ -127,6 +138,11 @@ impl Path {
             Place::Root => 0,
         };
         for (number, level) in self.levels[..upto].iter().enumerate() {
+            if pointer.len() > MAX_POINTER {
+                pointer.push('/');
+                pointer.push_str(CUT);
+                break;
+            }
             if !level.object {
                 write!(pointer, "/{}", level.index).expect("a String takes all");
             } else if level.keyed {

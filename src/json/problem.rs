@@ -102,7 +102,8 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// The first byte that is wrong.
     pub at: Position,
-    /// RFC 6901 pointer of the value it is in; holds keys of the input. Keys over 16 KiB are cut there.
+    /// RFC 6901 pointer of the value it is in; holds keys of the input. Keys over 1 KiB are cut and end
+    /// in `…`, and so does a pointer over 64 KiB.
     pub pointer: String,
     /// One line of printable ASCII: what was expected and what was found.
     pub message: String,
@@ -131,12 +132,12 @@ pub struct Summary {
     pub problems: Vec<Problem>,
     /// The number of records begun: lines that are not blank, or 1 for a document.
     pub records: u64,
-    /// Those of `records` that were read to their end without a structural problem.
+    /// Those of `records` that no structural problem ended early.
     pub whole: u64,
     /// The bytes gone through: all of the input, unless a structural problem ended a document or the
     /// sink had enough.
     pub bytes: u64,
-    /// Keys not compared with the others of their object, because over a million keys were open.
+    /// Keys not compared with the others of their object, because 917,504 keys of open objects were held already.
     pub keys_unchecked: u64,
     pub(super) counts: [u64; ProblemKind::ALL.len()],
 }

@@ -2,7 +2,8 @@
 
 use std::io::{self, Read};
 
-use super::parser::{Expected, Parser, Place, Step};
+use super::fault::{Expected, Place};
+use super::parser::{Parser, Step};
 use super::{Options, ProblemKind, Sink, Summary};
 
 /// Reads exactly one RFC 8259 document, in constant memory; an error only when the reader fails.

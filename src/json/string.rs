@@ -4,13 +4,15 @@ use std::io::Read;
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
+use super::fault::{Expected, Place};
 use super::input::{decode, is_noncharacter};
-use super::parser::{Expected, Parser, Place, Step, text};
-use super::path::MAX_KEY;
+use super::parser::{Parser, Step, text};
 use super::{ProblemKind, Sink, Span};
 
+/// A sink gets this many bytes of a key.
+const MAX_KEY: usize = 16 * 1024;
 /// A sink gets a longer string in parts of this many bytes.
-pub(super) const MAX_PART: usize = 64 * 1024;
+const MAX_PART: usize = 64 * 1024;
 
 /// The text of a string or key that is put together in `Parser::scratch`.
 struct Text {
@@ -46,8 +48,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     #[inline(never)]
     fn any_string(&mut self, start: u64) -> Step {
         self.scratch.clear();
-        let mut text_ = Text { start, expected: Expected::StringText, hash: None, salt: 0, cut: false };
-        self.quoted(&mut text_)?;
+        let mut to = Text { start, expected: Expected::StringText, hash: None, salt: 0, cut: false };
+        self.quoted(&mut to)?;
         if S::TEXT {
             self.sink.string(Span { start, end: self.input.offset() }, text(&self.scratch));
         }
@@ -287,7 +289,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
 }
 
 /// How many bytes of valid UTF-8 fit into `room`, at a character's end.
-fn fitting(run: &[u8], room: usize) -> usize {
+pub(super) fn fitting(run: &[u8], room: usize) -> usize {
     if run.len() <= room {
         return run.len();
     }

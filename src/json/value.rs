@@ -29,11 +29,15 @@ pub struct Record {
     pub value: Option<Value>,
 }
 
+/// A value this deep can still be dropped, compared and printed with recursion.
+const MAX_DEPTH: usize = 512;
+
 /// Reads exactly one document as [`read_document`] does and builds its value if it has at most
-/// `max_bytes` bytes. A larger one is read to its end all the same.
+/// `max_bytes` bytes. A larger one is read to its end all the same. Values nest at most 512 deep,
+/// whatever the options say.
 pub fn read_value(reader: impl Read, options: &Options, max_bytes: u64) -> io::Result<Document> {
     let mut builder = Builder { max_bytes, ..Builder::default() };
-    let summary = read_document(reader, options, &mut builder)?;
+    let summary = read_document(reader, &shallow(options), &mut builder)?;
     let value = builder.root.filter(|_| summary.whole > 0);
     Ok(Document { value, too_large: builder.too_large, summary })
 }
@@ -47,7 +51,11 @@ pub fn read_records(
     take: impl FnMut(Record),
 ) -> io::Result<Summary> {
     let builder = Builder { max_bytes, ..Builder::default() };
-    read_lines(reader, options, &mut Records { builder, line: 0, take })
+    read_lines(reader, &shallow(options), &mut Records { builder, line: 0, take })
+}
+
+fn shallow(options: &Options) -> Options {
+    Options { max_depth: options.max_depth.min(MAX_DEPTH), ..*options }
 }
 
 struct Records<F> {

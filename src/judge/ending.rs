@@ -99,7 +99,7 @@ const CRASHES: [&str; 8] = [
     "Traceback (most recent call last)",
     "Exception ignored in",
     "BrokenPipeError",
-    "panicked at",
+    "panicked",
     "goroutine ",
     "Unhandled 'error' event",
     "Exception in thread",

@@ -89,10 +89,10 @@ fn diagnosed(seen: &Seen) -> Look {
     }
 }
 
-/// Whether stdout starts with something that is no JSON at all (a cut document is some).
+/// Whether stdout holds something that is no JSON at all (a cut document is some).
 fn is_prose(seen: &Seen) -> bool {
     let scan = seen.scan();
-    scan.structural().is_some() && scan.shape.count() == 0
+    scan.structural().is_some_and(|problem| !super::sameness::ends_early(problem.kind))
 }
 
 fn error_object(seen: &Seen) -> Look {

@@ -45,11 +45,33 @@ fn code(case: &Case, code: i32, missing: &str) -> Judgement {
     let mut looks: Vec<Look> = own.map(|probe| ends_with(case, probe, code)).collect();
     let declared = looks.len();
     looks.extend(derived.map(|probe| ends_with(case, probe, code)));
+    if code == 0 {
+        let help = case.derived(Derived::Help).filter_map(|probe| case.plain(probe, OutputFormat::Text));
+        looks.extend(help.filter_map(|seen| help_given(&seen)));
+    }
     // Help and version say nothing about the target's real work.
     if code == 0 && declared == 0 {
         looks.push(Look::Unknown(format!("only help and version were run: {DECLARE}")));
     }
     Judgement::of(looks, missing)
+}
+
+/// Whether some call that is wrong did end with the code of a usage error.
+pub fn has_usage_code(case: &Case) -> bool {
+    let wrong = case.probes.iter().filter(|probe| probe.exit == Some(2));
+    wrong.filter_map(|probe| case.plain(probe, OutputFormat::Text)).any(|seen| seen.exit() == Some(2))
+}
+
+/// Help that was given is a success. Where there is none on stdout, the target may not know the flag.
+fn help_given(seen: &Seen) -> Option<Look> {
+    let given = !seen.run.stdout.bytes.is_empty() && seen.run.stderr.bytes.is_empty();
+    match seen.exit() {
+        Some(exit) if exit != 0 && given => {
+            let detail = format!("`--help` is answered, with exit code {exit}: expected 0");
+            Some(seen.broken_at_start(Stream::Stdout, detail))
+        }
+        _ => None,
+    }
 }
 
 /// A derived probe of the target itself, not a declared one asked in another way.
@@ -111,7 +133,7 @@ fn died(seen: &Seen) -> Option<Look> {
 /// The same code in every format and every time.
 fn same_code<'a>(case: &'a Case<'a>, probe: &'a Probe) -> Look {
     let runs = case.of(probe).filter(|seen| {
-        matches!(seen.variant(), Variant::Plain | Variant::Repeat)
+        matches!(seen.variant(), Variant::Plain | Variant::Repeat | Variant::HostileEnv)
             && !matches!(case.accepted(seen.format()), Accepted::No(_))
     });
     let mut first: Option<(Seen, i32)> = None;

@@ -37,12 +37,19 @@ fn same(short: &Seen, long: &Seen) -> Look {
         return Look::Broken(Finding::new(short.start_of(Stream::Stderr, detail)));
     }
     let other = short.scan();
+    if other.structural().is_some_and(|problem| super::sameness::ends_early(problem.kind)) {
+        return Look::Unknown(format!("{} is cut: see p2-output-complete", short.label()));
+    }
     if let Some(problem) = other.structural() {
         return short.broken_at(
             Stream::Stdout,
             problem.at,
             format!("not what `--output` gives: {}", problem.message),
         );
+    }
+    let repeats = long.case.repeats(long.probe, long.format());
+    if repeats.iter().any(|again| super::sameness::difference(&scan.shape, &again.scan().shape).is_some()) {
+        return Look::Unknown(format!("{} changes from run to run: see p2-output-stable", long.label()));
     }
     match super::sameness::difference(&scan.shape, &other.shape) {
         Some(difference) => short.broken(format!("not what `--output` gives: {difference}")),

@@ -68,6 +68,10 @@ fn invalid(seen: &Seen) -> Look {
             Stream::Stdout,
             "an output format that does not exist is refused, but with text on stdout: expected nothing there",
         ))),
+        // A target without the code 2 at all is p2-exit-usage's.
+        Some(exit) if exit != 2 && super::exits::has_usage_code(seen.case) => {
+            seen.broken(format!("an output format that does not exist ends with exit code {exit}: expected 2, a usage error"))
+        }
         Some(_) => Look::Held,
     }
 }

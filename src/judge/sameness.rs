@@ -28,7 +28,8 @@ impl Seen<'_> {
     }
 }
 
-fn ends_early(kind: ProblemKind) -> bool {
+/// What a stream that stops too early looks like.
+pub fn ends_early(kind: ProblemKind) -> bool {
     matches!(kind, ProblemKind::Truncated | ProblemKind::Torn | ProblemKind::Empty | ProblemKind::InvalidUtf8)
 }
 
@@ -124,7 +125,7 @@ fn size(node: &Node) -> u64 {
 
 impl<'a> Case<'a> {
     /// The plain run of a call and its repetitions, those that are data.
-    fn repeats(&'a self, probe: &'a Probe, format: OutputFormat) -> Vec<Seen<'a>> {
+    pub fn repeats(&'a self, probe: &'a Probe, format: OutputFormat) -> Vec<Seen<'a>> {
         self.of(probe)
             .filter(|seen| {
                 seen.format() == format && matches!(seen.variant(), Variant::Plain | Variant::Repeat)
@@ -220,7 +221,8 @@ fn names(types: &BTreeSet<Type>) -> String {
     types.iter().map(|of| of.name()).collect::<Vec<_>>().join(" or ")
 }
 
-/// Whether the keys in which two objects differ look like data rather than like names.
+/// Whether the keys in which two objects differ are data, as in a map, rather than names: they look
+/// like it, and so do the others, or all values are of one type.
 fn keys_are_data(a: &Node, b: &Node) -> bool {
     let differing: Vec<&String> = a
         .keys
@@ -228,7 +230,10 @@ fn keys_are_data(a: &Node, b: &Node) -> bool {
         .filter(|key| !b.keys.contains_key(*key))
         .chain(b.keys.keys().filter(|key| !a.keys.contains_key(*key)))
         .collect();
-    differing.iter().all(|key| key.contains(|c: char| c.is_ascii_digit() || "/.:@ ".contains(c)))
+    let is_data = |key: &str| key.contains(|c: char| c.is_ascii_digit() || "/.:@ ".contains(c));
+    let all = || a.keys.iter().chain(&b.keys);
+    let types: BTreeSet<Type> = all().flat_map(|(_, node)| node.types.keys().copied()).collect();
+    differing.iter().all(|key| is_data(key)) && (types.len() == 1 || all().all(|(key, _)| is_data(key)))
 }
 
 /// `p2-output-parity`
@@ -254,6 +259,11 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
         }
     }
     let (whole, records) = (document.scan(), lines.scan());
+    if let Some((pointer, count)) = document_line(&whole.shape, &records.shape) {
+        let detail =
+            format!("json has {count} records at {pointer}, and jsonl has the whole document as one");
+        return lines.broken_at_start(Stream::Stdout, detail);
+    }
     let lists = lists(&whole.shape);
     let matched = matches(&whole.shape, &records.shape);
     let steady = |probe: &Probe, format| {
@@ -272,10 +282,10 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
     let is_steady = || steady(document.probe, OutputFormat::Json) && steady(lines.probe, OutputFormat::Jsonl);
     match matched {
         Match::Same => Look::Held,
-        Match::OtherWords(pointer) if is_steady() => lines.broken(format!(
-            "the records have the keys of those at {pointer} in json, but not the same words in them"
+        Match::OtherValues(pointer) if is_steady() => lines.broken(format!(
+            "the records have the keys of those at {pointer} in json, but not the same values"
         )),
-        Match::OtherWords(_) => Look::Held, // Values that change by themselves.
+        Match::OtherValues(_) => Look::Held, // Values that change by themselves.
         Match::None => {
             let count = records.shape.count();
             let Some((pointer, list)) = lists.iter().max_by_key(|(_, list)| list.elements()) else {
@@ -311,8 +321,8 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
 /// How the records of a document and those of lines go together.
 enum Match {
     Same,
-    /// As many, with the same keys and types, but with other words.
-    OtherWords(String),
+    /// As many, with the same keys and types, but with other values.
+    OtherValues(String),
     None,
 }
 
@@ -332,16 +342,28 @@ fn matches(document: &Node, lines: &Node) -> Match {
             if !found || !all || (others && !tagged) || (others && list.elements() == 0) {
                 continue;
             }
-            if ours.iter().all(|(signature, kind)| theirs[signature].words == kind.words) {
+            if ours.iter().all(|(signature, kind)| theirs[signature].values == kind.values) {
                 return Match::Same;
             }
-            near = Match::OtherWords(pointer.clone());
+            near = Match::OtherValues(pointer.clone());
         }
     }
     if lines.count() <= 1 && single(document, lines) {
         return Match::Same;
     }
     near
+}
+
+/// The list of an envelope, where the one record of the lines is that whole envelope. Outside of an
+/// envelope a list belongs to the record.
+fn document_line(document: &Node, lines: &Node) -> Option<(String, u64)> {
+    let envelope = ["ok", "success"].iter().any(|key| document.keys.contains_key(*key));
+    let alike = lines.count() == 1 && lines.kinds.whole == document.kinds.whole;
+    let list = ["data", "items", "results", "records", "entries"]
+        .iter()
+        .find_map(|key| Some((format!("/{key}"), document.keys.get(*key)?)));
+    list.filter(|(_, list)| envelope && alike && list.kinds.count() > 1)
+        .map(|(pointer, list)| (pointer, list.elements()))
 }
 
 /// One record that is the document, or one of its members; or none, for an empty document.

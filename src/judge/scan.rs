@@ -15,6 +15,8 @@ pub struct Scan {
     pub summary: Summary,
     /// The merged shape of the document, or of all records.
     pub shape: Shape,
+    /// The line of the first structural problem holds control bytes as well.
+    controls_follow: bool,
     /// Why the stream could not be read back.
     pub unreadable: Option<String>,
 }
@@ -29,7 +31,13 @@ impl Scan {
                 json::read_document(bytes.reader(), &options, &mut sink)?
             }
         };
-        Ok(Self { summary, shape: sink.finish(), unreadable: None })
+        let controls_follow = match summary.first(Class::Structural) {
+            Some(problem) if matches!(problem.kind, ProblemKind::Syntax | ProblemKind::Trailing) => {
+                controls_follow(bytes, problem.at.offset)?
+            }
+            _ => false,
+        };
+        Ok(Self { summary, shape: sink.finish(), controls_follow, unreadable: None })
     }
 
     /// The first problem that makes the stream no document, or no JSON lines, at all.
@@ -42,13 +50,23 @@ impl Scan {
         self.summary.problems.iter()
     }
 
-    /// The first control byte that is no part of data: what a terminal would act on.
+    /// The first problem, when it comes of control bytes: what a terminal would act on. Words around
+    /// them, such as those of a progress line, do not make it another cause.
     pub fn control(&self) -> Option<&Problem> {
         let first = self
             .problems()
             .find(|problem| is_control(problem.kind) || problem.kind.class() == Class::Structural)?;
-        is_control(first.kind).then_some(first)
+        (is_control(first.kind) || self.controls_follow).then_some(first)
     }
+}
+
+/// Whether the line that starts at `offset` holds bytes that a terminal acts on.
+fn controls_follow(bytes: &Bytes, offset: u64) -> std::io::Result<bool> {
+    let mut window = [0; 1024];
+    let n = bytes.read_at(offset, &mut window)?;
+    let end = memchr::memchr(b'\n', &window[..n]).unwrap_or(n);
+    let line = window[..end].strip_suffix(b"\r").unwrap_or(&window[..end]);
+    Ok(line.iter().any(|byte| byte.is_ascii_control() && *byte != b'\t'))
 }
 
 fn is_control(kind: ProblemKind) -> bool {
@@ -73,6 +91,7 @@ impl Scans {
         let scan = Scan::of(bytes, format).unwrap_or_else(|error| Scan {
             summary: Summary::default(),
             shape: Shape::default(),
+            controls_follow: false,
             unreadable: Some(error.to_string()),
         });
         let scan = Rc::new(scan);

@@ -79,7 +79,7 @@ impl Node {
     }
 }
 
-/// Kinds of objects by their keys and types, each with how many there were and a sum over the words
+/// Kinds of objects by their keys and types, each with how many there were and a sum over the values
 /// in them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kinds {
@@ -96,9 +96,9 @@ pub struct Kinds {
 pub struct Kind {
     /// How many.
     pub count: u64,
-    /// Sum of hashes over their words: strings without digits, and booleans. Order of objects does
-    /// not matter; times, IDs and numbers are left out, for they change from run to run.
-    pub words: u64,
+    /// Sum of hashes over their keys and values, in which the order of objects does not matter. Strings
+    /// that name a format are left out: they differ between formats by right.
+    pub values: u64,
 }
 
 /// The shape of a whole stream.
@@ -109,7 +109,7 @@ pub type Shape = Node;
 pub struct ShapeSink {
     nodes: Vec<Slot>,
     frames: Vec<Frame>,
-    /// Whether the words that are met belong to a longer string, which has none of its own.
+    /// Whether the last part of a longer string is met, which is left out.
     in_parts: bool,
 }
 
@@ -134,7 +134,7 @@ struct Frame {
     /// For an object: its keys with their types, and what says its kind.
     members: BTreeMap<String, Type>,
     tag: Option<(&'static str, u64)>,
-    words: u64,
+    values: u64,
 }
 
 impl ShapeSink {
@@ -188,7 +188,7 @@ impl ShapeSink {
             child: None,
             members: BTreeMap::new(),
             tag: None,
-            words: 0,
+            values: 0,
         });
     }
 
@@ -198,7 +198,7 @@ impl ShapeSink {
         let list = match self.frames.last_mut() {
             None => Some(0),
             Some(parent) => {
-                parent.words = parent.words.wrapping_add(frame.words);
+                parent.values = parent.values.wrapping_add(frame.values);
                 parent.node.filter(|_| !parent.is_object)
             }
         };
@@ -207,10 +207,10 @@ impl ShapeSink {
         }
     }
 
-    fn word(&mut self, text: &[u8]) -> u64 {
+    fn value(&mut self, text: &[u8]) -> u64 {
         let Some(frame) = self.frames.last_mut() else { return 0 };
         let hash = xxh3_64(frame.key.as_bytes()).rotate_left(17) ^ xxh3_64(text);
-        frame.words = frame.words.wrapping_add(hash);
+        frame.values = frame.values.wrapping_add(hash);
         hash
     }
 }
@@ -230,9 +230,9 @@ fn take(nodes: &mut [Slot], at: usize) -> Node {
 impl Kinds {
     fn add(&mut self, object: &Frame) {
         let tag = object.tag.map(|(key, _)| key);
-        let words = object.words.wrapping_sub(object.tag.map_or(0, |(_, hash)| hash));
-        self.more |= !count(&mut self.whole, signature(object, None), object.words);
-        self.more |= !count(&mut self.untagged, signature(object, tag), words);
+        let values = object.values.wrapping_sub(object.tag.map_or(0, |(_, hash)| hash));
+        self.more |= !count(&mut self.whole, signature(object, None), object.values);
+        self.more |= !count(&mut self.untagged, signature(object, tag), values);
     }
 
     /// How many objects there are.
@@ -246,7 +246,7 @@ fn signature(object: &Frame, without: Option<&str>) -> String {
     members.map(|(key, of)| format!("{key}: {}", of.name())).collect::<Vec<_>>().join(", ")
 }
 
-fn count(kinds: &mut BTreeMap<String, Kind>, signature: String, words: u64) -> bool {
+fn count(kinds: &mut BTreeMap<String, Kind>, signature: String, values: u64) -> bool {
     let full = kinds.len() >= MAX_KINDS;
     let kind = match kinds.entry(signature) {
         Entry::Occupied(entry) => entry.into_mut(),
@@ -254,7 +254,7 @@ fn count(kinds: &mut BTreeMap<String, Kind>, signature: String, words: u64) -> b
         Entry::Vacant(entry) => entry.insert(Kind::default()),
     };
     kind.count += 1;
-    kind.words = kind.words.wrapping_add(words);
+    kind.values = kind.values.wrapping_add(values);
     true
 }
 
@@ -306,9 +306,8 @@ impl Sink for ShapeSink {
 
     fn string(&mut self, _span: Span, text: &str) {
         let long = std::mem::take(&mut self.in_parts);
-        // What names the format itself differs between formats by right.
-        let stable = !long && !text.bytes().any(|byte| byte.is_ascii_digit()) && !text.contains("json");
-        let hash = if stable { self.word(text.as_bytes()) } else { 0 };
+        let counts = !long && !text.contains("json");
+        let hash = if counts { self.value(text.as_bytes()) } else { 0 };
         if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_object && frame.tag.is_none())
             && let Some(tag) = TAGS.iter().find(|tag| **tag == frame.key)
         {
@@ -317,12 +316,17 @@ impl Sink for ShapeSink {
         self.enter(Type::String);
     }
 
-    fn number(&mut self, _span: Span, _text: &str) {
+    fn number(&mut self, _span: Span, text: &str) {
+        // 1.0 and 1 are one number.
+        match text.parse::<f64>() {
+            Ok(number) => self.value(&number.to_bits().to_le_bytes()),
+            Err(_) => self.value(text.as_bytes()),
+        };
         self.enter(Type::Number);
     }
 
     fn bool(&mut self, _span: Span, value: bool) {
-        self.word(if value { b"true" } else { b"false" });
+        self.value(if value { b"true" } else { b"false" });
         self.enter(Type::Bool);
     }
 

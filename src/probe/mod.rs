@@ -3,12 +3,12 @@
 mod derive;
 mod plan;
 mod recording;
-//mod spec;
+mod spec;
 
 pub use derive::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, derived};
 pub use plan::{help_run, plan};
 pub use recording::Recording;
-//pub use spec::specs;
+pub use spec::specs;
 
 use crate::config::{Formats, ProbeConfig, TargetConfig, place_format};
 use crate::report::catalogue::Derived;

@@ -29,7 +29,9 @@ pub fn plan(
     }
     let mut probes = declared;
     probes.extend(derived(&kinds, &probes, promises, timeout));
-    let runs = probes.iter().flat_map(|probe| runs_of(probe, &wanted)).collect();
+    let mut runs: Vec<RunKey> = probes.iter().flat_map(|probe| runs_of(probe, &wanted)).collect();
+    // Repetitions come last: a value that is the same before and after all else did not change meanwhile.
+    runs.sort_by_key(|run| (run.variant == Variant::Repeat).then_some(run.nth));
     (probes, runs)
 }
 

@@ -1,0 +1,180 @@
+//! Noting problems: what was expected, what was found, and which value it is in.
+
+use std::io::Read;
+
+use super::input::decode;
+use super::parser::{Parser, Stop, text};
+use super::{Problem, ProblemKind, Sink};
+
+/// Which value the pointer of a problem names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The member or element that is being read.
+    Value,
+    /// The container that is being read.
+    Container,
+    /// The document or record.
+    Root,
+}
+
+/// What the grammar wants next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expected {
+    Value,
+    ElementOrEnd,
+    KeyOrEnd,
+    Key,
+    Colon,
+    CommaOrBrace,
+    CommaOrBracket,
+    KeyText,
+    StringText,
+    Digit,
+    Literal,
+    End,
+}
+
+impl Expected {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Value => "a JSON value",
+            Self::ElementOrEnd => "a JSON value or `]`",
+            Self::KeyOrEnd => "a key in double quotes or `}`",
+            Self::Key => "a key in double quotes",
+            Self::Colon => "`:` behind the key",
+            Self::CommaOrBrace => "`,` or `}`",
+            Self::CommaOrBracket => "`,` or `]`",
+            Self::KeyText | Self::StringText => "the closing quote of a string",
+            Self::Digit => "a digit",
+            Self::Literal => "the rest of `true`, `false` or `null`",
+            Self::End => "only white space behind the document",
+        }
+    }
+
+    /// Whether it concerns the container or the member or element that was begun last.
+    pub(super) fn place(self) -> Place {
+        match self {
+            Self::KeyOrEnd | Self::Key | Self::CommaOrBrace | Self::CommaOrBracket | Self::KeyText => {
+                Place::Container
+            }
+            _ => Place::Value,
+        }
+    }
+
+    /// Whether a token that begins with this byte is expected.
+    pub(super) fn admits(self, byte: u8) -> bool {
+        match self {
+            Self::Value => matches!(byte, b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'),
+            Self::ElementOrEnd => byte == b']' || Self::Value.admits(byte),
+            Self::KeyOrEnd => matches!(byte, b'"' | b'}'),
+            Self::Key => byte == b'"',
+            Self::Colon => byte == b':',
+            Self::CommaOrBrace => matches!(byte, b',' | b'}'),
+            Self::CommaOrBracket => matches!(byte, b',' | b']'),
+            Self::KeyText | Self::StringText | Self::Digit | Self::Literal | Self::End => false,
+        }
+    }
+}
+
+impl<R: Read, S: Sink> Parser<'_, R, S> {
+    /// The next byte is none that may stand here.
+    pub(super) fn unexpected(&mut self, expected: Expected) -> Stop {
+        let at = self.input.offset();
+        let byte = self.input.at_hand().unwrap_or_default();
+        let mut word = 0;
+        while word < 24 && self.input.ensure(word + 1) && self.input.rest()[word].is_ascii_alphanumeric() {
+            word += 1;
+        }
+        let kind = match byte {
+            b'\n' if self.line.wanted => return self.torn(at, expected),
+            0 => ProblemKind::Nul,
+            1..=8 | 0x0b | 0x0c | 0x0e..=0x1f | 0x7f => ProblemKind::Control,
+            0xc2 if (0x80..=0x9f).contains(&decode(self.input.rest())) => ProblemKind::Control,
+            0xef if self.input.rest().starts_with(b"\xef\xbb\xbf") => ProblemKind::Bom,
+            _ if expected == Expected::End => ProblemKind::Trailing,
+            _ => ProblemKind::Syntax,
+        };
+        self.fail(kind, at, expected.place(), |parser| {
+            format!("expected {}, found {}", parser.wording(expected), spell(parser.input.rest(), word))
+        })
+    }
+
+    fn wording(&self, expected: Expected) -> &'static str {
+        match expected {
+            Expected::End if self.line.wanted => "a newline behind the record",
+            _ => expected.text(),
+        }
+    }
+
+    /// There are no more valid bytes.
+    pub(super) fn ended(&mut self, expected: Expected) -> Stop {
+        let at = self.input.offset();
+        if let Some(byte) = self.input.invalid_byte() {
+            if at == 0 && matches!(byte, 0xfe | 0xff) {
+                return self.fail(ProblemKind::Bom, at, Place::Root, |_| {
+                    "expected UTF-8, found the byte order mark of UTF-16".into()
+                });
+            }
+            return self.fail(ProblemKind::InvalidUtf8, at, expected.place(), |_| {
+                format!("expected UTF-8, found {byte:#04x}")
+            });
+        }
+        if self.line.wanted {
+            return self.torn(at, expected);
+        }
+        self.fail(ProblemKind::Truncated, at, expected.place(), |_| {
+            format!("expected {}, found the end of the input", expected.text())
+        })
+    }
+
+    /// The line ends inside a value, at `at`.
+    pub(super) fn torn(&mut self, at: u64, expected: Expected) -> Stop {
+        self.fail(ProblemKind::Torn, at, expected.place(), |_| {
+            format!("expected {}, found the end of the line: the record is torn", expected.text())
+        })
+    }
+
+    /// Notes a problem that ends the document or record.
+    pub(super) fn fail(
+        &mut self,
+        kind: ProblemKind,
+        at: u64,
+        place: Place,
+        message: impl FnOnce(&Self) -> String,
+    ) -> Stop {
+        self.report(kind, at, place, message);
+        Stop
+    }
+
+    /// Notes a problem at an offset that is at hand or pinned.
+    #[cold]
+    pub(super) fn report(
+        &mut self,
+        kind: ProblemKind,
+        at: u64,
+        place: Place,
+        message: impl FnOnce(&Self) -> String,
+    ) {
+        let count = self.summary.counts[kind as usize];
+        self.summary.counts[kind as usize] += 1;
+        if count < self.options.max_problems as u64 {
+            let at = self.input.position(at);
+            let pointer = self.path.pointer(place);
+            let message = message(self);
+            self.summary.problems.push(Problem { kind, at, pointer, message });
+        }
+    }
+}
+
+/// What comes next, in printable ASCII: a word of `word` bytes, a character or a byte.
+fn spell(bytes: &[u8], word: usize) -> String {
+    match bytes.first() {
+        None => "the end of the input".into(),
+        Some(b'`') => "a backquote".into(),
+        Some(_) if word > 0 => format!("`{}`", text(&bytes[..word])),
+        Some(b'\n') => "a newline".into(),
+        Some(byte) if byte.is_ascii_graphic() => format!("`{}`", char::from(*byte)),
+        Some(byte) if byte.is_ascii() => format!("{byte:#04x}"),
+        Some(_) => format!("U+{:04X}", decode(bytes)),
+    }
+}

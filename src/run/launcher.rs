@@ -1,0 +1,152 @@
+//! The launcher: this program, started again, which sets up the conditions of a run and then becomes
+//! the target.
+
+use super::Enforced;
+use super::plan::{Answer, Plan};
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr,
+    RulesetError, RulesetStatus, Scope, path_beneath_rules,
+};
+use rustix::fs::Mode;
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getppid, getrlimit, ioctl_tiocsctty, set_parent_process_death_signal,
+    setrlimit, setsid, umask,
+};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+/// The hidden first argument that makes `main` call [`launcher_main`].
+pub const LAUNCH_ARGUMENT: &str = "__launch";
+
+/// Another process may hold the program open for writing for a moment: so long is waited for it.
+const TEXT_BUSY_TRIES: usize = 50;
+const TEXT_BUSY_PAUSE: Duration = Duration::from_millis(2);
+
+/// Does what the plan on standard input (a socket) says and becomes the target. Comes back only when
+/// that failed; the failure is then told over the socket, and the code is for `main` to exit with.
+pub fn launcher_main() -> ExitCode {
+    let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
+    let Ok(mut socket) = socket else { return ExitCode::from(2) };
+    let (doing, error) = match become_target(&mut socket) {
+        Ok(never) => match never {},
+        Err(failure) => failure,
+    };
+    socket.write_all(&Answer::failed(&error, doing)).unwrap_or_default();
+    ExitCode::from(2)
+}
+
+/// What was being done, and the error.
+type Failure = (&'static str, io::Error);
+
+fn become_target(socket: &mut UnixStream) -> Result<std::convert::Infallible, Failure> {
+    let (plan, [stdin, stdout, stderr]) =
+        Plan::receive(socket).map_err(|e| ("cannot read the launcher's plan", e))?;
+    let failed = |doing: &'static str| move |e: Errno| (doing, io::Error::from(e));
+
+    // The limit that marks the run comes before the session: whoever is in a session of its own
+    // without the mark has shed it.
+    set_limits(&plan);
+    setsid().map_err(failed("cannot make a session"))?;
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed("cannot tie it to the checker"))?;
+    if getppid().map(Pid::as_raw_pid) != Some(plan.parent) {
+        return Err(("the checker is gone", Errno::SRCH.into()));
+    }
+    umask(Mode::from_raw_mode(0o022));
+    dup2_stdin(stdin).map_err(failed("cannot set standard input"))?;
+    dup2_stdout(stdout).map_err(failed("cannot set standard output"))?;
+    dup2_stderr(stderr).map_err(failed("cannot set standard error"))?;
+    if plan.terminal {
+        ioctl_tiocsctty(io::stdout()).map_err(failed("cannot take the terminal"))?;
+    }
+    std::env::set_current_dir(&plan.cwd).map_err(|e| ("cannot enter the working directory", e))?;
+    reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
+    let enforced = match &plan.sandbox {
+        None => None,
+        Some(paths) => Some(confine(paths).map_err(|e| ("cannot confine it", io::Error::other(e)))?),
+    };
+    close_fds::set_fds_cloexec(3, &[]);
+    socket.write_all(&Answer::ready(enforced)).map_err(|e| ("the checker is gone", e))?;
+
+    // The standard library sets SIGPIPE back to its default and unblocks all signals before exec.
+    let mut command = Command::new(&plan.program);
+    command.args(&plan.args).env_clear().envs(plan.env);
+    let mut error = command.exec();
+    for _ in 0..TEXT_BUSY_TRIES {
+        if error.raw_os_error() != Some(Errno::TXTBSY.raw_os_error()) {
+            break;
+        }
+        std::thread::sleep(TEXT_BUSY_PAUSE);
+        error = command.exec();
+    }
+    Err(("", error))
+}
+
+/// Sets what may be set. A limit that is refused (since the caller's own is lower) stays as it was.
+fn set_limits(plan: &Plan) {
+    let both = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
+    let open_files = getrlimit(Resource::Nofile);
+    let most = |limit: Option<u64>, cap: u64| Some(limit.map_or(cap, |limit| limit.min(cap)));
+    let limits = [
+        (Resource::Core, both(0)),
+        (Resource::Cpu, both(plan.cpu)),
+        (Resource::Fsize, both(plan.file_size)),
+        (
+            Resource::Nofile,
+            // Some programs close every number up to the hard limit, one by one.
+            Rlimit {
+                current: most(plan.open_files, MOST_OPEN_FILES),
+                maximum: most(open_files.maximum, MOST_OPEN_FILES),
+            },
+        ),
+    ];
+    for (resource, limit) in limits {
+        setrlimit(resource, limit).unwrap_or_default();
+    }
+}
+
+const MOST_OPEN_FILES: u64 = 1 << 16;
+
+/// Sets signals that are ignored back to their defaults: a signal with a handler gets its default back
+/// at exec, so it is enough to have one.
+fn reset_signals(ignored: &[i32]) -> io::Result<()> {
+    if ignored.is_empty() {
+        return Ok(());
+    }
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let _entered = runtime.enter();
+    for &number in ignored {
+        // SIGKILL and its like can have no handler, and cannot be ignored either.
+        signal(SignalKind::from_raw(number)).map(drop).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Lets the process write only below `paths` (and to the devices everybody writes to), open no TCP
+/// connection or port, and signal nobody outside; as far as the kernel can.
+fn confine(paths: &[PathBuf]) -> Result<Enforced, RulesetError> {
+    const DEVICES: &[&str] =
+        &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts"];
+    // Version 5 adds the control of devices, which would break `isatty` on a terminal opened later.
+    let writes = AccessFs::from_write(ABI::V4);
+    let devices = DEVICES.iter().map(PathBuf::from);
+    let RestrictionStatus { ruleset, .. } = Ruleset::default()
+        .handle_access(writes)?
+        .handle_access(AccessNet::from_all(ABI::V4))?
+        .scope(Scope::from_all(ABI::V6))?
+        .create()?
+        .add_rules(path_beneath_rules(paths.iter().cloned().chain(devices), writes))?
+        .restrict_self()?;
+    Ok(match ruleset {
+        RulesetStatus::FullyEnforced => Enforced::Fully,
+        RulesetStatus::PartiallyEnforced => Enforced::Partly,
+        RulesetStatus::NotEnforced => Enforced::Not,
+    })
+}

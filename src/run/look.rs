@@ -1,0 +1,225 @@
+//! What the processes of a run are doing, from a look at /proc.
+
+use super::Waiting;
+use super::channel::Places;
+use super::proc::{self, Stat};
+
+/// One look at all processes of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Look {
+    /// What a thread was seen to wait for, when that is input.
+    pub input: Option<Waiting>,
+    /// How sure it is that nothing else will happen.
+    pub sure: Sure,
+    /// Processor time so far, in clock ticks.
+    pub ticks: u64,
+    running: bool,
+    stopped: bool,
+}
+
+/// How sure it is that nothing but the awaited input can wake a run up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sure {
+    /// Something else can: a timer, a connection, or it cannot be told.
+    No,
+    /// A lock with a time limit, such as the runtimes of languages hold beside a blocked reader.
+    Almost,
+    /// Nothing can.
+    Yes,
+}
+
+/// What one thread does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    Input(Waiting),
+    /// Waits for another thread or process of the run.
+    Waits,
+    /// The same, with a time limit.
+    Limited,
+    /// Runs, or waits for something else, or it cannot be told.
+    Other,
+}
+
+impl Look {
+    /// Looks at `processes`, which read from `places`.
+    pub fn at(processes: &[Stat], places: &Places) -> Self {
+        let mut look = Self { input: None, sure: Sure::Yes, ticks: 0, running: false, stopped: false };
+        for process in processes {
+            look.ticks += process.ticks;
+            look.stopped |= matches!(process.state, b'T' | b't');
+            for thread in proc::threads(process.pid) {
+                look.running |= proc::thread_state(process.pid, thread) == Some(b'R');
+                match doing(process.pid, thread, places) {
+                    // A pipe is more likely to be what was meant than a terminal that is also there.
+                    Doing::Input(Waiting::Stdin) => look.input = Some(Waiting::Stdin),
+                    Doing::Input(input) => look.input = look.input.or(Some(input)),
+                    Doing::Waits => {}
+                    Doing::Limited => look.sure = look.sure.min(Sure::Almost),
+                    Doing::Other => look.sure = Sure::No,
+                }
+            }
+        }
+        if look.running || look.stopped {
+            look.sure = Sure::No;
+        }
+        look
+    }
+
+    /// What the run was doing, told from this look and one a short time before.
+    pub fn since(&self, before: &Self) -> Waiting {
+        if self.stopped {
+            Waiting::Stopped
+        } else if let Some(input) = self.input {
+            input
+        } else if self.running && before.running || self.ticks > before.ticks + 1 {
+            Waiting::Busy
+        } else {
+            Waiting::Asleep
+        }
+    }
+}
+
+/// What a descriptor is, to somebody who waits for it.
+fn source(pid: i32, fd: i32, places: &Places) -> Doing {
+    let Some(link) = proc::descriptor(pid, fd) else { return Doing::Other };
+    if places.stdin.as_ref() == Some(&link) {
+        Doing::Input(Waiting::Stdin)
+    } else if places.terminal.is_some() && (places.terminal.as_ref() == Some(&link) || link == b"/dev/tty") {
+        Doing::Input(Waiting::Terminal)
+    } else if link.starts_with(b"pipe:") || INTERNAL.contains(&link.as_slice()) {
+        Doing::Waits
+    } else {
+        Doing::Other
+    }
+}
+
+/// Descriptors that only the run's own processes wake up.
+const INTERNAL: &[&[u8]] = &[
+    b"anon_inode:[eventfd]",
+    b"anon_inode:[eventpoll]",
+    b"anon_inode:[signalfd]",
+    b"anon_inode:[pidfd]",
+    b"anon_inode:[io_uring]",
+];
+
+/// What waiting for any of several descriptors amounts to.
+fn any_source(pid: i32, fds: &[i32], places: &Places) -> Doing {
+    let all: Vec<Doing> = fds.iter().map(|&fd| source(pid, fd, places)).collect();
+    if all.contains(&Doing::Other) {
+        return Doing::Other;
+    }
+    all.into_iter().find(|doing| matches!(doing, Doing::Input(_))).unwrap_or(Doing::Waits)
+}
+
+fn doing(pid: i32, thread: i32, places: &Places) -> Doing {
+    let Some((number, arguments)) = proc::system_call(pid, thread) else { return Doing::Other };
+    let [first, second, third, fourth, fifth, _] = arguments;
+    let limited = |is: bool| if is { Doing::Limited } else { Doing::Waits };
+    // The kernel's `int` is the low half of a register.
+    let int = |argument: u64| argument as u32 as i32;
+    match number {
+        _ if !calls::KNOWN => Doing::Other,
+        calls::READ | calls::READV => source(pid, int(first), places),
+        calls::WAIT4 | calls::WAITID | calls::PAUSE | calls::SIGSUSPEND => Doing::Waits,
+        calls::SIGTIMEDWAIT => limited(third != 0),
+        // Of the futex operations only those that wait block, and they have their limit here.
+        calls::FUTEX => limited(fourth != 0),
+        calls::POLL if int(third) >= 0 => Doing::Other,
+        calls::PPOLL if third != 0 => Doing::Other,
+        calls::POLL | calls::PPOLL => match polled(pid, first, second) {
+            Some(fds) => any_source(pid, &fds, places),
+            None => Doing::Other,
+        },
+        calls::SELECT | calls::PSELECT6 if fifth != 0 => Doing::Other,
+        calls::SELECT | calls::PSELECT6 => match selected(pid, first, second) {
+            Some(fds) => any_source(pid, &fds, places),
+            None => Doing::Other,
+        },
+        calls::EPOLL_WAIT | calls::EPOLL_PWAIT if int(fourth) >= 0 => Doing::Other,
+        calls::EPOLL_PWAIT2 if fourth != 0 => Doing::Other,
+        calls::EPOLL_WAIT | calls::EPOLL_PWAIT | calls::EPOLL_PWAIT2 => {
+            match proc::epoll_members(pid, int(first)) {
+                Some(fds) => any_source(pid, &fds, places),
+                None => Doing::Other,
+            }
+        }
+        _ => Doing::Other,
+    }
+}
+
+/// More descriptors than this in one call are not looked at.
+const MOST: u64 = 1024;
+
+/// The descriptors of a `struct pollfd` array that are waited for to be readable.
+fn polled(pid: i32, address: u64, count: u64) -> Option<Vec<i32>> {
+    const READABLE: i16 = 1;
+    if count > MOST {
+        return None;
+    }
+    let raw = proc::memory(pid, address, usize::try_from(count).ok()? * 8)?;
+    let entries = raw.as_chunks::<8>().0.iter();
+    let entries = entries
+        .map(|[a, b, c, d, e, f, _, _]| (i32::from_ne_bytes([*a, *b, *c, *d]), i16::from_ne_bytes([*e, *f])));
+    // One that waits for room to write can be woken by us.
+    let all: Vec<(i32, i16)> = entries.filter(|(fd, events)| *fd >= 0 && *events != 0).collect();
+    all.into_iter().map(|(fd, events)| (events & READABLE != 0).then_some(fd)).collect()
+}
+
+/// The descriptors of an `fd_set`.
+fn selected(pid: i32, count: u64, address: u64) -> Option<Vec<i32>> {
+    if count > MOST {
+        return None;
+    }
+    if address == 0 {
+        return Some(Vec::new());
+    }
+    let count = i32::try_from(count).ok()?;
+    let words = usize::try_from(count).ok()?.div_ceil(64);
+    let raw = proc::memory(pid, address, words * 8)?;
+    let words: Vec<u64> = raw.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word)).collect();
+    Some((0..count).filter(|fd| words[*fd as usize / 64] & (1 << (fd % 64)) != 0).collect())
+}
+
+/// The numbers of the system calls in which a program waits.
+#[cfg(target_arch = "x86_64")]
+mod calls {
+    /// Whether the numbers are right for this architecture; else nothing can be told.
+    pub const KNOWN: bool = true;
+    pub const READ: u64 = 0;
+    pub const READV: u64 = 19;
+    pub const POLL: u64 = 7;
+    pub const PPOLL: u64 = 271;
+    pub const SELECT: u64 = 23;
+    pub const PSELECT6: u64 = 270;
+    pub const EPOLL_WAIT: u64 = 232;
+    pub const EPOLL_PWAIT: u64 = 281;
+    pub const EPOLL_PWAIT2: u64 = 441;
+    pub const WAIT4: u64 = 61;
+    pub const WAITID: u64 = 247;
+    pub const PAUSE: u64 = 34;
+    pub const SIGSUSPEND: u64 = 130;
+    pub const SIGTIMEDWAIT: u64 = 128;
+    pub const FUTEX: u64 = 202;
+}
+
+/// Newer architectures share one table, without the older calls: these have numbers that none has.
+#[cfg(not(target_arch = "x86_64"))]
+mod calls {
+    /// Whether the numbers are right for this architecture; else nothing can be told.
+    pub const KNOWN: bool = cfg!(any(target_arch = "aarch64", target_arch = "riscv64"));
+    pub const READ: u64 = 63;
+    pub const READV: u64 = 65;
+    pub const POLL: u64 = u64::MAX;
+    pub const PPOLL: u64 = 73;
+    pub const SELECT: u64 = u64::MAX - 1;
+    pub const PSELECT6: u64 = 72;
+    pub const EPOLL_WAIT: u64 = u64::MAX - 2;
+    pub const EPOLL_PWAIT: u64 = 22;
+    pub const EPOLL_PWAIT2: u64 = 441;
+    pub const WAIT4: u64 = 260;
+    pub const WAITID: u64 = 95;
+    pub const PAUSE: u64 = u64::MAX - 3;
+    pub const SIGSUSPEND: u64 = 133;
+    pub const SIGTIMEDWAIT: u64 = 137;
+    pub const FUTEX: u64 = 98;
+}

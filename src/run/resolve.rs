@@ -1,0 +1,87 @@
+//! Finds a program: once, to an absolute path, never with a shell.
+
+use super::env::{clean_path, folders_of};
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The absolute path of a program. A name without a slash is looked for in the absolute entries of
+/// `path` (empty and relative ones are ignored); any other name is a path of its own, from the working
+/// directory. Links stay as they are, since a program may go by the name it is called by; a shim of
+/// asdf becomes the program behind it, since asdf looks for the chosen version below HOME.
+///
+/// # Errors
+/// [`ErrorKind::Config`](crate::error::ErrorKind::Config) when there is no such file,
+/// [`ErrorKind::Auth`](crate::error::ErrorKind::Auth) when there is one that may not be executed.
+pub fn resolve(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf> {
+    let shown = program.display();
+    let is_path = program.as_encoded_bytes().contains(&b'/');
+    let candidates: Vec<PathBuf> = if program.is_empty() {
+        Vec::new()
+    } else if is_path {
+        let absolute = std::path::absolute(program);
+        vec![absolute.map_err(|e| Error::config(format!("cannot find {shown}: {e}")))?]
+    } else {
+        folders_of(&clean_path(path)).into_iter().map(|folder| folder.join(program)).collect()
+    };
+    if let Some(found) = candidates.iter().find(|file| is_executable(file)) {
+        return Ok(behind_asdf(found).unwrap_or_else(|| found.clone()));
+    }
+    if let Some(file) = candidates.iter().find(|file| file.exists()) {
+        let why = if file.is_dir() { "it is a folder" } else { "it is not executable" };
+        let error = Error::auth(format!("{} may not be executed: {why}", file.display()));
+        return Err(match file.is_dir() {
+            true => error.hint("name the program in the folder"),
+            false => error.hint(format!("chmod +x {}", file.display())),
+        });
+    }
+    Err(match is_path {
+        true => Error::config(format!("there is no file {shown}")),
+        false => Error::config(format!("there is no program {shown} on PATH"))
+            .hint("give its path, such as ./target/debug/NAME"),
+    })
+}
+
+/// Whether it is a regular file that we may execute.
+fn is_executable(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// The program behind a shim of asdf: a small script that names plugins and versions, in
+/// `DATA/shims`, for programs in `DATA/installs/PLUGIN/VERSION/bin`. The version is the user's choice
+/// for the whole account (`~/.tool-versions`), or the only one there is.
+fn behind_asdf(shim: &Path) -> Option<PathBuf> {
+    let folder = shim.parent().filter(|folder| folder.ends_with("shims"))?;
+    let script = small_text(shim)?;
+    let named: Vec<(&str, &str)> =
+        script.lines().filter_map(|line| line.strip_prefix("# asdf-plugin: ")?.split_once(' ')).collect();
+    let chosen = std::env::home_dir().and_then(|home| small_text(&home.join(".tool-versions")));
+    let chosen: BTreeMap<&str, &str> = chosen
+        .as_deref()
+        .unwrap_or_default()
+        .lines()
+        .filter_map(|line| line.split_once(char::is_whitespace))
+        .filter_map(|(plugin, versions)| Some((plugin, versions.split_whitespace().next()?)))
+        .collect();
+    let (plugin, version) = match named.as_slice() {
+        [only] => *only,
+        _ => *named.iter().find(|(plugin, version)| chosen.get(plugin) == Some(version))?,
+    };
+    let install = folder.parent()?.join("installs").join(plugin).join(version);
+    let name = shim.file_name()?;
+    [install.join("bin").join(name), install.join(name)].into_iter().find(|file| is_executable(file))
+}
+
+/// A text file's beginning.
+fn small_text(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    std::fs::File::open(path).ok()?.take(64 * 1024).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// The caller's environment.
+pub(super) fn caller() -> BTreeMap<OsString, OsString> {
+    std::env::vars_os().collect()
+}

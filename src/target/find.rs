@@ -1,0 +1,171 @@
+//! From what the user named to a program that can be run.
+
+use super::{Project, Target, project};
+use crate::config::{Config, TargetConfig};
+use crate::error::{Error, Result};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Runs a trusted tool (its argv, its working directory) and gives its standard output.
+pub(super) type Tool<'a> = &'a dyn Fn(&[OsString], &Path) -> Result<Vec<u8>>;
+
+/// How the user named the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way<'a> {
+    /// `check PATH`: a folder is a project, a file is the program.
+    Path(&'a Path),
+    /// `check -- COMMAND ARGS`.
+    Argv(&'a [OsString]),
+    /// `check --command NAME`: found on PATH.
+    Name(&'a OsStr),
+}
+
+/// Finds targets.
+#[derive(Clone, Copy)]
+pub struct Finder<'a> {
+    /// Our own working directory, absolute: what paths are relative to.
+    pub cwd: &'a Path,
+    /// `--bin NAME`: one of the configured targets, or of the programs of a project.
+    pub bin: Option<&'a str>,
+    /// Finds a program that may be executed: a bare name on PATH, else an absolute path. Gives its
+    /// absolute path, or that of what stands behind it if it is a shim.
+    pub resolve: &'a dyn Fn(&OsStr) -> Result<PathBuf>,
+    /// Runs a trusted tool (its argv, its working directory) and gives its standard output.
+    pub tool: Tool<'a>,
+}
+
+impl Finder<'_> {
+    /// Where the search for the configuration begins ([`Config::discover`]): the folder, or the
+    /// program.
+    ///
+    /// # Errors
+    /// As [`Finder::find`].
+    pub fn start(&self, way: Way<'_>) -> Result<PathBuf> {
+        match way {
+            Way::Path(path) => Ok(self.cwd.join(path)),
+            Way::Argv(argv) => self.program(first(argv)?, self.cwd),
+            Way::Name(name) => self.named(name),
+        }
+    }
+
+    /// The targets: when a folder was named those of the configuration, else the one that was named.
+    ///
+    /// # Errors
+    /// Of kind `Config`: a program or project that is not there, or a choice to make; `Usage`: no
+    /// command, or none of several configured targets is meant; and those of `resolve` and `tool`.
+    pub fn find(&self, way: Way<'_>, config: Option<&Config>) -> Result<Vec<Target>> {
+        let default = [TargetConfig::default()];
+        let configured = config.map_or(&default[..], |config| &config.targets);
+        let (called, arguments) = match way {
+            Way::Path(path) if self.cwd.join(path).is_dir() => {
+                let folder = self.cwd.join(path);
+                let root = config.map_or(&*folder, |config| &config.root);
+                let (configured, bin) = self.selected(configured)?;
+                return configured.iter().map(|target| self.in_folder(&folder, root, target, bin)).collect();
+            }
+            Way::Path(path) => (path.as_os_str(), &[][..]),
+            Way::Argv(argv) => (first(argv)?, &argv[1..]),
+            Way::Name(name) => (name, &[][..]),
+        };
+        let program = match way {
+            Way::Path(path) => (self.resolve)(self.cwd.join(path).as_os_str())?,
+            Way::Argv(_) => self.program(called, self.cwd)?,
+            Way::Name(_) => self.named(called)?,
+        };
+        let name = file_name(called);
+        let config = match configured {
+            [only] => only,
+            several => {
+                several.iter().find(|target| target.name.as_ref() == Some(&name)).ok_or_else(|| {
+                    none_called(&name, several)
+                        .hint("check the folder to check them all, or give another --config")
+                })?
+            }
+        };
+        Ok(vec![Target {
+            name: config.name.clone().unwrap_or(name),
+            program,
+            prefix_args: arguments.to_vec(),
+            cwd: self.cwd.to_owned(),
+            project: None,
+            config: config.clone(),
+        }])
+    }
+
+    /// The configured targets that `--bin` leaves, and the program that it then names.
+    fn selected<'t>(&self, configured: &'t [TargetConfig]) -> Result<(&'t [TargetConfig], Option<&str>)> {
+        let Some(bin) = self.bin else { return Ok((configured, None)) };
+        match configured.iter().position(|target| target.name.as_deref() == Some(bin)) {
+            Some(at) => Ok((&configured[at..=at], None)),
+            None if configured.len() == 1 => Ok((configured, Some(bin))),
+            None => Err(none_called(bin, configured).hint("--bin takes one of these names")),
+        }
+    }
+
+    /// The target of a folder: the program that `bin` names, else the command that the configuration
+    /// in `root` names, else the program of the project.
+    fn in_folder(
+        &self,
+        folder: &Path,
+        root: &Path,
+        config: &TargetConfig,
+        bin: Option<&str>,
+    ) -> Result<Target> {
+        let (called, program, prefix_args, cwd, project) = match (&config.command, bin) {
+            (Some(command), None) => {
+                let words: Vec<OsString> = command.iter().map(OsString::from).collect();
+                let word = first(&words)?;
+                let program = self.program(word, root).map_err(|error| match error.hint {
+                    Some(_) => error,
+                    None => error.hint("build it, or correct `command` under [target] in agentnative.toml"),
+                })?;
+                let around = Project::nearest(folder)
+                    .unwrap_or_else(|| Project { folder: root.to_owned(), manifests: Vec::new() });
+                (file_name(word), program, words[1..].to_vec(), root.to_owned(), around)
+            }
+            _ => {
+                let hint = config.name.as_deref();
+                let (project, binary) = project::choose(folder, bin, hint, self.tool)?;
+                let built = binary.built.expect("only what is built is chosen").into_os_string();
+                let (program, prefix_args) = match binary.interpreter {
+                    Some(interpreter) => (OsString::from(interpreter), vec![built]),
+                    None => (built, Vec::new()),
+                };
+                (binary.name, (self.resolve)(&program)?, prefix_args, project.folder.clone(), project)
+            }
+        };
+        let name = config.name.clone().unwrap_or(called);
+        Ok(Target { name, program, prefix_args, cwd, project: Some(project), config: config.clone() })
+    }
+
+    /// The program of a command: with a `/` relative to `base`, else on PATH.
+    fn program(&self, word: &OsStr, base: &Path) -> Result<PathBuf> {
+        let is_path = word.as_bytes().contains(&b'/');
+        if is_path { (self.resolve)(base.join(word).as_os_str()) } else { (self.resolve)(word) }
+    }
+
+    /// The program on PATH that `--command` names.
+    fn named(&self, name: &OsStr) -> Result<PathBuf> {
+        if name.is_empty() || name.as_bytes().contains(&b'/') {
+            let message = format!("--command {name:?} is not the name of a program on PATH");
+            return Err(Error::usage(message).hint("give the path alone, or a command after --"));
+        }
+        (self.resolve)(name)
+    }
+}
+
+fn none_called(name: &str, targets: &[TargetConfig]) -> Error {
+    let names: Vec<&str> = targets.iter().filter_map(|target| target.name.as_deref()).collect();
+    let names = names.join(", ");
+    Error::usage(format!("the configuration has several targets, and none is called `{name}`: {names}"))
+}
+
+fn first(argv: &[OsString]) -> Result<&OsStr> {
+    let word = argv.first().filter(|word| !word.is_empty());
+    word.map(OsString::as_os_str).ok_or_else(|| Error::usage("no command after --"))
+}
+
+fn file_name(word: &OsStr) -> String {
+    Path::new(word).file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

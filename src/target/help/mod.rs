@@ -1,0 +1,38 @@
+//! Reads a target's help text: which commands and flags it has. A guess, made without knowing the
+//! library that wrote the text (clap, argparse, click, cobra, commander, or a person).
+
+mod clean;
+mod commands;
+mod flags;
+
+/// What a help text says of a target.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Help {
+    /// Its commands, in the order of the text, each name once.
+    pub commands: Vec<Command>,
+    /// Its flags with their dashes, in the order of the text, each once.
+    pub flags: Vec<String>,
+    /// The arguments that seem to ask for a JSON document.
+    pub json: Option<Vec<String>>,
+    /// The arguments that seem to ask for JSON lines.
+    pub jsonl: Option<Vec<String>>,
+}
+
+/// A command of a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// Its name: a word without white space or control characters.
+    pub name: String,
+    /// What the help says of it in its first line; empty if nothing.
+    pub about: String,
+}
+
+impl Help {
+    /// Reads the bytes of a help text.
+    pub fn parse(text: &[u8]) -> Self {
+        let text = clean::clean(text);
+        let flags = flags::read(&text);
+        let (json, jsonl) = flags::asking(&flags);
+        Self { commands: commands::read(&text), flags: flags::names(&flags), json, jsonl }
+    }
+}

@@ -1,0 +1,75 @@
+//! The target: the project around it, its manifest, its built binaries, and what its help says.
+//!
+//! Nothing is run here: what must be run (looking a name up on PATH, `cargo metadata`) comes in as
+//! functions.
+
+mod cargo;
+mod find;
+mod go;
+pub mod help;
+mod npm;
+mod project;
+mod python;
+mod skeleton;
+
+pub use find::{Finder, Way};
+pub use help::Help;
+pub use project::{Binary, Manifest, Project};
+pub use skeleton::skeleton;
+
+use crate::config::TargetConfig;
+use crate::report::TargetInfo;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// A CLI to check: an argv prefix, and what is said of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// Name for people: the configured one, else that of the program.
+    pub name: String,
+    /// Absolute path of the program.
+    pub program: PathBuf,
+    /// The arguments that stand before those of a probe.
+    pub prefix_args: Vec<OsString>,
+    /// Absolute working directory of its runs: the project's folder, that of the configuration that
+    /// names the command, or our own.
+    pub cwd: PathBuf,
+    /// The project that it was found in; none for a command or a binary that was named.
+    pub project: Option<Project>,
+    /// What the configuration says of it.
+    pub config: TargetConfig,
+}
+
+impl Target {
+    /// The folder that its configuration belongs in.
+    pub fn folder(&self) -> &Path {
+        self.project.as_ref().map_or(&self.cwd, |project| &project.folder)
+    }
+
+    /// The variables of its runs: those of ours (`ours` looks them up) that the configuration
+    /// passes on, then those that it sets.
+    pub fn env(&self, ours: impl Fn(&str) -> Option<OsString>) -> BTreeMap<OsString, OsString> {
+        let passed = self.config.pass_env.iter().filter_map(|name| Some((name.into(), ours(name)?)));
+        passed.chain(self.config.env.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+    }
+
+    /// The target as a report has it; the project's folder is relative to `cwd` if it is below it.
+    pub fn info(&self, cwd: &Path) -> TargetInfo {
+        let arguments = self.prefix_args.iter().map(|arg| arg.to_string_lossy().into_owned());
+        TargetInfo {
+            name: self.name.clone(),
+            command: std::iter::once(self.program.to_string_lossy().into_owned()).chain(arguments).collect(),
+            project: self.project.as_ref().map(|project| shown(&project.folder, cwd)),
+        }
+    }
+}
+
+/// A path for people: relative to `base` if it is below it.
+fn shown(path: &Path, base: &Path) -> String {
+    match path.strip_prefix(base) {
+        Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
+        Ok(below) => below.display().to_string(),
+        Err(_) => path.display().to_string(),
+    }
+}

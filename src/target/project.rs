@@ -1,0 +1,195 @@
+//! The project in a folder: its manifests, and the one program in them that is the target.
+
+use super::find::Tool;
+use super::{cargo, go, npm, python, shown};
+use crate::config::folders_above;
+use crate::error::{Error, Issue, Result};
+use std::path::{Path, PathBuf};
+
+/// The kinds of projects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Manifest {
+    /// `Cargo.toml`.
+    Cargo,
+    /// `package.json`.
+    Npm,
+    /// `pyproject.toml`.
+    Python,
+    /// `go.mod`.
+    Go,
+}
+
+impl Manifest {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Cargo, Self::Npm, Self::Python, Self::Go];
+
+    /// Name of the manifest's file.
+    pub const fn file_name(self) -> &'static str {
+        match self {
+            Self::Cargo => "Cargo.toml",
+            Self::Npm => "package.json",
+            Self::Python => "pyproject.toml",
+            Self::Go => "go.mod",
+        }
+    }
+
+    /// The programs that the manifest in `folder` declares.
+    fn binaries(self, folder: &Path, tool: Tool<'_>) -> Result<Vec<Binary>> {
+        match self {
+            Self::Cargo => cargo::binaries(folder, tool),
+            Self::Npm => npm::binaries(folder),
+            Self::Python => python::binaries(folder),
+            Self::Go => go::binaries(folder),
+        }
+    }
+}
+
+/// The project around a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// Its absolute folder.
+    pub folder: PathBuf,
+    /// The manifests in it; none where the configuration alone makes it a project.
+    pub manifests: Vec<Manifest>,
+}
+
+impl Project {
+    /// The nearest folder with manifests, up to the root of the repository.
+    pub(super) fn nearest(folder: &Path) -> Option<Self> {
+        folders_above(folder).into_iter().find_map(|folder| {
+            let here = |manifest: &Manifest| folder.join(manifest.file_name()).is_file();
+            let manifests: Vec<Manifest> = Manifest::ALL.into_iter().filter(here).collect();
+            (!manifests.is_empty()).then_some(Self { folder, manifests })
+        })
+    }
+}
+
+/// A program that a manifest declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binary {
+    /// The name that it is declared under.
+    pub name: String,
+    /// The package that declares it, where there are several.
+    pub package: Option<String>,
+    /// The newest of its built files.
+    pub built: Option<PathBuf>,
+    /// The program that runs the built file, if it does not run by itself.
+    pub interpreter: Option<&'static str>,
+    /// It is the one that its package runs by default.
+    pub default: bool,
+    /// It belongs to the folder's own package, or all packages are alike.
+    pub own: bool,
+    /// The command that builds it, for people.
+    pub build: String,
+}
+
+/// The project of `folder`, and the program in it: the one that is called `bin`, else the one that
+/// is called `hint`, else the default one, else the only one that is built.
+///
+/// # Errors
+/// Of kind `Config`: no manifest up to the root of the repository, none that declares a program,
+/// several programs, or none that is built; it says how to go on.
+pub(super) fn choose(
+    folder: &Path,
+    bin: Option<&str>,
+    hint: Option<&str>,
+    tool: Tool<'_>,
+) -> Result<(Project, Binary)> {
+    let Some(project) = Project::nearest(folder) else {
+        let names = Manifest::ALL.map(Manifest::file_name).join(", ");
+        let message = format!("no project in {}: none of {names} there or above", folder.display());
+        return Err(Error::config(message)
+            .hint("name the program: agentnative check PATH_TO_BINARY, or agentnative check -- COMMAND"));
+    };
+    let folder = project.folder.clone();
+    let mut all = Vec::new();
+    for manifest in &project.manifests {
+        let binaries = manifest.binaries(&folder, tool)?;
+        all.extend(binaries.into_iter().map(|binary| (*manifest, binary)));
+    }
+    if all.is_empty() {
+        let files: Vec<&str> = project.manifests.iter().map(|manifest| manifest.file_name()).collect();
+        let message = format!("{} in {} declares no program", files.join(" and "), folder.display());
+        return Err(Error::config(message)
+            .hint("name it: agentnative check -- COMMAND, or `command` under [target] in agentnative.toml"));
+    }
+    let called =
+        |name: &str| -> Vec<_> { all.iter().filter(|(_, binary)| binary.name == name).cloned().collect() };
+    let own = || -> Vec<_> { all.iter().filter(|(_, binary)| binary.own).cloned().collect() };
+    let pool = match (bin, hint.map(called)) {
+        (Some(bin), _) => called(bin),
+        (None, Some(hinted)) if !hinted.is_empty() => hinted,
+        (None, _) => own(),
+    };
+    if pool.is_empty() {
+        let what = match bin {
+            Some(bin) => format!("there is no program `{bin}`"),
+            None => format!("the package in {} declares no program, others do", folder.display()),
+        };
+        return Err(problem(what, &all, &folder).hint("choose one of those declared: --bin NAME"));
+    }
+    let binary = one(&pool, &folder)?;
+    Ok((project, binary))
+}
+
+type Declared = (Manifest, Binary);
+
+/// The one of `pool` to take; it is built.
+fn one(pool: &[Declared], folder: &Path) -> Result<Binary> {
+    // The default of a package stands for the package.
+    let stands = |package: &Option<String>| pool.iter().any(|(_, b)| b.default && b.package == *package);
+    let keep = |(_, binary): &&Declared| binary.default || !stands(&binary.package);
+    let pool: Vec<Declared> = pool.iter().filter(keep).cloned().collect();
+    let built: Vec<Declared> = pool.iter().filter(|(_, binary)| binary.built.is_some()).cloned().collect();
+    match (&built[..], &pool[..]) {
+        ([(_, only)], _) => Ok(only.clone()),
+        ([], [(_, only)]) => Err(Error::config(format!("`{}` is not built", only.name)).hint(format!(
+            "run `{}` in {}",
+            only.build,
+            folder.display()
+        ))),
+        ([], several) => {
+            let mut builds: Vec<String> =
+                several.iter().map(|(_, binary)| format!("`{}`", binary.build)).collect();
+            builds.dedup();
+            Err(problem("none of the programs is built".to_owned(), several, folder).hint(format!(
+                "run {} in {}",
+                builds.join(" or "),
+                folder.display()
+            )))
+        }
+        (several, _) => Err(problem("there are several programs".to_owned(), several, folder)
+            .hint("choose one: --bin NAME, or `command` under [target] in agentnative.toml")),
+    }
+}
+
+/// An error that names the candidates, in its line and one by one.
+fn problem(what: String, candidates: &[Declared], folder: &Path) -> Error {
+    let names: Vec<String> = candidates.iter().map(|(_, binary)| format!("`{}`", binary.name)).collect();
+    let issue = |(manifest, binary): &Declared| {
+        let package =
+            binary.package.as_ref().map(|package| format!(" of package `{package}`")).unwrap_or_default();
+        let state = match &binary.built {
+            Some(path) => format!("built: {}", shown(path, folder)),
+            None => format!("not built: `{}`", binary.build),
+        };
+        let message = format!("`{}`{package} ({}), {state}", binary.name, manifest.file_name());
+        Issue { place: None, message }
+    };
+    Error::config(format!("{what}: {}", names.join(", "))).issues(candidates.iter().map(issue).collect())
+}
+
+/// The newest of the files that exist.
+pub(super) fn newest(paths: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+    let changed = |path: &PathBuf| {
+        let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        Some(metadata.modified().unwrap_or(std::time::UNIX_EPOCH))
+    };
+    paths.into_iter().filter_map(|path| Some((changed(&path)?, path))).max().map(|(_, path)| path)
+}
+
+/// The text of a manifest.
+pub(super) fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Error::config(format!("cannot read {}: {error}", path.display())))
+}

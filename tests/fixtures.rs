@@ -1,0 +1,135 @@
+//! Runs the checks over every fixture: what conforms is silent, and each violation fires exactly the
+//! checks that its `expect.toml` names.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
+/// The entries of a folder of fixtures.
+fn entries(folder: &str) -> Vec<PathBuf> {
+    let folder = root().join(folder);
+    let mut found: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    found.sort();
+    assert!(!found.is_empty(), "nothing in {}", folder.display());
+    found
+}
+
+fn report(args: &[&std::ffi::OsStr]) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_agentnative"))
+        .args(["check", "--json", "--principle", "2"])
+        .args(args)
+        .output()
+        .unwrap();
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    let document: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{args:?}: {words}"));
+    assert_eq!(output.status.code() == Some(0), document["ok"] == true, "{args:?}: {words}");
+    document["data"].clone()
+}
+
+fn checked(folder: &Path) -> Value {
+    report(&[folder.as_os_str()])
+}
+
+/// The IDs that failed or warned; each has evidence and says what to do.
+fn fired(report: &Value) -> BTreeSet<String> {
+    let results = report["results"].as_array().unwrap().iter();
+    let bad = results.filter(|result| result["status"] == "fail" || result["status"] == "warn");
+    bad.map(|result| {
+        let id = result["id"].as_str().unwrap().to_owned();
+        assert!(!result["evidence"].as_array().unwrap().is_empty(), "{id} has no evidence");
+        assert!(result["help"].as_str().is_some_and(|help| !help.is_empty()), "{id} has no help");
+        id
+    })
+    .collect()
+}
+
+fn expected(file: &Path) -> BTreeSet<String> {
+    let table: toml::Table = fs::read_to_string(file).unwrap().parse().unwrap();
+    table["fires"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect()
+}
+
+/// Does `each` for all of `paths`, two at a time, and fails with all that it found.
+fn walk(paths: Vec<PathBuf>, each: impl Fn(&Path) -> Option<String> + Sync) {
+    let queue = Mutex::new(paths.into_iter());
+    let wrong = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let next = queue.lock().unwrap().next();
+                    let Some(path) = next else { break };
+                    wrong.lock().unwrap().extend(each(&path));
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} fixtures are not as they should be:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What fired and what did not decide, for people.
+fn told(report: &Value, status: &str) -> String {
+    let results = report["results"].as_array().unwrap().iter().filter(|result| result["status"] == status);
+    results.map(|result| format!("\n    {status} {}: {}", result["id"], result["message"])).collect()
+}
+
+fn silent(path: &Path) -> Option<String> {
+    let report = checked(path);
+    let fired = fired(&report);
+    (!fired.is_empty())
+        .then(|| format!("{}:{}{}", path.display(), told(&report, "fail"), told(&report, "warn")))
+}
+
+fn fires_as_expected(path: &Path) -> Option<String> {
+    let report = checked(path);
+    let expected = expected(&path.join("expect.toml"));
+    (fired(&report) != expected).then(|| {
+        let told: String =
+            ["fail", "warn", "unverified"].iter().map(|status| told(&report, status)).collect();
+        format!("{}: expected {expected:?}{told}", path.display())
+    })
+}
+
+#[test]
+fn what_conforms_is_silent_and_verified() {
+    walk(entries("clis/conforming"), |path| {
+        let report = checked(path);
+        let fine = fired(&report).is_empty() && report["verified"] == true;
+        (!fine).then(|| format!("{}: {report:#}", path.display()))
+    });
+}
+
+#[test]
+fn traps_are_silent() {
+    walk(entries("clis/traps"), silent);
+}
+
+#[test]
+fn each_violation_fires_its_check_and_no_other() {
+    walk(entries("clis/violating"), fires_as_expected);
+}
+
+#[test]
+fn each_incident_is_found() {
+    walk(entries("clis/incidents"), fires_as_expected);
+}
+
+#[test]
+fn each_transcript_is_judged_as_it_was() {
+    let recordings =
+        entries("transcripts").into_iter().filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
+    walk(recordings.collect(), |path| {
+        let report = report(&["--replay".as_ref(), path.as_os_str()]);
+        let expected = expected(&path.with_extension("toml"));
+        (fired(&report) != expected)
+            .then(|| format!("{}: expected {expected:?}, got {report:#}", path.display()))
+    });
+}

@@ -1,0 +1,140 @@
+//! The invariants of `checks/` and `fixtures/clis/`: names, examples, expectations, file modes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn table(path: &Path) -> Table {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn text<'a>(table: &'a Table, key: &str) -> &'a str {
+    table.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn strings(table: &Table, key: &str) -> Vec<String> {
+    let items = table.get(key).and_then(Value::as_array).into_iter().flatten();
+    items.map(|item| item.as_str().expect("a string").to_owned()).collect()
+}
+
+/// Every file of the catalogue, by its stem.
+fn checks() -> BTreeMap<String, Table> {
+    let files = fs::read_dir(root().join("checks")).unwrap().map(|entry| entry.unwrap().path());
+    files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), table(&path)))
+        .collect()
+}
+
+/// The folders of one kind of fixture, with their names.
+fn fixtures(kind: &str) -> Vec<(String, PathBuf)> {
+    let folder = root().join("fixtures/clis").join(kind);
+    let mut found: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn each_check_has_the_name_of_its_file_and_all_that_explain_shows() {
+    let mut orders = BTreeSet::new();
+    for (stem, check) in checks() {
+        assert_eq!(text(&check, "id"), stem);
+        for key in ["level", "layer", "title", "what", "why", "fix"] {
+            assert!(!text(&check, key).trim().is_empty(), "{stem}: {key} is missing");
+        }
+        assert!(!text(&check, "title").contains('\n'), "{stem}: the title is one line");
+        let order = check["order"].as_integer().expect("a number");
+        assert!(orders.insert(order), "{stem}: another check has the place {order}");
+    }
+    assert!(!orders.is_empty());
+}
+
+#[test]
+fn each_check_has_a_good_and_a_bad_example() {
+    for (stem, check) in checks() {
+        let examples = check["example"].as_array().expect("a list of examples");
+        let verdicts: BTreeSet<&str> =
+            examples.iter().map(|example| text(example.as_table().unwrap(), "verdict")).collect();
+        let bad = match text(&check, "level") {
+            "must" => "fail",
+            "should" => "warn",
+            _ => "not-applicable",
+        };
+        assert_eq!(verdicts, BTreeSet::from(["pass", bad]), "{stem}");
+    }
+}
+
+#[test]
+fn each_behavioral_check_asks_for_runs_and_has_a_violating_fixture() {
+    let violating = fixtures("violating");
+    for (stem, check) in checks() {
+        if text(&check, "layer") != "behavioral" {
+            continue;
+        }
+        let runs = check["runs"].as_table().expect("a table of runs");
+        assert!(!strings(runs, "formats").is_empty(), "{stem}: no formats");
+        assert!(!strings(runs, "variants").is_empty(), "{stem}: no variants");
+        let shown = violating.iter().any(|(name, _)| name.split('.').next() == Some(&stem));
+        assert!(shown || text(&check, "level") == "may", "{stem}: no violating fixture");
+    }
+}
+
+#[test]
+fn what_a_fixture_expects_is_in_the_catalogue_and_agrees_with_its_name() {
+    let checks = checks();
+    for kind in ["violating", "incidents"] {
+        for (name, path) in fixtures(kind) {
+            let expect = table(&path.join("expect.toml"));
+            let fires = strings(&expect, "fires");
+            assert!(!fires.is_empty(), "{name}: it expects nothing");
+            for id in &fires {
+                assert!(checks.contains_key(id), "{name}: there is no check {id}");
+            }
+            if kind == "violating" {
+                assert_eq!(Some(fires[0].as_str()), name.split('.').next(), "{name}");
+                assert_eq!(fires.len(), 1, "{name}: one root cause, one check");
+            } else {
+                let number = expect["incident"].as_integer().expect("the incident's number");
+                assert!(name.starts_with(&format!("{number:02}-")), "{name}");
+                assert!(!text(&expect, "what").trim().is_empty(), "{name}: what happened?");
+            }
+        }
+    }
+    for kind in ["conforming", "traps"] {
+        for (name, path) in fixtures(kind) {
+            let expect = path.join("expect.toml");
+            assert!(!expect.exists() || strings(&table(&expect), "fires").is_empty(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn each_fixture_can_be_run_and_says_what_it_shows() {
+    for kind in ["conforming", "violating", "incidents", "traps"] {
+        for (name, path) in fixtures(kind) {
+            let config = table(&path.join("agentnative.toml"));
+            let probes = config["probe"].as_array().expect("a list of probes");
+            assert!(!probes.is_empty(), "{name}: no probe");
+            let cli = path.join("cli");
+            let mode =
+                fs::metadata(&cli).unwrap_or_else(|error| panic!("{name}: {error}")).permissions().mode();
+            assert_eq!(mode & 0o111, 0o111, "{name}: cli is not executable");
+            let script = fs::read_to_string(&cli).unwrap();
+            let mut lines = script.lines();
+            assert!(lines.next().is_some_and(|line| line.starts_with("#!")), "{name}: no interpreter");
+            let about = lines.next().unwrap_or_default().trim_start_matches(['#', '"', ' ']);
+            assert!(!about.is_empty(), "{name}: its second line says what it shows");
+        }
+    }
+}

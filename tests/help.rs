@@ -1,0 +1,330 @@
+//! What is read from help texts in the styles of the common libraries and tools.
+//!
+//! The texts are small ones of our own, laid out as those tools lay out theirs.
+
+use agentnative::target::help::Help;
+
+fn names(text: &str) -> Vec<String> {
+    Help::parse(text.as_bytes()).commands.into_iter().map(|command| command.name).collect()
+}
+
+fn commands(text: &str) -> Vec<(String, String)> {
+    Help::parse(text.as_bytes()).commands.into_iter().map(|c| (c.name, c.about)).collect()
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(name, about)| ((*name).to_owned(), (*about).to_owned())).collect()
+}
+
+fn json(text: &str) -> Option<String> {
+    Help::parse(text.as_bytes()).json.map(|args| args.join(" "))
+}
+
+fn jsonl(text: &str) -> Option<String> {
+    Help::parse(text.as_bytes()).jsonl.map(|args| args.join(" "))
+}
+
+const CLAP: &str = "\
+Keeps notes
+
+Usage: notes [OPTIONS] <COMMAND>
+
+Commands:
+  list     List the notes, the newest
+           first and all of them
+  show, s  Show one note
+  help     Print this message or the help of the given subcommand(s)
+
+Options:
+      --output <FORMAT>  How to print [default: text] [possible values: text, json, jsonl]
+  -v, --verbose...       More
+  -h, --help             Print help
+";
+
+#[test]
+fn clap() {
+    let help = Help::parse(CLAP.as_bytes());
+    let expected = [
+        ("list", "List the notes, the newest"),
+        ("show", "Show one note"),
+        ("help", "Print this message or the help of the given subcommand(s)"),
+    ];
+    assert_eq!(commands(CLAP), pairs(&expected));
+    assert_eq!(help.flags, ["--output", "-v", "--verbose", "-h", "--help"]);
+    assert_eq!(help.json.unwrap(), ["--output", "json"]);
+    assert_eq!(help.jsonl.unwrap(), ["--output", "jsonl"]);
+}
+
+#[test]
+fn argparse() {
+    let text = "\
+usage: notes [-h] [--format {text,json}]
+             {list,show} ...
+
+positional arguments:
+  {list,show}           what to do
+    list                list the
+                        notes
+    show                show one
+
+options:
+  -h, --help            show this help message and exit
+  --format {text,json}  how
+";
+    assert_eq!(commands(text), pairs(&[("list", "list the"), ("show", "show one")]));
+    assert_eq!(json(text).unwrap(), "--format json");
+    assert_eq!(jsonl(text), None);
+    assert_eq!(Help::parse(text.as_bytes()).flags, ["-h", "--format", "--help"]);
+
+    let choices_only = "usage: notes [-h] {list,show} ...\n\noptions:\n  -h, --help  show\n";
+    assert_eq!(names(choices_only), ["list", "show"]);
+    let a_choice_that_is_no_command =
+        "usage: sort [-h] {up,down}\n\npositional arguments:\n  file  what to sort\n";
+    assert_eq!(names(a_choice_that_is_no_command), [""; 0]);
+    let named = "usage: n [-h] ACTION ...\n\npositional arguments:\n  ACTION\n    list      list\n    show      show\n";
+    assert_eq!(names(named), ["list", "show"]);
+}
+
+#[test]
+fn click() {
+    let text = "\
+Usage: notes [OPTIONS] COMMAND [ARGS]...
+
+  Keeps notes. Commands are safe.
+
+Options:
+  --json  Print JSON.
+  --help  Show this message and exit.
+
+Commands:
+  list     List the notes.
+  sync-up  Send them.
+";
+    assert_eq!(names(text), ["list", "sync-up"]);
+    assert_eq!(json(text).unwrap(), "--json");
+}
+
+#[test]
+fn cobra_leaves_one_space_after_its_longest_command() {
+    let text = "\
+Keeps notes
+
+Usage:
+  notes [command]
+
+Available Commands:
+  completion   Generate the script
+  list         List the notes
+  synchronise  Send them
+  a-much-longer-one Do both
+  another      Say so
+
+Flags:
+  -h, --help            help for notes
+  -o, --output string   one of: (text, json)
+
+Use \"notes [command] --help\" for more information about a command.
+";
+    // One entry out of line stays out: it could as well be prose.
+    assert_eq!(names(text), ["completion", "list", "synchronise", "another"]);
+    assert_eq!(json(text).unwrap(), "--output json");
+    let in_line =
+        "Commands:\n  synchronise Send them to all the others\n  list        List\n  show        Show\n";
+    assert_eq!(names(in_line), ["synchronise", "list", "show"]);
+}
+
+#[test]
+fn several_groups() {
+    let text = "\
+Usage:  boxes [OPTIONS] COMMAND
+
+Common Commands:
+  run         Make one and start it
+  ls          List them
+
+Management Commands:
+  net         Nets
+
+Basic Commands (Beginner):
+  net         Again
+  get         Get one
+
+Global Options:
+  --config string      Where it is
+";
+    assert_eq!(names(text), ["run", "ls", "net", "get"]);
+}
+
+#[test]
+fn commander() {
+    let text = "\
+Usage: notes [options] [command]
+
+Options:
+  -V, --version           output the version number
+
+Commands:
+  add|a [options] <note>  add one
+  list [filter...]        list them
+";
+    assert_eq!(commands(text), pairs(&[("add", "add one"), ("list", "list them")]));
+}
+
+#[test]
+fn groups_under_prose() {
+    let text = "\
+usage: vcs [-v | --version] [-C <path>] [--git-dir=<path>]
+           <command> [<args>]
+
+These are common vcs commands used in various situations:
+
+start here (see also: vcs help start)
+   clone     Copy a repository
+   init      Make one
+
+look around
+   log       What happened
+
+'vcs help -a' lists available subcommands and some
+concepts.
+";
+    assert_eq!(names(text), ["clone", "init", "log"]);
+    assert_eq!(Help::parse(text.as_bytes()).flags, ["-v", "--version", "-C", "--git-dir"]);
+}
+
+#[test]
+fn names_with_commas_between() {
+    let text = "\
+pack <command>
+
+Usage:
+
+pack install        install all
+pack test           run the tests
+
+All commands:
+
+    access, add-user, audit,
+    view,
+    whoami
+
+Specify settings in the file:
+    /home/.packrc
+";
+    assert_eq!(names(text), ["access", "add-user", "audit", "view", "whoami"]);
+}
+
+#[test]
+fn a_grammar() {
+    let text = "\
+Usage: net [ OPTIONS ] OBJECT { COMMAND | help }
+where  OBJECT := { address | link |
+                   route }
+       OPTIONS := { -V[ersion] | -s[tatistics] |
+                    -j[son] | -f[amily] { inet | inet6 } |
+                    -4 }
+";
+    assert_eq!(names(text), ["address", "link", "route"]);
+    assert_eq!(json(text).unwrap(), "-json");
+}
+
+#[test]
+fn other_separators_and_headings() {
+    assert_eq!(
+        commands("Most used commands:\n  list - list them\n  full-list - all of them\n"),
+        pairs(&[("list", "list them"), ("full-list", "all of them")])
+    );
+    assert_eq!(commands("COMMANDS\n  list: list them\n\nFLAGS\n  --x  y\n"), pairs(&[("list", "list them")]));
+    assert_eq!(
+        names("The commands are:\n\n\tbug         report one\n\ttest        run them\n"),
+        ["bug", "test"]
+    );
+    assert_eq!(
+        names("Unit Commands:\n  list [PATTERN...]     List\n  stop UNIT...          Stop\n"),
+        ["list", "stop"]
+    );
+    assert_eq!(names("Subcommands:\n  list\n  show\n"), ["list", "show"]);
+}
+
+#[test]
+fn escapes_and_overstriking_do_not_matter() {
+    let text = "\x1b[1;4mCommands:\x1b[0m\r\n  \x1b[1mlist\x1b[0m  List them\r\n  \x1b]8;;http://x\x1b\\show\x1b]8;;\x07  Show\r\n";
+    assert_eq!(commands(text), pairs(&[("list", "List them"), ("show", "Show")]));
+    assert_eq!(
+        names("C\x08CO\x08OM\x08MM\x08MA\x08AN\x08ND\x08DS\x08S\n    l\x08li\x08is\x08st\x08t  List\n"),
+        ["list"]
+    );
+}
+
+#[test]
+fn tools_without_commands_have_none() {
+    let filter = "\
+Usage:\tjp [options] <filter> [file...]
+
+jp applies the given filter to its inputs. For more advanced
+commands see the manual.
+
+Some of the options include:
+  -c               compact instead of pretty-printed output;
+  -n               no input;
+  --tab            use tabs;
+
+Command options:
+  --x  y
+
+Examples of commands:
+  jp . file        print it
+";
+    assert_eq!(names(filter), [""; 0]);
+    assert_eq!(Help::parse(filter.as_bytes()).flags, ["-c", "-n", "--tab", "--x"]);
+    for text in ["", "\n\n", "error: unknown option", "{\"a\": 1}", "Commands:", "{", "usage: {", "usage: {a"]
+    {
+        assert_eq!(Help::parse(text.as_bytes()).commands.len(), 0, "{text}");
+    }
+}
+
+#[test]
+fn prose_under_a_heading_is_no_command() {
+    let text =
+        "Commands:\n  Run with care, and only when you are sure.\n  list  List\n  and that is all of it\n";
+    assert_eq!(names(text), ["list"]);
+}
+
+#[test]
+fn how_json_is_asked_for() {
+    let cases = [
+        ("  -J, --json  use JSON output format\n", Some("--json")),
+        ("  -o, --output <FILE>  Write to a file\n      --json           JSON\n", Some("--json")),
+        ("  --json <data>  Send this\n", None),
+        ("  --json fields  Print these\n", None),
+        ("  -o, --output='':\n        One of: (json, yaml)\n", Some("--output json")),
+        (
+            "  --format string   Print with a template:\n                    'json': as JSON\n",
+            Some("--format json"),
+        ),
+        (
+            "  --message-format <FMT>  [possible values: human,\n                          json]\n",
+            Some("--message-format json"),
+        ),
+        ("  -j   print JSON\n", Some("-j")),
+        ("  -j, --jobs <N>  how many\n", None),
+        ("  -a|--all\n    All\n\n  --json\n    Whether to print JSON\n", Some("--json")),
+        ("[-a|--all] [--json] [-l|--long]\n", Some("--json")),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(json(text).as_deref(), expected, "{text}");
+    }
+    assert_eq!(jsonl("  --json-lines  a line each\n").unwrap(), "--json-lines");
+    assert_eq!(jsonl("  --format F  text, json or stream-json\n").unwrap(), "--format stream-json");
+    assert_eq!(jsonl("  --json  JSON\n"), None);
+}
+
+#[test]
+fn any_bytes_are_read() {
+    let all: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+    Help::parse(&all);
+    Help::parse(&b"\x1b[".repeat(10_000));
+    Help::parse(&b"Commands:\n{a,b} := {\n".repeat(10_000));
+    Help::parse(b"usage: \xc4\xb0 {a\xff} ...");
+    Help::parse("Commands:\n  \u{e9}\u{e9}\u{e9} x\n  ab  cd\n  \u{e9}b c\n".as_bytes());
+}

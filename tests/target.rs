@@ -1,0 +1,447 @@
+//! Finding the target: commands, files, and projects of each kind.
+
+use agentnative::config::{Config, Date, Known};
+use agentnative::error::{Error, ErrorKind, Result};
+use agentnative::target::{Finder, Manifest, Target, Way};
+use serde_json::json;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+const KNOWN: Known<'static> =
+    Known { checks: &[], contracts: &[], today: Date { year: 2026, month: 1, day: 1 } };
+
+/// A folder that is a repository, so that nothing above it is looked at.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(".git")).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn write(&self, path: &str, text: &str) -> PathBuf {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// An executable script.
+    fn program(&self, path: &str) -> PathBuf {
+        let path = self.write(path, "#!/bin/sh\necho hi\n");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// Dates the file back.
+    fn aged(path: &Path, seconds: u64) {
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000 - seconds);
+        fs::File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
+    }
+
+    fn config(&self, text: &str) -> Config {
+        let path = self.write("agentnative.toml", text);
+        Config::load(&path, &KNOWN).unwrap()
+    }
+
+    /// Finds with these functions: names are found in `bin`, `cargo metadata` gives `metadata`.
+    fn find(
+        &self,
+        way: Way<'_>,
+        config: Option<&Config>,
+        bin: Option<&str>,
+        metadata: Option<&serde_json::Value>,
+    ) -> Result<Vec<Target>> {
+        let resolve = |name: &OsStr| resolve(name, &self.path().join("path-bin"));
+        let tool = |argv: &[OsString], _: &Path| {
+            assert_eq!(argv, ["cargo", "metadata", "--format-version", "1", "--no-deps"]);
+            let metadata = metadata.ok_or_else(|| Error::config("cargo was not expected to be asked"))?;
+            Ok(serde_json::to_vec(metadata).unwrap())
+        };
+        Finder { cwd: self.path(), bin, resolve: &resolve, tool: &tool }.find(way, config)
+    }
+
+    fn folder(&self, bin: Option<&str>, metadata: Option<&serde_json::Value>) -> Result<Target> {
+        let mut targets = self.find(Way::Path(Path::new(".")), None, bin, metadata)?;
+        assert_eq!(targets.len(), 1);
+        Ok(targets.remove(0))
+    }
+}
+
+/// Finds a program as `run` does, with one folder on PATH.
+fn resolve(name: &OsStr, folder: &Path) -> Result<PathBuf> {
+    let path = std::path::absolute(folder.join(name)).unwrap();
+    match path.metadata() {
+        Ok(found) if found.is_file() && found.permissions().mode() & 0o111 != 0 => Ok(path),
+        Ok(_) => Err(Error::auth(format!("{} may not be executed", path.display()))),
+        Err(_) => Err(Error::config(format!("no program {}", path.display()))),
+    }
+}
+
+/// The error's line, and its hint.
+fn said(result: Result<Target>) -> (ErrorKind, String, String) {
+    let error = result.unwrap_err();
+    let issues: Vec<String> = error.issues.iter().map(|issue| format!("\n{issue}")).collect();
+    (error.kind, error.message + &issues.concat(), error.hint.unwrap_or_default())
+}
+
+fn metadata(root: &Path, packages: &[(&str, &str, &[&str], Option<&str>)]) -> serde_json::Value {
+    let packages: Vec<_> = packages
+        .iter()
+        .map(|(name, folder, bins, default)| {
+            let targets: Vec<_> = bins
+                .iter()
+                .map(|bin| json!({"name": bin, "kind": ["bin"]}))
+                .chain([json!({"name": name, "kind": ["lib"]}), json!({"name": "x", "kind": ["example"]})])
+                .collect();
+            let manifest = root.join(folder).join("Cargo.toml");
+            json!({"id": name, "name": name, "manifest_path": manifest, "default_run": default, "targets": targets})
+        })
+        .collect();
+    json!({"packages": packages, "target_directory": root.join("elsewhere"), "workspace_root": root})
+}
+
+#[test]
+fn a_file_is_the_program() {
+    let place = Place::new();
+    let tool = place.program("bin/tool");
+    let targets = place.find(Way::Path(Path::new("bin/tool")), None, None, None).unwrap();
+    let [target] = &targets[..] else { panic!() };
+    assert_eq!((&*target.name, &target.program), ("tool", &tool));
+    assert_eq!((&*target.cwd, &target.project), (place.path(), &None));
+    assert!(target.prefix_args.is_empty());
+    let info = target.info(place.path());
+    assert_eq!((info.command, info.project), (vec![tool.display().to_string()], None));
+}
+
+#[test]
+fn a_command_has_its_arguments_and_is_found_on_path_or_by_its_path() {
+    let place = Place::new();
+    let tool = place.program("path-bin/tool");
+    for word in ["tool", "./path-bin/tool", tool.to_str().unwrap()] {
+        let argv = [word, "--all", ""].map(OsString::from);
+        let targets = place.find(Way::Argv(&argv), None, None, None).unwrap();
+        assert_eq!(targets[0].program, tool, "{word}");
+        assert_eq!(targets[0].prefix_args, ["--all", ""]);
+        assert_eq!(targets[0].name, "tool");
+    }
+    let named = place.find(Way::Name(OsStr::new("tool")), None, None, None).unwrap();
+    assert_eq!(named[0].program, tool);
+}
+
+#[test]
+fn what_cannot_be_run_has_the_kind_of_error_that_it_is() {
+    let place = Place::new();
+    place.write("plain", "text");
+    place.write("folder/x", "");
+    let kind = |way: Way<'_>| place.find(way, None, None, None).unwrap_err().kind;
+    assert_eq!(kind(Way::Path(Path::new("plain"))), ErrorKind::Auth);
+    assert_eq!(kind(Way::Path(Path::new("nope"))), ErrorKind::Config);
+    assert_eq!(kind(Way::Argv(&["./plain".into()])), ErrorKind::Auth);
+    assert_eq!(kind(Way::Argv(&[])), ErrorKind::Usage);
+    assert_eq!(kind(Way::Argv(&[OsString::new()])), ErrorKind::Usage);
+    assert_eq!(kind(Way::Name(OsStr::new("./plain"))), ErrorKind::Usage);
+    assert_eq!(kind(Way::Name(OsStr::new("nope"))), ErrorKind::Config);
+}
+
+#[test]
+fn the_search_for_the_configuration_begins_at_the_target() {
+    let place = Place::new();
+    let tool = place.program("path-bin/tool");
+    let resolve = |name: &OsStr| resolve(name, &place.path().join("path-bin"));
+    let tool_of = |_: &[OsString], _: &Path| Err(Error::general("not asked"));
+    let finder = Finder { cwd: place.path(), bin: None, resolve: &resolve, tool: &tool_of };
+    let argv = ["tool", "x"].map(OsString::from);
+    assert_eq!(finder.start(Way::Argv(&argv)).unwrap(), tool);
+    assert_eq!(finder.start(Way::Name(OsStr::new("tool"))).unwrap(), tool);
+    assert_eq!(finder.start(Way::Path(Path::new("sub"))).unwrap(), place.path().join("sub"));
+}
+
+#[test]
+fn the_configured_command_is_relative_to_the_configuration() {
+    let place = Place::new();
+    let tool = place.program("build/mycli");
+    place.write("sub/x", "");
+    let config = place.config("[target]\ncommand = ['./build/mycli', '--quiet']\ntimeout = 3\n");
+    let targets = place.find(Way::Path(Path::new("sub")), Some(&config), None, None).unwrap();
+    let [target] = &targets[..] else { panic!() };
+    assert_eq!((&*target.name, &target.program), ("mycli", &tool));
+    assert_eq!(target.prefix_args, ["--quiet"]);
+    assert_eq!(target.cwd, place.path());
+    assert_eq!(target.config.timeout, Duration::from_secs(3));
+    assert_eq!(target.info(place.path()).project.as_deref(), Some("."));
+
+    fs::remove_file(&tool).unwrap();
+    let error = place.find(Way::Path(Path::new("sub")), Some(&config), None, None).unwrap_err();
+    assert_eq!(
+        (error.kind, &*error.message),
+        (ErrorKind::Config, &*format!("no program {}", tool.display()))
+    );
+    assert!(error.hint.unwrap().starts_with("build it"));
+}
+
+#[test]
+fn several_configured_targets_are_all_found_in_their_folder() {
+    let place = Place::new();
+    place.program("a");
+    place.program("path-bin/b");
+    let config = place.config("[target.one]\ncommand = ['./a']\n[target.b]\ncommand = ['b']\n");
+    let targets = place.find(Way::Path(Path::new(".")), Some(&config), None, None).unwrap();
+    let names: Vec<&str> = targets.iter().map(|target| &*target.name).collect();
+    assert_eq!(names, ["one", "b"]);
+    let named = place.find(Way::Name(OsStr::new("b")), Some(&config), None, None).unwrap();
+    assert_eq!(named[0].config.name.as_deref(), Some("b"));
+    let only = place.find(Way::Path(Path::new(".")), Some(&config), Some("b"), None).unwrap();
+    assert_eq!(only.iter().map(|target| &*target.name).collect::<Vec<_>>(), ["b"]);
+    let none = place.find(Way::Path(Path::new(".")), Some(&config), Some("c"), None).unwrap_err();
+    assert_eq!(none.kind, ErrorKind::Usage);
+    let error = place.find(Way::Path(Path::new("a")), Some(&config), None, None).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Usage);
+    assert!(error.message.ends_with("none is called `a`: one, b"), "{error}");
+}
+
+#[test]
+fn the_runs_get_the_variables_that_are_passed_and_set() {
+    let place = Place::new();
+    place.program("a");
+    let config = place
+        .config("[target]\ncommand = ['./a']\npass_env = ['A', 'B', 'C']\nenv = { B = 'set', D = '' }\n");
+    let targets = place.find(Way::Path(Path::new(".")), Some(&config), None, None).unwrap();
+    let env = targets[0].env(|name| (name != "C").then(|| format!("our {name}").into()));
+    let expected = [("A", "our A"), ("B", "set"), ("D", "")];
+    assert_eq!(env, expected.map(|(name, value)| (name.into(), value.into())).into());
+    assert_eq!(targets[0].folder(), place.path());
+}
+
+#[test]
+fn a_folder_without_a_project_says_what_to_name() {
+    let place = Place::new();
+    let (kind, message, hint) = said(place.folder(None, None));
+    assert_eq!(kind, ErrorKind::Config);
+    assert!(message.contains("none of Cargo.toml, package.json, pyproject.toml, go.mod"), "{message}");
+    assert!(hint.contains("-- COMMAND"), "{hint}");
+}
+
+#[test]
+fn cargo_the_only_program_is_taken_newest_first() {
+    let place = Place::new();
+    place.write("Cargo.toml", "");
+    let data = metadata(place.path(), &[("my-tool", "", &["mt"], None)]);
+    let (kind, message, hint) = said(place.folder(None, Some(&data)));
+    assert_eq!((kind, &*message), (ErrorKind::Config, "`mt` is not built"));
+    assert_eq!(hint, format!("run `cargo build` in {}", place.path().display()));
+
+    let debug = place.program("elsewhere/debug/mt");
+    let target = place.folder(None, Some(&data)).unwrap();
+    assert_eq!((&*target.name, &target.program), ("mt", &debug));
+    assert_eq!(target.project.unwrap().manifests, [Manifest::Cargo]);
+    let release = place.program("elsewhere/release/mt");
+    Place::aged(&debug, 10);
+    Place::aged(&release, 5);
+    assert_eq!(place.folder(None, Some(&data)).unwrap().program, release);
+    Place::aged(&debug, 1);
+    assert_eq!(place.folder(None, Some(&data)).unwrap().program, debug);
+}
+
+#[test]
+fn cargo_several_programs_are_a_choice_to_make() {
+    let place = Place::new();
+    place.write("Cargo.toml", "");
+    let bins: &[&str] = &["one", "two"];
+    let data = metadata(place.path(), &[("tools", "", bins, None)]);
+    let (_, message, hint) = said(place.folder(None, Some(&data)));
+    assert!(message.starts_with("none of the programs is built: `one`, `two`"), "{message}");
+    assert!(hint.starts_with("run `cargo build` in "), "{hint}");
+
+    let one = place.program("elsewhere/debug/one");
+    assert_eq!(place.folder(None, Some(&data)).unwrap().program, one, "the only one that is built");
+    let two = place.program("elsewhere/debug/two");
+    let (kind, message, hint) = said(place.folder(None, Some(&data)));
+    assert_eq!(kind, ErrorKind::Config);
+    assert_eq!(
+        message,
+        "there are several programs: `one`, `two`\n\
+         `one` (Cargo.toml), built: elsewhere/debug/one\n\
+         `two` (Cargo.toml), built: elsewhere/debug/two"
+    );
+    assert!(hint.starts_with("choose one: --bin NAME, or `command` under [target]"), "{hint}");
+    assert_eq!(place.folder(Some("two"), Some(&data)).unwrap().program, two);
+    let (_, message, _) = said(place.folder(Some("three"), Some(&data)));
+    assert!(message.starts_with("there is no program `three`: `one`, `two`"), "{message}");
+
+    let default = metadata(place.path(), &[("tools", "", bins, Some("two"))]);
+    assert_eq!(place.folder(None, Some(&default)).unwrap().program, two);
+    fs::remove_file(&two).unwrap();
+    assert_eq!(said(place.folder(None, Some(&default))).1, "`two` is not built", "and not the other one");
+
+    let config = place.config("[target.one]\n");
+    let found = place.find(Way::Path(Path::new(".")), Some(&config), None, Some(&data)).unwrap();
+    assert_eq!(found[0].program, one, "a target's name names the program");
+}
+
+#[test]
+fn cargo_in_a_workspace_the_folder_s_own_package_counts() {
+    let place = Place::new();
+    for folder in ["", "a/", "b/", "c/"] {
+        place.write(&format!("{folder}Cargo.toml"), "");
+    }
+    for name in ["a1", "b1"] {
+        place.program(&format!("elsewhere/debug/{name}"));
+    }
+    let members: &[(&str, &str, &[&str], Option<&str>)] =
+        &[("a", "a", &["a1"], None), ("b", "b", &["b1"], None), ("c", "c", &[], None)];
+    let data = metadata(place.path(), members);
+    let find = |folder: &str, bin| {
+        let mut found = place.find(Way::Path(Path::new(folder)), None, bin, Some(&data))?;
+        Ok(found.remove(0))
+    };
+    assert_eq!(find("b", None).unwrap().name, "b1");
+    assert_eq!(find("b", Some("a1")).unwrap().name, "a1");
+    assert_eq!(find("b", None).unwrap().info(place.path()).project.as_deref(), Some("b"));
+    let (_, message, _) = said(find(".", None));
+    assert!(message.contains("`a1` of package `a` (Cargo.toml), built: elsewhere/debug/a1"), "{message}");
+    let (_, message, hint) = said(find("c", None));
+    assert!(message.contains("declares no program, others do: `a1`, `b1`"), "{message}");
+    assert!(hint.contains("--bin"), "{hint}");
+    let with_root: Vec<_> = members.iter().copied().chain([("root", "", &["a1"][..], None)]).collect();
+    let data = metadata(place.path(), &with_root);
+    assert_eq!(place.folder(None, Some(&data)).unwrap().name, "a1");
+}
+
+#[test]
+fn cargo_s_own_answer_for_this_project_is_understood() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let resolve = |name: &OsStr| Ok(PathBuf::from(name));
+    let tool = |argv: &[OsString], cwd: &Path| {
+        let output = std::process::Command::new(env!("CARGO"))
+            .args(&argv[1..])
+            .arg("--offline")
+            .current_dir(cwd)
+            .output();
+        Ok(output.map_err(|error| Error::general(error.to_string()))?.stdout)
+    };
+    let finder = Finder { cwd: folder, bin: Some("agentnative"), resolve: &resolve, tool: &tool };
+    let targets = finder.find(Way::Path(Path::new("src")), None).unwrap();
+    assert_eq!(targets[0].program.file_name().unwrap(), "agentnative");
+    assert_eq!(targets[0].cwd, folder);
+}
+
+#[test]
+fn cargo_s_nonsense_is_a_configuration_error() {
+    let place = Place::new();
+    place.write("Cargo.toml", "");
+    let (kind, message, _) = said(place.folder(None, Some(&json!([1]))));
+    assert_eq!(kind, ErrorKind::Config);
+    assert!(message.contains("printed no metadata"), "{message}");
+}
+
+#[test]
+fn npm_scripts_run_by_themselves_or_with_node() {
+    let place = Place::new();
+    let node = place.program("path-bin/node");
+    place.write("package.json", r#"{"name": "@me/tool", "bin": "./dist/cli.js", "scripts": {"build": "x"}}"#);
+    let (_, message, hint) = said(place.folder(None, None));
+    assert_eq!(message, "`tool` is not built");
+    assert!(hint.starts_with("run `npm install && npm run build` in "), "{hint}");
+    let script = place.write("dist/cli.js", "#!/usr/bin/env node\n");
+    let target = place.folder(None, None).unwrap();
+    assert_eq!((&*target.name, target.program), ("tool", node));
+    assert_eq!(target.prefix_args, [place.path().join("./dist/cli.js")]);
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let target = place.folder(None, None).unwrap();
+    assert_eq!((target.program, target.prefix_args.len()), (script, 0));
+}
+
+#[test]
+fn npm_bins_links_and_workspaces() {
+    let place = Place::new();
+    place.write("package.json", r#"{"name": "two", "bin": {"one": "1.js", "other": "2.js"}}"#);
+    let link = place.program("node_modules/.bin/other");
+    assert_eq!(place.folder(None, None).unwrap().program, link, "the only one that is installed");
+    let one = place.program("1.js");
+    assert!(said(place.folder(None, None)).1.starts_with("there are several programs: `one`, `other`"));
+    place.write("package.json", r#"{"name": "one", "bin": {"one": "1.js", "other": "2.js"}}"#);
+    assert_eq!(place.folder(None, None).unwrap().program, one, "the one that is called as the package");
+
+    let place = Place::new();
+    place.write("package.json", r#"{"workspaces": ["packages/*", "extra"]}"#);
+    place.write("packages/a/package.json", r#"{"name": "a", "bin": "a.js"}"#);
+    place.write("extra/package.json", r#"{"name": "e", "directories": {"bin": "tools"}}"#);
+    let a = place.program("packages/a/a.js");
+    assert!(said(place.folder(Some("e1"), None)).1.contains("no program `e1`: `a`"));
+    assert_eq!(place.folder(None, None).unwrap().program, a);
+    place.program("extra/tools/e1.js");
+    assert_eq!(place.folder(Some("e1"), None).unwrap().name, "e1");
+    let (_, message, _) = said(place.folder(None, None));
+    assert!(message.contains("`e1` of package `e` (package.json), built: extra/tools/e1.js"), "{message}");
+
+    place.write("package.json", "{\n  \"bin\": }");
+    let error = place.folder(None, None).unwrap_err();
+    let at = error.issues[0].place.as_ref().unwrap();
+    assert_eq!((error.kind, at.line, at.column), (ErrorKind::Config, 2, 10));
+}
+
+#[test]
+fn python_scripts_are_in_the_virtual_environment() {
+    let place = Place::new();
+    place.write("pyproject.toml", "[project]\nname = 'x'\n[project.scripts]\nmytool = 'x:main'\n");
+    let (_, message, hint) = said(place.folder(None, None));
+    assert_eq!(message, "`mytool` is not built");
+    assert!(hint.contains(".venv/bin/pip install -e ."), "{hint}");
+    place.write("uv.lock", "");
+    assert!(said(place.folder(None, None)).2.contains("`uv sync`"));
+    let tool = place.program("venv/bin/mytool");
+    assert_eq!(place.folder(None, None).unwrap().program, tool);
+    place.write("pyproject.toml", "[tool.poetry.scripts]\npoet = 'x:main'\n");
+    let poet = place.program(".venv/bin/poet");
+    assert_eq!(place.folder(None, None).unwrap().program, poet);
+
+    place.write("pyproject.toml", "[project]\nx = \n");
+    let error = place.folder(None, None).unwrap_err();
+    assert_eq!(error.issues[0].place.as_ref().unwrap().line, 2);
+    place.write("pyproject.toml", "[project]\nname = 'x'\n");
+    let (_, message, _) = said(place.folder(None, None));
+    assert!(message.contains("declares no program"), "{message}");
+}
+
+#[test]
+fn go_main_packages() {
+    let place = Place::new();
+    place.write("go.mod", "module example.org/me/tool/v2 // x\n\ngo 1.22\n");
+    place.write("lib.go", "package tool\n");
+    place.write("gen.go", "//go:build ignore\n\npackage main\n");
+    place.write("x_test.go", "package main\n");
+    place.write("cmd/serve/main.go", "// Serves.\npackage main\n");
+    place.write("cmd/shared/x.go", "package shared\n");
+    let (_, message, hint) = said(place.folder(None, None));
+    assert_eq!(message, "`serve` is not built");
+    assert!(hint.starts_with("run `go build -o bin/serve ./cmd/serve` in "), "{hint}");
+    let serve = place.program("bin/serve");
+    assert_eq!(place.folder(None, None).unwrap().program, serve);
+    place.write("main.go", "package main\n");
+    let tool = place.program("tool");
+    assert_eq!(place.folder(Some("tool"), None).unwrap().program, tool);
+    assert!(said(place.folder(None, None)).1.starts_with("there are several programs: `tool`, `serve`"));
+}
+
+#[test]
+fn two_manifests_in_one_folder_are_one_project() {
+    let place = Place::new();
+    place.write("Cargo.toml", "");
+    place.write("package.json", "{\"name\": \"docs\"}");
+    let tool = place.program("elsewhere/debug/tool");
+    let data = metadata(place.path(), &[("tool", "", &["tool"], None)]);
+    let target = place.folder(None, Some(&data)).unwrap();
+    assert_eq!(target.program, tool);
+    assert_eq!(target.project.unwrap().manifests, [Manifest::Cargo, Manifest::Npm]);
+}
