@@ -101,7 +101,8 @@ pub struct SourceRule {
     /// How many different `$NAME`s (without one: matches) a wanted rule takes; 1 when not given.
     #[serde(default = "one")]
     pub distinct: usize,
-    /// Every match holds one of these words; a file without them is not parsed.
+    /// Every match holds one of these words; a file without them is not parsed. A `*` at an end of a
+    /// word says that it may be a part of a longer one there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
     /// What is said of a match.

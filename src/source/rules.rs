@@ -59,6 +59,8 @@ impl Rules {
 pub(super) struct Table {
     pub origins: Vec<Origin>,
     words: AhoCorasick,
+    /// For each word, whether it must begin and end where a word does.
+    whole: Vec<(bool, bool)>,
     grammars: Vec<Grammar>,
 }
 
@@ -77,14 +79,15 @@ pub(super) struct Grammar {
 
 impl Table {
     fn new(language: Language, origins: Vec<Origin>, words: &[String]) -> Result<Self> {
+        let whole = words.iter().map(|word| (!word.starts_with('*'), !word.ends_with('*'))).collect();
         let words = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
-            .build(words)
+            .build(words.iter().map(|word| word.trim_matches('*')))
             .map_err(|error| Error::general(format!("the words of the source rules: {error}")))?;
         let mut langs: Vec<SupportLang> = row(language).grammars.iter().map(|(_, lang)| *lang).collect();
         langs.dedup();
         let grammars = langs.into_iter().map(|lang| Grammar::new(language, lang, &origins)).collect::<Result<_>>()?;
-        Ok(Self { origins, words, grammars })
+        Ok(Self { origins, words, whole, grammars })
     }
 
     /// The rules for this grammar.
@@ -92,12 +95,13 @@ impl Table {
         self.grammars.iter().find(|grammar| grammar.lang == lang)
     }
 
-    /// Where in `text` the words are, in order. A word that is a part of a longer one is none.
+    /// Where in `text` the words are, in order. A part of a longer word is none, unless a `*` allows it.
     pub fn hits(&self, text: &[u8]) -> Vec<usize> {
         let word = |at: usize| text.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
         let hits = self.words.find_overlapping_iter(text).filter(|hit| {
-            let inner_start = hit.start() > 0 && word(hit.start() - 1) && word(hit.start());
-            let inner_end = word(hit.end() - 1) && word(hit.end());
+            let (start, end) = self.whole[hit.pattern()];
+            let inner_start = start && hit.start() > 0 && word(hit.start() - 1) && word(hit.start());
+            let inner_end = end && word(hit.end() - 1) && word(hit.end());
             !inner_start && !inner_end
         });
         let mut hits: Vec<usize> = hits.map(|hit| hit.start()).collect();
