@@ -6,6 +6,7 @@ use agentnative::report::{CheckResult, Language, Snippet, Status};
 use agentnative::source::{Facts, Rules, Why, scan};
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 use tempfile::TempDir;
 
 /// A package with these files.
@@ -24,7 +25,8 @@ fn write(folder: &Path, file: &str, bytes: &[u8]) {
 }
 
 fn facts(folder: &Path) -> Facts {
-    scan(folder, &Rules::of(checks())).unwrap()
+    static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of(checks()));
+    scan(folder, &RULES).unwrap()
 }
 
 /// The verdict of one check on a package.

@@ -3,6 +3,7 @@
 use super::rules::{Grammar, Table, WAIVER};
 use super::walk::{SourceFile, read_up_to};
 use super::{Entry, MAX_FILE, Match, Package, Skipped, SourceWaiver, Span, Why};
+use crate::error::Result;
 use crate::sanitize;
 use ast_grep_core::matcher::MatcherExt as _;
 use ast_grep_core::tree_sitter::StrDoc;
@@ -29,25 +30,25 @@ pub(super) struct Read {
 }
 
 /// Reads a file and holds it to the rules of its language.
-pub(super) fn read(file: &SourceFile, table: &Table, package: &Package) -> Read {
+pub(super) fn read(file: &SourceFile, table: &Table<'_>, package: &Package) -> Result<Read> {
     let mut read = Read::default();
     let text = match text_of(file) {
         Ok(text) => text,
         Err(why) => {
             read.skipped = Some(skipped(file, why));
-            return read;
+            return Ok(read);
         }
     };
     read.bytes = text.len() as u64;
     let hits = table.hits(text.as_bytes());
     if hits.is_empty() {
-        return read;
+        return Ok(read);
     }
     read.generated = is_generated(&text);
     if read.generated {
-        return read;
+        return Ok(read);
     }
-    let Some(grammar) = table.grammar(file.grammar) else { return read };
+    let grammar = table.grammar(file.grammar)?;
     match hold(&text, &hits, file, grammar, table, package.is_entry(file.language, &file.name)) {
         Ok((matches, waivers)) => {
             read.parsed = true;
@@ -56,7 +57,7 @@ pub(super) fn read(file: &SourceFile, table: &Table, package: &Package) -> Read 
         }
         Err(why) => read.skipped = Some(skipped(file, why)),
     }
-    read
+    Ok(read)
 }
 
 fn skipped(file: &SourceFile, why: Why) -> Skipped {
@@ -108,7 +109,7 @@ fn hold(
     hits: &[usize],
     file: &SourceFile,
     grammar: &Grammar,
-    table: &Table,
+    table: &Table<'_>,
     entry_file: bool,
 ) -> Result<(Vec<Match>, Vec<SourceWaiver>), Why> {
     let doc = StrDoc::try_new(text, file.grammar).map_err(|_| Why::Broken(1))?;
@@ -142,7 +143,7 @@ fn hold(
     };
     found.retain(|(_, range, _)| !within(&tests, range));
     let matches = found.into_iter().map(|(index, range, name)| {
-        let origin = &table.origins[index];
+        let origin = table.origin(index);
         Match {
             check: origin.check.clone(),
             language: file.language,

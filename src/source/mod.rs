@@ -180,10 +180,13 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
     }
     let mut tables = BTreeMap::new();
     for language in facts.files.keys() {
-        tables.insert(*language, rules.table(*language, None)?);
+        if let Some(table) = rules.first(*language) {
+            tables.insert(*language, table?);
+        }
     }
-    for read in side_by_side(&files, |file| Some(file::read(file, tables.get(&file.language)?, &facts.package))) {
-        facts.add(read);
+    let reads = side_by_side(&files, |file| Some(file::read(file, tables.get(&file.language)?, &facts.package)));
+    for read in reads {
+        facts.add(read?);
     }
     second_pass(&files, rules, &mut facts)?;
     facts.matches.sort_by(|a, b| (&a.span.file, a.span.range.start).cmp(&(&b.span.file, b.span.range.start)));
@@ -194,32 +197,32 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
 
 /// Holds the files to the rules about names that other rules have captured.
 fn second_pass(files: &[SourceFile], rules: &Rules, facts: &mut Facts) -> Result<()> {
-    let mut tables = BTreeMap::new();
-    for (language, origins) in &rules.languages {
-        let captured = facts.matches.iter().filter(|found| {
-            let about = |origin: &rules::Origin| origin.check == found.check && origin.rule.of.as_ref() == Some(&found.rule);
-            found.language == *language && origins.iter().any(about)
-        });
-        let names: BTreeSet<String> = captured.filter_map(|found| found.name.clone()).collect();
-        if !names.is_empty() {
-            let names: Vec<String> = names.into_iter().collect();
-            tables.insert(*language, (rules.table(*language, Some(&names))?, names));
+    let mut names: BTreeMap<Language, BTreeSet<&str>> = BTreeMap::new();
+    for found in &facts.matches {
+        if let Some(name) = &found.name
+            && rules.is_named(found.language, &found.check, &found.rule)
+        {
+            names.entry(found.language).or_default().insert(name);
         }
     }
-    if tables.is_empty() {
-        return Ok(());
+    let mut tables = BTreeMap::new();
+    for (language, names) in &names {
+        if let Some(table) = rules.second(*language, &names.iter().copied().collect::<Vec<_>>()) {
+            tables.insert(*language, table?);
+        }
     }
     let reads = side_by_side(files, |file| {
-        let (table, names) = tables.get(&file.language)?;
-        let mut read = file::read(file, table, &facts.package);
-        read.matches.retain(|found| found.name.as_ref().is_some_and(|name| names.contains(name)));
-        read.waivers.clear();
-        Some(read)
+        let read = file::read(file, tables.get(&file.language)?, &facts.package);
+        let known = |name: &String| names.get(&file.language).is_some_and(|names| names.contains(name.as_str()));
+        Some(read.map(|mut read| {
+            read.matches.retain(|found| found.name.as_ref().is_some_and(known));
+            Read { matches: read.matches, skipped: read.skipped, ..Read::default() }
+        }))
     });
     for read in reads {
-        if !facts.skipped.iter().any(|known| Some(known) == read.skipped.as_ref()) {
-            facts.add(Read { bytes: 0, parsed: false, ..read });
-        }
+        let mut read = read?;
+        read.skipped = read.skipped.filter(|skipped| !facts.skipped.contains(skipped));
+        facts.add(read);
     }
     Ok(())
 }
