@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 const OUTPUT_NAMES: &[&str] = &[
     "output", "outputs", "out", "print", "printer", "printers", "printing", "render", "renderer", "renderers", "rendering", "ui", "tui",
     "console", "terminal", "display", "view", "views", "writer", "writers", "report", "reporter", "reporters", "reporting", "format",
-    "formats", "formatter", "formatters", "formatting", "presenter", "presenters", "stdout",
+    "formats", "formatter", "formatters", "formatting", "presenter", "presenters", "stdout", "log", "logger", "logging",
 ];
 /// As many skipped files are named, and no more.
 const NAMED: usize = 3;
@@ -105,7 +105,14 @@ impl<'a> Code<'a> {
         let faults = self.has_role(source, Role::Fault);
         if wants && held.is_none() {
             // What is missing without a place of its own.
+            let own = self.facts.package.dependencies.iter().find(|dependency| dependency.own);
+            let looks_there = |rules: &crate::report::LanguageRules| !rules.dependencies.is_empty();
+            let own = own.filter(|own| source.languages.get(&own.language).is_some_and(looks_there));
             return match (&source.missing, &source.unseen) {
+                (Some(what), _) if own.is_some() => {
+                    let own = own.map_or("", |own| own.name.as_str());
+                    Judgement::Unverified(missing(&format!("{what}; another package of this repository may do it: {own}")))
+                }
                 (Some(what), _) if skipped.is_empty() => Judgement::Broken(vec![self.whole(what)]),
                 (Some(what), _) | (None, Some(what)) => Judgement::Unverified(missing(what)),
                 (None, None) => Judgement::Unverified(missing("nothing was seen that could decide")),
@@ -145,6 +152,7 @@ impl<'a> Code<'a> {
     fn faults(&self, check: &Check, source: &SourceCheck) -> Vec<Seen<'a>> {
         let mut seen = self.seen(check, source, Role::Fault);
         seen.retain(|seen| match source.except {
+            _ if seen.rule.everywhere => true,
             Some(Home::Output) => !self.is_output(seen.found),
             Some(Home::Entry) => seen.found.entry == Entry::No,
             None => true,

@@ -94,6 +94,9 @@ pub struct SourceRule {
     /// A match lies in the output module, and its file is (part of) it.
     #[serde(default)]
     pub home: bool,
+    /// A match is a finding also in the place that the check excepts.
+    #[serde(default)]
+    pub everywhere: bool,
     /// The name of another rule of the same check and language. This one is then held to the code in
     /// a second pass, and a match counts when its `$NAME` is one that the other rule captured.
     #[serde(default, skip_serializing_if = "Option::is_none")]

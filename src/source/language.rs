@@ -45,7 +45,7 @@ pub(super) const ROWS: [Row; 4] = [
         language: Language::Python,
         grammars: &[("py", SupportLang::Python)],
         interpreters: &["python"],
-        aside: &["test_*.py", "*_test.py", "tests.py", "conftest.py", "/setup.py", "/noxfile.py", "/fabfile.py", "/tasks.py"],
+        aside: &["test_*.py", "*_test.py", "tests.py", "conftest.py", "/setup.py", "/noxfile.py", "/fabfile.py", "/tasks.py", "__pyinstaller/"],
         generated: &["*_pb2.py", "*_pb2_grpc.py", "_version.py"],
         entry_files: &["__main__.py"],
         entry: "{any: [{kind: if_statement, regex: '^if \\(?__name__ *=='},
@@ -59,7 +59,7 @@ pub(super) const ROWS: [Row; 4] = [
         language: Language::Go,
         grammars: &[("go", SupportLang::Go)],
         interpreters: &[],
-        aside: &["*_test.go", "magefile.go"],
+        aside: &["*_test.go", "magefile.go", "/helpers/", "/misc/"],
         generated: &["*.pb.go", "*.gen.go", "*_generated.go", "zz_generated*.go"],
         entry_files: &["main.go"],
         entry: "{any: [{kind: source_file, has: {kind: package_clause, regex: '^package +main$'}},
@@ -100,7 +100,7 @@ pub(super) const FOREIGN: &[&str] = &[
 /// Folders whose code is not the program's: tests, examples, documentation, helpers of its authors.
 pub(super) const ASIDE: &[&str] = &[
     "tests/", "test/", "!cmd/test/", "!cmds/test/", "!commands/test/", "!subcommands/test/", "__tests__/", "__mocks__/", "__fixtures__/",
-    "testdata/", "testutil/", "testutils/", "fixtures/", "benches/", "benchmarks/", "examples/", "/bench/", "/benchmark/", "/example/",
+    "testdata/", "testutil/", "testutils/", "mock/", "mocks/", "*mock/", "fixtures/", "benches/", "benchmarks/", "examples/", "/bench/", "/benchmark/", "/example/",
     "/demo/", "/demos/", "/docs/", "/doc/", "/website/", "/site/", "/scripts/", "/script/", "/tools/", "/hack/", "/ci/", "/e2e/",
     "/spec/", "/specs/", "/fuzz/", "/xtask/", "/contrib/", "/integration/",
 ];

@@ -22,6 +22,8 @@ pub struct Package {
     /// What it depends on, where a manifest is needed to tell.
     pub dependencies: Vec<Dependency>,
     entries: Vec<Gitignore>,
+    /// By language, where the code is, when the manifest tells.
+    sources: Vec<Option<Gitignore>>,
 }
 
 /// A dependency in a manifest.
@@ -43,6 +45,8 @@ struct Manifest {
     program: bool,
     /// Patterns of the files that the program starts in.
     entries: Vec<String>,
+    /// Patterns of where the code is; empty: anywhere.
+    sources: Vec<String>,
     dependencies: Vec<Dependency>,
 }
 
@@ -62,7 +66,13 @@ impl Package {
             let own = own.flat_map(|manifest| &manifest.entries).map(String::as_str);
             patterns(folder, &row.entry_files.iter().copied().chain(own).collect::<Vec<_>>())
         });
+        let sources = ROWS.iter().map(|row| {
+            let own = manifests.iter().filter(|manifest| manifest.language == row.language);
+            let own: Vec<&str> = own.flat_map(|manifest| &manifest.sources).map(String::as_str).collect();
+            (!own.is_empty()).then(|| patterns(folder, &own))
+        });
         Self {
+            sources: sources.collect(),
             entries: entries.collect(),
             manifest: manifests.first().map(|manifest| manifest.file),
             dependencies: manifests.iter().flat_map(|manifest| manifest.dependencies.clone()).collect(),
@@ -86,6 +96,12 @@ impl Package {
             || folder.join("setup.py").is_file()
     }
 
+    /// Whether this file is where the manifest has the code of its language.
+    pub(super) fn is_source(&self, language: Language, path: &Path) -> bool {
+        let sources = self.sources[language as usize].as_ref();
+        sources.is_none_or(|sources| sources.matched_path_or_any_parents(path, false).is_ignore())
+    }
+
     /// Whether the program starts and ends in this file.
     pub(super) fn is_entry(&self, language: Language, name: &str) -> bool {
         self.entries[language as usize].matched_path_or_any_parents(name, false).is_ignore()
@@ -100,19 +116,40 @@ fn cargo(folder: &Path) -> Option<Manifest> {
     let manifest: toml::Table = text(&folder.join("Cargo.toml"))?.parse().ok()?;
     manifest.get("package")?;
     let bins = manifest.get("bin").and_then(toml::Value::as_array);
-    let paths = bins.into_iter().flatten().filter_map(|bin| bin.get("path")?.as_str());
-    let entries: Vec<String> = paths.map(|path| format!("/{}", path.trim_start_matches("./"))).collect();
+    let path = |table: &toml::Value| Some(table.get("path")?.as_str()?.trim_start_matches("./").to_owned());
+    let bin_paths: Vec<String> = bins.into_iter().flatten().filter_map(path).collect();
+    let lib_path = manifest.get("lib").and_then(path);
+    let around = bin_paths.iter().chain(&lib_path).map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder));
+    let mut sources: Vec<String> = around.chain(["src"]).map(|folder| format!("/{folder}/")).collect();
+    if sources.iter().any(|folder| folder == "//") {
+        sources.clear();
+    }
     let program = bins.is_some() || folder.join("src/main.rs").is_file() || folder.join("src/bin").is_dir();
     let targets = manifest.get("target").and_then(toml::Value::as_table);
     let tables = targets.into_iter().flat_map(toml::Table::values).filter_map(|target| target.get("dependencies"));
     let tables = tables.chain(manifest.get("dependencies")).filter_map(toml::Value::as_table);
-    let dependencies = tables.flatten().map(|(name, value)| Dependency {
-        language: Language::Rust,
-        name: value.get("package").and_then(toml::Value::as_str).unwrap_or(name).to_owned(),
-        // What a workspace gives may be another of its packages.
-        own: value.get("path").is_some() || value.get("workspace").is_some(),
+    let shared = shared_dependencies(folder);
+    let dependencies = tables.flatten().map(|(name, value)| {
+        let inherited = value.get("workspace").is_some().then(|| shared.as_ref()?.get(name)).flatten();
+        let value = inherited.unwrap_or(value);
+        Dependency {
+            language: Language::Rust,
+            name: value.get("package").and_then(toml::Value::as_str).unwrap_or(name).to_owned(),
+            own: value.get("path").is_some(),
+        }
     });
-    Some(Manifest { file: "Cargo.toml", language: Language::Rust, program, entries, dependencies: dependencies.collect() })
+    let dependencies = dependencies.collect();
+    let entries = bin_paths.iter().map(|path| format!("/{path}")).collect();
+    Some(Manifest { file: "Cargo.toml", language: Language::Rust, program, entries, sources, dependencies })
+}
+
+/// The dependencies that the workspace around `folder` gives to its packages.
+fn shared_dependencies(folder: &Path) -> Option<toml::Table> {
+    let folder = std::fs::canonicalize(folder).ok()?;
+    folder.ancestors().find_map(|above| {
+        let manifest: toml::Table = text(&above.join("Cargo.toml"))?.parse().ok()?;
+        manifest.get("workspace")?.get("dependencies")?.as_table().cloned()
+    })
 }
 
 fn python(folder: &Path) -> Option<Manifest> {
@@ -126,7 +163,7 @@ fn python(folder: &Path) -> Option<Manifest> {
     let scripts = [project, poetry].into_iter().flatten().filter_map(|table| table.get("scripts")?.as_table());
     let scripts = scripts.flat_map(toml::Table::values).filter_map(|value| value.as_str().or_else(|| value.get("callable")?.as_str()));
     let entries: Vec<String> = scripts.flat_map(module_files).collect();
-    Some(Manifest { file: "pyproject.toml", language: Language::Python, program: !entries.is_empty(), entries, dependencies: Vec::new() })
+    Some(Manifest { file: "pyproject.toml", language: Language::Python, program: !entries.is_empty(), entries, sources: Vec::new(), dependencies: Vec::new() })
 }
 
 /// `setup.py` and `setup.cfg`: `name = package.module:function` lines of their entry points.
@@ -144,7 +181,7 @@ fn setup(folder: &Path) -> Option<Manifest> {
         spaced.then(|| &before[start..])
     });
     let entries: Vec<String> = targets.flat_map(module_files).collect();
-    Some(Manifest { file, language: Language::Python, program: !entries.is_empty(), entries, dependencies: Vec::new() })
+    Some(Manifest { file, language: Language::Python, program: !entries.is_empty(), entries, sources: Vec::new(), dependencies: Vec::new() })
 }
 
 /// The files that `package.module:function` may mean.
@@ -159,6 +196,7 @@ fn go(folder: &Path) -> Option<Manifest> {
         language: Language::Go,
         program: true,
         entries: Vec::new(),
+        sources: Vec::new(),
         dependencies: Vec::new(),
     })
 }
@@ -183,6 +221,7 @@ fn npm(folder: &Path) -> Option<Manifest> {
         language: Language::TypeScript,
         program: !bins.is_empty(),
         entries,
+        sources: Vec::new(),
         dependencies: Vec::new(),
     })
 }

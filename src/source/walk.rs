@@ -75,9 +75,10 @@ pub(super) fn walk(package: &Package) -> Result<Walk> {
         }
         let path = entry.path();
         let (row_aside, row_generated) = &rows[language as usize];
-        if row_generated.matched(path, false).is_ignore() {
+        let is = |patterns: &Gitignore| patterns.matched_path_or_any_parents(path, false).is_ignore();
+        if is(row_generated) {
             found.left.generated += 1;
-        } else if row_aside.matched(path, false).is_ignore() || aside.matched_path_or_any_parents(path, false).is_ignore() {
+        } else if !package.is_source(language, path) || is(row_aside) || is(&aside) {
             found.left.aside += 1;
         } else {
             let name = path.strip_prefix(&root).unwrap_or(path).as_os_str().as_bytes();
