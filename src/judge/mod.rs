@@ -7,6 +7,7 @@ mod errors;
 mod exits;
 mod offers;
 mod output;
+pub mod project;
 mod read;
 mod sameness;
 mod scan;
