@@ -331,3 +331,27 @@ fn evidence_names_the_span_and_shows_the_line() {
     assert_eq!(json["file"], "src/list.py");
     assert!(json.get("probe").is_none() && json.get("variant").is_none());
 }
+
+#[test]
+fn conforming_projects_pass_and_violating_ones_fail_every_check() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sources");
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for language in fs::read_dir(&root).unwrap() {
+        for project in fs::read_dir(language.unwrap().path()).unwrap() {
+            let project = project.unwrap().path();
+            let expected = if project.ends_with("conforming") { Status::Pass } else { Status::Warn };
+            let facts = facts(&project);
+            count += 1;
+            for check in source_checks() {
+                let result = verdict(&check.id, &facts, &[]);
+                if result.status != expected {
+                    let name = project.strip_prefix(&root).unwrap().display();
+                    wrong.push(format!("{name}: {} {:?}: {} {:#?}", check.id, result.status, result.message, result.evidence));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(count, 2 * Language::ALL.len());
+}
