@@ -327,6 +327,9 @@ fn evidence_names_the_span_and_shows_the_line() {
     assert_eq!((evidence.end_line, evidence.end_column), (Some(3), Some(13)));
     assert_eq!(evidence.excerpt.as_deref(), Some("\té = print("));
     assert_eq!(evidence.caret, Some(5));
+    let folder = package(&[("src/list.py", "def f():\r\n    print(1)\r\n")]);
+    let crlf = verdict("p2-src-stray-print", &facts(folder.path()), &[]);
+    assert_eq!(crlf.evidence[0].excerpt.as_deref(), Some("    print(1)"));
     let json = serde_json::to_value(evidence).unwrap();
     assert_eq!(json["file"], "src/list.py");
     assert!(json.get("probe").is_none() && json.get("variant").is_none());

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Names, without extension, of files and folders that are by custom the output module.
 const OUTPUT_NAMES: &[&str] = &[
-    "output", "outputs", "out", "print", "printer", "printers", "printing", "render", "renderer", "renderers", "rendering", "ui", "tui",
+    "output", "outputs", "out", "print", "printer", "printers", "printing", "render", "renderer", "renderers", "rendering", "ui", "tui", "ux",
     "console", "terminal", "display", "view", "views", "writer", "writers", "report", "reporter", "reporters", "reporting", "format",
     "formats", "formatter", "formatters", "formatting", "presenter", "presenters", "stdout", "log", "logger", "logging",
 ];

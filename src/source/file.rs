@@ -257,7 +257,10 @@ impl Lines<'_> {
     }
 
     fn span(&self, file: &str, range: Range<usize>) -> Span {
-        let (excerpt, caret) = sanitize::excerpt(self.0.as_bytes(), range.start, EXCERPT);
+        let bytes = self.0.as_bytes();
+        let end = memchr::memchr(b'\n', &bytes[range.start..]).map_or(bytes.len(), |at| range.start + at);
+        let line = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
+        let (excerpt, caret) = sanitize::excerpt(line, range.start, EXCERPT);
         Span {
             file: file.to_owned(),
             start: self.place(range.start),

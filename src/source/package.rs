@@ -215,13 +215,20 @@ fn npm(folder: &Path) -> Option<Manifest> {
         let inner = stem.split_once('/').map_or(stem, |(_, inner)| inner);
         [format!("/{path}"), format!("/{stem}.*"), format!("/src/{inner}.*")]
     });
-    let entries = sources.collect();
+    let entries: Vec<String> = sources.collect();
+    // Other files beside the manifest are scripts of its authors.
+    let mut sources = entries.clone();
+    if !bins.is_empty() {
+        let main = manifest.get("main").and_then(Json::as_str).unwrap_or("index.js");
+        sources.push(format!("/{}", main.trim_start_matches("./")));
+        sources.extend(["/*/", "/index.*", "/cli.*", "/main.*", "/app.*"].map(str::to_owned));
+    }
     Some(Manifest {
         file: "package.json",
         language: Language::TypeScript,
         program: !bins.is_empty(),
         entries,
-        sources: Vec::new(),
+        sources,
         dependencies: Vec::new(),
     })
 }
