@@ -61,7 +61,7 @@ pub enum Variant {
     SlowReader,
     /// Standard output is a regular file.
     File,
-    /// The reader of standard output closes it after the first bytes.
+    /// The reader of standard output has closed it before the first byte.
     ClosedPipe,
     /// Environment variables that make tools talk: colour, debug, locale, CI and agents.
     HostileEnv,

@@ -121,7 +121,11 @@ impl Shared {
 
     /// The contents of a file that a target wrote itself, up to `limit`.
     pub async fn adopt(&self, file: File, limit: u64, at: Duration) -> io::Result<Captured> {
-        let len = file.metadata()?.len().min(limit);
+        let written = file.metadata()?.len();
+        let len = written.min(limit);
+        if written > limit {
+            file.set_len(limit)?;
+        }
         let chunks = if len == 0 { Vec::new() } else { vec![Chunk { end: len, at }] };
         let mut piece = vec![0; PIECE.min(usize::try_from(len).unwrap_or(PIECE))];
         let mut memory = Vec::new();

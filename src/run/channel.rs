@@ -86,7 +86,10 @@ pub(super) fn open_channels(
             (file.try_clone()?.into(), Stream::of_file(file, sink(), limit, start))
         }
         Variant::SlowReader => piped(Pace::paused(start), true)?,
-        Variant::ClosedPipe => piped(Pace::Once, true)?,
+        Variant::ClosedPipe => {
+            let (_gone, write) = pipe_with(PipeFlags::CLOEXEC)?;
+            (write, Stream::gone(sink(), limit, start))
+        }
         Variant::Plain | Variant::HostileEnv | Variant::Repeat | Variant::OpenStdin => {
             piped(Pace::Eager, false)?
         }

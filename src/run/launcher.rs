@@ -9,16 +9,17 @@ use landlock::{
 };
 use rustix::fs::Mode;
 use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getppid, getrlimit, ioctl_tiocsctty, set_parent_process_death_signal,
     setrlimit, setsid, umask,
 };
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
-use std::io::{self, Write};
+use std::ffi::OsString;
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
@@ -33,19 +34,24 @@ const TEXT_BUSY_PAUSE: Duration = Duration::from_millis(2);
 /// that failed; the failure is then told over the socket, and the code is for `main` to exit with.
 pub fn launcher_main() -> ExitCode {
     let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
-    let Ok(mut socket) = socket else { return ExitCode::from(2) };
-    let (doing, error) = match become_target(&mut socket) {
+    let Ok(socket) = socket else { return ExitCode::from(2) };
+    let (doing, error) = match become_target(&socket) {
         Ok(never) => match never {},
         Err(failure) => failure,
     };
-    socket.write_all(&Answer::failed(&error, doing)).unwrap_or_default();
+    tell(&socket, &Answer::failed(&error, doing)).unwrap_or_default();
     ExitCode::from(2)
 }
 
 /// What was being done, and the error.
 type Failure = (&'static str, io::Error);
 
-fn become_target(socket: &mut UnixStream) -> Result<std::convert::Infallible, Failure> {
+/// Sends an answer. It goes to a socket or nowhere: whoever calls the launcher by hand sees nothing.
+fn tell(socket: &UnixStream, answer: &[u8]) -> Result<(), Errno> {
+    send(socket, answer, SendFlags::NOSIGNAL).map(drop)
+}
+
+fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failure> {
     let (plan, [stdin, stdout, stderr]) =
         Plan::receive(socket).map_err(|e| ("cannot read the launcher's plan", e))?;
     let failed = |doing: &'static str| move |e: Errno| (doing, io::Error::from(e));
@@ -60,11 +66,11 @@ fn become_target(socket: &mut UnixStream) -> Result<std::convert::Infallible, Fa
     }
     umask(Mode::from_raw_mode(0o022));
     dup2_stdin(stdin).map_err(failed("cannot set standard input"))?;
+    if plan.terminal {
+        ioctl_tiocsctty(&stdout).map_err(failed("cannot take the terminal"))?;
+    }
     dup2_stdout(stdout).map_err(failed("cannot set standard output"))?;
     dup2_stderr(stderr).map_err(failed("cannot set standard error"))?;
-    if plan.terminal {
-        ioctl_tiocsctty(io::stdout()).map_err(failed("cannot take the terminal"))?;
-    }
     std::env::set_current_dir(&plan.cwd).map_err(|e| ("cannot enter the working directory", e))?;
     reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
     let enforced = match &plan.sandbox {
@@ -72,9 +78,10 @@ fn become_target(socket: &mut UnixStream) -> Result<std::convert::Infallible, Fa
         Some(paths) => Some(confine(paths).map_err(|e| ("cannot confine it", io::Error::other(e)))?),
     };
     close_fds::set_fds_cloexec(3, &[]);
-    socket.write_all(&Answer::ready(enforced)).map_err(|e| ("the checker is gone", e))?;
+    tell(socket, &Answer::ready(enforced)).map_err(failed("the checker is gone"))?;
 
     // The standard library sets SIGPIPE back to its default and unblocks all signals before exec.
+    #[expect(clippy::disallowed_methods, reason = "the launcher becomes the target here")]
     let mut command = Command::new(&plan.program);
     command.args(&plan.args).env_clear().envs(plan.env);
     let mut error = command.exec();
@@ -131,12 +138,12 @@ fn reset_signals(ignored: &[i32]) -> io::Result<()> {
 
 /// Lets the process write only below `paths` (and to the devices everybody writes to), open no TCP
 /// connection or port, and signal nobody outside; as far as the kernel can.
-fn confine(paths: &[PathBuf]) -> Result<Enforced, RulesetError> {
+fn confine(paths: &[OsString]) -> Result<Enforced, RulesetError> {
     const DEVICES: &[&str] =
         &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts"];
     // Version 5 adds the control of devices, which would break `isatty` on a terminal opened later.
     let writes = AccessFs::from_write(ABI::V4);
-    let devices = DEVICES.iter().map(PathBuf::from);
+    let devices = DEVICES.iter().map(OsString::from);
     let RestrictionStatus { ruleset, .. } = Ruleset::default()
         .handle_access(writes)?
         .handle_access(AccessNet::from_all(ABI::V4))?

@@ -3,23 +3,25 @@
 use super::Waiting;
 use super::channel::Places;
 use super::proc::{self, Stat};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// One look at all processes of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Look {
     /// What a thread was seen to wait for, when that is input.
-    pub input: Option<Waiting>,
+    input: Option<Waiting>,
     /// How sure it is that nothing else will happen.
-    pub sure: Sure,
+    sure: Sure,
     /// Processor time so far, in clock ticks.
-    pub ticks: u64,
+    ticks: u64,
     running: bool,
     stopped: bool,
 }
 
 /// How sure it is that nothing but the awaited input can wake a run up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Sure {
+enum Sure {
     /// Something else can: a timer, a connection, or it cannot be told.
     No,
     /// A lock with a time limit, such as the runtimes of languages hold beside a blocked reader.
@@ -43,8 +45,9 @@ enum Doing {
 impl Look {
     /// Looks at `processes`, which read from `places`.
     pub fn at(processes: &[Stat], places: &Places) -> Self {
-        let mut look = Self { input: None, sure: Sure::Yes, ticks: 0, running: false, stopped: false };
-        for process in processes {
+        let sure = if processes.len() > MOST_PROCESSES { Sure::No } else { Sure::Yes };
+        let mut look = Self { input: None, sure, ticks: 0, running: false, stopped: false };
+        for process in processes.iter().take(MOST_PROCESSES) {
             look.ticks += process.ticks;
             look.stopped |= matches!(process.state, b'T' | b't');
             for thread in proc::threads(process.pid) {
@@ -78,6 +81,44 @@ impl Look {
         }
     }
 }
+
+/// A look at more processes than this takes longer than it is worth.
+const MOST_PROCESSES: usize = 24;
+
+/// How long a run has been found in the same wait.
+#[derive(Debug, Default)]
+pub(super) struct Silence {
+    /// The first look that found it so, the bytes that were written by then, when it was, and how many
+    /// looks there were.
+    same: Option<(Look, u64, Instant, u32)>,
+}
+
+impl Silence {
+    /// One more look, at `now`, with so many bytes `written`. Gives the input that is waited for, once
+    /// it is sure that nothing else will happen.
+    pub fn after(&mut self, look: Look, written: u64, now: Instant) -> Option<Waiting> {
+        match &mut self.same {
+            Some((first, before, since, looks)) if *first == look && *before == written => {
+                *looks += 1;
+                let (time, least) = match look.sure {
+                    Sure::Yes => (WAITS, 5),
+                    Sure::Almost => (ALMOST_WAITS, 15),
+                    Sure::No => return None,
+                };
+                look.input.filter(|_| now - *since >= time && *looks >= least)
+            }
+            _ => {
+                self.same = Some((look, written, now, 1));
+                None
+            }
+        }
+    }
+}
+
+/// A run that waits for input and for nothing else, without change for so long, waits for ever.
+const WAITS: Duration = Duration::from_millis(300);
+/// The same, when some thread has a lock with a time limit.
+const ALMOST_WAITS: Duration = Duration::from_millis(1000);
 
 /// What a descriptor is, to somebody who waits for it.
 fn source(pid: i32, fd: i32, places: &Places) -> Doing {

@@ -138,7 +138,11 @@ impl Bytes {
                 buffer[..n].copy_from_slice(&bytes[start..start + n]);
                 Ok(n)
             }
-            Self::File { file, .. } => file.read_at(buffer, offset),
+            Self::File { file, len } => {
+                let left = usize::try_from(len.saturating_sub(offset)).unwrap_or(usize::MAX);
+                let n = buffer.len().min(left);
+                file.read_at(&mut buffer[..n], offset)
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use super::env::{HOSTILE, TERMINAL, of_folder};
 use super::family::Family;
 use super::folder::Folder;
 use super::launch::{Leader, Status, instruct};
-use super::look::{Look, Sure};
+use super::look::{Look, Silence};
 use super::mark::Mark;
 use super::plan::{Answer, Plan, words};
 use super::runner::Common;
@@ -33,10 +33,6 @@ const LEFT: Duration = Duration::from_millis(4);
 const BEFORE_DEADLINE: Duration = Duration::from_millis(100);
 /// A killed leader that takes longer than this is in an uninterruptible wait.
 const KILLED: Duration = Duration::from_millis(500);
-/// A run that waits for input and for nothing else, without change for so long, waits for ever.
-const WAITS: Duration = Duration::from_millis(300);
-/// The same, when some thread has a lock with a time limit.
-const ALMOST_WAITS: Duration = Duration::from_millis(1000);
 
 /// How urgently a run is told to stop.
 pub(super) type Stop = watch::Receiver<u8>;
@@ -137,13 +133,13 @@ fn plan(common: &Common, job: &Job, folder: &Folder, mark: &Mark) -> Plan {
     env.insert(Mark::VARIABLE.into(), mark.value().into());
     env.extend(spec.env.clone());
     Plan {
-        program: spec.program.clone(),
+        program: spec.program.clone().into(),
         args: spec.args.clone(),
         env: env.into_iter().collect(),
-        cwd: spec.cwd.clone(),
+        cwd: spec.cwd.clone().into(),
         parent: getpid().as_raw_pid(),
         terminal: spec.key.variant == Variant::Tty,
-        sandbox: spec.sandbox.then(|| vec![folder.path().to_path_buf()]),
+        sandbox: spec.sandbox.then(|| vec![folder.path().into()]),
         // More than all processors can give before the deadline: it ends what outlives ourselves.
         cpu: (spec.deadline.as_secs() + 5) * common.processors,
         file_size: mark.file_size,
@@ -232,7 +228,7 @@ impl Live {
         let is_watched = self.places.stdin.is_some() || self.places.terminal.is_some();
         let is_file = !self.stdout.is_open();
         let period = if is_watched || is_file { LOOK } else { TICK };
-        let mut silence: Option<Silence> = None;
+        let mut silence = Silence::default();
         let mut before: Option<Look> = None;
         let mut next = self.start + period;
         let before_deadline = self.deadline - BEFORE_DEADLINE.min(self.deadline - self.start);
@@ -261,14 +257,8 @@ impl Live {
             }
             if is_watched {
                 let written = self.stdout.len() + self.stderr.len();
-                let look = self.look();
-                match &mut silence {
-                    Some(silence) if silence.look == look && silence.written == written => {
-                        if let Some(input) = silence.goes_on(now) {
-                            return Why::Waited(input);
-                        }
-                    }
-                    _ => silence = Some(Silence { look, written, since: now, looks: 1 }),
+                if let Some(input) = silence.after(self.look(), written, now) {
+                    return Why::Waited(input);
                 }
             }
         }
@@ -387,27 +377,5 @@ impl Live {
             Some(Status::Signaled(signal)) => End::Signaled(signal),
             None => End::NotStarted(0, "somebody else has reaped it".into()),
         }
-    }
-}
-
-/// A time in which a run was always found in the same wait.
-struct Silence {
-    look: Look,
-    written: u64,
-    since: Instant,
-    looks: u32,
-}
-
-impl Silence {
-    /// One more look found the same. Gives the input that is waited for, once that is sure.
-    fn goes_on(&mut self, now: Instant) -> Option<Waiting> {
-        self.looks += 1;
-        let (time, looks) = match self.look.sure {
-            Sure::Yes => (WAITS, 5),
-            Sure::Almost => (ALMOST_WAITS, 15),
-            Sure::No => return None,
-        };
-        let input = self.look.input?;
-        (now - self.since >= time && self.looks >= looks).then_some(input)
     }
 }

@@ -239,19 +239,28 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
 }
 
 /// The signals that tell us to stop.
-struct Signals(Vec<(i32, Signal)>);
+struct Signals {
+    stop: Vec<(i32, Signal)>,
+    /// With SIGCHLD ignored the kernel reaps our children by itself, and nobody learns how they ended.
+    _child: Option<Signal>,
+}
 
 impl Signals {
     fn new(ignored: &[i32]) -> Self {
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         let wanted = kinds.into_iter().filter(|kind| !ignored.contains(&kind.as_raw_value()));
-        Self(wanted.filter_map(|kind| Some((kind.as_raw_value(), signal(kind).ok()?))).collect())
+        let child = SignalKind::child();
+        let is_ignored = ignored.contains(&child.as_raw_value());
+        Self {
+            stop: wanted.filter_map(|kind| Some((kind.as_raw_value(), signal(kind).ok()?))).collect(),
+            _child: is_ignored.then(|| signal(child).ok()).flatten(),
+        }
     }
 
     /// The number of the next one.
     async fn next(&mut self) -> i32 {
         poll_fn(|context| {
-            for (number, signal) in &mut self.0 {
+            for (number, signal) in &mut self.stop {
                 if signal.poll_recv(context).is_ready() {
                     return std::task::Poll::Ready(*number);
                 }

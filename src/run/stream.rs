@@ -27,10 +27,8 @@ const LOOK: Duration = Duration::from_millis(15);
 const SIPS: u32 = 48;
 const SIP: usize = 1024;
 const REST_BEFORE_SIP: Duration = Duration::from_millis(1);
-/// The reader that closes early reads at most this much first.
-const FIRST_BYTES: usize = 64;
 
-/// The size of the pipe of readers that are slow or close early. With the usual 64 KiB most outputs
+/// The size of the pipe of the slow reader. With the usual 64 KiB most outputs
 /// would be over before the reader had any say.
 pub(super) const SMALL_PIPE: usize = 4096;
 
@@ -66,8 +64,6 @@ pub(super) enum Pace {
     Paused { seen: u64, since: Instant, look: Instant },
     /// In small pieces, so many more.
     Sips { left: u32, next: Instant },
-    /// Once, then never again.
-    Once,
 }
 
 impl Pace {
@@ -104,6 +100,11 @@ impl Stream {
         Ok(Self { source: Source::Fd(fd), pace, sink, limit, start })
     }
 
+    /// A stream whose reader has gone before the first byte.
+    pub fn gone(sink: Sink, limit: u64, start: Instant) -> Self {
+        Self { source: Source::Closed, pace: Pace::Eager, sink, limit, start }
+    }
+
     /// A stream that the target writes into `file`.
     pub fn of_file(file: File, sink: Sink, limit: u64, start: Instant) -> Self {
         Self { source: Source::File(file), pace: Pace::Eager, sink, limit, start }
@@ -131,9 +132,7 @@ impl Stream {
 
     /// Reads without pauses from now on.
     pub fn hurry(&mut self) {
-        if !matches!(self.pace, Pace::Once) {
-            self.pace = Pace::Eager;
-        }
+        self.pace = Pace::Eager;
     }
 
     /// Waits for bytes and reads once. May be dropped while it waits.
@@ -141,7 +140,6 @@ impl Stream {
         let Source::Fd(fd) = &self.source else { return pending().await };
         let most = match self.pace {
             Pace::Eager => PIECE,
-            Pace::Once => FIRST_BYTES,
             Pace::Paused { seen, since, look } => {
                 sleep_until(look).await;
                 let (now, held) = (Instant::now(), ioctl_fionread(fd.get_ref()).unwrap_or(0));
@@ -190,7 +188,6 @@ impl Stream {
             Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => self.idle(),
             Err(_) | Ok(Some((0, _))) => self.close(),
             Ok(Some((_, Err(over)))) => Step::Over(over),
-            Ok(Some((_, Ok(())))) if matches!(self.pace, Pace::Once) => self.close(),
             Ok(Some((_, Ok(())))) => Step::On,
         }
     }

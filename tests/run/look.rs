@@ -1,0 +1,85 @@
+//! What a run is seen to wait for.
+
+use super::support::{spec, text};
+use super::{all, python, run, sh};
+use agentnative::report::Variant;
+use agentnative::run::{End, Waiting, resolve};
+use std::ffi::OsStr;
+
+#[test]
+fn an_open_silent_stdin_finds_prompts() {
+    let shapes = [
+        sh("printf 'Name: '; read -r name; echo $name", Variant::OpenStdin),
+        sh("cat | sort", Variant::OpenStdin),
+        python("input('Name: ')", Variant::OpenStdin),
+        python(
+            "import select, sys; print('ready', flush=True); select.select([sys.stdin], [], [])",
+            Variant::OpenStdin,
+        ),
+        python(
+            "import select, sys; p = select.poll(); p.register(0, select.POLLIN); p.poll()",
+            Variant::OpenStdin,
+        ),
+        python(
+            "import select, sys; p = select.epoll(); p.register(0, select.EPOLLIN); p.poll()",
+            Variant::OpenStdin,
+        ),
+        python(
+            "import threading, sys; t = threading.Thread(target=sys.stdin.read); t.start(); t.join()",
+            Variant::OpenStdin,
+        ),
+    ];
+    let seen = all(shapes.into());
+    for (n, one) in seen.iter().enumerate() {
+        assert_eq!((&one.end, format!("{:?}", one.waiting)), (&End::Waited, "Some(Stdin)".into()), "{n}");
+    }
+    assert_eq!(text(&seen[0].stdout), "Name: ");
+}
+
+#[test]
+fn whoever_may_go_on_by_itself_is_not_taken_for_a_prompt() {
+    let shapes = [
+        sh("exit 0", Variant::OpenStdin),
+        sh("sleep 1; echo done", Variant::OpenStdin),
+        // Listens to standard input, but only for a while.
+        python(
+            "import select, sys; select.select([sys.stdin], [], [], 2); print('done')",
+            Variant::OpenStdin,
+        ),
+        // One thread reads, another has work.
+        python(
+            "import threading, sys, time, os\n\
+             threading.Thread(target=sys.stdin.read, daemon=True).start()\n\
+             time.sleep(2); print('done', flush=True); os._exit(0)",
+            Variant::OpenStdin,
+        ),
+    ];
+    for seen in all(shapes.into()) {
+        assert_eq!((&seen.end, seen.waiting), (&End::Exited(0), None), "{}", text(&seen.stdout));
+    }
+}
+
+#[test]
+fn a_question_on_the_terminal_is_seen() {
+    let getpass = "import getpass; getpass.getpass()";
+    let seen = run(python(getpass, Variant::Tty));
+    assert_eq!((&seen.end, format!("{:?}", seen.waiting)), (&End::Waited, "Some(Terminal)".into()));
+    // Without a terminal it has nowhere to ask.
+    assert_eq!(run(python(getpass, Variant::Plain)).end, End::Exited(1));
+}
+
+#[test]
+fn an_event_loop_that_listens_to_stdin_is_a_prompt() {
+    let path = std::env::var_os("PATH");
+    let Ok(node) = resolve(OsStr::new("node"), path.as_deref()) else {
+        eprintln!("skipped: there is no node here");
+        return;
+    };
+    let asks = "require('readline').createInterface({input: process.stdin, output: process.stdout})\
+                .question('Name: ', () => process.exit(3))";
+    let has_a_timer = "process.stdin.resume(); setTimeout(() => process.exit(4), 1500)";
+    let specs = [asks, has_a_timer].map(|js| spec(node.to_str().unwrap(), &["-e", js], Variant::OpenStdin));
+    let seen = all(specs.into());
+    assert_eq!((&seen[0].end, seen[0].waiting), (&End::Waited, Some(Waiting::Stdin)));
+    assert_eq!((&seen[1].end, seen[1].waiting), (&End::Exited(4), None));
+}

@@ -1,0 +1,355 @@
+//! How runs start and end, and what a target finds.
+
+use super::support::{bytes, finish, options, spec, text};
+use super::{all, python, run, sh};
+use agentnative::report::Variant;
+use agentnative::run::{End, Enforced, HOSTILE, Runner, Stdin};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+#[test]
+fn exact_bytes_and_code() {
+    let seen = run(sh(r"printf 'a\000\377\r\n'; printf 'e\n' >&2; exit 3", Variant::Plain));
+    assert_eq!(seen.end, End::Exited(3));
+    assert_eq!(bytes(&seen.stdout), b"a\0\xff\r\n");
+    assert_eq!(bytes(&seen.stderr), b"e\n");
+    assert_eq!((seen.left_behind.len(), seen.held_open, seen.waiting), (0, false, None));
+    assert!(seen.duration > Duration::ZERO);
+}
+
+#[test]
+fn a_signal_of_its_own_is_told_from_a_code() {
+    assert_eq!(run(sh("kill -SEGV $$", Variant::Plain)).end, End::Signaled(11));
+    assert_eq!(run(sh("exit 139", Variant::Plain)).end, End::Exited(139));
+    // TERM is also what we send, but here it was not us.
+    assert_eq!(run(sh("kill -TERM $$", Variant::Plain)).end, End::Signaled(15));
+}
+
+#[test]
+fn a_launch_failure_is_never_an_exit_code() {
+    assert_eq!(run(sh("exit 127", Variant::Plain)).end, End::Exited(127));
+    let end_of = |program: &Path| run(spec(program.to_str().unwrap(), &[], Variant::Plain)).end;
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &str, mode: u32| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        path
+    };
+    let words = |text: &str| text.to_owned();
+    let missing = End::NotStarted(2, words("No such file or directory"));
+    assert_eq!(end_of(&folder.path().join("missing")), missing);
+    assert_eq!(end_of(&file("bad-interpreter", "#!/no/such/interpreter\n", 0o755)), missing);
+    let denied = End::NotStarted(13, words("Permission denied"));
+    assert_eq!(end_of(&file("not-executable", "#!/bin/sh\n", 0o644)), denied);
+    assert_eq!(end_of(folder.path()), denied);
+
+    let mut lost = sh("exit 0", Variant::Plain);
+    lost.cwd = folder.path().join("missing");
+    let End::NotStarted(2, words) = run(lost).end else { panic!("it started in no folder") };
+    assert!(words.contains("working directory"), "{words}");
+    let mut nul = sh("exit 0", Variant::Plain);
+    nul.args.push("a\0b".into());
+    assert!(matches!(run(nul).end, End::NotStarted(22, _)));
+}
+
+#[test]
+fn names_that_are_not_utf8_are_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join(OsStr::from_bytes(b"f\xff"));
+    std::fs::create_dir(&below).unwrap();
+    let program = below.join(OsStr::from_bytes(b"p\xfe"));
+    std::fs::write(&program, "#!/bin/sh\nprintf %s \"$1\"; pwd\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut odd = sh("", Variant::Plain);
+    (odd.program, odd.cwd, odd.args) = (program, below.clone(), vec![OsStr::from_bytes(b"\xfd").into()]);
+    odd.sandbox = true;
+    let seen = run(odd);
+    assert_eq!(seen.end, End::Exited(0));
+    assert_eq!(bytes(&seen.stdout), [b"\xfd", below.as_os_str().as_bytes(), b"\n"].concat());
+}
+
+#[test]
+fn a_program_that_is_being_written_is_a_launch_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program");
+    std::fs::copy("/bin/true", &program).unwrap();
+    // Held open for writing all the time: the launcher gives up after its tries, and says why.
+    let writer = std::fs::OpenOptions::new().append(true).open(&program).unwrap();
+    let end = run(spec(program.to_str().unwrap(), &[], Variant::Plain)).end;
+    assert_eq!(end, End::NotStarted(26, "Text file busy".into()));
+    drop(writer);
+    assert_eq!(run(spec(program.to_str().unwrap(), &[], Variant::Plain)).end, End::Exited(0));
+}
+
+#[test]
+fn the_environment_is_cleared() {
+    let seen = run(spec("/usr/bin/env", &[], Variant::Plain));
+    let all = text(&seen.stdout);
+    let env: BTreeMap<&str, &str> = all.lines().filter_map(|line| line.split_once('=')).collect();
+    for (name, value) in [("LANG", "C.UTF-8"), ("TZ", "UTC"), ("TERM", "dumb")] {
+        assert_eq!(env.get(name), Some(&value), "{name}");
+    }
+    let base = "PATH LANG TZ TERM HOME XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME \
+                XDG_RUNTIME_DIR TMPDIR AGENTNATIVE_RUN";
+    let managers = agentnative::run::manager_variables(&std::env::vars_os().collect());
+    let managers: Vec<String> = managers.into_iter().map(|(name, _)| name.into_string().unwrap()).collect();
+    for name in env.keys() {
+        let is_known = base.split_whitespace().any(|known| known == *name);
+        assert!(is_known || managers.iter().any(|kept| kept == name), "{name} was passed on");
+    }
+    assert!(env["PATH"].split(':').all(|entry| entry.starts_with('/')), "{}", env["PATH"]);
+}
+
+#[test]
+fn variables_of_a_spec_win() {
+    let mut wanted = sh(r#"echo "$TERM $FORCE_COLOR $HOME""#, Variant::HostileEnv);
+    wanted.env.insert("FORCE_COLOR".into(), "3".into());
+    wanted.env.insert("HOME".into(), "/elsewhere".into());
+    assert_eq!(text(&run(wanted).stdout), "xterm-256color 3 /elsewhere\n");
+}
+
+#[test]
+fn each_hostile_environment_arrives() {
+    for (nth, (name, variables)) in HOSTILE.iter().enumerate() {
+        let mut wanted = spec("/usr/bin/env", &[], Variant::HostileEnv);
+        wanted.key.nth = u8::try_from(nth).unwrap();
+        let env = text(&run(wanted).stdout);
+        for (variable, value) in *variables {
+            let line = format!("{variable}={value}");
+            assert!(env.lines().any(|one| one == line), "{name}: no {line} in {env}");
+        }
+    }
+    assert_eq!(HOSTILE.len(), 4);
+}
+
+#[test]
+fn home_is_fresh_private_and_gone_afterwards() {
+    let script = r#"for d in "$HOME" "$TMPDIR" "$XDG_RUNTIME_DIR"; do stat -c '%a %n' "$d"; ls -A "$d"; done
+        umask; echo kept >"$HOME/file"; mkdir -p "$XDG_CACHE_HOME/a/b"; chmod 0 "$XDG_CACHE_HOME/a""#;
+    let seen = run(sh(script, Variant::Plain));
+    let said = text(&seen.stdout);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 4, "something was in a fresh folder: {said}");
+    assert_eq!(lines[3], "0022");
+    for line in &lines[..3] {
+        let (mode, folder) = line.split_once(' ').unwrap();
+        assert_eq!(mode, "700");
+        assert!(!Path::new(folder).exists(), "{folder} is still there");
+    }
+}
+
+#[test]
+fn signals_are_at_their_defaults() {
+    // Not Python itself, which ignores SIGPIPE: a shell's child has what the shell was started with.
+    let asked = sh("exec cat /proc/self/status", Variant::Plain);
+    let status = text(&run(asked).stdout);
+    let masks = status.lines().filter(|line| line.starts_with("SigIgn:") || line.starts_with("SigBlk:"));
+    for line in masks {
+        let mask = u64::from_str_radix(line[7..].trim(), 16).unwrap();
+        // The C library keeps 32 and 33 for itself.
+        assert_eq!(mask & 0x7fff_ffff, 0, "{line}");
+    }
+    assert_eq!(run(spec("/usr/bin/yes", &[], Variant::ClosedPipe)).end, End::Signaled(13));
+}
+
+/// Runs one test of this binary again, in a process of its own, started by a shell script.
+fn again(script: &str, test: &str) -> std::process::Output {
+    let program = std::env::current_exe().unwrap();
+    let mut shell = std::process::Command::new("/bin/sh");
+    // A checker that is killed leaves its folder there.
+    let temporary = tempfile::tempdir().unwrap();
+    shell.env("AGAIN", "1").env("TMPDIR", temporary.path());
+    shell.args(["-c", script]).arg(program).arg(test).output().unwrap()
+}
+
+/// Under a parent that ignores signals, such as nohup or a shell's background.
+#[test]
+fn signals_that_we_were_started_to_ignore_are_too() {
+    let script = r#"trap '' HUP INT QUIT USR1 PIPE CHLD; exec "$0" --exact "$1""#;
+    let again = again(script, "start::signals_are_at_their_defaults");
+    let said = String::from_utf8_lossy(&again.stdout);
+    assert!(again.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[test]
+fn the_target_dies_with_the_checker() {
+    let here = tempfile::tempdir().unwrap();
+    if std::env::var_os("AGAIN").is_some() {
+        // The checker is killed by its target: it has no time for anything.
+        let mut wanted = sh("echo $$ >pid; kill -KILL $PPID; exec sleep 1000", Variant::Plain);
+        wanted.cwd = std::env::current_dir().unwrap();
+        run(wanted);
+        return;
+    }
+    let folder = here.path().display();
+    let script = format!(r#"cd {folder} && "$0" --exact "$1""#);
+    let again = again(&script, "start::the_target_dies_with_the_checker");
+    assert!(!again.status.success());
+    let pid = std::fs::read_to_string(here.path().join("pid")).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    if let Ok(handle) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
+        let mut wait = [rustix::event::PollFd::new(&handle, rustix::event::PollFlags::IN)];
+        let limit = rustix::event::Timespec { tv_sec: 60, tv_nsec: 0 };
+        assert_eq!(rustix::event::poll(&mut wait, Some(&limit)), Ok(1), "it goes on");
+    }
+}
+
+#[test]
+fn memory_stays_small_however_much_is_printed() {
+    if std::env::var_os("AGAIN").is_none() {
+        let script = r#"exec "$0" --exact "$1" --nocapture"#;
+        let again = again(script, "start::memory_stays_small_however_much_is_printed");
+        assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+        return;
+    }
+    let seen = all(vec![sh("head -c 300000000 /dev/zero", Variant::Plain); 3]);
+    assert!(seen.iter().all(|one| one.end == End::Exited(0) && one.stdout.bytes.len() == 300_000_000));
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(peak < 64 * 1024, "{peak} kB");
+}
+
+#[test]
+fn nothing_but_the_standard_descriptors_is_inherited() {
+    let seen = run(python("import os; print(sorted(os.listdir('/proc/self/fd')))", Variant::Plain));
+    // The fourth is the one that reads the list.
+    assert_eq!(text(&seen.stdout), "['0', '1', '2', '3']\n");
+}
+
+#[test]
+fn limits_are_set() {
+    let seen = run(sh("ulimit -c; ulimit -v; ulimit -n; ulimit -t", Variant::Plain));
+    let said = text(&seen.stdout);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[..2], ["0", "unlimited"]);
+    assert!(lines[2].parse::<u64>().unwrap() <= 1 << 16, "{said}");
+    assert!(lines[3].parse::<u64>().is_ok(), "{said}");
+}
+
+#[test]
+fn stdin_is_null_or_the_bytes() {
+    let plain = run(sh("wc -c; readlink /proc/self/fd/0", Variant::Plain));
+    assert_eq!(text(&plain.stdout), "0\n/dev/null\n");
+    for len in [0, 5, 3_000_000] {
+        let mut fed = spec("/usr/bin/wc", &["-c"], Variant::Plain);
+        fed.stdin = Stdin::Bytes(vec![b'x'; len].into());
+        assert_eq!(text(&run(fed).stdout).trim(), len.to_string());
+        let mut left_unread = sh("exit 4", Variant::OpenStdin);
+        left_unread.stdin = Stdin::Bytes(vec![b'x'; len].into());
+        assert_eq!(run(left_unread).end, End::Exited(4));
+    }
+}
+
+#[test]
+fn many_runs_keep_their_order() {
+    let specs = (0..40).map(|n| sh(&format!("echo {n}; exit {n}"), Variant::Plain)).collect();
+    let mut told = 0;
+    let mut runner = Runner::new(options()).unwrap();
+    let finished = runner.run_all_blocking(specs, &mut |_| told += 1).unwrap();
+    assert_eq!((told, finished.interrupted, finished.sandbox), (40, None, None));
+    for (n, seen) in finished.observations.iter().enumerate() {
+        assert_eq!((seen.end.clone(), text(&seen.stdout)), (End::Exited(n as i32), format!("{n}\n")));
+    }
+}
+
+#[test]
+fn a_quiet_run_is_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let specs = (0..6).map(|n| {
+        let script = format!("touch {path}/{n}; ls {path}; rm {path}/{n}");
+        let mut spec = sh(&script, Variant::Plain);
+        spec.quiet = n % 2 == 0;
+        spec
+    });
+    for (n, seen) in all(specs.collect()).iter().enumerate() {
+        if n % 2 == 0 {
+            assert_eq!(text(&seen.stdout), format!("{n}\n"));
+        }
+    }
+}
+
+#[test]
+fn a_sandbox_confines_writes_connections_and_signals() {
+    let outside = tempfile::tempdir().unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let script = "import os, socket, sys\n\
+        folder, port = sys.argv[1], int(sys.argv[2])\n\
+        for name, act in [\n\
+        \x20   ('home', lambda: open(os.environ['HOME'] + '/file', 'w')),\n\
+        \x20   ('null', lambda: open('/dev/null', 'w')),\n\
+        \x20   ('outside', lambda: open(folder + '/file', 'w')),\n\
+        \x20   ('connect', lambda: socket.create_connection(('127.0.0.1', port))),\n\
+        \x20   ('signal', lambda: os.kill(os.getppid(), 0)),\n\
+        ]:\n\
+        \x20   try: act(); print(name, 'may')\n\
+        \x20   except PermissionError: print(name, 'may not')";
+    let mut confined = python(script, Variant::Plain);
+    confined.args.push(outside.path().into());
+    confined.args.push(listener.local_addr().unwrap().port().to_string().into());
+    let free = confined.clone();
+    confined.sandbox = true;
+    let finished = finish(options(), vec![confined]);
+    let seen = &finished.observations[0];
+    match finished.sandbox {
+        Some(Enforced::Fully) => {
+            let expected = "home may\nnull may\noutside may not\nconnect may not\nsignal may not\n";
+            assert_eq!(text(&seen.stdout), expected, "{}", text(&seen.stderr));
+            assert!(!outside.path().join("file").exists());
+        }
+        partly => eprintln!("skipped: this kernel confines {partly:?}"),
+    }
+    assert!(!text(&run(free).stdout).contains("may not"));
+}
+
+#[test]
+fn a_trusted_tool_has_the_callers_environment() {
+    let args = ["-c".into(), "echo \"$HOME $PATH\"; pwd".into()];
+    let mut runner = Runner::new(options()).unwrap();
+    let seen = runner.run_trusted(Path::new("/bin/sh"), &args, Path::new("/tmp"), Duration::from_secs(60));
+    let [home, path] = ["HOME", "PATH"].map(|name| std::env::var(name).unwrap_or_default());
+    let seen = seen.unwrap();
+    assert_eq!((seen.end, text(&seen.stdout)), (End::Exited(0), format!("{home} {path}\n/tmp\n")));
+}
+
+#[test]
+fn too_much_output_ends_a_run_and_what_fits_is_kept() {
+    let mut small = options();
+    small.max_output = 100_000;
+    let specs = vec![
+        spec("/usr/bin/yes", &[], Variant::Plain),
+        sh("yes >&2", Variant::Plain),
+        spec("/usr/bin/yes", &[], Variant::File),
+        spec("/usr/bin/yes", &[], Variant::Tty),
+        spec("/usr/bin/yes", &[], Variant::SlowReader),
+        sh("head -c 100000 /dev/zero", Variant::Plain),
+        sh("head -c 100001 /dev/zero", Variant::Plain),
+    ];
+    let seen = finish(small, specs).observations;
+    for (n, one) in seen.iter().enumerate() {
+        let end = if n == 5 { End::Exited(0) } else { End::TooMuch(100_000) };
+        assert_eq!(one.end, end, "{n}");
+        let stream = if n == 1 { &one.stderr } else { &one.stdout };
+        assert_eq!(stream.bytes.len(), 100_000, "{n}");
+        assert_eq!(bytes(stream).len(), 100_000, "{n}");
+    }
+}
+
+#[test]
+fn a_run_cannot_start_without_its_launcher() {
+    let mut broken = options();
+    broken.launcher = PathBuf::from("/no/such/launcher");
+    let seen = finish(broken, vec![sh("exit 0", Variant::Plain)]).observations.remove(0);
+    assert!(matches!(seen.end, End::NotStarted(2, _)), "{:?}", seen.end);
+    // A program that is no launcher at all must not pass for the target.
+    let mut wrong = options();
+    wrong.launcher = PathBuf::from("/bin/true");
+    let seen = finish(wrong, vec![sh("exit 0", Variant::Plain)]).observations.remove(0);
+    assert!(matches!(seen.end, End::NotStarted(0, _)), "{:?}", seen.end);
+}
