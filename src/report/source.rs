@@ -131,8 +131,6 @@ pub enum Role {
     Nearly,
     /// Nothing wanted may be there and the check still be met: it cannot be told.
     Open,
-    /// Tells where something lives; neither for nor against.
-    Place,
 }
 
 /// A piece of code with the file that it would be in.

@@ -130,7 +130,7 @@ fn hold(
     if root.get_inner_node().has_error() {
         return Err(Why::Broken(first_error(&root)));
     }
-    let lines = Lines(text);
+    let lines = Lines::of(text);
     let mut found = Vec::new();
     let mut waivers = Vec::new();
     with_words(&root, hits, |node| {
@@ -144,6 +144,8 @@ fn hold(
             waivers.extend(waiver(node, &lines, &file.name));
         }
     });
+    // A doc comment holds a node of its own.
+    waivers.dedup_by(|a: &mut SourceWaiver, b| (a.line, &a.check) == (b.line, &b.check));
     if found.is_empty() {
         return Ok((Vec::new(), waivers));
     }
@@ -228,8 +230,7 @@ fn waiver(comment: &Tree<'_>, lines: &Lines<'_>, file: &str) -> Vec<SourceWaiver
             None => (rest.trim().trim_end_matches("*/"), ""),
         };
         let (line, _) = lines.place(start + at);
-        let before = &lines.0[lines.start(start)..start];
-        let own = !before.trim().is_empty();
+        let own = !lines.before(start).trim().is_empty();
         Some(SourceWaiver {
             file: file.to_owned(),
             line,
@@ -242,22 +243,31 @@ fn waiver(comment: &Tree<'_>, lines: &Lines<'_>, file: &str) -> Vec<SourceWaiver
 }
 
 /// Text that places are looked up in.
-struct Lines<'a>(&'a str);
+struct Lines<'a> {
+    text: &'a str,
+    /// Where each line starts, in bytes.
+    starts: Vec<usize>,
+}
 
-impl Lines<'_> {
-    /// Where the line around `at` starts, in bytes.
-    fn start(&self, at: usize) -> usize {
-        memchr::memrchr(b'\n', &self.0.as_bytes()[..at]).map_or(0, |newline| newline + 1)
+impl<'a> Lines<'a> {
+    fn of(text: &'a str) -> Self {
+        let after = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
+        Self { text, starts: std::iter::once(0).chain(after).collect() }
+    }
+
+    /// What stands before `at` in its line.
+    fn before(&self, at: usize) -> &'a str {
+        &self.text[self.starts[self.starts.partition_point(|start| *start <= at) - 1]..at]
     }
 
     /// 1-based line and column in characters.
     fn place(&self, at: usize) -> (u64, u64) {
-        let line = memchr::memchr_iter(b'\n', &self.0.as_bytes()[..at]).count() as u64 + 1;
-        (line, self.0[self.start(at)..at].chars().count() as u64 + 1)
+        let line = self.starts.partition_point(|start| *start <= at);
+        (line as u64, self.before(at).chars().count() as u64 + 1)
     }
 
     fn span(&self, file: &str, range: Range<usize>) -> Span {
-        let bytes = self.0.as_bytes();
+        let bytes = self.text.as_bytes();
         let end = memchr::memchr(b'\n', &bytes[range.start..]).map_or(bytes.len(), |at| range.start + at);
         let line = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
         let (excerpt, caret) = sanitize::excerpt(line, range.start, EXCERPT);
