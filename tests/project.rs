@@ -65,7 +65,8 @@ fn missing_codes_are_named() {
     let evidence = &result.evidence[0];
     assert_eq!((evidence.file.as_deref(), evidence.line), (Some("README.md"), Some(5)));
 
-    let bare = "# Tool\n\nExit codes: 0 1 2 77 78\n\n## More\n\n0 success 1 failure 2 usage 77 auth 78 config\n";
+    let bare =
+        "# Tool\n\nExit codes: 0 1 2 77 78\n\n## More\n\n0 success 1 failure 2 usage 77 auth 78 config\n";
     assert_eq!(documented(bare, Some(HELP), &CODES).status, Status::Fail, "numbers without words");
     assert_eq!(documented("", Some("Exits with a non-zero exit code.\n"), &CODES).status, Status::Fail);
     let unseen = documented("# Tool\n", None, &CODES);
@@ -85,9 +86,13 @@ fn the_repositorys_readme_counts_for_a_package_in_it() {
 fn a_schema_file_is_found_compiled_and_compared() {
     let text = r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "required": ["ok"]}"#;
     let printed: Value = serde_json::from_str(text).unwrap();
-    let files = [("schemas/tool.json", text), ("package.json", "{\"$schema\": \"https://json.example/package\"}")];
+    let files =
+        [("schemas/tool.json", text), ("package.json", "{\"$schema\": \"https://json.example/package\"}")];
     let result = schema(&files, Some(&printed));
-    assert_eq!((result.status, result.message.as_str()), (Status::Pass, "schemas/tool.json is the schema that is printed"));
+    assert_eq!(
+        (result.status, result.message.as_str()),
+        (Status::Pass, "schemas/tool.json is the schema that is printed")
+    );
     assert_eq!(schema(&files, None).status, Status::Unverified);
 
     let other = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "required": ["id"]});
@@ -100,8 +105,14 @@ fn a_schema_file_is_found_compiled_and_compared() {
         assert_eq!(result.status, Status::Warn, "{wrong}");
         assert_eq!(result.evidence[0].file.as_deref(), Some("tool.schema.json"));
     }
-    let none = schema(&[("tests/fixtures/a.schema.json", text), ("node_modules/a/a.schema.json", text)], Some(&printed));
-    assert_eq!((none.status, none.message.as_str()), (Status::Warn, "no JSON Schema was found in the repository"));
+    let none = schema(
+        &[("tests/fixtures/a.schema.json", text), ("node_modules/a/a.schema.json", text)],
+        Some(&printed),
+    );
+    assert_eq!(
+        (none.status, none.message.as_str()),
+        (Status::Warn, "no JSON Schema was found in the repository")
+    );
     let around = Around { project: None, help: None, exit_codes: &CODES, printed: None };
     assert_eq!(one("p2-schema-file", &around).status, Status::NotApplicable);
 }

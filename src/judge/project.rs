@@ -47,7 +47,10 @@ struct Text<'a> {
 
 impl<'a> Text<'a> {
     fn of(document: &'a Document) -> Self {
-        Self { text: &document.text, whole: Evidence { file: Some(document.file.clone()), ..Evidence::default() } }
+        Self {
+            text: &document.text,
+            whole: Evidence { file: Some(document.file.clone()), ..Evidence::default() },
+        }
     }
 
     /// Evidence at the line of this index.
@@ -144,11 +147,16 @@ fn is_heading(line: &str) -> bool {
 
 /// Whether a line names the code and has words for it.
 fn tells(line: &str, code: i32) -> bool {
-    let tokens: Vec<&str> = line.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty()).collect();
+    let tokens: Vec<&str> =
+        line.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty()).collect();
     let named = tokens.iter().any(|token| token.parse() == Ok(code));
     let is_word = |token: &&&str| {
-        let common = ["exit", "exits", "code", "codes", "status", "value", "with", "the", "is", "and", "or", "returns"];
-        token.chars().count() > 1 && token.chars().all(char::is_alphabetic) && !common.contains(&token.to_lowercase().as_str())
+        let common = [
+            "exit", "exits", "code", "codes", "status", "value", "with", "the", "is", "and", "or", "returns",
+        ];
+        token.chars().count() > 1
+            && token.chars().all(char::is_alphabetic)
+            && !common.contains(&token.to_lowercase().as_str())
     };
     named && tokens.iter().any(|token| is_word(&token))
 }
@@ -165,7 +173,9 @@ fn schema_file(around: &Around<'_>) -> Judgement {
     let mut wrong = Vec::new();
     for Document { file, text } in &project.schemas {
         let schema: Result<Value, String> = serde_json::from_str(text).map_err(|error| error.to_string());
-        match schema.and_then(|schema| Schema::compile(&schema).map(|_| schema).map_err(|error| error.message)) {
+        match schema
+            .and_then(|schema| Schema::compile(&schema).map(|_| schema).map_err(|error| error.message))
+        {
             Ok(schema) => valid.push((file, schema)),
             Err(error) => wrong.push(finding(file, format!("it is no valid JSON Schema: {error}"))),
         }

@@ -9,9 +9,42 @@ use std::collections::BTreeSet;
 
 /// Names, without extension, of files and folders that are by custom the output module.
 const OUTPUT_NAMES: &[&str] = &[
-    "output", "outputs", "out", "print", "printer", "printers", "printing", "render", "renderer", "renderers", "rendering", "ui", "tui", "ux",
-    "console", "terminal", "display", "view", "views", "writer", "writers", "report", "reporter", "reporters", "reporting", "format",
-    "formats", "formatter", "formatters", "formatting", "presenter", "presenters", "stdout", "log", "logger", "logging",
+    "output",
+    "outputs",
+    "out",
+    "print",
+    "printer",
+    "printers",
+    "printing",
+    "render",
+    "renderer",
+    "renderers",
+    "rendering",
+    "ui",
+    "tui",
+    "ux",
+    "console",
+    "terminal",
+    "display",
+    "view",
+    "views",
+    "writer",
+    "writers",
+    "report",
+    "reporter",
+    "reporters",
+    "reporting",
+    "format",
+    "formats",
+    "formatter",
+    "formatters",
+    "formatting",
+    "presenter",
+    "presenters",
+    "stdout",
+    "log",
+    "logger",
+    "logging",
 ];
 /// As many skipped files are named, and no more.
 const NAMED: usize = 3;
@@ -40,7 +73,9 @@ pub fn notes(code: &Code<'_>) -> Vec<String> {
         let what = match (code.view(check), reason) {
             (None, _) => format!("the waiver names no source check: {check}"),
             (Some(_), None) => {
-                format!("the waiver of {check} does not count without a reason (agentnative-ignore {check}: reason)")
+                format!(
+                    "the waiver of {check} does not count without a reason (agentnative-ignore {check}: reason)"
+                )
             }
             (Some(view), Some(reason)) if view.uses(waiver) => format!("{check} is waived: {reason}"),
             (Some(_), Some(_)) => format!("the waiver of {check} is not needed"),
@@ -75,7 +110,8 @@ impl<'a> Code<'a> {
         let here = self.facts.matches.iter().filter(|home| home.span.file == *file);
         let is_home = |home: &&Match| {
             let rule = self.view(&home.check).and_then(|view| view.rule(home));
-            rule.is_some_and(|rule| rule.home) && (home.entry != Entry::File || contains(&home.span, &found.span))
+            rule.is_some_and(|rule| rule.home)
+                && (home.entry != Entry::File || contains(&home.span, &found.span))
         };
         here.into_iter().any(|home| is_home(&home)) || has_output_name(file)
     }
@@ -110,13 +146,15 @@ impl<'a> View<'a> {
 
     /// Whether a rule of this role is about the languages of the package.
     fn has(&self, role: Role) -> bool {
-        let languages = self.code.facts.files.keys().filter_map(|language| self.source.languages.get(language));
+        let languages =
+            self.code.facts.files.keys().filter_map(|language| self.source.languages.get(language));
         languages.flat_map(|language| &language.rules).any(|rule| rule.role == role)
     }
 
     fn result(&self) -> CheckResult {
         let findings = self.findings();
-        let waived = |(waiver, finding): &(Option<String>, Finding)| Some((waiver.clone()?, finding.evidence.clone()));
+        let waived =
+            |(waiver, finding): &(Option<String>, Finding)| Some((waiver.clone()?, finding.evidence.clone()));
         let waived: Vec<(String, Evidence)> = findings.iter().filter_map(waived).collect();
         let open: Vec<Finding> =
             findings.into_iter().filter(|(waiver, _)| waiver.is_none()).map(|(_, finding)| finding).collect();
@@ -141,7 +179,10 @@ impl<'a> View<'a> {
             facts.files.keys().copied().partition(|language| self.source.languages.contains_key(language));
         if covered.is_empty() {
             return Judgement::NotApplicable(if not.is_empty() {
-                format!("there is no code in {} here", names(&Vec::from_iter(self.source.languages.keys().copied())))
+                format!(
+                    "there is no code in {} here",
+                    names(&Vec::from_iter(self.source.languages.keys().copied()))
+                )
             } else {
                 format!("the check does not cover {}", names(&not))
             });
@@ -173,7 +214,11 @@ impl<'a> View<'a> {
         let files: usize = facts.files.values().sum();
         Judgement::Pass(match wanted {
             Some(place) => format!("{place}{rest}"),
-            None => format!("nothing found in {files} {} of {}{rest}", if files == 1 { "file" } else { "files" }, names(&covered)),
+            None => format!(
+                "nothing found in {files} {} of {}{rest}",
+                if files == 1 { "file" } else { "files" },
+                names(&covered)
+            ),
         })
     }
 
@@ -223,8 +268,11 @@ impl<'a> View<'a> {
                 other.rule.name == first.rule.name && other.found.language == first.found.language
             };
             let place = |seen: &Seen<'_>| format!("{}:{}", seen.found.span.file, seen.found.span.range.start);
-            let different: BTreeSet<String> =
-                seen.iter().filter(alike).map(|seen| seen.found.name.clone().unwrap_or_else(|| place(seen))).collect();
+            let different: BTreeSet<String> = seen
+                .iter()
+                .filter(alike)
+                .map(|seen| seen.found.name.clone().unwrap_or_else(|| place(seen)))
+                .collect();
             different.len() >= first.rule.distinct
         })?;
         let span = &first.found.span;
@@ -252,7 +300,8 @@ impl<'a> View<'a> {
     /// Whether a waiver waives something.
     fn uses(&self, waiver: &SourceWaiver) -> bool {
         self.findings().iter().any(|(_, finding)| {
-            finding.evidence.file.as_ref() == Some(&waiver.file) && finding.evidence.line == Some(waiver.waives)
+            finding.evidence.file.as_ref() == Some(&waiver.file)
+                && finding.evidence.line == Some(waiver.waives)
         })
     }
 
@@ -302,7 +351,8 @@ fn names(languages: &[Language]) -> String {
 
 /// The first of the skipped files, each with the reason, and the number of the others.
 fn named(skipped: &[Skipped]) -> String {
-    let mut parts: Vec<String> = skipped.iter().take(NAMED).map(|file| format!("{} ({})", file.file, file.why)).collect();
+    let mut parts: Vec<String> =
+        skipped.iter().take(NAMED).map(|file| format!("{} ({})", file.file, file.why)).collect();
     if skipped.len() > NAMED {
         parts.push(format!("and {} more", skipped.len() - NAMED));
     }

@@ -112,7 +112,9 @@ fn is_generated(text: &str) -> bool {
         let line = &bytes[from..];
         line.len() > LONG_LINE && memchr::memchr(b'\n', &line[..LONG_LINE]).is_none()
     };
-    marked || long(0) || memchr::memchr_iter(b'\n', &bytes[..bytes.len().min(HEAD * 4)]).any(|at| long(at + 1))
+    marked
+        || long(0)
+        || memchr::memchr_iter(b'\n', &bytes[..bytes.len().min(HEAD * 4)]).any(|at| long(at + 1))
 }
 
 /// The matches and waivers in `text`.

@@ -184,7 +184,8 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
             tables.insert(*language, table?);
         }
     }
-    let reads = side_by_side(&files, |file| Some(file::read(file, tables.get(&file.language)?, &facts.package)));
+    let reads =
+        side_by_side(&files, |file| Some(file::read(file, tables.get(&file.language)?, &facts.package)));
     for read in reads {
         facts.add(read?);
     }
@@ -213,7 +214,8 @@ fn second_pass(files: &[SourceFile], rules: &Rules, facts: &mut Facts) -> Result
     }
     let reads = side_by_side(files, |file| {
         let read = file::read(file, tables.get(&file.language)?, &facts.package);
-        let known = |name: &String| names.get(&file.language).is_some_and(|names| names.contains(name.as_str()));
+        let known =
+            |name: &String| names.get(&file.language).is_some_and(|names| names.contains(name.as_str()));
         Some(read.map(|mut read| {
             read.matches.retain(|found| found.name.as_ref().is_some_and(known));
             Read { matches: read.matches, skipped: read.skipped, ..Read::default() }

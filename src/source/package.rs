@@ -88,7 +88,9 @@ impl Package {
 
     /// Whether a package of its own is in this folder.
     pub(super) fn is_in(folder: &Path) -> bool {
-        let says = |file: &str, words: &[&str]| text(&folder.join(file)).is_some_and(|text| words.iter().any(|word| text.contains(word)));
+        let says = |file: &str, words: &[&str]| {
+            text(&folder.join(file)).is_some_and(|text| words.iter().any(|word| text.contains(word)))
+        };
         says("Cargo.toml", &["[package]"])
             || says("pyproject.toml", &["[project]", "[tool.poetry]"])
             || says("package.json", &["\"version\"", "\"workspaces\""])
@@ -119,14 +121,16 @@ fn cargo(folder: &Path) -> Option<Manifest> {
     let path = |table: &toml::Value| Some(table.get("path")?.as_str()?.trim_start_matches("./").to_owned());
     let bin_paths: Vec<String> = bins.into_iter().flatten().filter_map(path).collect();
     let lib_path = manifest.get("lib").and_then(path);
-    let around = bin_paths.iter().chain(&lib_path).map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder));
+    let around =
+        bin_paths.iter().chain(&lib_path).map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder));
     let mut sources: Vec<String> = around.chain(["src"]).map(|folder| format!("/{folder}/")).collect();
     if sources.iter().any(|folder| folder == "//") {
         sources.clear();
     }
     let program = bins.is_some() || folder.join("src/main.rs").is_file() || folder.join("src/bin").is_dir();
     let targets = manifest.get("target").and_then(toml::Value::as_table);
-    let tables = targets.into_iter().flat_map(toml::Table::values).filter_map(|target| target.get("dependencies"));
+    let tables =
+        targets.into_iter().flat_map(toml::Table::values).filter_map(|target| target.get("dependencies"));
     let tables = tables.chain(manifest.get("dependencies")).filter_map(toml::Value::as_table);
     let shared = shared_dependencies(folder);
     let dependencies = tables.flatten().map(|(name, value)| {
@@ -160,18 +164,29 @@ fn python(folder: &Path) -> Option<Manifest> {
     if project.is_none() && poetry.is_none() && !setup {
         return None;
     }
-    let scripts = [project, poetry].into_iter().flatten().filter_map(|table| table.get("scripts")?.as_table());
-    let scripts = scripts.flat_map(toml::Table::values).filter_map(|value| value.as_str().or_else(|| value.get("callable")?.as_str()));
+    let scripts =
+        [project, poetry].into_iter().flatten().filter_map(|table| table.get("scripts")?.as_table());
+    let scripts = scripts
+        .flat_map(toml::Table::values)
+        .filter_map(|value| value.as_str().or_else(|| value.get("callable")?.as_str()));
     let entries: Vec<String> = scripts.flat_map(module_files).collect();
-    Some(Manifest { file: "pyproject.toml", language: Language::Python, program: !entries.is_empty(), entries, sources: Vec::new(), dependencies: Vec::new() })
+    Some(Manifest {
+        file: "pyproject.toml",
+        language: Language::Python,
+        program: !entries.is_empty(),
+        entries,
+        sources: Vec::new(),
+        dependencies: Vec::new(),
+    })
 }
 
 /// `setup.py` and `setup.cfg`: `name = package.module:function` lines of their entry points.
 fn setup(folder: &Path) -> Option<Manifest> {
-    let (file, text) = [("setup.cfg", text(&folder.join("setup.cfg"))), ("setup.py", text(&folder.join("setup.py")))]
-        .into_iter()
-        .filter_map(|(file, text)| Some((file, text?)))
-        .max_by_key(|(_, text)| text.contains("console_scripts"))?;
+    let (file, text) =
+        [("setup.cfg", text(&folder.join("setup.cfg"))), ("setup.py", text(&folder.join("setup.py")))]
+            .into_iter()
+            .filter_map(|(file, text)| Some((file, text?)))
+            .max_by_key(|(_, text)| text.contains("console_scripts"))?;
     let part = text.split_once("console_scripts").map_or("", |(_, part)| part);
     let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
     let targets = part.match_indices(':').filter_map(|(at, _)| {
@@ -181,7 +196,14 @@ fn setup(folder: &Path) -> Option<Manifest> {
         spaced.then(|| &before[start..])
     });
     let entries: Vec<String> = targets.flat_map(module_files).collect();
-    Some(Manifest { file, language: Language::Python, program: !entries.is_empty(), entries, sources: Vec::new(), dependencies: Vec::new() })
+    Some(Manifest {
+        file,
+        language: Language::Python,
+        program: !entries.is_empty(),
+        entries,
+        sources: Vec::new(),
+        dependencies: Vec::new(),
+    })
 }
 
 /// The files that `package.module:function` may mean.

@@ -67,7 +67,10 @@ fn readmes_in(folder: &Path, above: &str) -> Vec<Document> {
 fn document(root: &Path, path: &Path, above: &str) -> Option<Document> {
     let bytes = read_up_to(path, MAX_DOCUMENT).ok()?.ok()?;
     let name = path.strip_prefix(root).unwrap_or(path).as_os_str().as_bytes();
-    Some(Document { file: format!("{above}{}", sanitize::lossless(name)), text: sanitize::lossless(&bytes).into_owned() })
+    Some(Document {
+        file: format!("{above}{}", sanitize::lossless(name)),
+        text: sanitize::lossless(&bytes).into_owned(),
+    })
 }
 
 /// The JSON Schemas under `root`, without what version control ignores and what belongs to tests.
@@ -81,7 +84,10 @@ fn schemas(root: &Path) -> Vec<Document> {
         .ignore(false)
         .sort_by_file_name(|a, b| a.cmp(b))
         .filter_entry(move |entry| {
-            entry.depth() == 0 || !foreign.matched(entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir())).is_ignore()
+            entry.depth() == 0
+                || !foreign
+                    .matched(entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()))
+                    .is_ignore()
         })
         .build();
     let files = entries.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));

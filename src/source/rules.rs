@@ -123,7 +123,9 @@ impl<'a> Table<'a> {
     /// The rules for this grammar, compiled now if they are not yet.
     pub fn grammar(&self, lang: SupportLang) -> Result<&Grammar> {
         let known = self.pass.grammars.iter().find(|(known, _)| *known == lang);
-        let (_, grammar) = known.ok_or_else(|| Error::general(format!("{lang} is no grammar of {}", self.pass.language.name())))?;
+        let (_, grammar) = known.ok_or_else(|| {
+            Error::general(format!("{lang} is no grammar of {}", self.pass.language.name()))
+        })?;
         let compiled = grammar.get_or_init(|| Grammar::new(self.pass.language, lang, &self.pass.origins));
         compiled.as_ref().map_err(Clone::clone)
     }
@@ -149,9 +151,12 @@ impl Grammar {
         let mut rules = Vec::new();
         let mut kinds: Vec<Vec<usize>> = Vec::new();
         for (index, Origin { check, rule }) in origins.iter().enumerate() {
-            let wrong = |what: String| Error::general(format!("{check}, {}, rule {}: {what}", language.name(), rule.name));
+            let wrong = |what: String| {
+                Error::general(format!("{check}, {}, rule {}: {what}", language.name(), rule.name))
+            };
             let core = compile(lang, &rule.rule).map_err(&wrong)?;
-            let can = core.potential_kinds().ok_or_else(|| wrong("it must name a kind of node".to_owned()))?;
+            let can =
+                core.potential_kinds().ok_or_else(|| wrong("it must name a kind of node".to_owned()))?;
             for kind in &can {
                 if kinds.len() <= kind {
                     kinds.resize(kind + 1, Vec::new());

@@ -44,7 +44,8 @@ pub(super) fn walk(package: &Package) -> Result<Walk> {
     let enter = move |entry: &DirEntry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let inside = entry.depth() > 0 && is_folder;
-        !(inside && (foreign.matched(entry.path(), true).is_ignore() || nested && Package::is_in(entry.path())))
+        !(inside
+            && (foreign.matched(entry.path(), true).is_ignore() || nested && Package::is_in(entry.path())))
     };
     let entries = WalkBuilder::new(&root)
         .follow_links(false)
@@ -55,7 +56,8 @@ pub(super) fn walk(package: &Package) -> Result<Walk> {
         .filter_entry(enter)
         .build();
     let aside = patterns(&root, ASIDE);
-    let rows: Vec<_> = ROWS.iter().map(|row| (patterns(&root, row.aside), patterns(&root, row.generated))).collect();
+    let rows: Vec<_> =
+        ROWS.iter().map(|row| (patterns(&root, row.aside), patterns(&root, row.generated))).collect();
     let mut found = Walk { files: Vec::new(), left: Left::default() };
     for entry in entries {
         let Ok(entry) = entry else {
