@@ -33,7 +33,7 @@ pub(super) struct CheckArgs {
     layer: Vec<Layer>,
     /// A further probe: arguments as a shell would split them, after the exit code that they are
     /// expected to end with, if not 0 (may be given several times).
-    #[arg(long, value_name = "[EXIT:]ARGS")]
+    #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true)]
     probe: Vec<String>,
     /// Also write the report to a file: text, json or jsonl (may be given several times).
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
@@ -153,15 +153,13 @@ fn live(args: &CheckArgs, checks: &[&Check], output: &mut Output, executable: &P
     }
     let declared = declared(&target, config.as_ref(), &args.probe)?;
 
-    // Whether the target has commands decides which further probes are harmless.
-    let promises = Promises::of(&target.config, false);
+    // What the help says decides which further probes are harmless.
+    let promises = Promises::of(&target.config);
     let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
     let help: Vec<_> = keys.iter().filter(|key| **key == probe::help_run()).cloned().collect();
     let first = runner.run_all_blocking(probe::specs(&help, &probes, &promises, &target), &mut |_| {})?;
-    let has_commands =
-        first.observations.first().is_some_and(|seen| !subject::help_of(seen).commands.is_empty());
-
-    let promises = Promises::of(&target.config, has_commands);
+    let help = first.observations.first().map(subject::help_of).unwrap_or_default();
+    let promises = promises.with_help(!help.commands.is_empty(), help.json.as_deref(), help.jsonl.as_deref());
     let (probes, keys) = probe::plan(checks, declared, &promises, target.config.timeout);
     let info = target.info(&std::env::current_dir().unwrap_or_default());
     start(&info, checks, keys.len(), output)?;
