@@ -2,6 +2,7 @@
 
 use super::scan::{Scan, Scans};
 use super::verdict::{Finding, Look};
+use crate::contract::Contract;
 use crate::json::Position;
 use crate::probe::{Probe, Promises};
 use crate::report::catalogue::Derived;
@@ -20,6 +21,8 @@ const AROUND: u64 = 512;
 pub struct Case<'a> {
     /// What the target promises.
     pub promises: &'a Promises,
+    /// The contracts that probes name.
+    pub contracts: &'a BTreeMap<String, Contract>,
     /// All probes that were run.
     pub probes: &'a [Probe],
     runs: BTreeMap<&'a RunKey, &'a Observation>,
@@ -49,9 +52,14 @@ pub enum Accepted<'a> {
 
 impl<'a> Case<'a> {
     /// A case of these observations.
-    pub fn new(promises: &'a Promises, probes: &'a [Probe], observations: &'a [Observation]) -> Self {
+    pub fn new(
+        promises: &'a Promises,
+        contracts: &'a BTreeMap<String, Contract>,
+        probes: &'a [Probe],
+        observations: &'a [Observation],
+    ) -> Self {
         let runs = observations.iter().map(|run| (&run.key, run)).collect();
-        Self { promises, probes, runs, scans: Scans::default() }
+        Self { promises, contracts, probes, runs, scans: Scans::default() }
     }
 
     /// The run of `probe` in `format` under `variant`, if it was made.

@@ -141,6 +141,10 @@ fn error_object(seen: &Seen) -> Look {
     if let Some(reason) = unusable(seen) {
         return Look::Unknown(reason);
     }
+    // A contract that says where errors go says what they look like as well.
+    if seen.case.contract_of(seen).is_some_and(|contract| contract.errors().is_some()) {
+        return Look::Held;
+    }
     let channel = seen.case.promises.errors;
     let stdout = seen.bytes(Stream::Stdout);
     if channel == Stream::Stderr && !stdout.is_empty() {
@@ -171,7 +175,7 @@ fn error_object(seen: &Seen) -> Look {
     };
     let wrong = ["error", "kind", "message"]
         .into_iter()
-        .find(|key| !object.get(*key).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty()));
+        .find(|key| object.get(*key).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty()));
     match wrong {
         Some(key) => seen.broken_at_start(
             channel,

@@ -1,7 +1,7 @@
 //! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
 
 use super::{Probe, Promises, Role};
-use crate::config::{FORMAT_PLACE, place_format};
+use crate::config::{Contracts, FORMAT_PLACE, place_format};
 use crate::report::OutputFormat;
 use crate::report::catalogue::Derived;
 use std::collections::BTreeSet;
@@ -80,6 +80,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         exit: None,
         asks_format: true,
         formats: OutputFormat::ALL.to_vec(),
+        contract: Contracts::default(),
         stream: false,
         stdin: None,
         env: Default::default(),

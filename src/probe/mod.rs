@@ -10,7 +10,7 @@ pub use plan::{help_run, plan};
 pub use recording::Recording;
 pub use spec::specs;
 
-use crate::config::{Formats, ProbeConfig, TargetConfig, place_format};
+use crate::config::{Contracts, Formats, ProbeConfig, TargetConfig, place_format};
 use crate::report::catalogue::Derived;
 use crate::report::{OutputFormat, Stream};
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,8 @@ pub struct Probe {
     pub exit: Option<i32>,
     /// The formats that it is run in.
     pub formats: Vec<OutputFormat>,
+    /// What its output is held to, by format; a path is absolute.
+    pub contract: Contracts,
     /// Its JSON lines are made one after the other, not at once.
     pub stream: bool,
     /// Bytes on standard input; none is a null input.
@@ -74,6 +76,9 @@ pub struct Promises {
     pub schema: Option<Vec<String>>,
     /// Its help lists commands.
     pub has_commands: bool,
+    /// The contract that takes the place of the default rules for the whole target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contract: Option<String>,
     /// The formats that it is known to have before anything was run in them: its help tells of them, or
     /// the configuration says how they are asked for.
     #[serde(default)]
@@ -81,14 +86,15 @@ pub struct Promises {
 }
 
 impl Promises {
-    /// The promises of a configuration, with nothing known of the help.
-    pub fn of(target: &TargetConfig) -> Self {
+    /// The promises of a configuration.
+    pub fn of(target: &TargetConfig, has_commands: bool) -> Self {
         let mut promises = Self {
             formats: target.formats.clone(),
             errors: target.errors,
             exit_codes: target.exit_codes.clone(),
             schema: target.schema.clone(),
-            has_commands: false,
+            has_commands,
+            contract: None,
             told: Vec::new(),
         };
         let asked_otherwise = |format: &OutputFormat| format.is_json() && !promises.default_flag(*format);
@@ -96,21 +102,14 @@ impl Promises {
         promises
     }
 
-    /// The same, with what the help says: whether it lists commands, and how json and jsonl are asked for.
-    #[must_use]
-    pub fn with_help(
-        mut self,
-        has_commands: bool,
-        json: Option<&[String]>,
-        jsonl: Option<&[String]>,
-    ) -> Self {
+    /// Takes in what the help says: whether it lists commands, and how json and jsonl are asked for.
+    pub fn learn(&mut self, has_commands: bool, json: Option<&[String]>, jsonl: Option<&[String]>) {
         self.has_commands = has_commands;
         for (format, asking) in [(OutputFormat::Json, json), (OutputFormat::Jsonl, jsonl)] {
             if asking == Some(self.asking(format)) && !self.told.contains(&format) {
                 self.told.push(format);
             }
         }
-        self
     }
 
     /// The arguments that ask for `format`.
@@ -134,6 +133,7 @@ impl Probe {
             asks_format: true,
             exit: Some(config.exit),
             formats: config.formats.clone(),
+            contract: config.contract.clone(),
             stream: config.stream,
             stdin: config.stdin.clone(),
             env: config.env.clone(),

@@ -25,6 +25,10 @@ pub fn plan(
     if kinds.contains(&Derived::UnknownFlag) || kinds.contains(&Derived::UnknownCommand) {
         kinds.insert(Derived::Help);
     }
+    if promises.contract.is_some() {
+        // Other formats and wrong calls are the contract's own affair.
+        kinds.retain(|kind| matches!(kind, Derived::Help | Derived::Version | Derived::Schema));
+    }
     let mut wanted: BTreeMap<OutputFormat, BTreeSet<Variant>> = BTreeMap::new();
     for check in behavioral() {
         for format in &check.runs.formats {

@@ -34,6 +34,7 @@ impl Leader {
     /// Starts the launcher, with the other end of the socket as its standard input. Must be called on a
     /// thread that outlives the run: the target is killed when that thread ends.
     pub fn spawn(launcher: &Path, socket: UnixStream) -> io::Result<Self> {
+        #[expect(clippy::disallowed_methods, reason = "the one place that starts processes")]
         let mut command = Command::new(launcher);
         command.arg(LAUNCH_ARGUMENT);
         command.stdin(OwnedFd::from(socket)).stdout(Stdio::null()).stderr(Stdio::null());

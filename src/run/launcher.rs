@@ -66,11 +66,11 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     }
     umask(Mode::from_raw_mode(0o022));
     dup2_stdin(stdin).map_err(failed("cannot set standard input"))?;
+    if plan.terminal {
+        ioctl_tiocsctty(&stdout).map_err(failed("cannot take the terminal"))?;
+    }
     dup2_stdout(stdout).map_err(failed("cannot set standard output"))?;
     dup2_stderr(stderr).map_err(failed("cannot set standard error"))?;
-    if plan.terminal {
-        ioctl_tiocsctty(io::stdout()).map_err(failed("cannot take the terminal"))?;
-    }
     std::env::set_current_dir(&plan.cwd).map_err(|e| ("cannot enter the working directory", e))?;
     reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
     let enforced = match &plan.sandbox {
@@ -81,6 +81,7 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     tell(socket, &Answer::ready(enforced)).map_err(failed("the checker is gone"))?;
 
     // The standard library sets SIGPIPE back to its default and unblocks all signals before exec.
+    #[expect(clippy::disallowed_methods, reason = "the launcher becomes the target here")]
     let mut command = Command::new(&plan.program);
     command.args(&plan.args).env_clear().envs(plan.env);
     let mut error = command.exec();
