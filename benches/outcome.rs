@@ -69,7 +69,7 @@ fn events() -> String {
             lines.push('\n');
         };
         let session = "ses_e000d352fffeBhh3TBNPuvtgpZ";
-        let mut part = |mut part: Value| {
+        let part = |mut part: Value| {
             part["sessionID"] = session.into();
             part["messageID"] = message.as_str().into();
             json!({ "sessionID": session, "part": part, "time": time })

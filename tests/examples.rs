@@ -16,6 +16,9 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("p2-output-stable", "compares repeated runs; the example shows one, its note the other"),
     ("p2-jsonl-prompt", "is about when records arrive, not what they are"),
     ("p2-completes", "is about how a run ended and what it left behind"),
+    ("p2-contract-schema", "needs the contract that the example's note speaks of"),
+    ("p2-contract-stream", "needs the contract that the example's note speaks of"),
+    ("p2-contract-exit", "needs the contract that the example's note speaks of"),
 ];
 
 /// How the calls of the others are expected to end.

@@ -35,7 +35,7 @@ fn commands(readme: &str) -> Vec<(String, i32)> {
         .collect()
 }
 
-/// The project without what is built, and the program where a build puts it.
+/// The project without what is built, and the programs where a build puts them.
 fn copy() -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     let walk = walkdir::WalkDir::new(root()).min_depth(1).into_iter();
@@ -52,7 +52,12 @@ fn copy() -> tempfile::TempDir {
     }
     fs::create_dir(copy.path().join(".git")).unwrap();
     fs::create_dir_all(copy.path().join("target/debug")).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_agentnative"), copy.path().join("target/debug/agentnative")).unwrap();
+    for (name, built) in [
+        ("agentnative", env!("CARGO_BIN_EXE_agentnative")),
+        ("reference-agent", env!("CARGO_BIN_EXE_reference-agent")),
+    ] {
+        fs::copy(built, copy.path().join("target/debug").join(name)).unwrap();
+    }
     copy
 }
 
@@ -69,7 +74,8 @@ fn every_command_does_what_it_says() {
             continue;
         }
         // What `cargo run` would build is built.
-        let command = told.replace("cargo run -- ", "agentnative ");
+        let command = told.replace("cargo run --bin reference-agent -- ", "reference-agent ");
+        let command = command.replace("cargo run -- ", "agentnative ");
         let output = Command::new("sh")
             .args(["-c", &command])
             .current_dir(copy.path())
@@ -122,7 +128,7 @@ fn what_the_documents_name_exists() {
     for entry in fs::read_dir(root().join("src")).unwrap() {
         let name = entry.unwrap().file_name().to_string_lossy().into_owned();
         let room = name.trim_end_matches(".rs");
-        if !["main", "lib"].contains(&room) {
+        if !["main", "lib", "bin"].contains(&room) {
             assert!(architecture.contains(&format!("| `{room}` |")), "{room}");
         }
     }

@@ -1,8 +1,9 @@
 //! The skeleton that `agentnative init` writes.
 
-use agentnative::config::{Config, Date, Known, skeleton};
+use agentnative::config::{Config, Date, Known};
 use agentnative::error::Error;
 use agentnative::target::Help;
+use agentnative::target::skeleton;
 use std::path::Path;
 
 const KNOWN: Known<'static> =
@@ -37,7 +38,7 @@ fn a_skeleton_is_valid_as_it_is_and_with_all_its_suggestions() {
         let command = strings(&["./target/debug/my cli", "it's \"x\"\n"]);
         for command in [None, Some(&command[..])] {
             let skeleton = skeleton("my\ncli\x1b[1m", command, &help);
-            assert_eq!(skeleton, agentnative::config::skeleton("my\ncli\x1b[1m", command, &help));
+            assert_eq!(skeleton, agentnative::target::skeleton("my\ncli\x1b[1m", command, &help));
             assert!(skeleton.chars().all(|char| char == '\n' || !char.is_control()), "{skeleton}");
             let config = parse(&skeleton).unwrap_or_else(|error| panic!("{error:?}\n{skeleton}"));
             assert_eq!((config.targets.len(), config.probes.len(), config.waivers.len()), (1, 0, 0));

@@ -12,6 +12,7 @@ use super::tools::Running;
 use crate::error::Result;
 use crate::output::Output;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Instant;
 
@@ -60,9 +61,15 @@ fn work(options: Options, running: Running, notes: Sender<Note>) {
             let question = format!("{tool} {}", serde_json::Value::Object(arguments.clone()));
             asking.send(Note::Ask(question, reply)).is_ok() && answer.recv().unwrap_or(false)
         });
-        let ending = engine::run(&options, running, &mut approve, &mut tell);
+        let run = || engine::run(&options, running, &mut approve, &mut tell);
+        let ending = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Ending::Failed(fell_over()));
         let _ = notes.send(Note::Ended(ending));
     });
+}
+
+/// A defect of the agent itself still ends as the contract says.
+fn fell_over() -> Failure {
+    Failure::new(Code::RuntimeError, "the agent fell over: this is a defect in it")
 }
 
 fn listen_for_signals(notes: Sender<Note>) -> std::io::Result<()> {
@@ -105,9 +112,7 @@ impl Run {
                 }
                 Ok(Note::Signal(signal)) => Failure::signal(signal),
                 Err(RecvTimeoutError::Timeout) => self.timed_out(),
-                Err(RecvTimeoutError::Disconnected) => {
-                    Failure::new(Code::RuntimeError, "the agent fell over: this is a defect in it")
-                }
+                Err(RecvTimeoutError::Disconnected) => fell_over(),
             };
             return Some(Ending::Failed(failure));
         }

@@ -229,7 +229,7 @@ fn element_schema(sources: &Sources, mut uri: String, mut fragment: String) -> O
                 return Some(format!("{uri}#{fragment}/items"));
             }
             // With an ID of its own, a file's references are not relative to where it lies.
-            [only] if *only == "$ref" && !schema.contains_key("$id") && !file.value.get("$id").is_some() => {
+            [only] if *only == "$ref" && !schema.contains_key("$id") && file.value.get("$id").is_none() => {
                 let (to, pointer) = schema[*only].as_str()?.split_once('#')?;
                 if !to.is_empty() {
                     uri = sources.home().uri(to);

@@ -41,13 +41,16 @@ impl<'c> Examiner<'c> {
     }
 }
 
+/// Lends the value of an event to a reader.
+pub(super) type Lender<'l> = &'l mut dyn FnMut(&mut dyn FnMut(&Flat));
+
 /// Goes on in the course of events by one whose value is at hand.
 pub(super) fn step(
     contract: &Contract,
     course: &mut Course,
     event: Event<'_>,
     line: u64,
-    flat: &mut dyn FnMut(&mut dyn FnMut(&Flat)),
+    flat: Lender<'_>,
     out: &mut Vec<Violation>,
 ) {
     let mut read = |pointer: &Pointer| {

@@ -271,7 +271,7 @@ impl<'a> Seen<'a> {
         let n = self.bytes(stream).read_at(0, &mut window).unwrap_or(0);
         let blank = window[..n].iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
         let newlines = || memchr::memchr_iter(b'\n', &window[..blank]);
-        let line_start = newlines().last().map_or(0, |newline| newline + 1);
+        let line_start = newlines().next_back().map_or(0, |newline| newline + 1);
         let at = Position {
             offset: blank as u64,
             line: newlines().count() as u64 + 1,

@@ -8,6 +8,7 @@ mod errors;
 mod exits;
 mod offers;
 mod output;
+mod parity;
 mod read;
 mod sameness;
 mod scan;
@@ -52,7 +53,7 @@ const LOGIC: &[(&str, Logic)] = &[
     ("p2-output-pure", output::pure),
     ("p2-output-complete", sameness::complete),
     ("p2-output-stable", sameness::stable),
-    ("p2-output-parity", sameness::parity),
+    ("p2-output-parity", parity::parity),
     ("p2-json-strict", data::strict),
     ("p2-json-interop", data::interop),
     ("p2-jsonl-newline", data::newline),

@@ -35,6 +35,7 @@ pub struct Probe {
     /// The formats that it is run in.
     pub formats: Vec<OutputFormat>,
     /// What its output is held to, by format; a path is absolute.
+    #[serde(default)]
     pub contract: Contracts,
     /// Its JSON lines are made one after the other, not at once.
     pub stream: bool,

@@ -34,7 +34,7 @@ fn each_way_to_fail_has_its_code() {
     place.file("binary", b"\0\x01");
     place.file("large", "x".repeat((1 << 20) + 1));
     let locked = place.file("locked", "x");
-    std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o0)).unwrap();
     std::fs::create_dir(place.work().join("folder")).unwrap();
     place.file("bad-limit.toml", "[attachments]\nmax_files = 0\n");
     let many = |name, count| ["--attach", name].repeat(count);

@@ -331,6 +331,20 @@ fn catches_int(status: &str) -> bool {
 }
 
 #[test]
+fn a_full_disk_is_an_error_and_no_success() {
+    let place = Place::new();
+    place.script(&script(&[says("yes")]));
+    for args in
+        [&["--json"][..], &["--jsonl"], &["--contract", "dexter-flat"], &["--contract", "opencode-events"]]
+    {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let ran = ran(place.agent(args.iter().chain(&["q"])).stdout(full).spawn().unwrap());
+        assert_eq!(ran.code, 1, "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains("cannot write"), "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_gets_a_quiet_end() {
     let place = Place::new();
     // More than a pipe holds, so that it has to notice.

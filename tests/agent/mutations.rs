@@ -69,38 +69,31 @@ const MUTATIONS: &[(&str, &str)] = &[
     ("alias-ignored", "p2-json-alias"),
 ];
 
-const PROBES: &str = r#"
-[[probe]]
-name = "list"
-args = ["--script", "SCRIPTS/two-tools.json", "a query"]
-stream = true
-timeout = 8
+/// The probes; each check gets those that it looks at.
+const PROBES: [(&str, &str); 6] = [
+    ("list", "args = [\"--script\", \"SCRIPTS/two-tools.json\", \"a query\"]\nstream = true"),
+    ("words", "args = [\"what can you do?\"]"),
+    ("failure", "args = [\"--script\", \"SCRIPTS/failure.json\", \"a query\"]\nexit = 1"),
+    ("no-query", "args = []\nexit = 2"),
+    ("no-key", "args = [\"--provider\", \"openai\", \"a query\"]\nexit = 77"),
+    ("bad-configuration", "args = [\"--config\", \"SCRIPTS/bad.toml\", \"a query\"]\nexit = 78"),
+];
 
-[[probe]]
-name = "words"
-args = ["what can you do?"]
-timeout = 8
-
-[[probe]]
-name = "failure"
-args = ["--script", "SCRIPTS/failure.json", "a query"]
-exit = 1
-
-[[probe]]
-name = "no-query"
-args = []
-exit = 2
-
-[[probe]]
-name = "no-key"
-args = ["--provider", "openai", "a query"]
-exit = 77
-
-[[probe]]
-name = "bad-configuration"
-args = ["--config", "SCRIPTS/bad.toml", "a query"]
-exit = 78
-"#;
+/// The probes that a check needs to see the difference.
+fn probes_of(checks: &[&str]) -> &'static [&'static str] {
+    match checks {
+        [] => &["list", "words", "failure", "no-query", "no-key", "bad-configuration"],
+        ["p2-stderr-diagnostics" | "p2-error-json"] => &["words", "failure"],
+        ["p2-exit-error"] => &["failure"],
+        ["p2-exit-usage"] => &["no-query"],
+        ["p2-exit-auth"] => &["no-key"],
+        ["p2-exit-config"] => &["bad-configuration"],
+        ["p2-exit-consistent" | "p2-exit-success"] => &["words", "failure"],
+        ["p2-envelope"] => &["list", "words"],
+        ["p2-jsonl-prompt" | "p2-output-jsonl" | "p2-output-parity" | "p2-broken-pipe"] => &["list"],
+        _ => &["words"],
+    }
+}
 
 /// The report of these checks on the agent, spoiled in this way.
 fn check(mutation: &str, checks: &[&str]) -> Value {
@@ -114,7 +107,12 @@ fn check(mutation: &str, checks: &[&str]) -> Value {
         env!("CARGO_BIN_EXE_reference-agent"),
     ]
     .map(str::to_owned);
-    let probes = PROBES.replace("SCRIPTS", scripts.to_str().unwrap());
+    let probes: String = PROBES
+        .iter()
+        .filter(|(name, _)| probes_of(checks).contains(name))
+        .map(|(name, rest)| format!("[[probe]]\nname = {name:?}\ntimeout = 4\n{rest}\n"))
+        .collect();
+    let probes = probes.replace("SCRIPTS", scripts.to_str().unwrap());
     let config = format!("[target]\ncommand = {command:?}\nschema = [\"--json-schema\"]\n{probes}");
     let file = dir.path().join("agentnative.toml");
     std::fs::write(&file, config).unwrap();
