@@ -118,18 +118,23 @@ fn text(shown: &Shown, output: &Output) -> String {
         facts.push(("origin", about.origin.clone()));
     }
     facts.extend(about.ask.as_ref().map(|ask| ("asked for with", ask.join(" "))));
-    let stream = |stream| if stream == crate::report::Stream::Stdout { "standard output" } else { "standard error" };
+    let stream =
+        |stream| if stream == crate::report::Stream::Stdout { "standard output" } else { "standard error" };
     facts.extend(about.errors.map(|errors| ("errors on", stream(errors).to_owned())));
     if let Some(allowed) = about.unknown_types_allowed {
         let meaning = if allowed { "let through and counted" } else { "rejected" };
         facts.push(("unknown types", meaning.to_owned()));
     }
-    let rows: Vec<Vec<Cell>> = facts.iter().map(|(name, text)| vec![Cell::new(Tone::Dim, name), plain(text)]).collect();
+    let rows: Vec<Vec<Cell>> =
+        facts.iter().map(|(name, text)| vec![Cell::new(Tone::Dim, name), plain(text)]).collect();
     page.table(2, &rows);
     for (file, schema) in &shown.schemas {
         heading(&mut page, &format!("Shape ({file})"));
         for line in tree(schema) {
-            page.line(2 + 2 * line.depth, &[Cell::new(Tone::Strong, line.name), plain(" "), plain(&line.what)]);
+            page.line(
+                2 + 2 * line.depth,
+                &[Cell::new(Tone::Strong, line.name), plain(" "), plain(&line.what)],
+            );
         }
     }
     if !about.rules.is_empty() {

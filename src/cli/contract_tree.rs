@@ -53,7 +53,13 @@ impl<'a> Tree<'a> {
     }
 
     fn inside(&mut self, depth: usize, members: &'a Map<String, Value>) {
-        let required: Vec<&str> = members.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+        let required: Vec<&str> = members
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         let properties = members.get("properties").and_then(Value::as_object);
         for (key, value) in properties.into_iter().flatten() {
             let optional = if required.contains(&key.as_str()) { "" } else { "?" };
@@ -72,14 +78,18 @@ impl<'a> Tree<'a> {
                 match branch.as_object() {
                     // An alternative of constants is on its parent's line.
                     Some(branch) if branch.contains_key("const") => {}
-                    Some(branch) if keyword == "allOf" && !branch.contains_key("$ref") => self.inside(depth, branch),
+                    Some(branch) if keyword == "allOf" && !branch.contains_key("$ref") => {
+                        self.inside(depth, branch)
+                    }
                     _ => self.node(depth, if keyword == "allOf" { "and" } else { "either" }, branch),
                 }
             }
         }
         if let Some(condition) = members.get("if") {
             let condition = condition_of(condition);
-            for (keyword, words) in [("then", format!("when {condition}")), ("else", format!("unless {condition}"))] {
+            for (keyword, words) in
+                [("then", format!("when {condition}")), ("else", format!("unless {condition}"))]
+            {
                 if let Some(branch) = members.get(keyword) {
                     self.node(depth, &words, branch);
                 }
@@ -131,7 +141,9 @@ fn what(members: &Map<String, Value>) -> String {
             words.push(format!("{sign} {}", value.get("const").map_or_else(|| short(value), short)));
         }
     }
-    if members.get("additionalProperties").or_else(|| members.get("unevaluatedProperties")) == Some(&Value::Bool(false)) {
+    if members.get("additionalProperties").or_else(|| members.get("unevaluatedProperties"))
+        == Some(&Value::Bool(false))
+    {
         words.push("no other keys".to_owned());
     }
     if let Some(description) = members.get("description").and_then(Value::as_str) {
@@ -151,7 +163,8 @@ fn condition_of(schema: &Value) -> String {
         let value = value.as_object().map_or_else(String::new, what);
         format!("{key} is {value}")
     });
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let required =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let there = required.filter(|key| properties.is_none_or(|properties| !properties.contains_key(*key)));
     let all: Vec<String> = tests.chain(there.map(|key| format!("{key} is there"))).collect();
     if all.is_empty() { short(schema) } else { all.join(" and ") }

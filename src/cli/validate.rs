@@ -104,12 +104,14 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
     if let Some(name) = ending.condition
         && !contract.about().conditions.iter().any(|condition| condition.name == name)
     {
-        let names: Vec<String> = contract.about().conditions.into_iter().map(|condition| condition.name).collect();
+        let names: Vec<String> =
+            contract.about().conditions.into_iter().map(|condition| condition.name).collect();
         let error = Error::usage(format!("the contract has no condition `{name}`"));
         return Err(error.hint(format!("its conditions: {}", names.join(", "))));
     }
     let framing = args.framing.unwrap_or(contract.framing());
-    let jobs = args.jobs.map_or_else(|| thread::available_parallelism().map_or(1, |n| n.get().min(8)), usize::from);
+    let jobs =
+        args.jobs.map_or_else(|| thread::available_parallelism().map_or(1, |n| n.get().min(8)), usize::from);
     let settings = Settings { framing, max_errors: args.max_errors, ending, threads: jobs };
     let mut validation = Validation::new(&contract, settings);
     let mut files = Vec::new();
@@ -209,7 +211,11 @@ fn show(file: &ValidatedFile, output: &mut Output) -> Result<()> {
         (true, _) => (Tone::Good, format!("valid ({})", file.notes())),
         (false, 0) => (Tone::Bad, format!("invalid: {} ({})", errors(file.errors.len()), file.notes())),
         (false, more) => {
-            let word = format!("invalid: {} and {more} more records with errors ({})", errors(file.errors.len()), file.notes());
+            let word = format!(
+                "invalid: {} and {more} more records with errors ({})",
+                errors(file.errors.len()),
+                file.notes()
+            );
             (Tone::Bad, word)
         }
     };
@@ -257,14 +263,19 @@ fn inputs(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         }
         let before = inputs.len();
         for entry in WalkDir::new(path).sort_by_file_name() {
-            let entry = entry.map_err(|error| Error::usage(format!("cannot read {}: {error}", path.display())))?;
-            let data = entry.path().extension().is_some_and(|extension| extension == "json") || is_lines(entry.path());
+            let entry =
+                entry.map_err(|error| Error::usage(format!("cannot read {}: {error}", path.display())))?;
+            let data = entry.path().extension().is_some_and(|extension| extension == "json")
+                || is_lines(entry.path());
             if entry.file_type().is_file() && data {
                 inputs.push(entry.into_path());
             }
         }
         if inputs.len() == before {
-            return Err(Error::usage(format!("there is no *.json, *.jsonl or *.ndjson in {}", path.display())));
+            return Err(Error::usage(format!(
+                "there is no *.json, *.jsonl or *.ndjson in {}",
+                path.display()
+            )));
         }
     }
     Ok(inputs)
@@ -279,7 +290,8 @@ fn open(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
     if path.as_os_str() == "-" {
         return Ok((Box::new(io::stdin()), None));
     }
-    let file = File::open(path).map_err(|error| Error::usage(format!("cannot open {}: {error}", path.display())))?;
+    let file =
+        File::open(path).map_err(|error| Error::usage(format!("cannot open {}: {error}", path.display())))?;
     let length = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
     Ok((Box::new(file), length))
 }

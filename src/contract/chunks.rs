@@ -1,12 +1,12 @@
 //! JSON lines in chunks of whole lines: read ahead, examined by several threads, judged in order.
 
+use super::Contract;
 use super::examine::{Examiner, offset, step};
 use super::facts::{Event, Fact};
 use super::finding::{Finding, Verdict};
 use super::flat::Flat;
 use super::validate::{Settings, Validation, forward, merge};
 use super::violation::Violation;
-use super::Contract;
 use crate::json::{Options, Position, ProblemKind, Sink, Span, Summary, read_lines};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -141,7 +141,8 @@ fn together<R: Read + Send>(
     verdict: &mut Verdict,
     progress: &mut dyn FnMut(u64),
 ) -> io::Result<Unjudged> {
-    let (threads, contract, settings) = (validation.settings.threads, validation.contract, validation.settings);
+    let (threads, contract, settings) =
+        (validation.settings.threads, validation.contract, validation.settings);
     let (work_in, work_out) = sync_channel::<(usize, Chunk)>(threads);
     let work_out = Mutex::new(work_out);
     let (done_in, done_out) = channel::<(usize, Chunk, Option<Examined>)>();
@@ -159,7 +160,8 @@ fn together<R: Read + Send>(
         for _ in 0..threads {
             let (work_out, done_in, full) = (&work_out, done_in.clone(), &full);
             let builder = thread::Builder::new().stack_size(8 << 20);
-            let spawned = builder.spawn_scoped(scope, move || work(contract, &settings, work_out, &done_in, full));
+            let spawned =
+                builder.spawn_scoped(scope, move || work(contract, &settings, work_out, &done_in, full));
             spawned.map_err(|error| io::Error::other(format!("cannot start a thread: {error}")))?;
         }
         drop(done_in);
@@ -256,7 +258,12 @@ impl<'c> Worker<'c> {
             chunk,
             line: 0,
             start: 0,
-            examined: Examined { summary: Summary::default(), records: Vec::new(), facts: Vec::new(), found: Vec::new() },
+            examined: Examined {
+                summary: Summary::default(),
+                records: Vec::new(),
+                facts: Vec::new(),
+                found: Vec::new(),
+            },
         };
         let options = Options { max_problems: self.max_errors.max(1), ..Options::default() };
         let summary = read_lines(chunk.bytes.as_slice(), &options, &mut taking);

@@ -205,8 +205,19 @@ impl Contract {
 /// The URI of the schema of an array's elements, if nothing else in the schema looks into them.
 fn element_schema(sources: &Sources, mut uri: String, mut fragment: String) -> Option<String> {
     const HARMLESS: [&str; 13] = [
-        "$schema", "$id", "id", "$comment", "$defs", "definitions", "title", "description", "default",
-        "examples", "type", "minItems", "maxItems",
+        "$schema",
+        "$id",
+        "id",
+        "$comment",
+        "$defs",
+        "definitions",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "type",
+        "minItems",
+        "maxItems",
     ];
     // A reference may lead to a reference, but not for ever.
     for _ in 0..16 {

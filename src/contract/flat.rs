@@ -43,6 +43,8 @@ pub(crate) struct Flat {
     open: Vec<usize>,
     /// Where the record starts in the input.
     start: u64,
+    /// Where the root begins in the input.
+    root_at: u64,
     /// Where the text of a long string starts that is still coming in.
     part: Option<usize>,
     /// It does not fit into 32 bits.
@@ -97,6 +99,9 @@ impl Flat {
             self.cells[*container].a += 1;
         }
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        if self.cells.is_empty() {
+            self.root_at = start;
+        }
         let at = u32::try_from(start.saturating_sub(self.start)).unwrap_or(u32::MAX);
         self.cells.push(Cell { tag, at, a: small(a), b: small(b) });
     }
@@ -163,7 +168,7 @@ impl<'a> FlatNode<'a> {
 
     /// Where it begins in the input.
     pub fn offset(self) -> u64 {
-        self.flat.start + u64::from(self.cell().at)
+        if self.index == 0 { self.flat.root_at } else { self.flat.start + u64::from(self.cell().at) }
     }
 
     /// The index behind it and all that is in it.
@@ -382,9 +387,9 @@ impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
             (Tag::True, Value::Bool(expected)) => *expected,
             (Tag::False, Value::Bool(expected)) => !expected,
             (Tag::Null, Value::Null) => true,
-            (Tag::Number, Value::Number(_)) | (Tag::Array, Value::Array(_)) | (Tag::Object, Value::Object(_)) => {
-                jsonschema::json::cmp::equal(&self.to_value(), expected)
-            }
+            (Tag::Number, Value::Number(_))
+            | (Tag::Array, Value::Array(_))
+            | (Tag::Object, Value::Object(_)) => jsonschema::json::cmp::equal(&self.to_value(), expected),
             _ => false,
         }
     }
@@ -395,9 +400,12 @@ impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
             Seen::Bool(value) => Value::Bool(value),
             Seen::Number(number) => Value::Number(number.into_owned()),
             Seen::Text(text) => Value::String(text.into_owned()),
-            Seen::Array => Value::Array(self.items().map(|element| element.to_value().into_owned()).collect()),
+            Seen::Array => {
+                Value::Array(self.items().map(|element| element.to_value().into_owned()).collect())
+            }
             Seen::Object => {
-                let member = |(key, value): (&str, FlatNode<'a>)| (key.to_owned(), value.to_value().into_owned());
+                let member =
+                    |(key, value): (&str, FlatNode<'a>)| (key.to_owned(), value.to_value().into_owned());
                 Value::Object(self.pairs().map(member).collect::<Map<_, _>>())
             }
         })

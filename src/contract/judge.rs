@@ -111,7 +111,14 @@ impl Course {
     }
 
     /// Goes on by one event. `text` gives what stands at a pointer of it.
-    pub fn step(&mut self, spec: &Spec, facts: Event<'_>, line: u64, text: Texts<'_>, out: &mut Vec<Violation>) {
+    pub fn step(
+        &mut self,
+        spec: &Spec,
+        facts: Event<'_>,
+        line: u64,
+        text: Texts<'_>,
+        out: &mut Vec<Violation>,
+    ) {
         self.events += 1;
         self.payload |= facts.payload;
         self.last_line = line;

@@ -206,7 +206,14 @@ impl Records<'_, '_, '_> {
         let mut violations = std::mem::take(&mut self.examiner.violations);
         let event = self.examiner.facts.event();
         let flat = &self.flat;
-        step(validation.contract, &mut validation.course, event, self.line, &mut |look| look(flat), &mut violations);
+        step(
+            validation.contract,
+            &mut validation.course,
+            event,
+            self.line,
+            &mut |look| look(flat),
+            &mut violations,
+        );
         let number = validation.course.events;
         if validation.several_documents() {
             let outcome = validation.course.finish(&validation.contract.spec, &validation.settings.ending);
@@ -218,7 +225,8 @@ impl Records<'_, '_, '_> {
         let before = self.found.len();
         for violation in violations.into_iter().take(most.saturating_sub(before)) {
             let violation = violation.at(number, self.line);
-            let at = offset(&self.flat, &violation.pointer).and_then(|offset| self.tail.borrow().locate(offset));
+            let at =
+                offset(&self.flat, &violation.pointer).and_then(|offset| self.tail.borrow().locate(offset));
             self.found.push(Finding::of_violation(violation, at));
         }
         self.more += u64::from(self.found.len() == before);
@@ -283,7 +291,9 @@ struct Whole<'c, 't> {
 impl Whole<'_, '_> {
     /// A value has ended; if it is an element of the root, it is judged and forgotten.
     fn ended(&mut self, end: u64) {
-        let Some(schema) = self.elements.filter(|_| self.root_is_array && self.flat.depth() == 1) else { return };
+        let Some(schema) = self.elements.filter(|_| self.root_is_array && self.flat.depth() == 1) else {
+            return;
+        };
         if let Some(node) = self.flat.element()
             && !schema.accepts(node)
         {
@@ -291,7 +301,8 @@ impl Whole<'_, '_> {
             let violations: Vec<Violation> = schema.flat_violations(node, room);
             self.more += u64::from(violations.is_empty());
             for mut violation in violations {
-                let inner = super::view::Pointer::parse(&violation.pointer).and_then(|pointer| pointer.of(node));
+                let inner =
+                    super::view::Pointer::parse(&violation.pointer).and_then(|pointer| pointer.of(node));
                 let at = self.tail.borrow().locate(inner.unwrap_or(node).offset());
                 violation.pointer = format!("/{}{}", self.count, violation.pointer);
                 self.found.push(Finding::of_violation(violation, at));
