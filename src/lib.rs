@@ -11,6 +11,7 @@ pub mod contract;
 pub mod error;
 pub mod json;
 pub mod judge;
+pub mod outcome;
 pub mod output;
 pub mod probe;
 pub mod report;

@@ -14,15 +14,16 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("contract", &["error", "json", "report", "sanitize", "tables"]),
     ("config", &["contract", "error", "report", "tables"]),
     ("run", &["error", "report"]),
-    ("target", &["config", "error", "report"]),
+    ("target", &["config", "error", "report", "sanitize"]),
     ("probe", &["config", "contract", "error", "report", "run", "target"]),
     ("judge", &["contract", "json", "probe", "report", "run", "sanitize"]),
     ("output", &["error", "report", "sanitize"]),
+    ("outcome", &["contract", "error", "json", "report", "sanitize"]),
     (
         "cli",
         &[
-            "config", "contract", "error", "json", "judge", "output", "probe", "report", "run", "sanitize",
-            "target",
+            "config", "contract", "error", "json", "judge", "outcome", "output", "probe", "report", "run",
+            "sanitize", "target",
         ],
     ),
 ];

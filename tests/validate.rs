@@ -263,6 +263,26 @@ fn memory_does_not_grow_with_the_input() {
         },
     };
     assert_eq!(verdict(&array, elements, 1).findings.len(), 0);
+    // A line of 100 MB; of its text the head is kept, and its length.
+    let mut left = 100_000;
+    let long = Made {
+        rest: b"{\"type\":\"session.idle\",\"properties\":{\"sessionID\":\"".to_vec(),
+        next: || {
+            left -= 1;
+            (left >= 0).then(|| {
+                if left == 0 { b"\"}}\n{\"type\":1}\n".to_vec() } else { "x".repeat(1000).into_bytes() }
+            })
+        },
+    };
+    let found = verdict(&events, long, 2);
+    let places: Vec<_> =
+        found.findings.iter().map(|finding| (finding.line, finding.column, finding.rule.as_str())).collect();
+    assert_eq!(
+        places,
+        [(Some(1), Some(51), "session-first"), (Some(2), Some(9), "event-type")],
+        "{:?}",
+        found.findings
+    );
     let mut left = 100_000;
     let lines = Made {
         rest: Vec::new(),

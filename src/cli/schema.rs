@@ -2,6 +2,7 @@
 
 use super::{completions, contract, init, list, validate};
 use crate::error::Result;
+use crate::outcome::RunOutcome;
 use crate::output::{Output, OutputFormat};
 use crate::report::catalogue::Check;
 use crate::report::{ErrorObject, Event, Report};
@@ -24,12 +25,16 @@ enum Name {
     Report,
     /// A line of `check --output jsonl`.
     Events,
+    /// The data of `outcome --output json`, and the line of `outcome --output jsonl`.
+    Outcome,
     /// The error object on standard error.
     Error,
 }
 
-/// The `data` of each subcommand.
-const DATA: &[(&str, fn(&mut SchemaGenerator) -> Schema)] = &[
+/// A subcommand, and the schema of its `data`.
+type Data = (&'static str, fn(&mut SchemaGenerator) -> Schema);
+
+const DATA: &[Data] = &[
     ("check", |generator| generator.subschema_for::<Report>()),
     ("list", |generator| generator.subschema_for::<Vec<list::CheckEntry>>()),
     ("validate", |generator| generator.subschema_for::<validate::Validated>()),
@@ -37,6 +42,7 @@ const DATA: &[(&str, fn(&mut SchemaGenerator) -> Schema)] = &[
     ("contract show", |generator| generator.subschema_for::<contract::Shown>()),
     ("explain", |generator| generator.subschema_for::<Check>()),
     ("init", |generator| generator.subschema_for::<init::Written>()),
+    ("outcome", |generator| generator.subschema_for::<RunOutcome>()),
     ("completions", |generator| generator.subschema_for::<completions::Completions>()),
     ("schema", |_| schemars::json_schema!({ "type": ["object", "boolean"] })),
 ];
@@ -46,6 +52,7 @@ pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<u8> {
         Name::Output => documents(DATA),
         Name::Report => documents(&DATA[..1]),
         Name::Events => root::<Event>(),
+        Name::Outcome => root::<RunOutcome>(),
         Name::Error => root::<ErrorObject>(),
     };
     match output.config().format {
@@ -68,9 +75,9 @@ fn root<T: JsonSchema>() -> Value {
 }
 
 /// The envelope around the data of these subcommands.
-fn documents(data: &[(&str, fn(&mut SchemaGenerator) -> Schema)]) -> Value {
+fn documents(data: &[Data]) -> Value {
     let mut generator = generator();
-    let of_command = |(command, of): &(&str, fn(&mut SchemaGenerator) -> Schema)| {
+    let of_command = |(command, of): &Data| {
         let data = of(&mut generator).to_value();
         json!({ "properties": { "command": { "const": command }, "data": data } })
     };

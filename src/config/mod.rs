@@ -15,8 +15,8 @@ mod waiver;
 mod whole;
 
 pub use crate::contract::contract_path;
-pub(crate) use crate::tables::place;
 pub use crate::tables::nearest;
+pub(crate) use crate::tables::place;
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above};
 pub use types::{

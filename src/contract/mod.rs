@@ -6,6 +6,7 @@
 
 mod about;
 mod chunks;
+#[expect(clippy::module_inception, reason = "the file of the type that the room is named for")]
 mod contract;
 mod ending;
 mod examine;

@@ -162,6 +162,9 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             let pointer = self.path.pointer(place);
             let message = message(self);
             self.summary.problems.push(Problem { kind, at, pointer, message });
+            self.sink.problem(kind, self.summary.problems.last());
+        } else {
+            self.sink.problem(kind, None);
         }
     }
 }

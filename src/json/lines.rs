@@ -25,7 +25,18 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         self.line.start = self.input.offset();
         self.line.spans = false;
         self.byte_order_mark();
-        let first = self.space(false);
+        let mut first = self.space(false);
+        if self.options.event_stream && matches!(first, Some(b'd' | b'e' | b'i' | b'r' | b':' | b'\n')) {
+            if self.starts_with(b"data:") {
+                self.input.advance(5);
+                first = self.space(false);
+            }
+            let others: [&[u8]; 5] = [b"event:", b"id:", b"retry:", b":", b"\n"];
+            if others.into_iter().any(|field| self.starts_with(field)) {
+                self.skip_line();
+                return true;
+            }
+        }
         let start = self.input.offset();
         match first {
             Some(b'\n') => {
@@ -53,6 +64,12 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             self.recover();
         }
         true
+    }
+
+    /// Whether these bytes come next; waits for no more than they need.
+    fn starts_with(&mut self, bytes: &[u8]) -> bool {
+        (1..=bytes.len())
+            .all(|length| self.input.ensure(length) && self.input.rest()[..length] == bytes[..length])
     }
 
     fn blank_line(&mut self) {

@@ -26,4 +26,4 @@ pub use problem::{Class, Options, Problem, ProblemKind, Summary};
 pub use reader::read_document;
 pub use sink::{Sink, Span};
 pub use span::find_span;
-pub use value::{Document, Record, read_records, read_value};
+pub use value::{Builder, Document, Record, read_records, read_value};

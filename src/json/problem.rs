@@ -116,12 +116,15 @@ pub struct Options {
     pub max_problems: usize,
     /// How deep values may nest: 1 allows a list of numbers.
     pub max_depth: usize,
+    /// Records of JSON lines may also come as server-sent events, one record in a `data:` field. The
+    /// other fields, comments and blank lines are then passed over.
+    pub event_stream: bool,
 }
 
 impl Default for Options {
-    /// 20 problems of each kind, 512 levels.
+    /// 20 problems of each kind, 512 levels, bare lines.
     fn default() -> Self {
-        Self { max_problems: 20, max_depth: 512 }
+        Self { max_problems: 20, max_depth: 512, event_stream: false }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Who receives the values of a reading.
 
+use super::{Problem, ProblemKind};
+
 /// Where a value or key stands: `start` is the offset of its first byte, `end` that behind its last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Span {
@@ -18,6 +20,15 @@ pub trait Sink {
     /// [`Sink::string`], [`Sink::string_part`] and [`Sink::number`] are not called: they cost nothing.
     const TEXT: bool = true;
 
+    /// Whether the text of the key that comes next is wanted, or with `key` false that of the string or
+    /// number; asked before each where [`Sink::TEXT`] is true. Unwanted text is read, but not given: a
+    /// sink that leaves parts of a document out spares their cost in this way.
+    fn wants(&self, _key: bool) -> bool {
+        true
+    }
+    /// A problem was met in the record begun last, or between records; none when no more of its kind
+    /// are kept.
+    fn problem(&mut self, _kind: ProblemKind, _kept: Option<&Problem>) {}
     /// A record begins in the given line at the given offset. Called for JSON lines only.
     fn begin_record(&mut self, _line: u64, _offset: u64) {}
     /// The record is over at the given offset; `whole` is false when a structural problem ended it.

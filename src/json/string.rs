@@ -18,6 +18,8 @@ const MAX_PART: usize = 64 * 1024;
 struct Text {
     start: u64,
     expected: Expected,
+    /// Whether the sink gets a string's text.
+    wanted: bool,
     /// Hash of a key; none for a string.
     hash: Option<Box<Xxh3Default>>,
     /// Tells keys apart that differ in half surrogate pairs only.
@@ -37,7 +39,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         {
             return self.any_string(start);
         }
-        if S::TEXT {
+        if S::TEXT && self.sink.wants(false) {
             let span = Span { start, end: start + length as u64 + 2 };
             self.sink.string(span, text(&self.input.rest()[1..=length]));
         }
@@ -48,9 +50,17 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     #[inline(never)]
     fn any_string(&mut self, start: u64) -> Step {
         self.scratch.clear();
-        let mut to = Text { start, expected: Expected::StringText, hash: None, salt: 0, cut: false };
+        let wanted = S::TEXT && self.sink.wants(false);
+        if !wanted
+            && let Some(length) = unwanted(&self.input.rest()[1..])
+            && !self.input.noncharacter_within(length + 1)
+        {
+            self.input.advance(length + 1);
+            return Ok(());
+        }
+        let mut to = Text { start, expected: Expected::StringText, wanted, hash: None, salt: 0, cut: false };
         self.quoted(&mut to)?;
-        if S::TEXT {
+        if wanted {
             self.sink.string(Span { start, end: self.input.offset() }, text(&self.scratch));
         }
         Ok(())
@@ -67,7 +77,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
         let key = &rest[..length];
         let new = self.path.member(key, xxh3_64(key));
-        if S::TEXT {
+        if S::TEXT && self.sink.wants(true) {
             self.sink.key(Span { start, end: start + length as u64 + 2 }, text(key));
         }
         if !new {
@@ -82,11 +92,11 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         let start = self.pin();
         self.scratch.clear();
         let hash = Some(Box::new(Xxh3Default::new()));
-        let mut key = Text { start, expected: Expected::KeyText, hash, salt: 0, cut: false };
+        let mut key = Text { start, expected: Expected::KeyText, wanted: true, hash, salt: 0, cut: false };
         self.quoted(&mut key)?;
         let hash = key.hash.map_or(0, |hash| hash.digest()) ^ key.salt;
         let new = self.path.member(&self.scratch, hash);
-        if S::TEXT {
+        if S::TEXT && self.sink.wants(true) {
             self.sink.key(Span { start, end: self.input.offset() }, text(&self.scratch));
         }
         if !new {
@@ -136,7 +146,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
 
     /// Keeps the next bytes of the input as text.
     fn keep_run(&mut self, to: &mut Text, length: usize) {
-        if !S::TEXT && to.hash.is_none() {
+        if !to.wanted {
             return;
         }
         let mut run = &self.input.rest()[..length];
@@ -168,7 +178,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         if let Some(hash) = &mut to.hash {
             hash.update(bytes);
             to.cut |= self.scratch.len() + bytes.len() > MAX_KEY;
-        } else if !S::TEXT {
+        } else if !to.wanted {
             return;
         } else if self.scratch.len() + bytes.len() > MAX_PART {
             self.sink.string_part(to.start, text(&self.scratch));
@@ -294,6 +304,19 @@ pub(super) fn fitting(run: &[u8], room: usize) -> usize {
         return run.len();
     }
     (0..=room).rev().find(|end| run[*end] & 0xc0 != 0x80).unwrap_or(0)
+}
+
+/// The number of bytes up to a string's end, if it is at hand with none but short escapes before it.
+fn unwanted(bytes: &[u8]) -> Option<usize> {
+    let mut length = 0;
+    loop {
+        length += plain(&bytes[length..]);
+        match bytes.get(length..)? {
+            [b'"', ..] => return Some(length + 1),
+            [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => length += 2,
+            _ => return None,
+        }
+    }
 }
 
 /// The number of bytes in front of the first quote, backslash or control character.

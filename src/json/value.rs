@@ -74,11 +74,11 @@ macro_rules! forward {
 impl<F: FnMut(Record)> Sink for Records<F> {
     fn begin_record(&mut self, line: u64, offset: u64) {
         self.line = line;
-        self.builder = Builder { max_bytes: self.builder.max_bytes, start: offset, ..Builder::default() };
+        self.builder = Builder::new(offset, self.builder.max_bytes);
     }
 
     fn end_record(&mut self, _offset: u64, whole: bool) {
-        let value = self.builder.root.take();
+        let value = self.builder.take();
         if whole {
             (self.take)(Record { line: self.line, offset: self.builder.start, value });
         }
@@ -99,13 +99,15 @@ impl<F: FnMut(Record)> Sink for Records<F> {
 }
 
 /// An object with the key of the member that comes next, or an array.
+#[derive(Debug)]
 enum Open {
     Object(Map<String, Value>, String),
     Array(Vec<Value>),
 }
 
-#[derive(Default)]
-struct Builder {
+/// Builds the value of the events that it is given, as a [`Sink`] or on behalf of one.
+#[derive(Debug, Default)]
+pub struct Builder {
     max_bytes: u64,
     start: u64,
     open: Vec<Open>,
@@ -116,6 +118,16 @@ struct Builder {
 }
 
 impl Builder {
+    /// A builder of the value that begins at `start`, with a budget as in [`read_value`].
+    pub fn new(start: u64, max_bytes: u64) -> Self {
+        Self { max_bytes, start, ..Self::default() }
+    }
+
+    /// The value, once all of it was given; none when it was larger than the budget.
+    pub fn take(&mut self) -> Option<Value> {
+        self.root.take()
+    }
+
     /// Whether the budget suffices up to this offset; gives all memory back when not.
     fn within(&mut self, end: u64) -> bool {
         if end - self.start > self.max_bytes && !self.too_large {

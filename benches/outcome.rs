@@ -1,0 +1,203 @@
+//! Speed and memory of making an outcome from 1 GiB of events, beside `serde_json` reading them.
+//!
+//! `cargo bench --bench outcome` prints MB (10^6 bytes) a second of processor time, as medians of
+//! five, their ratio, and the memory that the outcome took. `cargo bench --bench outcome -- FILE`
+//! takes the events of a file.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+use agentnative::outcome::{Collector, Options};
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+use std::hint::black_box;
+use std::io::{self, Read};
+
+const BLOCK: usize = 64 << 20;
+const RUNS: usize = 5;
+
+/// A small generator of numbers, so that the bytes are the same each time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).expect("31 bits fit") % limit
+    }
+
+    fn code(&mut self) -> String {
+        const WORDS: [&str; 12] = [
+            "fn",
+            "main()",
+            "let mut",
+            "value =",
+            "self.offset();",
+            "// why",
+            "\"quoted\"",
+            "été",
+            "src/a.rs",
+            "0x1f",
+            "->",
+            "Ok(())",
+        ];
+        let length = [200, 800, 3000, 8000, 20_000][self.below(5)];
+        let mut code = String::new();
+        while code.len() < length {
+            code.push_str("    ");
+            for _ in 0..3 + self.below(9) {
+                code.push_str(WORDS[self.below(WORDS.len())]);
+                code.push(' ');
+            }
+            code.push('\n');
+        }
+        code
+    }
+}
+
+/// Events as the server bus sends them: each message with its reasoning, three calls in four states
+/// each, and a text in pieces.
+fn events() -> String {
+    let mut random = Random(7);
+    let texts: Vec<String> = (0..60).map(|_| random.code()).collect();
+    let mut lines = String::with_capacity(BLOCK + (1 << 20));
+    let mut number = 0;
+    while lines.len() < BLOCK {
+        number += 1;
+        let (message, time) = (format!("msg_{number:026}"), 1_795_295_464_144_u64 + number * 100);
+        let mut event = |kind: &str, properties: Value| {
+            let id = format!("evt_{:026}", lines.len());
+            lines.push_str(&json!({ "id": id, "type": kind, "properties": properties }).to_string());
+            lines.push('\n');
+        };
+        let session = "ses_e000d352fffeBhh3TBNPuvtgpZ";
+        let mut part = |mut part: Value| {
+            part["sessionID"] = session.into();
+            part["messageID"] = message.as_str().into();
+            json!({ "sessionID": session, "part": part, "time": time })
+        };
+        let tokens = json!({ "total": 108, "input": 90, "output": 4, "reasoning": 3, "cache": { "write": 0, "read": 11 } });
+        let info = json!({ "id": message, "sessionID": session, "role": "assistant", "mode": "build", "path": { "cwd": "/srv/project", "root": "/srv/project" },
+            "cost": 0.000_105_1, "tokens": tokens, "modelID": "mock-1", "providerID": "mock", "time": { "created": time } });
+        event("session.status", json!({ "sessionID": session, "status": { "type": "busy" } }));
+        event("message.updated", json!({ "sessionID": session, "info": info }));
+        if random.below(2) == 0 {
+            event(
+                "message.part.updated",
+                part(
+                    json!({ "id": format!("r{number}"), "type": "reasoning", "text": texts[random.below(60)] }),
+                ),
+            );
+        }
+        for call in 0..3 {
+            let (output, input) = (
+                &texts[random.below(60)],
+                json!({ "command": texts[random.below(60)][..60], "description": "say hello" }),
+            );
+            let states = [
+                json!({ "status": "pending", "input": {}, "raw": "" }),
+                json!({ "status": "running", "input": input, "time": { "start": time } }),
+                json!({ "status": "running", "input": input, "metadata": { "output": output }, "time": { "start": time } }),
+                json!({ "status": "completed", "input": input, "output": output, "metadata": { "output": output, "exit": 0 }, "title": "x", "time": { "start": time, "end": time + 40 } }),
+            ];
+            for state in states {
+                event(
+                    "message.part.updated",
+                    part(
+                        json!({ "id": format!("p{number}.{call}"), "type": "tool", "tool": "bash", "callID": format!("c{number}.{call}"), "state": state }),
+                    ),
+                );
+            }
+        }
+        let (id, text) = (format!("t{number}"), &texts[random.below(60)]);
+        for piece in text.split_inclusive(' ').take(30) {
+            event(
+                "message.part.delta",
+                json!({ "sessionID": session, "messageID": message, "partID": id, "field": "text", "delta": piece }),
+            );
+        }
+        event(
+            "message.part.updated",
+            part(
+                json!({ "id": id, "type": "text", "text": text, "time": { "start": time, "end": time + 9 } }),
+            ),
+        );
+        event(
+            "session.updated",
+            json!({ "sessionID": session, "info": { "id": session, "title": "T", "directory": "/srv/project", "time": { "created": time, "updated": time } } }),
+        );
+        event("session.idle", json!({ "sessionID": session }));
+    }
+    lines
+}
+
+/// A block of bytes several times over.
+struct Repeat<'b> {
+    block: &'b [u8],
+    left: usize,
+    at: usize,
+}
+
+impl Read for Repeat<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.block.len() && self.left > 1 {
+            self.left -= 1;
+            self.at = 0;
+        }
+        let read = (&self.block[self.at..]).read(buffer)?;
+        self.at += read;
+        Ok(read)
+    }
+}
+
+/// The median of some runs, in MB a second of processor time.
+fn measure(bytes: usize, mut run: impl FnMut()) -> f64 {
+    let mut speeds: Vec<f64> = (0..RUNS)
+        .map(|_| {
+            let start = processor_time();
+            run();
+            bytes as f64 / 1e6 / (processor_time() - start)
+        })
+        .collect();
+    speeds.sort_by(f64::total_cmp);
+    speeds[RUNS / 2]
+}
+
+/// The processor time of this process, in seconds. Linux counts it in hundredths.
+fn processor_time() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace().skip(11);
+    fields.take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+/// The most memory this process has had, in KiB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(0)
+}
+
+fn main() {
+    let file = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+    let block =
+        file.map_or_else(|| events().into_bytes(), |file| std::fs::read(file).expect("the file is readable"));
+    let times = (1 << 30) / block.len();
+    let before = peak();
+    let outcome = measure(block.len() * times, || {
+        let collector = Collector::new(Options::default());
+        let read = collector.read(Repeat { block: &block, left: times, at: 0 }, "");
+        read.expect("memory can be read");
+        black_box(collector.outcome());
+    });
+    println!(
+        "outcome of {times} x {} MB: {outcome:.0} MB/s, {} KiB more memory",
+        block.len() / 1_000_000,
+        peak() - before
+    );
+    let parser = measure(block.len() * times, || {
+        for _ in 0..times {
+            for line in block.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+                black_box(serde_json::from_slice::<IgnoredAny>(line).expect("each line is JSON"));
+            }
+        }
+    });
+    println!("serde_json, nothing kept: {parser:.0} MB/s; ratio {:.2}", outcome / parser);
+}

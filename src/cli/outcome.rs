@@ -1,0 +1,196 @@
+//! `agentnative outcome [FILE|-]...`
+
+use super::follow::{Follow, stop_signal};
+use crate::error::{Error, Result};
+use crate::outcome::{CallStatus, Collector, Dialect, Operation, Options, Quantity, RunOutcome, ToolCall};
+use crate::output::{Cell, Output, OutputFormat, Page, Tone};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+/// So many tool calls are listed in text; the JSON formats have all.
+const MAX_ROWS: usize = 20;
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "The exit code is 0 when there is an outcome, be it that of a success or of a failed \
+                        run: `success` in it tells. It is 1 when a file cannot be read."
+)]
+pub(super) struct OutcomeArgs {
+    /// Files with the events of one run, in this order; `-` is standard input and the default.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Whose events they are.
+    #[arg(long, value_enum, default_value = "auto", value_name = "STREAM")]
+    from: Dialect,
+    /// What the agent wrote to standard error; read behind the other files.
+    #[arg(long, value_name = "FILE")]
+    stderr: Option<PathBuf>,
+    /// The agent's exit code: one that is not 0 makes the run a failure.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    exit_code: Option<i32>,
+    /// Keep the inputs and outputs of tools.
+    #[arg(long)]
+    full: bool,
+    /// The prompt that the agent was given, for the metadata.
+    #[arg(long, value_name = "TEXT")]
+    initial_prompt: Option<String>,
+    /// Which attempt this is, from 1, for the metadata.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    attempt: Option<u32>,
+    /// Keep reading the last file as it grows, until SIGINT; jsonl prints an outcome at each change.
+    #[arg(long)]
+    follow: bool,
+}
+
+pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
+    let collector = Collector::new(Options {
+        dialect: args.from,
+        full: args.full,
+        exit_code: args.exit_code,
+        initial_prompt: args.initial_prompt,
+        attempt: args.attempt,
+    });
+    let files = if args.files.is_empty() { vec![PathBuf::from("-")] } else { args.files };
+    let named = files.len() > 1 || args.stderr.is_some();
+    let (last, others) = files.split_last().expect("there is at least standard input");
+    for file in others {
+        read(&collector, file, named)?;
+    }
+    let mut printed = None;
+    if args.follow {
+        let jsonl = output.config().format == OutputFormat::Jsonl;
+        let before_waiting = || {
+            let outcome = collector.outcome();
+            if jsonl && printed.as_ref() != Some(&outcome) {
+                // An error closes the output, and that ends the reading.
+                let _ = output.record(&outcome);
+                printed = Some(outcome);
+            }
+            !output.is_closed()
+        };
+        let source = Follow { source: open(last)?, stop: stop_signal()?, before_waiting };
+        collector.read(source, &name(last, named)).map_err(|error| unreadable(last, &error))?;
+    } else {
+        read(&collector, last, named)?;
+    }
+    if let Some(stderr) = &args.stderr {
+        collector.read(open(stderr)?, "stderr").map_err(|error| unreadable(stderr, &error))?;
+    }
+    let skipped = collector.skipped();
+    skipped.iter().for_each(|warning| output.diagnostic(&format!("warning: {warning}")));
+    let outcome = collector.outcome();
+    match output.config().format {
+        OutputFormat::Text => {
+            let text = page(&outcome, skipped.len(), Page::new(output.config()));
+            output.text(&text)?;
+        }
+        OutputFormat::Json => output.document("outcome", true, &outcome)?,
+        OutputFormat::Jsonl if printed.as_ref() == Some(&outcome) => {}
+        OutputFormat::Jsonl => output.record(&outcome)?,
+    }
+    Ok(0)
+}
+
+fn read(collector: &Collector, file: &Path, named: bool) -> Result<()> {
+    collector.read(open(file)?, &name(file, named)).map_err(|error| unreadable(file, &error))
+}
+
+/// The file; `-` is standard input.
+fn open(file: &Path) -> Result<File> {
+    let opened = if file.as_os_str() == OsStr::new("-") {
+        io::stdin().as_fd().try_clone_to_owned().map(File::from)
+    } else {
+        File::open(file)
+    };
+    opened.map_err(|error| unreadable(file, &error))
+}
+
+fn unreadable(file: &Path, error: &io::Error) -> Error {
+    Error::general(format!("cannot read {}: {error}", file.display()))
+}
+
+/// How warnings name a file, when there are several.
+fn name(file: &Path, named: bool) -> String {
+    if named { file.display().to_string() } else { String::new() }
+}
+
+/// The outcome for people. Warnings about lines, the last `told` of all, were told already.
+fn page(outcome: &RunOutcome, told: usize, mut page: Page) -> String {
+    let (word, tone) = if outcome.success { ("success", Tone::Good) } else { ("failure", Tone::Bad) };
+    match &outcome.error {
+        Some(error) => page.labelled(0, &Cell::new(tone, format!("{word}: ")), error),
+        None => page.line(0, &[Cell::new(tone, word)]),
+    }
+    let facts = facts(outcome);
+    if !facts.is_empty() {
+        page.line(0, &[Cell::new(Tone::Dim, facts.join(" · "))]);
+    }
+    if let Some(message) = &outcome.message {
+        page.heading("Message");
+        page.paragraph(2, message);
+    }
+    if !outcome.tool_calls.is_empty() {
+        page.heading(&format!("Tools ({})", outcome.tool_calls.len()));
+        let rows: Vec<Vec<Cell>> = outcome.tool_calls.iter().take(MAX_ROWS).map(tool_row).collect();
+        page.table(2, &rows);
+        if let Some(more) = outcome.tool_calls.len().checked_sub(MAX_ROWS).filter(|more| *more > 0) {
+            page.line(2, &[Cell::new(Tone::Dim, format!("and {more} more"))]);
+        }
+    }
+    if !outcome.artifacts.is_empty() {
+        page.heading(&format!("Files ({})", outcome.artifacts.len()));
+        let row = |artifact: &crate::outcome::Artifact| {
+            let (word, tone) = match artifact.operation {
+                Operation::Created => ("created", Tone::Good),
+                Operation::Modified => ("modified", Tone::Warn),
+                Operation::Deleted => ("deleted", Tone::Bad),
+            };
+            let size = artifact.size.map_or_else(String::new, |size| format!("{size} B"));
+            vec![Cell::new(tone, word), Cell::new(Tone::Dim, size), Cell::new(Tone::Plain, &artifact.path)]
+        };
+        page.table(2, &outcome.artifacts.iter().map(row).collect::<Vec<_>>());
+    }
+    let warnings = &outcome.warnings[..outcome.warnings.len().saturating_sub(told)];
+    if !warnings.is_empty() {
+        page.heading("Warnings");
+        for warning in warnings {
+            page.paragraph(2, warning);
+        }
+    }
+    page.finish()
+}
+
+/// Model, time, tokens, cost, session: what is known of them.
+fn facts(outcome: &RunOutcome) -> Vec<String> {
+    let metrics = outcome.metrics.clone().unwrap_or_default();
+    let facts = [
+        metrics.model_name,
+        metrics.duration_ms.map(duration),
+        metrics.tokens_used.map(|Quantity(tokens)| format!("{tokens} tokens")),
+        metrics.cost.map(|Quantity(cost)| format!("${cost}")),
+        outcome.session_id.clone(),
+    ];
+    facts.into_iter().flatten().collect()
+}
+
+fn tool_row(call: &ToolCall) -> Vec<Cell> {
+    let (word, tone) = match call.status {
+        CallStatus::Completed => ("completed", Tone::Good),
+        CallStatus::Error => ("error", Tone::Bad),
+        CallStatus::Cancelled => ("cancelled", Tone::Warn),
+    };
+    let time = call.duration_ms.map_or_else(String::new, duration);
+    vec![Cell::new(Tone::Plain, &call.name), Cell::new(tone, word), Cell::new(Tone::Dim, time)]
+}
+
+/// Milliseconds as people write them.
+fn duration(Quantity(milliseconds): Quantity) -> String {
+    match milliseconds / 1000.0 {
+        seconds if seconds < 1.0 => format!("{milliseconds} ms"),
+        seconds if seconds < 60.0 => format!("{seconds:.1} s"),
+        seconds => format!("{:.0} min {:.0} s", (seconds / 60.0).floor(), (seconds % 60.0).floor()),
+    }
+}

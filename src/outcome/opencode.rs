@@ -1,0 +1,230 @@
+//! opencode's events: those of the seed's document, and those of the real server bus.
+
+use super::Dialect;
+use super::artifacts::{Touch, by_contents};
+use super::event::Event;
+use super::fields::Field;
+use super::session::{Activity, Session, error_details};
+use super::state::{State, Stream, Taken};
+use super::types::{ArtifactKind, Operation};
+
+pub(super) const STREAM: Stream = Stream { dialect: Dialect::Opencode, take, unfinished };
+
+fn take(state: &mut State, event: &Event, kind: &str) -> Taken {
+    match kind {
+        "session.created" | "session.updated" => session_info(state, event),
+        "session.status" => session_status(state, event),
+        "session.idle" => in_session(state, event, |session| session.activity = Activity::Idle),
+        "session.error" => match error_details(event) {
+            None => Taken::Lacks("an error"),
+            Some(details) => in_session(state, event, |session| session.error = Some(details)),
+        },
+        "message.updated" => message(state, event),
+        "message.part.updated" => part(state, event),
+        "message.part.delta" => match (event.text(Field::DeltaName), event.name(Field::DeltaPart)) {
+            (Some("text"), Some(id)) => {
+                let text = event.text(Field::DeltaText).unwrap_or_default();
+                in_session(state, event, |session| session.texts.append(id, text))
+            }
+            (Some(_), Some(_)) => Taken::Understood,
+            _ => Taken::Lacks("a field and a partID"),
+        },
+        "file.edited" => file_edited(state, event),
+        "file.watcher.updated" => file_watched(state, event),
+        "command.executed" => in_session(state, event, |session| session.acted = true),
+        "permission.updated" | "permission.asked" => permission_asked(state, event),
+        "permission.replied" => match event.name(Field::RepliedTo) {
+            None => Taken::Lacks("the id of the permission"),
+            Some(id) => {
+                let reply = event.text(Field::Reply).unwrap_or_default();
+                in_session(state, event, |session| session.permissions.reply(id, reply))
+            }
+        },
+        "session.diff"
+        | "session.compacted"
+        | "session.deleted"
+        | "message.removed"
+        | "message.part.removed"
+        | "todo.updated"
+        | "server.connected"
+        | "server.heartbeat" => Taken::Idle,
+        _ => Taken::Unknown,
+    }
+}
+
+/// Lets the event's session take it.
+fn in_session(state: &mut State, event: &Event, take: impl FnOnce(&mut Session)) -> Taken {
+    state.session(event.name(Field::Session)).map_or(Taken::Idle, |session| {
+        take(session);
+        Taken::Understood
+    })
+}
+
+fn session_info(state: &mut State, event: &Event) -> Taken {
+    let Some(id) = event.name(Field::InfoId).or(event.name(Field::Session)) else {
+        return Taken::Lacks("an id in properties.info");
+    };
+    let Some(session) = state.session(Some(id)) else { return Taken::Idle };
+    session.announced = true;
+    if let Some(parent) = event.name(Field::InfoParent) {
+        session.parent = Some(parent.to_owned());
+    }
+    session.created = event.number(Field::Created).or(session.created);
+    session.updated = event.number(Field::Updated).or(session.updated);
+    session.at(event.number(Field::Created));
+    session.at(event.number(Field::Updated));
+    Taken::Understood
+}
+
+fn session_status(state: &mut State, event: &Event) -> Taken {
+    let Some(status) = event.name(Field::StatusType) else { return Taken::Lacks("a type of status") };
+    in_session(state, event, |session| {
+        session.activity = if status == "idle" { Activity::Idle } else { Activity::Busy };
+        if status == "retry" {
+            let reason = event.name(Field::StatusMessage).unwrap_or("no reason given");
+            let attempt = event.number(Field::StatusAttempt).unwrap_or(1.0);
+            session.warnings.add(&format!("Session retry: {reason} (attempt {attempt})"));
+        }
+    })
+}
+
+fn message(state: &mut State, event: &Event) -> Taken {
+    let Some(role) = event.name(Field::Role) else { return Taken::Lacks("a role in properties.info") };
+    let Some(session) = state.session(event.name(Field::InfoSession).or(event.name(Field::Session))) else {
+        return Taken::Idle;
+    };
+    let id = event.name(Field::InfoId).unwrap_or_default();
+    session.learn_role(id, role == "assistant");
+    let created = event.number(Field::Created);
+    session.at(created);
+    if role != "assistant" {
+        session.texts.forget(id);
+        return Taken::Understood;
+    }
+    session.acted = true;
+    session.at(event.number(Field::Completed));
+    let last = &mut session.assistant;
+    if last.id.as_deref() != Some(id) {
+        let older = matches!((created, last.created), (Some(this), Some(last)) if this < last);
+        if last.id.is_some() && older {
+            session.texts.forget(id);
+            return Taken::Understood;
+        }
+        *last = super::session::Assistant { id: Some(id.to_owned()), ..Default::default() };
+        session.texts.last_message(id);
+    }
+    // What an update leaves out stays as it was.
+    let owned = |field| event.name(field).map(str::to_owned);
+    last.created = created.or(last.created);
+    last.completed = event.number(Field::Completed).or(last.completed);
+    last.input = event.number(Field::TokensIn).or(last.input);
+    last.output = event.number(Field::TokensOut).or(last.output);
+    last.cost = event.number(Field::Cost).or(last.cost);
+    last.model = owned(Field::Model).or(last.model.take());
+    last.provider = owned(Field::Provider).or(last.provider.take());
+    last.finish = owned(Field::Finish).or(last.finish.take());
+    last.error = error_details(event).or(last.error.take());
+    Taken::Understood
+}
+
+fn part(state: &mut State, event: &Event) -> Taken {
+    let Some(kind) = event.name(Field::PartType) else { return Taken::Lacks("a type of part") };
+    let id = event.name(Field::PartSession).or(event.name(Field::Session));
+    match kind {
+        "tool" => return state.tool(event),
+        "text" => {
+            let Some(message) = event.name(Field::PartMessage) else { return Taken::Lacks("a messageID") };
+            let (Some(text), Some(session)) = (event.text(Field::Text), state.session(id)) else {
+                return Taken::Understood;
+            };
+            let role = session.role(message);
+            let last = session.assistant.id.as_deref() == Some(message);
+            if role.is_none() || last {
+                let part = event.name(Field::PartId).unwrap_or_default();
+                session.texts.put(message, part, text);
+            }
+        }
+        "file" => {
+            let url = event.name(Field::FileUrl).and_then(|url| url.strip_prefix("file://"));
+            let path = event.name(Field::FilePath).or(url).or(event.name(Field::FileName));
+            let Some(path) = path.map(str::to_owned) else { return Taken::Lacks("a path") };
+            // What a user attaches is no work of the agent.
+            let message = event.name(Field::PartMessage);
+            let attached =
+                message.zip(state.session(id)).and_then(|(message, session)| session.role(message));
+            if attached != Some(false) {
+                let directory =
+                    matches!(event.name(Field::Mime), Some("application/x-directory" | "inode/directory"));
+                let kind = if directory { ArtifactKind::Directory } else { ArtifactKind::File };
+                state.touch(id, Touch { path, operation: None, size: None, kind });
+            }
+        }
+        _ => {}
+    }
+    Taken::Understood
+}
+
+fn file_edited(state: &mut State, event: &Event) -> Taken {
+    let Some(path) = event.name(Field::Path).or(event.name(Field::DiffPath)).map(str::to_owned) else {
+        return Taken::Lacks("a path");
+    };
+    let (before, after) = (event.length(Field::DiffBefore), event.length(Field::DiffAfter));
+    let operation = by_contents(before, after);
+    let size = after.filter(|_| operation != Some(Operation::Deleted));
+    let touch = Touch { path, operation, size, kind: ArtifactKind::File };
+    state.touch(event.name(Field::Session), touch);
+    Taken::Understood
+}
+
+fn file_watched(state: &mut State, event: &Event) -> Taken {
+    let operation = match event.text(Field::WatchKind) {
+        Some("add") => Operation::Created,
+        Some("unlink") => Operation::Deleted,
+        _ => return Taken::Idle,
+    };
+    let Some(path) = event.name(Field::Path) else { return Taken::Idle };
+    state.loose.seen(path, operation);
+    for session in state.all_sessions() {
+        session.artifacts.seen(path, operation);
+    }
+    Taken::Idle
+}
+
+fn permission_asked(state: &mut State, event: &Event) -> Taken {
+    let kind = event.name(Field::PermissionKind);
+    let patterns = event.list(Field::PermissionPatterns).join(", ");
+    let title = match (event.name(Field::PermissionTitle), kind) {
+        (Some(title), _) => title.to_owned(),
+        (None, Some(kind)) if patterns.is_empty() => kind.to_owned(),
+        (None, Some(kind)) => format!("{kind} ({patterns})"),
+        (None, None) => "not said for what".to_owned(),
+    };
+    let id = event.name(Field::PermissionId).unwrap_or(&title);
+    in_session(state, event, |session| {
+        if session.permissions.ask(id) {
+            session.warnings.add(&format!("Permission required: {title}"));
+        }
+    })
+}
+
+fn unfinished(session: &Session) -> Option<String> {
+    let refused = session.permissions.was_refused();
+    match session.assistant.finish.as_deref() {
+        Some("tool-calls") if refused => {
+            return Some("the agent stopped without an answer: a permission was refused".to_owned());
+        }
+        Some(reason @ ("length" | "content-filter" | "error")) => {
+            return Some(format!("the agent stopped at reason \"{reason}\""));
+        }
+        _ => {}
+    }
+    match session.activity {
+        Activity::Busy => Some("the stream ends while the agent is at work"),
+        Activity::Unknown if session.calls.any_open() => Some("the stream ends while a tool is at work"),
+        _ if !session.acted && session.calls.is_empty() => {
+            Some("the stream shows nothing that the agent did")
+        }
+        _ => None,
+    }
+    .map(str::to_owned)
+}

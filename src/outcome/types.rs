@@ -1,0 +1,237 @@
+//! The shape of a `RunOutcome`, as the contract `run-outcome` has it.
+
+use schemars::{JsonSchema, Schema, transform};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+
+/// What one run of an agent came to.
+///
+/// What is not known is absent, never null. It holds the final message, a summary of the tool calls,
+/// metrics and ids; never the conversation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = never_null)]
+pub struct RunOutcome {
+    /// The run did its work: it was understood, came to its end, and nothing says that it failed.
+    pub success: bool,
+    /// The session of the run; with several, the one that is no other's child.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The final answer: the text of the last assistant message. Absent when the agent gave none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The files that the run created, modified or deleted, in the order they were met.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<Artifact>,
+    /// Why the run was no success, in a line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// More about the error that the agent reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_details: Option<ErrorDetails>,
+    /// The tool calls, each once, in the order they were begun.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// Retries, permissions that were asked for, and lines that could not be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Permissions were asked for: true when one was refused or is still unanswered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requires_approval: Option<bool>,
+    /// Times, tokens, cost and counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<Metrics>,
+    /// What tracks the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Metadata>,
+}
+
+/// A file or directory that a run touched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = never_null)]
+pub struct Artifact {
+    /// Its path, as the stream has it.
+    pub path: String,
+    /// What became of it.
+    pub operation: Operation,
+    /// Its size in bytes after the last edit whose whole content the stream has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// Whether it is a file or a directory.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ArtifactKind>,
+}
+
+/// What became of a file over the whole run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// It was not there before.
+    Created,
+    /// It was changed, or nothing tells that it was created or deleted.
+    Modified,
+    /// It is no longer there.
+    Deleted,
+}
+
+/// What an artifact is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ArtifactKind {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+}
+
+/// The error that the agent reported.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = never_null)]
+pub struct ErrorDetails {
+    /// Its name, such as `APIError`.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Its message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Its stack trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack_trace: Option<String>,
+    /// The file that it names, or that the first frame of its stack trace does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_path: Option<String>,
+    /// The line in that file, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line_number: Option<u64>,
+}
+
+/// One tool call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = never_null)]
+pub struct ToolCall {
+    /// The tool.
+    pub name: String,
+    /// What it was called with; null unless inputs and outputs were asked for.
+    #[schemars(required)]
+    pub inputs: Value,
+    /// What it gave, or its error; absent unless inputs and outputs were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<String>,
+    /// How long it took, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<Quantity>,
+    /// How it ended.
+    pub status: CallStatus,
+}
+
+/// How a tool call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CallStatus {
+    /// It gave a result.
+    Completed,
+    /// It gave an error.
+    Error,
+    /// The stream ended before it did.
+    Cancelled,
+}
+
+/// Times, tokens, cost and counts of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = never_null)]
+pub struct Metrics {
+    /// When the agent began, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_time_ms: Option<Quantity>,
+    /// When it ended, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_time_ms: Option<Quantity>,
+    /// How long it took, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<Quantity>,
+    /// Input and output tokens together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_used: Option<Quantity>,
+    /// What it cost, in dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Quantity>,
+    /// The number of tool parts, each call counted once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_calls_count: Option<Quantity>,
+    /// The number of tool calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_calls_count: Option<Quantity>,
+    /// The model, as `provider/model`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^[^/]+/.+"))]
+    pub model_name: Option<String>,
+}
+
+/// What tracks a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = never_null)]
+pub struct Metadata {
+    /// The session, as in [`RunOutcome::session_id`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// From the first to the last time that the session's events have, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase_total_duration_ms: Option<Quantity>,
+    /// Which attempt this run is, from 1, when it was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt_number: Option<Quantity>,
+    /// The attempts before this one, when it was said which it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_count: Option<Quantity>,
+    /// The prompt that the agent was given, when it was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_prompt: Option<String>,
+}
+
+/// A finite number that is written without a fraction where it has none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Quantity(pub f64);
+
+impl Serialize for Quantity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Up to 2^53 each integer is exact as f64, so nothing is lost on the way.
+        #[expect(clippy::cast_possible_truncation, reason = "the range was looked at")]
+        if self.0.fract() == 0.0 && self.0.abs() < 9_007_199_254_740_992.0 {
+            serializer.serialize_i64(self.0 as i64)
+        } else {
+            serializer.serialize_f64(self.0)
+        }
+    }
+}
+
+/// Takes null out of the types of an object's members: what is not known is absent.
+fn never_null(schema: &mut Schema) {
+    struct NeverNull;
+    impl transform::Transform for NeverNull {
+        fn transform(&mut self, schema: &mut Schema) {
+            let Some(object) = schema.as_object_mut() else { return };
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = &types[..] {
+                    let only = only.clone();
+                    object.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(branches)) = object.get_mut("anyOf") {
+                branches.retain(|branch| branch.get("type").is_none_or(|name| name != "null"));
+                if let [Value::Object(only)] = &branches[..] {
+                    let only = only.clone();
+                    object.remove("anyOf");
+                    object.extend(only);
+                }
+            }
+        }
+    }
+    transform::transform_subschemas(&mut NeverNull, schema);
+}

@@ -1,0 +1,291 @@
+//! What happened in each real capture of opencode, written down by hand from reading it, and the
+//! outcome of each. The captures are in `../shared/captures`; without them the tests are skipped.
+
+use super::as_json;
+use agentnative::outcome::{Collector, Options};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::path::PathBuf;
+
+/// What happened: the members of the outcome that are known. The message is always the same one.
+struct Seen {
+    capture: &'static str,
+    success: bool,
+    /// Whether the agent answered.
+    answered: bool,
+    /// Name, status and milliseconds of each call.
+    calls: &'static [(&'static str, &'static str, u64)],
+    tokens: Option<u64>,
+    cost: Option<f64>,
+    /// The error, or how it begins.
+    error: &'static str,
+    error_type: Option<&'static str>,
+}
+
+const ANSWER: &str = "Mock answer: forty-two.";
+
+const FAILED: Seen = Seen {
+    capture: "",
+    success: false,
+    answered: false,
+    calls: &[],
+    tokens: None,
+    cost: None,
+    error: "",
+    error_type: None,
+};
+
+const WORKED: Seen =
+    Seen { success: true, answered: true, tokens: Some(94), cost: Some(0.000_105_1), ..FAILED };
+
+const SEEN: &[Seen] = &[
+    // One step: a text, stop. 90 tokens in, 4 out.
+    Seen { capture: "opencode-text.stdout", ..WORKED },
+    Seen { capture: "opencode-attach-text.stdout", ..WORKED },
+    // Two steps: bash from ...511 to ...793 and tool-calls; a text and stop. Each of the same usage.
+    Seen {
+        capture: "opencode-tool.stdout",
+        calls: &[("bash", "completed", 282)],
+        tokens: Some(188),
+        cost: Some(0.000_210_2),
+        ..WORKED
+    },
+    Seen {
+        capture: "opencode-attach-tool.stdout",
+        calls: &[("bash", "completed", 356)],
+        tokens: Some(188),
+        cost: Some(0.000_210_2),
+        ..WORKED
+    },
+    // The tool is write, to a file that did not exist.
+    Seen {
+        capture: "opencode-attach-write.stdout",
+        calls: &[("write", "completed", 23)],
+        tokens: Some(188),
+        cost: Some(0.000_210_2),
+        ..WORKED
+    },
+    // Three steps, two calls of bash.
+    Seen {
+        capture: "opencode-two.stdout",
+        calls: &[("bash", "completed", 316), ("bash", "completed", 201)],
+        tokens: Some(282),
+        cost: Some(0.000_315_3),
+        ..WORKED
+    },
+    // The model called a tool that there is none of; opencode let its tool "invalid" answer.
+    Seen {
+        capture: "opencode-unknown-tool.stdout",
+        calls: &[("invalid", "completed", 5)],
+        tokens: Some(188),
+        cost: Some(0.000_210_2),
+        ..WORKED
+    },
+    // 1.1.11 counts 7 tokens out.
+    Seen {
+        capture: "opencode-1.1.11-tool.stdout",
+        calls: &[("bash", "completed", 20)],
+        tokens: Some(194),
+        cost: Some(0.000_222_2),
+        ..WORKED
+    },
+    // One step that stopped, without any text.
+    Seen { capture: "opencode-empty.stdout", answered: false, ..WORKED },
+    // The call of bash was rejected, and that was the end.
+    Seen {
+        capture: "opencode-permission-reject.stdout",
+        calls: &[("bash", "error", 742)],
+        tokens: Some(94),
+        cost: Some(0.000_105_1),
+        error: "the agent stopped without an answer: a permission was refused",
+        ..FAILED
+    },
+    // The connection broke in each of 97 steps, which have no usage; the 98th had begun.
+    Seen {
+        capture: "opencode-midstream.stdout",
+        tokens: Some(0),
+        cost: Some(0.0),
+        error: "the stream ends inside a step",
+        ..FAILED
+    },
+    // One error event each.
+    Seen {
+        capture: "opencode-err400.stdout",
+        error: "mock bad request",
+        error_type: Some("APIError"),
+        ..FAILED
+    },
+    Seen {
+        capture: "opencode-attach-err400.stdout",
+        error: "mock bad request",
+        error_type: Some("APIError"),
+        ..FAILED
+    },
+    Seen {
+        capture: "opencode-1.1.11-err400.stdout",
+        error: "mock bad request",
+        error_type: Some("APIError"),
+        ..FAILED
+    },
+    Seen {
+        capture: "opencode-err500.stdout",
+        error: "mock internal error",
+        error_type: Some("APIError"),
+        ..FAILED
+    },
+    Seen {
+        capture: "opencode-badmodel.stdout",
+        error: "Unexpected server error.",
+        error_type: Some("UnknownError"),
+        ..FAILED
+    },
+    Seen {
+        capture: "opencode-badprovider.stdout",
+        error: "Unexpected server error.",
+        error_type: Some("UnknownError"),
+        ..FAILED
+    },
+    // Nothing on standard output.
+    Seen {
+        capture: "opencode-sigint.stdout",
+        error: "no event was understood: the stream is empty",
+        ..FAILED
+    },
+    Seen {
+        capture: "opencode-badflag.stdout",
+        error: "no event was understood: the stream is empty",
+        ..FAILED
+    },
+    Seen {
+        capture: "opencode-1.0.0-tool.stdout",
+        error: "no event was understood: the stream is empty",
+        ..FAILED
+    },
+    Seen {
+        capture: "opencode-1.0.0-err400.stdout",
+        error: "no event was understood: the stream is empty",
+        ..FAILED
+    },
+    // A usage text of 18 lines, three of them blank.
+    Seen {
+        capture: "opencode-0.5.29-tool.stdout",
+        error: "no event was understood in 15 lines; line 1 is skipped",
+        ..FAILED
+    },
+    Seen {
+        capture: "opencode-0.5.29-err400.stdout",
+        error: "no event was understood in 15 lines; line 1 is skipped",
+        ..FAILED
+    },
+    // The server bus: the last assistant message alone has the usage of the last step.
+    Seen { capture: "opencode-bus-text.jsonl", ..WORKED },
+    Seen { capture: "opencode-bus-tool.jsonl", calls: &[("bash", "completed", 356)], ..WORKED },
+    Seen {
+        capture: "opencode-bus-err400.jsonl",
+        tokens: Some(0),
+        cost: Some(0.0),
+        error: "mock bad request",
+        error_type: Some("APIError"),
+        ..FAILED
+    },
+];
+
+fn capture(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/captures")).join(name);
+    if !path.exists() {
+        eprintln!("SKIPPED: {} is missing", path.display());
+    }
+    Some(path).filter(|path| path.exists())
+}
+
+fn outcome_of(name: &str, options: Options) -> Option<Value> {
+    let collector = Collector::new(options);
+    collector.read(File::open(capture(name)?).unwrap(), "").unwrap();
+    Some(as_json(&collector.outcome()))
+}
+
+#[test]
+fn real_captures_give_true_outcomes() {
+    for seen in SEEN {
+        let Some(outcome) = outcome_of(seen.capture, Options::default()) else { continue };
+        let name = seen.capture;
+        assert_eq!(outcome["success"], seen.success, "{name}: {outcome:#}");
+        assert_eq!(outcome["message"], json!(seen.answered.then_some(ANSWER)), "{name}");
+        let calls: Vec<Value> = outcome["tool_calls"].as_array().cloned().unwrap_or_default();
+        let expected: Vec<Value> = seen
+            .calls
+            .iter()
+            .map(|(name, status, ms)| json!({ "name": name, "inputs": null, "status": status, "duration_ms": ms }))
+            .collect();
+        assert_eq!(calls, expected, "{name}");
+        let metrics = &outcome["metrics"];
+        assert_eq!(metrics["tokens_used"], json!(seen.tokens), "{name}");
+        assert_eq!(metrics["cost"].as_f64(), seen.cost, "{name}");
+        let error = outcome["error"].as_str().unwrap_or_default();
+        assert!(
+            error.starts_with(seen.error) && error.is_empty() == seen.error.is_empty(),
+            "{name}: {error}"
+        );
+        assert_eq!(outcome["error_details"]["type"], json!(seen.error_type), "{name}");
+    }
+}
+
+#[test]
+fn a_written_file_is_created() {
+    let Some(outcome) = outcome_of("opencode-attach-write.stdout", Options::default()) else { return };
+    let file = json!({ "path": "/srv/project/out.txt", "operation": "created", "size": 6, "type": "file" });
+    assert_eq!(outcome["artifacts"], json!([file]));
+}
+
+#[test]
+fn a_rejected_permission_is_told() {
+    let Some(outcome) = outcome_of("opencode-permission-reject.stdout", Options::default()) else { return };
+    assert_eq!(outcome["requires_approval"], true);
+    assert_eq!(outcome["warnings"], json!(["Permission required: bash"]));
+}
+
+#[test]
+fn times_models_and_sessions_of_captures() {
+    let Some(bus) = outcome_of("opencode-bus-tool.jsonl", Options::default()) else { return };
+    assert_eq!(bus["session_id"], "ses_e000d352fffeBhh3TBNPuvtgpZ");
+    let metrics = json!({
+        "start_time_ms": 1_795_295_471_146_u64, "end_time_ms": 1_795_295_471_883_u64, "duration_ms": 737,
+        "tokens_used": 94, "cost": 0.000_105_1, "api_calls_count": 1, "tool_calls_count": 1,
+        "model_name": "mock/mock-1",
+    });
+    assert_eq!(bus["metrics"], metrics);
+    // The session was created at ...464144 and updated last at ...471899.
+    assert_eq!(bus["metadata"]["phase_total_duration_ms"], 7755);
+    let Some(run) = outcome_of("opencode-tool.stdout", Options::default()) else { return };
+    assert_eq!(run["session_id"], "ses_e00365694ffegjHYVSVT2Fn0tO");
+    assert_eq!(run["metrics"]["start_time_ms"], 1_795_292_771_664_u64);
+    assert_eq!(run["metrics"]["end_time_ms"], 1_795_292_772_190_u64);
+    assert_eq!(run["metrics"]["model_name"], Value::Null, "the stream has no model");
+}
+
+#[test]
+fn a_run_that_was_ended_from_outside_is_a_failure() {
+    let options = Options { exit_code: Some(124), ..Options::default() };
+    let Some(outcome) = outcome_of("opencode-midstream.stdout", options) else { return };
+    assert_eq!(outcome["error"], "the stream ends inside a step; the program exited with code 124");
+    let options = Options { exit_code: Some(-2), ..Options::default() };
+    let Some(outcome) = outcome_of("opencode-sigint.stdout", options) else { return };
+    assert_eq!(outcome["success"], false);
+}
+
+#[test]
+fn standard_error_that_is_no_json_is_skipped_with_warnings() {
+    let (Some(out), Some(err)) =
+        (capture("opencode-permission-reject.stdout"), capture("opencode-permission-reject.stderr"))
+    else {
+        return;
+    };
+    let collector = Collector::new(Options::default());
+    collector.read(File::open(out).unwrap(), "").unwrap();
+    let before = collector.outcome();
+    collector.read(File::open(err).unwrap(), "stderr").unwrap();
+    let after = collector.outcome();
+    assert_eq!(after.warnings.len(), before.warnings.len() + 1, "{:?}", after.warnings);
+    assert!(after.warnings[1].starts_with("stderr: line 1 is skipped: expected a JSON value"), "{after:?}");
+    assert_eq!(after.error, before.error);
+}

@@ -1,0 +1,114 @@
+//! The types, the schema that they generate and the bundled contract agree.
+
+use super::{assistant, event, of, session, text, tool, with};
+use agentnative::outcome::{Options, RunOutcome};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The schema that the program prints.
+fn generated() -> Value {
+    let mut program = assert_cmd::Command::cargo_bin("agentnative").unwrap();
+    let output = program.args(["schema", "outcome"]).output().unwrap();
+    assert!(output.status.success());
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The folder of the bundled contract.
+fn contract() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts/run-outcome");
+    if !folder.exists() {
+        eprintln!("SKIPPED: there is no {}", folder.display());
+    }
+    Some(folder).filter(|folder| folder.exists())
+}
+
+fn document(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+fn documents(folder: &Path) -> Vec<(PathBuf, Value)> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.map(|path| (path.clone(), document(&path))).collect()
+}
+
+/// Outcomes that together have every member.
+fn outcomes() -> Vec<Value> {
+    let full = Options {
+        full: true,
+        exit_code: Some(1),
+        initial_prompt: Some("p".into()),
+        attempt: Some(2),
+        ..Options::default()
+    };
+    let stack = "E: m\n  at f (/a.ts:1:2)";
+    let everything = [
+        session("s"),
+        assistant(
+            "m",
+            json!({ "time": { "created": 1, "completed": 2 }, "cost": 0.5, "tokens": { "input": 1, "output": 2 }, "modelID": "m", "providerID": "p" }),
+        ),
+        text("m", "t", "x"),
+        tool(
+            "c",
+            "write",
+            json!({ "status": "completed", "input": { "filePath": "/a", "content": "x" }, "output": "o", "time": { "start": 1, "end": 2.5 } }),
+        ),
+        event("permission.asked", json!({ "sessionID": "s", "id": "p", "permission": "x" })),
+        event("session.error", json!({ "error": { "name": "E", "message": "m", "stack": stack } })),
+    ];
+    vec![of(&[]), with(full, &everything), with(Options::default(), &[])]
+}
+
+#[test]
+fn outcomes_are_what_the_generated_schema_says() {
+    let schema = generated();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for outcome in outcomes() {
+        assert!(validator.is_valid(&outcome), "{outcome:#}");
+        let read: RunOutcome = serde_json::from_value(outcome.clone()).unwrap();
+        assert_eq!(super::as_json(&read), outcome);
+    }
+    let all = &outcomes()[1];
+    for (place, definition) in [
+        ("", "/properties"),
+        ("/artifacts/0", "/$defs/Artifact/properties"),
+        ("/error_details", "/$defs/ErrorDetails/properties"),
+        ("/tool_calls/0", "/$defs/ToolCall/properties"),
+        ("/metrics", "/$defs/Metrics/properties"),
+        ("/metadata", "/$defs/Metadata/properties"),
+    ] {
+        for member in schema.pointer(definition).unwrap().as_object().unwrap().keys() {
+            assert!(all.pointer(place).unwrap().get(member).is_some(), "{place}/{member} was never seen");
+        }
+    }
+    assert!(!schema.to_string().contains("\"null\""), "what is not known is absent: {schema:#}");
+}
+
+#[test]
+fn outcomes_are_what_the_contract_says() {
+    let Some(contract) = contract() else { return };
+    let validator = jsonschema::validator_for(&document(&contract.join("outcome.schema.json"))).unwrap();
+    for outcome in outcomes() {
+        assert!(validator.is_valid(&outcome), "{outcome:#}");
+    }
+}
+
+#[test]
+fn the_generated_schema_and_the_contract_agree_on_all_examples() {
+    let Some(contract) = contract() else { return };
+    let schema = generated();
+    let ours = jsonschema::validator_for(&schema).unwrap();
+    let theirs = jsonschema::validator_for(&document(&contract.join("outcome.schema.json"))).unwrap();
+    for (path, example) in documents(&contract.join("examples/valid")) {
+        assert!(ours.is_valid(&example) && theirs.is_valid(&example), "{}", path.display());
+        let read: RunOutcome = serde_json::from_value(example.clone()).unwrap();
+        assert!(theirs.is_valid(&super::as_json(&read)), "{}", path.display());
+    }
+    let invalid = documents(&contract.join("examples/invalid"));
+    assert!(!invalid.is_empty());
+    for (path, example) in invalid {
+        assert!(!ours.is_valid(&example) && !theirs.is_valid(&example), "{}", path.display());
+    }
+}

@@ -1,0 +1,81 @@
+//! From event streams to outcomes, through the library and the program.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod captures;
+mod contract;
+mod follow;
+mod mapping;
+mod messages;
+mod program;
+mod robust;
+mod run;
+mod sessions;
+mod success;
+mod tools;
+
+use agentnative::outcome::{Collector, Options, RunOutcome, outcome};
+use serde_json::{Value, json};
+
+/// The outcome of events, as JSON, with a session and an assistant message before them: a stream in
+/// which the agent did something.
+fn of(events: &[Value]) -> Value {
+    let begin = [session("s"), assistant("m", json!({}))];
+    lines(&begin.iter().chain(events).map(Value::to_string).collect::<Vec<_>>())
+}
+
+/// The outcome of lines, as JSON.
+fn lines<L: AsRef<[u8]>>(lines: &[L]) -> Value {
+    as_json(&outcome(lines))
+}
+
+/// The outcome of events under options, as JSON.
+fn with(options: Options, events: &[Value]) -> Value {
+    let collector = Collector::new(options);
+    collector.read_lines(events.iter().map(Value::to_string));
+    as_json(&collector.outcome())
+}
+
+fn as_json(outcome: &RunOutcome) -> Value {
+    serde_json::to_value(outcome).unwrap()
+}
+
+/// `session.created`.
+fn session(id: &str) -> Value {
+    let time = json!({ "created": 1_736_236_800_000_u64, "updated": 1_736_236_800_000_u64 });
+    event("session.created", json!({ "info": { "id": id, "title": "T", "time": time } }))
+}
+
+/// `message.updated` of an assistant in the session `s`, with these members of its `info`.
+fn assistant(id: &str, more: Value) -> Value {
+    let mut info = json!({ "id": id, "sessionID": "s", "role": "assistant" });
+    info.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    event("message.updated", json!({ "info": info }))
+}
+
+/// `message.updated` of a user in the session `s`.
+fn user(id: &str) -> Value {
+    event("message.updated", json!({ "info": { "id": id, "sessionID": "s", "role": "user" } }))
+}
+
+/// A text part.
+fn text(message: &str, id: &str, text: impl Into<Value>) -> Value {
+    let text = text.into();
+    part(json!({ "id": id, "sessionID": "s", "messageID": message, "type": "text", "text": text }))
+}
+
+/// A tool part of the message `m` in the session `s`.
+fn tool(call: &str, name: &str, state: Value) -> Value {
+    let (id, state) = (format!("part of {call}"), state);
+    part(
+        json!({ "id": id, "sessionID": "s", "messageID": "m", "type": "tool", "callID": call, "tool": name, "state": state }),
+    )
+}
+
+fn part(part: Value) -> Value {
+    event("message.part.updated", json!({ "part": part }))
+}
+
+fn event(kind: &str, properties: Value) -> Value {
+    json!({ "type": kind, "properties": properties })
+}

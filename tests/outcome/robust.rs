@@ -1,0 +1,324 @@
+//! Each step of the parsing strategy, and each rule of error handling.
+
+use super::{assistant, event, lines, of, part, session, text, tool};
+use agentnative::outcome::{Collector, MAX_LINE, Options};
+use serde_json::{Value, json};
+use std::io::{self, Read};
+
+fn strings(events: &[Value]) -> Vec<String> {
+    events.iter().map(Value::to_string).collect()
+}
+
+fn good() -> [Value; 3] {
+    [session("s"), assistant("m", json!({})), text("m", "p", "Done.")]
+}
+
+#[test]
+fn step_1_stdout_is_read_and_then_stderr() {
+    let collector = Collector::new(Options::default());
+    collector.read_lines(strings(&good()));
+    let error = event(
+        "session.error",
+        json!({ "sessionID": "s", "error": { "name": "E", "message": "from stderr" } }),
+    );
+    collector.read(format!("plain words\n{error}\n").as_bytes(), "stderr").unwrap();
+    let outcome = collector.outcome();
+    assert_eq!(outcome.error.as_deref(), Some("from stderr"));
+    assert_eq!(outcome.message.as_deref(), Some("Done."));
+    assert_eq!(outcome.warnings.len(), 1);
+    assert_eq!(collector.skipped(), outcome.warnings);
+}
+
+#[test]
+fn step_2_malformed_lines_are_skipped_with_line_and_reason() {
+    let [a, b, c] = strings(&good()).try_into().unwrap();
+    let half = &c[..c.len() / 2];
+    let cases: [(&str, &str); 8] = [
+        ("not JSON", "line 3 is skipped: expected a JSON value, found `not`"),
+        (
+            half,
+            "line 3 is skipped: expected the closing quote of a string, found the end of the line: the record is torn",
+        ),
+        (r#"{"type":"session.idle",}"#, "line 3 is skipped: expected a key in double quotes, found `}`"),
+        (
+            r#"{"type":"session.idle"} {"#,
+            "line 3 is skipped: expected a newline behind the record, found `{`",
+        ),
+        (
+            r#"{"type":"x","n":NaN}"#,
+            "line 3 is skipped: expected a JSON value, found `NaN`: JSON has no such number",
+        ),
+        ("[1]", "line 3 is skipped: expected an object as record, found an array"),
+        (
+            "{\"a\":\"\u{1}\"}",
+            "line 3 is skipped: expected control characters in strings to be escaped, found 0x01",
+        ),
+        ("\0\0", "line 3 is skipped: expected a JSON value, found 0x00"),
+    ];
+    for (bad, warning) in cases {
+        let outcome = lines(&[a.as_str(), &b, bad, &c]);
+        assert_eq!(outcome["warnings"], json!([warning]), "{bad}");
+        assert_eq!(outcome["message"], "Done.", "{bad}");
+        assert_eq!(outcome["success"], true, "{bad}");
+    }
+    // A type that is no text, an event of a known type that lacks what makes it one.
+    for (bad, warning) in [
+        (json!({ "type": 5 }), "line 3 has no type"),
+        (json!({ "typ": "session.idle" }), "line 3 has no type"),
+        (json!({ "type": "session.created" }), "line 3 is session.created without an id in properties.info"),
+        (
+            json!({ "type": "message.updated", "properties": { "info": [] } }),
+            "line 3 is message.updated without a role in properties.info",
+        ),
+        (json!({ "type": "file.edited", "properties": {} }), "line 3 is file.edited without a path"),
+    ] {
+        let bad = bad.to_string();
+        let outcome = lines(&[&a, &b, &bad, &c]);
+        assert_eq!(outcome["warnings"], json!([warning]));
+        assert_eq!(outcome["message"], "Done.");
+    }
+}
+
+#[test]
+fn step_2_many_malformed_lines_are_counted() {
+    let bad = vec!["no"; 500];
+    let outcome = lines(&bad);
+    let warnings = outcome["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 11);
+    assert_eq!(warnings[10], "490 more lines were skipped or cut");
+}
+
+#[test]
+fn step_2_bytes_that_are_not_utf_8_cost_their_line_only() {
+    let mut stream = strings(&good()).join("\n").into_bytes();
+    stream.extend(b"\n{\"type\":\"session.idle\",\"x\":\"\xff\"}\n");
+    stream.extend(text("m", "q", "More.").to_string().bytes());
+    let outcome = lines(&stream.split(|byte| *byte == b'\n').collect::<Vec<_>>());
+    assert_eq!(outcome["message"], "Done.\nMore.");
+    assert_eq!(outcome["warnings"], json!(["line 4 is skipped: expected UTF-8, found 0xff"]));
+}
+
+#[test]
+fn step_3_session_info_is_that_of_the_first_session_event() {
+    let later = event("session.updated", json!({ "info": { "id": "other" } }));
+    assert_eq!(of(&[later])["session_id"], "s");
+}
+
+#[test]
+fn step_3_metrics_are_those_of_the_last_assistant_message() {
+    let first = assistant(
+        "m1",
+        json!({ "cost": 1, "tokens": { "input": 1, "output": 1 }, "providerID": "a", "modelID": "b" }),
+    );
+    let last = assistant(
+        "m2",
+        json!({ "cost": 2, "tokens": { "input": 2, "output": 3 }, "providerID": "c", "modelID": "d" }),
+    );
+    let outcome = of(&[first, last, super::user("u")]);
+    assert_eq!(outcome["metrics"]["cost"], 2);
+    assert_eq!(outcome["metrics"]["tokens_used"], 5);
+    assert_eq!(outcome["metrics"]["model_name"], "c/d");
+}
+
+#[test]
+fn step_3_artifacts_tools_texts_errors_and_warnings_accumulate() {
+    let outcome = of(&[
+        event("file.edited", json!({ "path": "/a", "diff": { "before": "", "after": "x" } })),
+        tool("c", "bash", json!({ "status": "completed" })),
+        text("m", "p", "Text"),
+        event(
+            "session.status",
+            json!({ "sessionID": "s", "status": { "type": "retry", "attempt": 1, "message": "slow" } }),
+        ),
+        event("permission.updated", json!({ "id": "p", "sessionID": "s", "title": "T" })),
+        event("session.error", json!({ "sessionID": "s", "error": { "name": "E", "message": "M" } })),
+    ]);
+    assert_eq!(outcome["artifacts"].as_array().unwrap().len(), 1);
+    assert_eq!(outcome["tool_calls"].as_array().unwrap().len(), 1);
+    assert_eq!(outcome["message"], "Text");
+    assert_eq!(outcome["warnings"], json!(["Session retry: slow (attempt 1)", "Permission required: T"]));
+    assert_eq!(outcome["error"], "M");
+}
+
+#[test]
+fn step_4_duration_is_that_of_the_message_or_else_the_session() {
+    let time = |created: u64, updated: u64| {
+        event(
+            "session.updated",
+            json!({ "info": { "id": "s", "time": { "created": created, "updated": updated } } }),
+        )
+    };
+    assert_eq!(of(&[time(100, 350)])["metrics"]["duration_ms"], 250);
+    assert_eq!(of(&[time(500, 350)])["metrics"]["duration_ms"], Value::Null, "time runs forwards");
+    let message = assistant("m", json!({ "time": { "created": 200, "completed": 300 } }));
+    assert_eq!(of(&[message.clone(), time(100, 350)])["metrics"]["duration_ms"], 100);
+    let total = lines(&strings(&[message, time(100, 350)]));
+    assert_eq!(total["metadata"]["phase_total_duration_ms"], 250);
+}
+
+#[test]
+fn steps_5_and_6_one_outcome_comes_out() {
+    let outcome = lines(&strings(&good()));
+    let expected = json!({
+        "success": true, "session_id": "s", "message": "Done.",
+        "metrics": { "duration_ms": 0, "api_calls_count": 0, "tool_calls_count": 0 },
+        "metadata": { "session_id": "s", "phase_total_duration_ms": 0 },
+    });
+    assert_eq!(outcome, expected);
+}
+
+#[test]
+fn error_handling_fields_that_are_missing_or_of_another_type_are_left_out() {
+    let odd = json!({ "id": "m", "sessionID": "s", "role": "assistant", "time": "noon", "cost": "free", "tokens": [1], "modelID": 7, "error": null });
+    let outcome = of(&[event("message.updated", json!({ "info": odd })), text("m", "p", "x")]);
+    assert_eq!(outcome["success"], true);
+    assert_eq!(outcome["metrics"]["cost"], Value::Null);
+    assert!(outcome.get("warnings").is_none());
+}
+
+#[test]
+fn error_handling_partial_data_never_fails() {
+    let whole = strings(
+        &[&good()[..], &[tool("c", "bash", json!({ "status": "completed", "input": { "a": [1] } }))]]
+            .concat(),
+    )
+    .join("\n");
+    for end in 0..whole.len() {
+        // A stream cut anywhere, also inside of a character or an escape.
+        let outcome = agentnative::outcome::outcome(whole.as_bytes()[..end].split(|byte| *byte == b'\n'));
+        assert!(outcome.success || outcome.error.is_some());
+    }
+}
+
+#[test]
+fn error_handling_events_out_of_order() {
+    let mut events = vec![
+        event("session.idle", json!({ "sessionID": "s" })),
+        tool("c", "bash", json!({ "status": "completed", "time": { "start": 1, "end": 3 } })),
+        tool("c", "bash", json!({ "status": "pending" })),
+        text("m", "p", "Done."),
+        assistant("m", json!({ "finish": "stop" })),
+        session("s"),
+    ];
+    for _ in 0..events.len() {
+        events.rotate_left(1);
+        let outcome = lines(&strings(&events));
+        assert_eq!(outcome["message"], "Done.", "{events:?}");
+        assert_eq!(outcome["session_id"], "s");
+        assert_eq!(outcome["tool_calls"].as_array().unwrap().len(), 1);
+        assert_eq!(outcome["tool_calls"][0]["status"], "completed");
+        assert_eq!(outcome["success"], true);
+    }
+}
+
+#[test]
+fn server_sent_events() {
+    let [a, b, c] = strings(&good()).try_into().unwrap();
+    let stream =
+        format!(": hello\nevent: message\nid: 1\nretry: 5\ndata: {a}\n\ndata:{b}\r\n\r\ndata:  {c}\n\n");
+    let collector = Collector::new(Options::default());
+    collector.read(stream.as_bytes(), "").unwrap();
+    let outcome = collector.outcome();
+    assert_eq!(outcome.message.as_deref(), Some("Done."));
+    assert_eq!(outcome.warnings, Vec::<String>::new());
+    let torn = lines(&["data: {\"type\":", "data"]);
+    assert_eq!(torn["warnings"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn blank_lines_byte_order_marks_and_pretty_printed_events_lose_nothing() {
+    let [a, b, c] = good();
+    let stream = format!("\u{feff}{a}\r\n\r\n\n{b:#}\n{c}");
+    let collector = Collector::new(Options::default());
+    collector.read(stream.as_bytes(), "").unwrap();
+    assert_eq!(collector.outcome().message.as_deref(), Some("Done."));
+    assert_eq!(collector.skipped(), Vec::<String>::new());
+}
+
+#[test]
+fn unknown_events_and_keys_are_fine() {
+    let mut known = text("m", "p", "Done.");
+    known["extra"] = json!({ "properties": { "part": { "text": "not this" } } });
+    known["properties"]["part"]["other"] = json!([[{ "text": "nor this" }]]);
+    let outcome = of(&[
+        event("brand.new", json!({ "text": "x" })),
+        part(json!({ "type": "snapshot", "id": "x" })),
+        known,
+    ]);
+    assert_eq!(outcome["message"], "Done.");
+    assert!(outcome.get("warnings").is_none());
+}
+
+#[test]
+fn a_key_that_comes_twice_is_no_reason_to_lose_an_event() {
+    let line = r#"{"type":"message.part.updated","properties":{"part":{"id":"p","sessionID":"s","messageID":"m","type":"text","text":"a","text":"b"}}}"#;
+    let outcome = lines(&[assistant("m", json!({})).to_string(), line.to_owned()]);
+    assert_eq!(outcome["message"], "b");
+}
+
+/// Bytes that repeat, then an end.
+struct Repeat(u64, u8);
+
+impl Read for Repeat {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = buffer.len().min(usize::try_from(self.0).unwrap());
+        buffer[..length].fill(self.1);
+        self.0 -= length as u64;
+        Ok(length)
+    }
+}
+
+#[test]
+fn a_line_of_100_mb_is_refused_and_the_others_are_not() {
+    let good = strings(&good()).join("\n");
+    let head = good.as_bytes().chain(&b"\n{\"type\":\"message.part.updated\",\"properties\":{\"part\":{\"id\":\"p\",\"sessionID\":\"s\",\"messageID\":\"m\",\"type\":\"text\",\"text\":\""[..]);
+    let end = text("m", "q", "More.").to_string();
+    let stream = head.chain(Repeat(100_000_000, b'x')).chain(&b"\"}}}\n"[..]).chain(end.as_bytes());
+    let collector = Collector::new(Options::default());
+    collector.read(stream, "").unwrap();
+    let outcome = collector.outcome();
+    assert_eq!(outcome.warnings, [format!("line 4 is skipped: it is longer than {} MiB", MAX_LINE >> 20)]);
+    assert_eq!(outcome.message.as_deref(), Some("Done.\nMore."));
+    // When it is all there is, it is the error.
+    let collector = Collector::new(Options::default());
+    collector.read((&b"{\"type\":\""[..]).chain(Repeat(100_000_000, b'x')).chain(&b"\"}"[..]), "").unwrap();
+    let error = collector.outcome().error.unwrap();
+    assert_eq!(error, "no event was understood in 1 lines; line 1 is skipped: it is longer than 64 MiB");
+}
+
+#[test]
+fn a_text_over_1_mib_is_cut_with_a_warning() {
+    let long = "é".repeat(600_000);
+    let outcome = of(&[text("m", "p", long)]);
+    assert_eq!(outcome["message"].as_str().unwrap().len(), 1 << 20);
+    assert_eq!(outcome["warnings"], json!(["line 3 has a text over 1 MiB, which is cut there"]));
+}
+
+#[test]
+fn warnings_of_a_session_are_bounded() {
+    let retry = |attempt: u64| {
+        event(
+            "session.status",
+            json!({ "sessionID": "s", "status": { "type": "retry", "attempt": attempt, "message": "x".repeat(5000) } }),
+        )
+    };
+    let outcome = of(&(0..1000).map(retry).collect::<Vec<_>>());
+    let warnings = outcome["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 51);
+    assert_eq!(warnings[50], "950 more warnings of the session");
+    assert!(warnings[0].as_str().unwrap().chars().count() <= 301);
+}
+
+#[test]
+fn a_reader_that_fails_keeps_what_came_before() {
+    struct Fails;
+    impl Read for Fails {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("gone"))
+        }
+    }
+    let collector = Collector::new(Options::default());
+    let stream = strings(&good()).join("\n") + "\n";
+    assert!(collector.read(stream.as_bytes().chain(Fails), "").is_err());
+    assert_eq!(collector.outcome().message.as_deref(), Some("Done."));
+}

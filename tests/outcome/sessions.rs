@@ -1,0 +1,133 @@
+//! Streams with several sessions, and with none.
+
+use super::{event, lines, session, text};
+use serde_json::{Value, json};
+
+fn of(events: &[Value]) -> Value {
+    lines(&events.iter().map(Value::to_string).collect::<Vec<_>>())
+}
+
+/// An event in another session.
+fn in_session(id: &str, mut event: Value) -> Value {
+    let properties = event["properties"].as_object_mut().unwrap();
+    for place in ["info", "part"] {
+        if let Some(place) = properties.get_mut(place) {
+            place["sessionID"] = id.into();
+        }
+    }
+    if properties.contains_key("sessionID") {
+        properties["sessionID"] = id.into();
+    }
+    event
+}
+
+fn child(id: &str, parent: &str) -> Value {
+    event("session.created", json!({ "info": { "id": id, "parentID": parent } }))
+}
+
+fn answer(id: &str, message: &str, says: &str) -> [Value; 2] {
+    let text = text(message, &format!("part of {message}"), says);
+    [in_session(id, super::assistant(message, json!({ "cost": 1 }))), in_session(id, text)]
+}
+
+fn call(id: &str, name: &str, path: &str) -> Value {
+    let state =
+        json!({ "status": "completed", "input": { "filePath": path }, "metadata": { "exists": false } });
+    in_session(id, super::tool("c", name, state))
+}
+
+#[test]
+fn the_main_session_is_the_parents() {
+    let parent =
+        [&[session("parent")][..], &answer("parent", "mp", "The parent's."), &[call("parent", "task", "")]]
+            .concat();
+    let sub = [
+        &[child("sub", "parent")][..],
+        &answer("sub", "ms", "The child's."),
+        &[call("sub", "write", "/by-child")],
+    ]
+    .concat();
+    // Whichever comes first, and also when the child's last event is the last one of all.
+    for events in [[parent.clone(), sub.clone()].concat(), [sub, parent].concat()] {
+        let outcome = of(&events);
+        assert_eq!(outcome["session_id"], "parent");
+        assert_eq!(outcome["message"], "The parent's.");
+        assert_eq!(outcome["tool_calls"].as_array().unwrap().len(), 1);
+        assert_eq!(outcome["tool_calls"][0]["name"], "task");
+        // What the child wrote is there all the same.
+        assert_eq!(
+            outcome["artifacts"],
+            json!([{ "path": "/by-child", "operation": "created", "type": "file" }])
+        );
+    }
+}
+
+#[test]
+fn a_childs_error_is_not_the_runs_but_its_open_permission_is() {
+    let events = [
+        &[session("p")][..],
+        &answer("p", "mp", "Done."),
+        &[
+            child("c", "p"),
+            event("session.error", json!({ "sessionID": "c", "error": { "name": "E" } })),
+            event("permission.asked", json!({ "sessionID": "c", "id": "x", "permission": "edit" })),
+        ],
+    ]
+    .concat();
+    let outcome = of(&events);
+    assert_eq!(outcome["success"], true);
+    assert_eq!(outcome["warnings"], json!(["Permission required: edit"]));
+    assert_eq!(outcome["requires_approval"], true);
+}
+
+#[test]
+fn a_session_of_somebody_else_is_left_out() {
+    let events = [
+        &[session("one")][..],
+        &answer("one", "m1", "Mine."),
+        &[session("two")],
+        &answer("two", "m2", "Not mine."),
+        &[
+            call("two", "write", "/not-mine"),
+            event("session.error", json!({ "sessionID": "two", "error": "no" })),
+        ],
+    ]
+    .concat();
+    let outcome = of(&events);
+    assert_eq!((&outcome["session_id"], &outcome["message"]), (&json!("one"), &json!("Mine.")));
+    assert!(outcome.get("artifacts").is_none());
+    assert_eq!(outcome["success"], true);
+}
+
+#[test]
+fn parents_that_go_in_circles_end_somewhere() {
+    let events =
+        [&[child("a", "b"), child("b", "a"), child("self", "self")][..], &answer("a", "m", "x")].concat();
+    assert!(of(&events)["session_id"].is_string());
+}
+
+#[test]
+fn events_that_name_no_session_belong_to_the_first_one() {
+    let info = json!({ "id": "m", "role": "assistant" });
+    let part = json!({ "id": "p", "messageID": "m", "type": "text", "text": "x" });
+    let nameless = [event("message.updated", json!({ "info": info })), super::part(part)];
+    assert_eq!(of(&nameless)["message"], "x");
+    assert!(of(&nameless).get("session_id").is_none());
+    for events in [[&[session("s")][..], &nameless].concat(), [&nameless[..], &[session("s")]].concat()] {
+        let outcome = of(&events);
+        assert_eq!((&outcome["session_id"], &outcome["message"]), (&json!("s"), &json!("x")));
+    }
+}
+
+#[test]
+fn without_a_session_event_the_first_session_that_is_named_counts() {
+    assert_eq!(of(&answer("named", "m", "x"))["session_id"], "named");
+}
+
+#[test]
+fn so_many_sessions_that_not_all_are_kept_apart_are_told() {
+    let events: Vec<Value> = (0..1100).map(|number| session(&format!("s{number}"))).collect();
+    let outcome = of(&events);
+    assert_eq!(outcome["session_id"], "s0");
+    assert!(outcome["warnings"].to_string().contains("over 1024 sessions"));
+}

@@ -1,0 +1,149 @@
+//! Tool calls: once each, with their end, their time, and on demand what went in and out.
+
+use super::{event, of, session, tool, with};
+use agentnative::outcome::Options;
+use serde_json::{Value, json};
+
+fn state(status: &str, more: Value) -> Value {
+    let mut state = json!({ "status": status });
+    state.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    tool("c", "bash", state)
+}
+
+#[test]
+fn a_call_that_is_updated_five_times_counts_once() {
+    let running = || state("running", json!({ "time": { "start": 5 } }));
+    let end = state("completed", json!({ "time": { "start": 5, "end": 9 } }));
+    let outcome = of(&[state("pending", json!({ "raw": "" })), running(), running(), running(), end]);
+    let call = json!({ "name": "bash", "inputs": null, "duration_ms": 4, "status": "completed" });
+    assert_eq!(outcome["tool_calls"], json!([call]));
+}
+
+#[test]
+fn each_state_has_its_status() {
+    for (given, status) in
+        [("completed", "completed"), ("error", "error"), ("pending", "cancelled"), ("running", "cancelled")]
+    {
+        assert_eq!(of(&[state(given, json!({}))])["tool_calls"][0]["status"], status, "{given}");
+    }
+}
+
+#[test]
+fn an_update_that_comes_late_does_not_open_a_call_again() {
+    let outcome = of(&[
+        state("completed", json!({ "time": { "start": 1, "end": 2 } })),
+        state("running", json!({ "time": { "start": 1 } })),
+    ]);
+    assert_eq!(outcome["tool_calls"].as_array().unwrap().len(), 1);
+    assert_eq!(outcome["tool_calls"][0]["status"], "completed");
+    assert_eq!(outcome["success"], true);
+}
+
+#[test]
+fn ids_that_a_provider_gives_anew_with_each_message_are_different_calls() {
+    let of_message = |message: &str| {
+        let mut event = state("completed", json!({}));
+        event["properties"]["part"]["messageID"] = message.into();
+        event
+    };
+    assert_eq!(
+        of(&[of_message("m"), of_message("m2"), of_message("m2")])["tool_calls"].as_array().unwrap().len(),
+        2
+    );
+}
+
+#[test]
+fn a_call_without_times_or_with_times_that_run_back_has_no_duration() {
+    for time in [json!({}), json!({ "time": { "start": 1 } }), json!({ "time": { "start": 5, "end": 1 } })] {
+        assert!(of(&[state("completed", time)])["tool_calls"][0].get("duration_ms").is_none());
+    }
+}
+
+#[test]
+fn inputs_and_outputs_are_kept_with_full_only() {
+    let input = json!({ "command": "ls", "nested": [1, 2.5, null, { "deep": "x" }], "path": "/p" });
+    let events = [
+        session("s"),
+        tool("a", "bash", json!({ "status": "running", "input": input })),
+        tool("a", "bash", json!({ "status": "completed", "input": input, "output": "SECRET OUTPUT" })),
+        tool("b", "bash", json!({ "status": "error", "input": "text", "error": "it broke" })),
+    ];
+    let full = with(Options { full: true, ..Options::default() }, &events);
+    assert_eq!(full["tool_calls"][0]["inputs"], input);
+    assert_eq!(full["tool_calls"][0]["outputs"], "SECRET OUTPUT");
+    assert_eq!(full["tool_calls"][1]["inputs"], "text");
+    assert_eq!(full["tool_calls"][1]["outputs"], "it broke");
+    let minimal = with(Options::default(), &events).to_string();
+    assert!(!minimal.contains("SECRET") && !minimal.contains("command"), "{minimal}");
+}
+
+#[test]
+fn tools_that_edit_files_are_evidence() {
+    let done = |name: &str, input: Value, metadata: Value| {
+        let state = json!({ "status": "completed", "input": input, "metadata": metadata });
+        of(&[tool("c", name, state)])["artifacts"].clone()
+    };
+    let write = |exists: Value| {
+        done("write", json!({ "filePath": "/a", "content": "12345" }), json!({ "exists": exists }))[0].clone()
+    };
+    assert_eq!(
+        write(json!(false)),
+        json!({ "path": "/a", "operation": "created", "size": 5, "type": "file" })
+    );
+    assert_eq!(write(json!(true))["operation"], "modified");
+    assert_eq!(write(json!(null))["operation"], "modified");
+    let diff = json!({ "filediff": { "file": "/b", "before": "x", "after": "xy" } });
+    assert_eq!(
+        done("edit", json!({ "filePath": "/b" }), diff)[0],
+        json!({ "path": "/b", "operation": "modified", "size": 2, "type": "file" })
+    );
+    let files = json!({ "files": [
+        { "filePath": "/new", "type": "add" }, { "other": 1 }, { "filePath": "/old", "type": "delete" }, { "filePath": "/x" },
+    ] });
+    let patched = done("apply_patch", json!({ "patchText": "…" }), files);
+    let operations: Vec<_> = patched
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["path"].clone(), one["operation"].clone()))
+        .collect();
+    assert_eq!(json!(operations), json!([["/new", "created"], ["/old", "deleted"], ["/x", "modified"]]));
+    // Other tools have paths too, and change nothing; nor does a call that failed.
+    assert_eq!(done("read", json!({ "filePath": "/a" }), json!({})), Value::Null);
+    let failed =
+        tool("c", "write", json!({ "status": "error", "input": { "filePath": "/a" }, "error": "no" }));
+    assert!(of(&[failed]).get("artifacts").is_none());
+    // The event of the bus about the same file has less evidence than the tool.
+    let state =
+        json!({ "status": "completed", "input": { "filePath": "/a" }, "metadata": { "exists": false } });
+    let both = of(&[event("file.edited", json!({ "file": "/a" })), tool("c", "write", state)]);
+    assert_eq!(both["artifacts"], json!([{ "path": "/a", "operation": "created", "type": "file" }]));
+}
+
+#[test]
+fn a_session_of_50_mb_gives_an_outcome_under_10_kb() {
+    let output = "some output with a \"quote\" and a\nnewline\n".repeat(3000);
+    let mut events = vec![session("s"), super::user("u"), super::text("u", "pu", "conversation")];
+    for number in 0..80 {
+        events.push(super::assistant(&format!("m{number}"), json!({})));
+        events.push(super::part(json!({ "id": format!("r{number}"), "sessionID": "s", "messageID": format!("m{number}"), "type": "reasoning", "text": output })));
+        let call = format!("call {number}");
+        for status in ["pending", "running", "running", "completed"] {
+            let state = json!({ "status": status, "input": { "command": output }, "output": output, "metadata": { "output": output } });
+            events.push(tool(&call, "bash", state));
+        }
+        events.push(super::text(
+            &format!("m{number}"),
+            &format!("t{number}"),
+            format!("conversation {number}"),
+        ));
+    }
+    let bytes: usize = events.iter().map(|event| event.to_string().len()).sum();
+    assert!(bytes > 50_000_000, "{bytes}");
+    let outcome = with(Options::default(), &events);
+    let text = outcome.to_string();
+    assert!(text.len() < 10_000, "{}", text.len());
+    assert_eq!(outcome["message"], "conversation 79");
+    assert_eq!(outcome["metrics"]["tool_calls_count"], 80);
+    assert!(!text.contains("some output") && !text.contains("conversation 78"));
+}
