@@ -79,7 +79,7 @@ impl Permissions {
 
     /// Whether approval is required; none when no permission was asked for.
     pub(super) fn required(&self) -> Option<bool> {
-        self.asked.then(|| self.refused || !self.open.is_empty())
+        self.asked.then_some(self.refused || !self.open.is_empty())
     }
 }
 
