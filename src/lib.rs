@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
+pub mod agent;
 pub mod cli;
 pub mod config;
 pub mod contract;
@@ -17,4 +18,5 @@ pub mod probe;
 pub mod report;
 pub mod run;
 pub mod sanitize;
+mod tables;
 pub mod target;

@@ -10,14 +10,17 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("sanitize", &[]),
     ("json", &["error"]),
     ("report", &["error", "sanitize"]),
-    ("contract", &["error", "json", "report"]),
-    ("config", &["error", "report"]),
+    ("tables", &["error"]),
+    ("contract", &["error", "json", "report", "sanitize", "tables"]),
+    ("config", &["contract", "error", "report", "tables"]),
     ("run", &["error", "report"]),
-    ("target", &["config", "error", "report"]),
+    ("target", &["config", "error", "report", "sanitize"]),
     ("probe", &["config", "contract", "error", "report", "run", "target"]),
     ("judge", &["contract", "json", "probe", "report", "run", "sanitize"]),
     ("output", &["error", "report", "sanitize"]),
     ("outcome", &["contract", "error", "json", "report", "sanitize"]),
+    // The reference agent knows nothing of running or judging. Of `report` it has the envelope.
+    ("agent", &["contract", "error", "output", "report"]),
     (
         "cli",
         &[
@@ -27,12 +30,14 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Words that only some rooms may hold, with those rooms. Handles of the standard streams are held by
-/// clippy (`clippy.toml`), where the one ioctl on such a handle gives its reason.
+/// Words that only some rooms (or single files, under `src`) may hold, with those. Handles of the
+/// standard streams are held by clippy (`clippy.toml`), where the one ioctl on such a handle gives its
+/// reason.
 const WORDS: &[(&[&str], &[&str], &str)] = &[
     (&["println!", "eprintln!", "print!(", "eprint!(", "dbg!"], &["output"], "prints"),
     (&["process::exit", "process::abort"], &["main"], "exits"),
-    (&["Command::new", "process::Command", "CommandExt"], &["run"], "spawns"),
+    // The agent's `run_command` tool is a command: one file, which the rest of the agent cannot pass by.
+    (&["Command::new", "process::Command", "CommandExt"], &["run", "agent/tools/command.rs"], "spawns"),
     (
         &["std::fs", "File::open", "Instant::now", "SystemTime"],
         &["*", "!judge"],
@@ -69,7 +74,7 @@ fn only_some_rooms_print_exit_and_spawn() {
             for (words, rooms, what) in WORDS {
                 let allowed = match rooms.split_first() {
                     Some((&"*", not)) => !not.contains(&format!("!{room}").as_str()),
-                    _ => rooms.contains(&room.as_str()),
+                    _ => rooms.iter().any(|allowed| *allowed == room || file == Path::new(allowed)),
                 };
                 if !allowed && words.iter().any(|word| line.contains(word)) {
                     wrong.push(format!("{}:{number}: `{room}` {what}: {}", file.display(), line.trim()));

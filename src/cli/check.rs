@@ -1,5 +1,6 @@
 //! `agentnative check`
 
+use super::bound::{self, Bound};
 use super::{select, subject};
 use crate::config::{Config, ProbeConfig, Waiver};
 use crate::error::{Error, Result};
@@ -7,7 +8,7 @@ use crate::judge::{self, Case};
 use crate::output::{Output, OutputConfig, OutputFormat, RENDERERS, Renderer, View};
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::catalogue::Check;
-use crate::report::{CheckResult, Ended, Event, Layer, Report, RunEvent, StartEvent, Status};
+use crate::report::{CheckResult, Ended, Event, Layer, Report, RunEvent, StartEvent, Status, TargetInfo};
 use crate::run::{End, Enforced, Observation, Runner, RunnerOptions};
 use crate::target::Target;
 use std::collections::BTreeSet;
@@ -35,6 +36,10 @@ pub(super) struct CheckArgs {
     /// expected to end with, if not 0 (may be given several times).
     #[arg(long, value_name = "[EXIT:]ARGS")]
     probe: Vec<String>,
+    /// Hold the whole target to this contract instead of the default rules: its format and how to ask
+    /// for it, its error channel, its exit codes. A bundled contract's name, a folder or a schema file.
+    #[arg(long, value_name = "NAME")]
+    contract: Option<String>,
     /// Also write the report to a file: text, json or jsonl (may be given several times).
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
     report: Vec<ReportFile>,
@@ -45,7 +50,7 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
     /// When a run is ended by force, unless the configuration says otherwise (default: 10).
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
     /// Save what the runs gave, to be judged again with --replay.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
@@ -80,30 +85,22 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a number of seconds above 0".to_owned())
 }
 
-/// What was seen, and what of it the verdicts have to know.
-struct Session {
-    recording: Recording,
-    waivers: Vec<Waiver>,
-    interrupted: Option<i32>,
-    notes: Vec<String>,
-}
-
 pub(super) fn run(args: CheckArgs, output: &mut Output, executable: &Path) -> Result<u8> {
     let checks = select(&args.principle, &args.layer, &args.check, &args.skip)?;
     // Before the runs: a file that cannot be written is no reason to lose them.
     let files =
         args.report.iter().map(|report| Ok((report, create(&report.path)?))).collect::<Result<Vec<_>>>()?;
     let record = args.record.as_ref().map(|path| Ok::<_, Error>((path, create(path)?))).transpose()?;
-    let session = match &args.replay {
-        Some(path) => replay(path, &args, &checks, output)?,
+    let (recording, signal) = match &args.replay {
+        Some(path) => (replay(path, &args, &checks, output)?, None),
         None => live(&args, &checks, output, executable)?,
     };
     output.clear_progress();
     if let Some((path, file)) = record {
-        session.recording.write(file, path)?;
+        recording.write(file, path)?;
     }
-    let interrupted = session.interrupted;
-    let report = judged(session, &checks);
+    let contracts = bound::load_all(&recording.probes)?;
+    let report = judged(recording, &contracts, &checks);
     let error = unmet(&report, args.strict);
     for (to, file) in files {
         write_report(to, file, &report, error.is_none())?;
@@ -113,7 +110,7 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, executable: &Path) -> Re
     if let Some(error) = error {
         output.error(&error);
     }
-    Ok(match interrupted {
+    Ok(match signal {
         Some(signal) => u8::try_from(128 + signal).unwrap_or(1),
         None => code,
     })
@@ -130,20 +127,25 @@ fn write_report(to: &ReportFile, mut file: File, report: &Report, ok: bool) -> R
         .map_err(|error| Error::general(format!("cannot write {}: {error}", to.path.display())))
 }
 
-fn replay(path: &Path, args: &CheckArgs, checks: &[&Check], output: &mut Output) -> Result<Session> {
-    let recording = Recording::read(path)?;
-    let waivers = match &args.subject.config {
-        Some(path) => subject::load(path)?.waivers,
-        None => Vec::new(),
-    };
+fn replay(path: &Path, args: &CheckArgs, checks: &[&Check], output: &mut Output) -> Result<Recording> {
+    let mut recording = Recording::read(path)?;
+    if let Some(path) = &args.subject.config {
+        recording.waivers = subject::load(path)?.waivers;
+    }
     start(&recording.target, checks, recording.observations.len(), output)?;
     for observation in &recording.observations {
         ended(observation, output)?;
     }
-    Ok(Session { recording, waivers, interrupted: None, notes: Vec::new() })
+    Ok(recording)
 }
 
-fn live(args: &CheckArgs, checks: &[&Check], output: &mut Output, executable: &Path) -> Result<Session> {
+/// What was seen, and the signal that told us to stop.
+fn live(
+    args: &CheckArgs,
+    checks: &[&Check],
+    output: &mut Output,
+    executable: &Path,
+) -> Result<(Recording, Option<i32>)> {
     let mut options = RunnerOptions::new(executable);
     options.jobs = args.jobs.map_or(options.jobs, std::num::NonZeroUsize::get);
     let mut runner = Runner::new(options)?;
@@ -151,19 +153,26 @@ fn live(args: &CheckArgs, checks: &[&Check], output: &mut Output, executable: &P
     if let Some(timeout) = args.timeout {
         target.config.timeout = timeout;
     }
-    let declared = declared(&target, config.as_ref(), &args.probe)?;
+    let mut contracts = Bound::new();
+    let mut declared = declared(&target, config.as_ref(), &args.probe, &mut contracts)?;
+    let mut promises = Promises::of(&target.config, false);
+    if let Some(name) = &args.contract {
+        let name = bound::replace(name, &mut target.config, &mut declared, &mut contracts)?;
+        promises = Promises { contract: Some(name), ..Promises::of(&target.config, false) };
+    }
 
     // Whether the target has commands decides which further probes are harmless.
-    let promises = Promises::of(&target.config, false);
     let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
     let help: Vec<_> = keys.iter().filter(|key| **key == probe::help_run()).cloned().collect();
     let first = runner.run_all_blocking(probe::specs(&help, &probes, &promises, &target), &mut |_| {})?;
-    let has_commands =
+    promises.has_commands =
         first.observations.first().is_some_and(|seen| !subject::help_of(seen).commands.is_empty());
 
-    let promises = Promises::of(&target.config, has_commands);
     let (probes, keys) = probe::plan(checks, declared, &promises, target.config.timeout);
     let info = target.info(&std::env::current_dir().unwrap_or_default());
+    if keys.is_empty() || !first.observations.is_empty() {
+        something_ran(&info, &first.observations)?;
+    }
     start(&info, checks, keys.len(), output)?;
     let mut observations = first.observations;
     for observation in &observations {
@@ -190,13 +199,19 @@ fn live(args: &CheckArgs, checks: &[&Check], output: &mut Output, executable: &P
     if let Some(error) = failed {
         return Err(error);
     }
-    let recording = Recording { target: info, promises, probes, observations };
-    if recording.observations.iter().all(|seen| matches!(seen.end, End::NotStarted(..))) {
-        return Err(nothing_ran(&recording));
+    let recording = Recording {
+        target: info,
+        promises,
+        probes,
+        observations,
+        interrupted: interrupted.is_some(),
+        waivers: config.map(|config| config.waivers).unwrap_or_default(),
+        notes: sandbox.and_then(confined).into_iter().map(str::to_owned).collect(),
+    };
+    if interrupted.is_none() {
+        something_ran(&recording.target, &recording.observations)?;
     }
-    let waivers = config.map(|config| config.waivers).unwrap_or_default();
-    let notes = sandbox.and_then(confined).into_iter().map(str::to_owned).collect();
-    Ok(Session { recording, waivers, interrupted, notes })
+    Ok((recording, interrupted))
 }
 
 /// What the reader has to know of a sandbox that was asked for.
@@ -211,17 +226,28 @@ fn confined(enforced: Enforced) -> Option<&'static str> {
 }
 
 /// Never a silent green: a target of which nothing could be run has no report.
-fn nothing_ran(recording: &Recording) -> Error {
-    let words = recording.observations.iter().find_map(|seen| match &seen.end {
-        End::NotStarted(_, words) => Some(words.as_str()),
-        _ => None,
-    });
-    let command = recording.target.command.join(" ");
-    Error::general(format!("nothing could be run: {command}: {}", words.unwrap_or("no run was planned")))
+fn something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()> {
+    let mut words = None;
+    for seen in observations {
+        let End::NotStarted(_, why) = &seen.end else { return Ok(()) };
+        words = words.or(Some(why));
+    }
+    let command = target.command.join(" ");
+    Err(match words {
+        Some(words) => Error::general(format!("nothing could be run: {command}: {words}")),
+        None => Error::general(format!("nothing was run: no run of {command} would decide these checks"))
+            .hint("declare probes: --probe \"ARGS\", or [[probe]] in agentnative.toml"),
+    })
 }
 
 /// The probes of the configuration and those of the command line.
-fn declared(target: &Target, config: Option<&Config>, flags: &[String]) -> Result<Vec<Probe>> {
+fn declared(
+    target: &Target,
+    config: Option<&Config>,
+    flags: &[String],
+    contracts: &mut Bound,
+) -> Result<Vec<Probe>> {
+    let root = config.map_or(Path::new("."), |config| &config.root);
     let of_flags = ProbeConfig::from_flags(flags)?;
     let of_config = config.into_iter().flat_map(|config| config.probes_of(&target.config));
     let mut probes: Vec<Probe> = Vec::new();
@@ -229,17 +255,14 @@ fn declared(target: &Target, config: Option<&Config>, flags: &[String]) -> Resul
         if probes.iter().any(|probe| probe.name == config.name) {
             return Err(Error::usage(format!("there are two probes `{}`", config.name)));
         }
-        probes.push(Probe::declared(config, target.config.timeout));
+        let mut probe = Probe::declared(config, target.config.timeout);
+        bound::bind(&mut probe.contract, root, contracts)?;
+        probes.push(probe);
     }
     Ok(probes)
 }
 
-fn start(
-    target: &crate::report::TargetInfo,
-    checks: &[&Check],
-    runs: usize,
-    output: &mut Output,
-) -> Result<()> {
+fn start(target: &TargetInfo, checks: &[&Check], runs: usize, output: &mut Output) -> Result<()> {
     if output.config().format != OutputFormat::Jsonl {
         return Ok(());
     }
@@ -275,14 +298,14 @@ fn ended(run: &Observation, output: &mut Output) -> Result<()> {
     }))
 }
 
-fn judged(session: Session, checks: &[&Check]) -> Report {
-    let Session { recording, waivers, interrupted, mut notes } = session;
-    let case = Case::new(&recording.promises, &recording.probes, &recording.observations);
+fn judged(recording: Recording, contracts: &Bound, checks: &[&Check]) -> Report {
+    let case = Case::new(&recording.promises, contracts, &recording.probes, &recording.observations);
     let mut results = judge::judge(&case, checks);
-    for waiver in &waivers {
+    let mut notes = recording.notes;
+    for waiver in &recording.waivers {
         notes.extend(waive(waiver, &mut results));
     }
-    Report::new(recording.target, recording.observations.len(), interrupted.is_some(), results, notes)
+    Report::new(recording.target, recording.observations.len(), recording.interrupted, results, notes)
 }
 
 /// Applies a waiver; gives a note when there was nothing to waive.

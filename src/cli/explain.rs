@@ -31,7 +31,7 @@ fn page(check: &Check, output: &Output) -> String {
     for (label, text) in [("What", &check.what), ("Why", &check.why), ("Fix", &check.fix)] {
         page.blank();
         page.heading(label);
-        page.block(2, text.trim());
+        page.paragraph(2, text);
     }
     for example in &check.examples {
         page.blank();

@@ -36,10 +36,11 @@ pub(super) struct Written {
 }
 
 pub(super) fn run(args: InitArgs, output: &mut Output, executable: &Path) -> Result<u8> {
+    let command = args.subject.command()?;
     let mut runner = Runner::new(RunnerOptions::new(executable))?;
     let (target, _) = subject::resolve(&args.subject, &mut runner)?;
     let help = subject::help(&target, &mut runner)?;
-    let text = skeleton(&target.name, args.subject.command().as_deref(), &help);
+    let text = skeleton(&target.name, command.as_deref(), &help);
     let path = target.folder().join(FILE_NAME);
     if !args.print {
         write(&path, &text, args.force)?;

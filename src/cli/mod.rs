@@ -1,7 +1,10 @@
 //! The command line: clap types, and one thin file a subcommand.
 
+mod bound;
 mod check;
 mod completions;
+mod contract;
+mod contract_tree;
 mod explain;
 mod follow;
 mod init;
@@ -9,6 +12,7 @@ mod list;
 mod outcome;
 mod schema;
 mod subject;
+mod validate;
 
 use crate::error::{Error, Result};
 use crate::output::{ColorChoice, Output, OutputConfig, OutputFormat};
@@ -29,7 +33,8 @@ struct Cli {
 
 const EXIT_CODES: &str = "Exit codes:
   0   success
-  1   general error; for `check` a failed MUST (with --strict also an unverified one)
+  1   general error; for `check` a failed MUST (with --strict also an unverified one), for `validate` an
+      invalid document
   2   usage error
   77  authentication or permission error, such as a target that may not be executed
   78  configuration error, such as a bad agentnative.toml or a target that is not there";
@@ -68,9 +73,13 @@ impl OutputArgs {
 #[derive(Subcommand)]
 enum Command {
     /// Run a target and give a verdict for each check.
-    Check(check::CheckArgs),
+    Check(Box<check::CheckArgs>),
     /// List the checks.
     List(list::ListArgs),
+    /// Hold documents and JSON lines to a contract.
+    Validate(validate::ValidateArgs),
+    /// Look at contracts.
+    Contract(contract::ContractArgs),
     /// Explain a check: what, why, how to mend it, examples.
     Explain(explain::ExplainArgs),
     /// Write a skeleton of agentnative.toml from a target's help.
@@ -93,8 +102,10 @@ pub fn main(args: &[OsString], executable: &Path) -> u8 {
     };
     let mut output = Output::new(cli.output.config());
     let done = match cli.command {
-        Command::Check(args) => check::run(args, &mut output, executable),
+        Command::Check(args) => check::run(*args, &mut output, executable),
         Command::List(args) => list::run(&args, &mut output),
+        Command::Validate(args) => validate::run(&args, &mut output),
+        Command::Contract(args) => contract::run(&args, &mut output),
         Command::Explain(args) => explain::run(&args, &mut output),
         Command::Init(args) => init::run(args, &mut output, executable),
         Command::Outcome(args) => outcome::run(args, &mut output),
@@ -122,15 +133,19 @@ fn refused(error: &clap::Error, args: &[OsString]) -> u8 {
     error.kind.exit_code()
 }
 
-/// clap's words as an error of ours: its first paragraph is the message, the rest the hint.
+/// clap's words as an error of ours: the first paragraph is the message; the tips, else the usage, are
+/// the hint.
 fn usage_error(text: &str) -> Error {
-    let (message, rest) = text.split_once("\n\n").unwrap_or((text, ""));
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let message = flat(message);
+    let mut paragraphs = text.split("\n\n").map(flat).filter(|paragraph| !paragraph.is_empty());
+    let message = paragraphs.next().unwrap_or_default();
     let error = Error::usage(message.strip_prefix("error: ").unwrap_or(&message));
-    match flat(rest) {
-        hint if hint.is_empty() => error,
-        hint => error.hint(hint),
+    let rest: Vec<String> = paragraphs.collect();
+    let tips: Vec<&str> = rest.iter().filter_map(|paragraph| paragraph.strip_prefix("tip: ")).collect();
+    let usage = || rest.iter().find(|paragraph| paragraph.starts_with("Usage: ")).cloned();
+    match &tips[..] {
+        [] => error.hint(usage().unwrap_or_else(|| "--help shows what is expected".to_owned())),
+        tips => error.hint(tips.join("; ")),
     }
 }
 

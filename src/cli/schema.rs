@@ -1,6 +1,6 @@
 //! `agentnative schema [NAME]`
 
-use super::{completions, init, list};
+use super::{completions, contract, init, list, validate};
 use crate::error::Result;
 use crate::outcome::RunOutcome;
 use crate::output::{Output, OutputFormat};
@@ -31,10 +31,15 @@ enum Name {
     Error,
 }
 
-/// The `data` of each subcommand.
-const DATA: &[(&str, fn(&mut SchemaGenerator) -> Schema)] = &[
+/// A subcommand, and the schema of its `data`.
+type Data = (&'static str, fn(&mut SchemaGenerator) -> Schema);
+
+const DATA: &[Data] = &[
     ("check", |generator| generator.subschema_for::<Report>()),
     ("list", |generator| generator.subschema_for::<Vec<list::CheckEntry>>()),
+    ("validate", |generator| generator.subschema_for::<validate::Validated>()),
+    ("contract list", |generator| generator.subschema_for::<Vec<contract::ContractEntry>>()),
+    ("contract show", |generator| generator.subschema_for::<contract::Shown>()),
     ("explain", |generator| generator.subschema_for::<Check>()),
     ("init", |generator| generator.subschema_for::<init::Written>()),
     ("outcome", |generator| generator.subschema_for::<RunOutcome>()),
@@ -70,9 +75,9 @@ fn root<T: JsonSchema>() -> Value {
 }
 
 /// The envelope around the data of these subcommands.
-fn documents(data: &[(&str, fn(&mut SchemaGenerator) -> Schema)]) -> Value {
+fn documents(data: &[Data]) -> Value {
     let mut generator = generator();
-    let of_command = |(command, of): &(&str, fn(&mut SchemaGenerator) -> Schema)| {
+    let of_command = |(command, of): &Data| {
         let data = of(&mut generator).to_value();
         json!({ "properties": { "command": { "const": command }, "data": data } })
     };

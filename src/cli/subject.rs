@@ -1,6 +1,7 @@
 //! What is checked: the ways to name a target, and the configuration that holds for it.
 
 use crate::config::{Config, Date, Known};
+use crate::contract;
 use crate::error::{Error, Result};
 use crate::report::catalogue;
 use crate::run::{self, End, Observation, Runner};
@@ -47,15 +48,24 @@ impl SubjectArgs {
     }
 
     /// The command as it was given, for a configuration; none for a project's own binary.
-    pub(super) fn command(&self) -> Option<Vec<String>> {
-        let words =
-            |words: &[OsString]| words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        match self.way() {
-            Way::Argv(argv) => Some(words(argv)),
-            Way::Name(name) => Some(words(&[name.to_owned()])),
-            Way::Path(path) if path.is_file() => Some(words(&[std::path::absolute(path).ok()?.into()])),
-            Way::Path(_) => None,
-        }
+    ///
+    /// # Errors
+    /// Usage, for a word that is not UTF-8: TOML cannot hold it.
+    pub(super) fn command(&self) -> Result<Option<Vec<String>>> {
+        let word = |word: &OsStr| {
+            let not_utf8 = || Error::usage(format!("{word:?} is not UTF-8: agentnative.toml cannot hold it"));
+            word.to_str().map(str::to_owned).ok_or_else(not_utf8)
+        };
+        let words = match self.way() {
+            Way::Argv(argv) => argv.iter().map(|arg| word(arg)).collect::<Result<_>>()?,
+            Way::Name(name) => vec![word(name)?],
+            Way::Path(path) if path.is_file() => {
+                let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+                vec![word(path.as_os_str())?]
+            }
+            Way::Path(_) => return Ok(None),
+        };
+        Ok(Some(words))
     }
 }
 
@@ -66,7 +76,8 @@ pub(super) fn load(path: &Path) -> Result<Config> {
 
 fn known<T>(read: impl FnOnce(&Known) -> T) -> T {
     let checks: Vec<&str> = catalogue::checks().iter().map(|check| check.id.as_str()).collect();
-    read(&Known { checks: &checks, contracts: &[], today: Date::of(SystemTime::now()) })
+    let contracts: Vec<&str> = contract::names().collect();
+    read(&Known { checks: &checks, contracts: &contracts, today: Date::of(SystemTime::now()) })
 }
 
 /// The target, and the configuration that holds for it, if there is one.
@@ -86,7 +97,11 @@ pub(super) fn resolve(args: &SubjectArgs, runner: &mut Runner) -> Result<(Target
     let way = args.way();
     let config = match &args.config {
         Some(path) => Some(load(path)?),
-        None => known(|known| Config::discover(&finder.start(way)?, known))?,
+        None => {
+            // A folder as it was named: so is the file in it.
+            let start = if let Way::Path(path) = way { path.to_owned() } else { finder.start(way)? };
+            known(|known| Config::discover(&start, known))?
+        }
     };
     let mut targets = finder.find(way, config.as_ref())?;
     match (targets.pop(), targets.is_empty()) {

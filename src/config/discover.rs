@@ -1,8 +1,8 @@
 //! Where the configuration is.
 
-use super::fault::place;
 use super::{Config, Known};
 use crate::error::{Error, Issue, Result};
+use crate::tables::place;
 use std::path::{Path, PathBuf};
 
 /// Name of the configuration file.

@@ -7,21 +7,18 @@
 mod contract;
 mod date;
 mod discover;
-mod fault;
 mod flag;
-mod nearest;
 mod probe;
 mod target;
 mod types;
-mod value;
 mod waiver;
 mod whole;
 
+pub use crate::contract::contract_path;
+pub use crate::tables::nearest;
+pub(crate) use crate::tables::place;
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above};
-pub(crate) use fault::place;
-pub use nearest::nearest;
 pub use types::{
-    Config, Contracts, FORMAT_PLACE, Formats, Known, ProbeConfig, TargetConfig, Waiver, contract_path,
-    place_format,
+    Config, Contracts, FORMAT_PLACE, Formats, Known, ProbeConfig, TargetConfig, Waiver, place_format,
 };

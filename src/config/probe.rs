@@ -1,9 +1,8 @@
 //! `[[probe]]`.
 
-use super::fault::Span;
-use super::value::{Table, Value};
 use super::{FORMAT_PLACE, Known, ProbeConfig, contract};
 use crate::report::OutputFormat;
+use crate::tables::{Span, Table, Value};
 use std::path::{Path, PathBuf};
 
 const KEYS: [&str; 11] =

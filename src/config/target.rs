@@ -1,8 +1,8 @@
 //! `[target]` and `[target.NAME]`.
 
-use super::value::{Table, Value, suggestion, variable_name};
 use super::{Formats, TargetConfig};
 use crate::report::Stream;
+use crate::tables::{Table, Value, suggestion, variable_name};
 
 const KEYS: [&str; 9] =
     ["command", "formats", "errors", "schema", "exit_codes", "env", "pass_env", "timeout", "isolation"];

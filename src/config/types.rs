@@ -4,7 +4,7 @@ use super::Date;
 use crate::report::{OutputFormat, Stream};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What a configuration is held against: the names that exist, and the day.
@@ -192,20 +192,13 @@ impl ProbeConfig {
 }
 
 /// What the output of a probe is held to, by format: the name of a bundled contract, or the path of
-/// a contract folder or schema file as written (see [`contract_path`]).
+/// a contract folder or schema file as written (see [`crate::contract::contract_path`]).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contracts {
     /// Of the document in `json`.
     pub json: Option<String>,
     /// Of each record, or of the stream, in `jsonl`.
     pub jsonl: Option<String>,
-}
-
-/// The path that a contract's name stands for, relative to `root`; none for a bundled contract.
-///
-/// A name is a path when it holds a `/` or ends in `.json`.
-pub fn contract_path(root: &Path, name: &str) -> Option<PathBuf> {
-    (name.contains('/') || name.ends_with(".json")).then(|| root.join(name))
 }
 
 /// A fault that is known and accepted for a time.

@@ -1,9 +1,8 @@
 //! The file as a whole: its elements, and what they say of each other.
 
-use super::fault::Faults;
-use super::value::{Table, suggestion};
 use super::{Config, Known, ProbeConfig, TargetConfig, probe, target, waiver};
 use crate::error::Result;
+use crate::tables::{Faults, Table, suggestion};
 use std::collections::HashMap;
 use std::path::Path;
 use toml::de::DeTable;

@@ -22,7 +22,7 @@ impl Position {
     /// Each byte that is not a UTF-8 continuation byte counts as a character, so the result does not
     /// depend on how an input is cut into pieces, be it valid or not.
     #[must_use]
-    pub(super) fn after(mut self, bytes: &[u8]) -> Self {
+    pub(crate) fn after(mut self, bytes: &[u8]) -> Self {
         self.offset += bytes.len() as u64;
         let mut tail = bytes;
         if let Some(last) = memchr::memrchr(b'\n', bytes) {

@@ -2,6 +2,7 @@
 
 use super::scan::{Scan, Scans};
 use super::verdict::{Finding, Look};
+use crate::contract::Contract;
 use crate::json::Position;
 use crate::probe::{Probe, Promises};
 use crate::report::catalogue::Derived;
@@ -20,6 +21,8 @@ const AROUND: u64 = 512;
 pub struct Case<'a> {
     /// What the target promises.
     pub promises: &'a Promises,
+    /// The contracts that probes name.
+    pub contracts: &'a BTreeMap<String, Contract>,
     /// All probes that were run.
     pub probes: &'a [Probe],
     runs: BTreeMap<&'a RunKey, &'a Observation>,
@@ -49,9 +52,14 @@ pub enum Accepted<'a> {
 
 impl<'a> Case<'a> {
     /// A case of these observations.
-    pub fn new(promises: &'a Promises, probes: &'a [Probe], observations: &'a [Observation]) -> Self {
+    pub fn new(
+        promises: &'a Promises,
+        contracts: &'a BTreeMap<String, Contract>,
+        probes: &'a [Probe],
+        observations: &'a [Observation],
+    ) -> Self {
         let runs = observations.iter().map(|run| (&run.key, run)).collect();
-        Self { promises, probes, runs, scans: Scans::default() }
+        Self { promises, contracts, probes, runs, scans: Scans::default() }
     }
 
     /// The run of `probe` in `format` under `variant`, if it was made.
@@ -252,9 +260,19 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Evidence at the start of a stream.
+    /// Evidence at the first word of a stream: where it starts, but for white space.
     pub fn start_of(&self, stream: Stream, detail: impl Into<String>) -> Evidence {
-        self.at(stream, Position { offset: 0, line: 1, column: 1 }, detail)
+        let mut window = [0; AROUND as usize];
+        let n = self.bytes(stream).read_at(0, &mut window).unwrap_or(0);
+        let blank = window[..n].iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+        let newlines = || memchr::memchr_iter(b'\n', &window[..blank]);
+        let line_start = newlines().last().map_or(0, |newline| newline + 1);
+        let at = Position {
+            offset: blank as u64,
+            line: newlines().count() as u64 + 1,
+            column: (blank - line_start) as u64 + 1,
+        };
+        self.at(stream, at, detail)
     }
 
     /// A broken look about the run as a whole.

@@ -1,8 +1,8 @@
 //! The data itself: strict JSON, interoperable numbers, the last newline, when records arrive.
 
-use super::DECLARE;
 use super::case::{Case, Seen};
 use super::verdict::{Finding, Judgement, Look};
+use super::{DECLARE_DATA, DECLARE_JSONL};
 use crate::json::{Class, Problem, ProblemKind};
 use crate::report::{OutputFormat, Stream, Variant};
 use std::time::Duration;
@@ -26,7 +26,7 @@ fn without(case: &Case, bad: fn(ProblemKind) -> bool) -> Judgement {
                 scan.problems().find(|problem| bad(problem.kind)).map(|problem| at(&seen, problem))
             })
         }),
-        DECLARE,
+        DECLARE_DATA,
     )
 }
 
@@ -41,7 +41,7 @@ pub fn newline(case: &Case) -> Judgement {
                 missing.map(|problem| at(&seen, problem))
             })
         }),
-        DECLARE,
+        DECLARE_JSONL,
     )
 }
 
@@ -108,7 +108,7 @@ pub fn prompt(case: &Case) -> Judgement {
             ));
         }
         if held_back * 4 < made {
-            return pipe.broken(format!(
+            return pipe.broken_at_start(Stream::Stdout, format!(
                 "on a pipe all records arrive within {} ms at the end, on a terminal over {} ms: they are held back in a buffer",
                 held_back.as_millis(),
                 made.as_millis()
@@ -116,7 +116,7 @@ pub fn prompt(case: &Case) -> Judgement {
         }
         Look::Held
     });
-    Judgement::of(looks, DECLARE)
+    Judgement::of(looks, DECLARE_JSONL)
 }
 
 /// From the first arrival to the last.

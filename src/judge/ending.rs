@@ -47,10 +47,19 @@ fn hung(seen: &Seen) -> Look {
                 Look::Broken(Finding::new(seen.at_line(stream, line, detail)))
             }
             None if ends_otherwise(seen) => Look::Held,
-            None => seen.broken(waits(seen)),
+            None => stuck(seen, waits(seen)),
         };
     }
-    seen.broken(waits(seen))
+    stuck(seen, waits(seen))
+}
+
+/// Points at the last thing it said.
+fn stuck(seen: &Seen, detail: String) -> Look {
+    let stream = if seen.bytes(Stream::Stderr).is_empty() { Stream::Stdout } else { Stream::Stderr };
+    match seen.lines(stream).map(|lines| lines.len()) {
+        Some(lines) if lines > 0 => Look::Broken(Finding::new(seen.at_line(stream, lines - 1, detail))),
+        _ => seen.broken(detail),
+    }
 }
 
 /// Whether the same call ended by itself with a null input, so that the wait is for input.
@@ -121,10 +130,10 @@ fn closed(seen: &Seen) -> Look {
     }
     match seen.run.end {
         End::TimedOut | End::Waited => {
-            return seen.broken("does not end when its reader has gone");
+            return stuck(seen, "does not end when its reader has gone".into());
         }
         End::Signaled(signal) if signal != SIGPIPE => {
-            return seen.broken(format!("dies of signal {signal} when its reader has gone"));
+            return stuck(seen, format!("dies of signal {signal} when its reader has gone"));
         }
         End::Exited(_) | End::Signaled(_) => {}
         _ => return Look::Unknown(seen.unusable().unwrap_or_default()),

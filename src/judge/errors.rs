@@ -1,20 +1,59 @@
 //! How a failing run says why.
 
-use super::DECLARE_FAILING;
 use super::case::{Accepted, Case, Seen};
 use super::verdict::{Judgement, Look};
+use super::{DECLARE_FAILING, DECLARE_FAILING_DATA};
 use crate::report::{OutputFormat, Stream, Variant};
 use serde_json::Value;
 
 /// `p2-stderr-diagnostics`
 pub fn diagnostics(case: &Case) -> Judgement {
-    Judgement::of(failing(case).map(|seen| diagnosed(&seen)), DECLARE_FAILING)
+    Judgement::of(failing(case).filter_map(|seen| placed(&seen, diagnosed)), DECLARE_FAILING)
 }
 
 /// `p2-error-json`
 pub fn error_json(case: &Case) -> Judgement {
-    let looks = failing(case).filter(|seen| seen.format().is_json()).map(|seen| error_object(&seen));
-    Judgement::of(looks, DECLARE_FAILING)
+    let looks =
+        failing(case).filter(|seen| seen.format().is_json()).filter_map(|seen| placed(&seen, error_object));
+    Judgement::of(looks, DECLARE_FAILING_DATA)
+}
+
+/// The look at a run, unless it stumbled over the format itself: then it is no look where a declared
+/// probe gives one.
+fn placed(seen: &Seen, look: fn(&Seen) -> Look) -> Option<Look> {
+    if !seen.stumbles_over_format() {
+        return Some(look(seen));
+    }
+    let declared = seen
+        .case
+        .failures()
+        .any(|probe| probe.is_declared() && seen.case.plain(probe, seen.format()).is_some());
+    let asking = seen.case.promises.asking(seen.format()).join(" ");
+    (!declared).then(|| {
+        Look::Unknown(format!("the target takes `{asking}` only after a command: {DECLARE_FAILING_DATA}"))
+    })
+}
+
+impl Seen<'_> {
+    /// Whether a derived call that is wrong was refused for its format and not for what is wrong with
+    /// it: programs with commands may take the format only after one. In text, the words name what is
+    /// wrong; here there are only words, and they do not.
+    pub fn stumbles_over_format(&self) -> bool {
+        if self.probe.is_declared() || !self.format().is_json() {
+            return false;
+        }
+        let Some(wrong) = self.probe.args.last() else { return false };
+        let names = |seen: &Seen| {
+            let lines = |stream| seen.lines(stream).unwrap_or_default();
+            [Stream::Stderr, Stream::Stdout]
+                .into_iter()
+                .any(|stream| lines(stream).iter().any(|line| line.contains(wrong)))
+        };
+        let text = self.case.plain(self.probe, OutputFormat::Text);
+        self.document(self.case.promises.errors).structural().is_some()
+            && text.is_some_and(|text| names(&text))
+            && !names(self)
+    }
 }
 
 /// Plain runs of the probes that are expected to fail.
@@ -68,10 +107,13 @@ fn diagnosed(seen: &Seen) -> Look {
     }
     if stderr.is_empty() {
         return if stdout.is_empty() {
-            seen.broken(format!(
-                "exit code {}, and no word why: expected a line on stderr",
-                super::shown(seen.exit())
-            ))
+            seen.broken_at_start(
+                Stream::Stderr,
+                format!(
+                    "exit code {}, and no word why: expected a line on stderr",
+                    super::shown(seen.exit())
+                ),
+            )
         } else {
             seen.broken_at_start(Stream::Stdout, "a failing run says why on stdout: expected it on stderr")
         };
@@ -98,6 +140,10 @@ fn is_prose(seen: &Seen) -> bool {
 fn error_object(seen: &Seen) -> Look {
     if let Some(reason) = unusable(seen) {
         return Look::Unknown(reason);
+    }
+    // A contract that says where errors go says what they look like as well.
+    if seen.case.contract_of(seen).is_some_and(|contract| contract.errors().is_some()) {
+        return Look::Held;
     }
     let channel = seen.case.promises.errors;
     let stdout = seen.bytes(Stream::Stdout);
@@ -129,7 +175,7 @@ fn error_object(seen: &Seen) -> Look {
     };
     let wrong = ["error", "kind", "message"]
         .into_iter()
-        .find(|key| !object.get(*key).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty()));
+        .find(|key| object.get(*key).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty()));
     match wrong {
         Some(key) => seen.broken_at_start(
             channel,
@@ -150,10 +196,10 @@ fn silent(seen: &Seen, channel: Stream) -> Look {
             seen.label()
         ));
     }
-    seen.broken(format!(
-        "{} is empty: expected one JSON object with `error`, `kind` and `message`",
-        name(channel)
-    ))
+    seen.broken_at_start(
+        channel,
+        format!("{} is empty: expected one JSON object with `error`, `kind` and `message`", name(channel)),
+    )
 }
 
 fn name(stream: Stream) -> &'static str {

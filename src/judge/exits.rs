@@ -1,6 +1,6 @@
 //! Exit codes.
 
-use super::case::{Accepted, Case, Seen};
+use super::case::{Accepted, Case, Seen, exit_check};
 use super::verdict::{Finding, Judgement, Look};
 use super::{DECLARE, shown};
 use crate::probe::Probe;
@@ -14,9 +14,22 @@ pub fn success(case: &Case) -> Judgement {
     code(case, 0, "declare a probe that is expected to succeed")
 }
 
-/// `p2-exit-error`
+/// `p2-exit-error`: also the codes that are a target's own, which no other check judges.
 pub fn error(case: &Case) -> Judgement {
-    code(case, 1, "declare a probe with `exit = 1`")
+    let declared = || case.probes.iter().filter(|probe| probe.is_declared());
+    let ends = declared().filter_map(|probe| {
+        let code = probe.exit.filter(|code| exit_check(*code) == "p2-exit-error")?;
+        Some(ends_with(case, probe, code))
+    });
+    let mut looks: Vec<Look> = ends.collect();
+    let has_one = case.promises.exit_codes.contains(&1);
+    if !has_one && looks.is_empty() {
+        return Judgement::NotApplicable("the target says that it has no exit code 1".into());
+    }
+    if has_one && !declared().any(|probe| probe.exit == Some(1)) {
+        looks.push(Look::Unknown("declare a probe with `exit = 1`".into()));
+    }
+    Judgement::of(looks, DECLARE)
 }
 
 /// `p2-exit-usage`
@@ -84,8 +97,10 @@ fn ends_with(case: &Case, probe: &Probe, code: i32) -> Look {
     let mut right = 0;
     for format in &probe.formats {
         let Some(seen) = case.plain(probe, *format) else { continue };
-        // A refused format is a usage error of its own, whatever the probe is expected to do.
-        if matches!(case.accepted(*format), Accepted::No(_)) {
+        // A refused format is a usage error of its own, whatever the probe is expected to do. A derived
+        // probe asks for none in text.
+        let asks = probe.is_declared() || format.is_json();
+        if asks && matches!(case.accepted(*format), Accepted::No(_)) || seen.stumbles_over_format() {
             continue;
         }
         match seen.exit() {
@@ -97,7 +112,8 @@ fn ends_with(case: &Case, probe: &Probe, code: i32) -> Look {
     match (wrong, right) {
         (None, 0) => Look::Unknown(format!("{} was run in no format that the target takes", probe.name)),
         (None, _) => Look::Held,
-        (Some(seen), 0) => {
+        // The codes of derived probes are compared nowhere else.
+        (Some(seen), right) if right == 0 || !probe.is_declared() => {
             let detail = format!("exit code {}, expected {code}", shown(seen.exit()));
             Look::Broken(Finding::new(seen.start_of(Stream::Stderr, detail)))
         }
@@ -142,7 +158,8 @@ fn same_code<'a>(case: &'a Case<'a>, probe: &'a Probe) -> Look {
             (None, _) => return Look::Unknown(seen.unusable().unwrap_or_default()),
             (Some(exit), None) => first = Some((seen, exit)),
             (Some(exit), Some((other, code))) if exit != *code => {
-                return seen.broken(format!("exit code {exit}, but {code} in {}", other.label()));
+                let detail = format!("exit code {exit}, but {code} in {}", other.label());
+                return seen.broken_at_start(Stream::Stderr, detail);
             }
             _ => {}
         }
@@ -155,6 +172,10 @@ fn same_code<'a>(case: &'a Case<'a>, probe: &'a Probe) -> Look {
 
 /// The payload's own word on success agrees with the exit code.
 fn payload(seen: &Seen) -> Option<Look> {
+    // A contract that says which code goes with which payload is p2-contract-exit's.
+    if seen.case.contract_of(seen).is_some_and(|contract| !contract.exit_codes().is_empty()) {
+        return None;
+    }
     let exit = seen.exit()?;
     let value = seen.value(Stream::Stdout)?;
     let (key, ok) = ["ok", "success"]

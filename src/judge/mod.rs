@@ -1,6 +1,7 @@
 //! The checks' logic: a pure function of observations. No process, no clock, no file.
 
 mod case;
+mod contracts;
 mod data;
 mod ending;
 mod errors;
@@ -15,6 +16,7 @@ mod verdict;
 
 pub use case::Case;
 
+use crate::contract::Framing;
 use crate::report::CheckResult;
 use crate::report::catalogue::Check;
 use verdict::Judgement;
@@ -22,12 +24,26 @@ use verdict::Judgement;
 /// What to do when no declared probe can decide.
 const DECLARE: &str =
     "declare a probe that is expected to succeed ([[probe]] in agentnative.toml, or --probe)";
+/// The same, where it has to be in json or jsonl, in json, in jsonl, or in both.
+const DECLARE_DATA: &str = "declare a probe that is expected to succeed in json or jsonl ([[probe]] in agentnative.toml, or --probe)";
+const DECLARE_JSON: &str =
+    "declare a probe that is expected to succeed in json ([[probe]] in agentnative.toml, or --probe)";
+const DECLARE_JSONL: &str =
+    "declare a probe that is expected to succeed in jsonl ([[probe]] in agentnative.toml, or --probe)";
+const DECLARE_BOTH: &str = "declare a probe that is expected to succeed in json and in jsonl ([[probe]] in agentnative.toml, or --probe)";
 /// What to do when no failing probe can decide.
 const DECLARE_FAILING: &str =
     "declare a probe that is expected to fail ([[probe]] with `exit`, or --probe \"1:…\")";
 
+/// The same, where it has to be in json or jsonl.
+const DECLARE_FAILING_DATA: &str =
+    "declare a probe that is expected to fail in json or jsonl ([[probe]] with `exit`, or --probe \"1:…\")";
+
+/// What gives a verdict.
+type Logic = fn(&Case) -> Judgement;
+
 /// The logic of each behavioral check.
-const LOGIC: &[(&str, fn(&Case) -> Judgement)] = &[
+const LOGIC: &[(&str, Logic)] = &[
     ("p2-output-format", output::format),
     ("p2-output-json", output::json),
     ("p2-output-jsonl", output::jsonl),
@@ -49,11 +65,28 @@ const LOGIC: &[(&str, fn(&Case) -> Judgement)] = &[
     ("p2-exit-consistent", exits::consistent),
     ("p2-completes", ending::completes),
     ("p2-broken-pipe", ending::broken_pipe),
+    ("p2-contract-schema", contracts::schema),
+    ("p2-contract-stream", contracts::stream),
+    ("p2-contract-exit", contracts::exit),
     ("p2-envelope", sameness::envelope),
     ("p2-schema-print", offers::schema),
     ("p2-json-alias", offers::alias),
     ("p2-more-formats", offers::more_formats),
     ("p2-raw", offers::raw),
+];
+
+/// The rules that a contract for the whole target takes the place of: it has one format and its own way
+/// to ask for it, its own error channel and exit codes.
+const REPLACED: &[&str] = &[
+    "p2-output-format",
+    "p2-output-parity",
+    "p2-error-json",
+    "p2-exit-error",
+    "p2-exit-usage",
+    "p2-exit-auth",
+    "p2-exit-config",
+    "p2-envelope",
+    "p2-json-alias",
 ];
 
 /// The verdict on each of `checks`, in their order. A check without logic here belongs to another layer
@@ -62,10 +95,27 @@ pub fn judge(case: &Case, checks: &[&Check]) -> Vec<CheckResult> {
     checks
         .iter()
         .filter_map(|check| {
-            let (_, logic) = LOGIC.iter().find(|(id, _)| *id == check.id)?;
-            Some(logic(case).result(check))
+            let (id, logic) = LOGIC.iter().find(|(id, _)| *id == check.id)?;
+            let judgement = match replaced(case, id) {
+                Some(name) => {
+                    Judgement::NotApplicable(format!("the contract {name} says what holds instead"))
+                }
+                None => logic(case),
+            };
+            Some(judgement.result(check))
         })
         .collect()
+}
+
+/// The contract for the whole target that takes the place of a check: by [`REPLACED`], or since its one
+/// format is not the check's.
+fn replaced<'a>(case: &'a Case, id: &str) -> Option<&'a str> {
+    let name = case.promises.contract.as_deref()?;
+    let of_other_format = match case.contracts.get(name)?.framing() {
+        Framing::Document => matches!(id, "p2-output-jsonl" | "p2-jsonl-newline" | "p2-jsonl-prompt"),
+        Framing::Lines => id == "p2-output-json",
+    };
+    (of_other_format || REPLACED.contains(&id)).then_some(name)
 }
 
 /// The IDs of the checks that have logic here, in no particular order.

@@ -3,7 +3,7 @@
 use super::case::{Case, Seen};
 use super::scan::Scan;
 use super::verdict::{Finding, Judgement, Look};
-use super::{DECLARE, shown};
+use super::{DECLARE_DATA, DECLARE_JSON, shown};
 use crate::contract::Schema;
 use crate::probe::Probe;
 use crate::report::catalogue::Derived;
@@ -11,8 +11,12 @@ use crate::report::{OutputFormat, Stream};
 
 /// `p2-json-alias`
 pub fn alias(case: &Case) -> Judgement {
-    if ![OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(|format| case.promises.default_flag(format))
-    {
+    // A format that no probe runs in may well be one that the target lacks.
+    let runs_in = |format: &OutputFormat| {
+        case.successes().next().is_none() || case.successes().any(|probe| probe.formats.contains(format))
+    };
+    let mut formats = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter(runs_in);
+    if !formats.any(|format| case.promises.default_flag(format)) {
         return Judgement::NotApplicable("the target's formats are not asked for with `--output`".into());
     }
     let looks = case.derived(Derived::Alias).filter_map(|probe| {
@@ -20,7 +24,7 @@ pub fn alias(case: &Case) -> Judgement {
         let declared = case.probes.iter().find(|declared| Some(declared.name.as_str()) == probe.of())?;
         Some(same(&case.plain(probe, format)?, &case.plain(declared, format)?))
     });
-    Judgement::of(looks, DECLARE)
+    Judgement::of(looks, DECLARE_DATA)
 }
 
 fn same(short: &Seen, long: &Seen) -> Look {
@@ -52,7 +56,9 @@ fn same(short: &Seen, long: &Seen) -> Look {
         return Look::Unknown(format!("{} changes from run to run: see p2-output-stable", long.label()));
     }
     match super::sameness::difference(&scan.shape, &other.shape) {
-        Some(difference) => short.broken(format!("not what `--output` gives: {difference}")),
+        Some(difference) => {
+            short.broken_at_pointer(&difference.pointer, format!("not what `--output` gives: {difference}"))
+        }
         None => Look::Held,
     }
 }
@@ -122,5 +128,5 @@ pub fn schema(case: &Case) -> Judgement {
             None => Look::Held,
         }
     });
-    Judgement::of(looks, DECLARE)
+    Judgement::of(looks, DECLARE_JSON)
 }

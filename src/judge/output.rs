@@ -2,14 +2,24 @@
 
 use super::case::{Accepted, Case, Seen};
 use super::verdict::{Finding, Judgement, Look};
-use super::{DECLARE, shown};
+use super::{DECLARE, DECLARE_DATA, DECLARE_JSON, DECLARE_JSONL, shown};
 use crate::json::ProblemKind;
 use crate::report::catalogue::Derived;
 use crate::report::{OutputFormat, Stream, Variant};
 
 /// `p2-output-format`
 pub fn format(case: &Case) -> Judgement {
-    let taken = OutputFormat::ALL.into_iter().map(|format| taken(case, format));
+    let (mut taken, mut open) = (Vec::new(), Vec::new());
+    for format in OutputFormat::ALL {
+        match case.accepted(format) {
+            Accepted::Yes => taken.push(Look::Held),
+            Accepted::No(seen) => taken.push(refused(&seen)),
+            Accepted::Unknown => open.push(format.name()),
+        }
+    }
+    if !open.is_empty() {
+        taken.push(Look::Unknown(format!("no declared probe succeeded in {}: {DECLARE}", open.join(", "))));
+    }
     let default = case.successes().filter_map(|probe| {
         let bare = case.made_from(Derived::NoFormat, probe).next()?;
         Some(default(case.plain(bare, OutputFormat::Text)?, case.plain(probe, OutputFormat::Text)?))
@@ -18,22 +28,13 @@ pub fn format(case: &Case) -> Judgement {
         .derived(Derived::InvalidFormat)
         .filter_map(|probe| case.plain(probe, OutputFormat::Text))
         .map(|seen| invalid(&seen));
-    Judgement::of(taken.chain(default).chain(invalid), DECLARE)
+    Judgement::of(taken.into_iter().chain(default).chain(invalid), DECLARE)
 }
 
-fn taken(case: &Case, format: OutputFormat) -> Look {
-    match case.accepted(format) {
-        Accepted::Yes => Look::Held,
-        Accepted::No(seen) => {
-            let asked = case.promises.asking(format).join(" ");
-            let detail =
-                format!("`{asked}` is not accepted: exit code {}, and 0 without it", shown(seen.exit()));
-            Look::Broken(Finding::new(seen.start_of(Stream::Stderr, detail)))
-        }
-        Accepted::Unknown => {
-            Look::Unknown(format!("no declared probe succeeded in the format {}: {DECLARE}", format.name()))
-        }
-    }
+fn refused(seen: &Seen) -> Look {
+    let asked = seen.case.promises.asking(seen.format()).join(" ");
+    let detail = format!("`{asked}` is not accepted: exit code {}, and 0 without it", shown(seen.exit()));
+    Look::Broken(Finding::new(seen.start_of(Stream::Stderr, detail)))
 }
 
 /// Without a flag the output is that of `text`.
@@ -63,14 +64,15 @@ fn first_difference(a: &[String], b: &[String]) -> Option<usize> {
 fn invalid(seen: &Seen) -> Look {
     match seen.exit() {
         None => Look::Unknown(seen.unusable().unwrap_or_default()),
-        Some(0) => seen.broken("an output format that does not exist is accepted: expected a usage error"),
+        Some(0) => seen.broken_at_start(Stream::Stdout, "an output format that does not exist is accepted: expected a usage error"),
         Some(_) if !seen.run.stdout.bytes.is_empty() => Look::Broken(Finding::new(seen.start_of(
             Stream::Stdout,
             "an output format that does not exist is refused, but with text on stdout: expected nothing there",
         ))),
         // A target without the code 2 at all is p2-exit-usage's.
         Some(exit) if exit != 2 && super::exits::has_usage_code(seen.case) => {
-            seen.broken(format!("an output format that does not exist ends with exit code {exit}: expected 2, a usage error"))
+            let detail = format!("an output format that does not exist ends with exit code {exit}: expected 2, a usage error");
+            seen.broken_at_start(Stream::Stderr, detail)
         }
         Some(_) => Look::Held,
     }
@@ -78,16 +80,16 @@ fn invalid(seen: &Seen) -> Look {
 
 /// `p2-output-json`
 pub fn json(case: &Case) -> Judgement {
-    parsed(case, OutputFormat::Json, "stdout is not one JSON document")
+    parsed(case, OutputFormat::Json, "stdout is not one JSON document", DECLARE_JSON)
 }
 
 /// `p2-output-jsonl`
 pub fn jsonl(case: &Case) -> Judgement {
-    parsed(case, OutputFormat::Jsonl, "stdout is not JSON lines")
+    parsed(case, OutputFormat::Jsonl, "stdout is not JSON lines", DECLARE_JSONL)
 }
 
 /// Plain runs, and their repetitions: what comes only now and then is found by running again.
-fn parsed(case: &Case, format: OutputFormat, what: &str) -> Judgement {
+fn parsed(case: &Case, format: OutputFormat, what: &str, missing: &str) -> Judgement {
     let runs = case
         .data()
         .filter(|seen| seen.format() == format && matches!(seen.variant(), Variant::Plain | Variant::Repeat));
@@ -110,7 +112,7 @@ fn parsed(case: &Case, format: OutputFormat, what: &str) -> Judgement {
             }),
         }
     });
-    Judgement::of(looks, DECLARE)
+    Judgement::of(looks, missing)
 }
 
 /// `p2-output-pure`
@@ -120,7 +122,7 @@ pub fn pure(case: &Case) -> Judgement {
         Variant::Tty | Variant::HostileEnv => Some(pure_under(&seen)),
         _ => None,
     });
-    Judgement::of(looks, DECLARE)
+    Judgement::of(looks, DECLARE_DATA)
 }
 
 fn plainly_pure(seen: &Seen) -> Look {

@@ -69,13 +69,15 @@ impl Seen<'_> {
 
     /// A broken look at the value that a JSON pointer names in standard output.
     pub fn broken_at_pointer(&self, pointer: &str, detail: impl Into<String>) -> Look {
-        let bytes = self.bytes(Stream::Stdout);
-        let at = json::find_span(bytes.reader(), pointer)
-            .ok()
-            .flatten()
-            .and_then(|span| json::locate(bytes.reader(), span.start).ok())
-            .unwrap_or(Position::START);
+        let at = self.place_of(pointer).unwrap_or(Position::START);
         self.broken_at(Stream::Stdout, at, detail)
+    }
+
+    /// Where the value that a JSON pointer names stands in the document on standard output.
+    pub fn place_of(&self, pointer: &str) -> Option<Position> {
+        let bytes = self.bytes(Stream::Stdout);
+        let span = json::find_span(bytes.reader(), pointer).ok()??;
+        json::locate(bytes.reader(), span.start).ok()
     }
 
     /// Why a check that needs parsed data can't use this run, and which check says so.

@@ -1,14 +1,15 @@
 //! That the same call gives the same thing: whole, each time, in each format, for each command.
 
-use super::DECLARE;
 use super::case::{Case, Seen};
 use super::shape::{Kind, Node, Shape, Type};
 use super::verdict::{Finding, Judgement, Look};
+use super::{DECLARE_BOTH, DECLARE_DATA, DECLARE_JSON};
 use crate::json::ProblemKind;
 use crate::probe::Probe;
 use crate::report::{OutputFormat, Stream, Variant};
 use crate::run::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 impl Seen<'_> {
     /// Whether stdout is a part of what the same call gave under another variant: cut, where the other
@@ -43,7 +44,7 @@ pub fn complete(case: &Case) -> Judgement {
             Some(whole(case, probe, format))
         })
     });
-    Judgement::of(looks, DECLARE)
+    Judgement::of(looks, DECLARE_DATA)
 }
 
 fn whole(case: &Case, probe: &Probe, format: OutputFormat) -> Look {
@@ -74,9 +75,10 @@ fn whole(case: &Case, probe: &Probe, format: OutputFormat) -> Look {
         return Look::Held; // The number of values changes by itself, and each output is whole.
     };
     match readers.iter().find(|seen| size(seen) < expected) {
-        Some(seen) => {
-            seen.broken(format!("{} of {expected} values arrive under {}", size(seen), seen.condition()))
-        }
+        Some(seen) => seen.broken_at_start(
+            Stream::Stdout,
+            format!("{} of {expected} values arrive under {}", size(seen), seen.condition()),
+        ),
         None => Look::Held,
     }
 }
@@ -150,18 +152,34 @@ pub fn stable(case: &Case) -> Judgement {
             }
         }
         match difference(&first.scan().shape, &again.scan().shape) {
-            Some(difference) => again.broken(format!("not the same when run again: {difference}")),
+            Some(difference) => again
+                .broken_at_pointer(&difference.pointer, format!("not the same when run again: {difference}")),
             None => Look::Held,
         }
     });
-    Judgement::of(looks, DECLARE)
+    Judgement::of(looks, DECLARE_DATA)
+}
+
+/// A place where two shapes are not the same.
+pub struct Difference {
+    /// Pointer to the first such place; elements of a list count as one, so its index is 0.
+    pub pointer: String,
+    what: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
 }
 
 /// What is not the same in two shapes, if anything: a key that is always there in one and never in the
 /// other, or another type. Null stands for any type; empty lists say nothing of their elements; keys
 /// that are data (IDs, paths, numbers) may differ.
-pub fn difference(a: &Shape, b: &Shape) -> Option<String> {
-    differ(a, b, &mut String::new())
+pub fn difference(a: &Shape, b: &Shape) -> Option<Difference> {
+    let mut pointer = String::new();
+    let what = differ(a, b, &mut pointer)?;
+    Some(Difference { pointer, what })
 }
 
 fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
@@ -203,7 +221,7 @@ fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
     }
     if let (Some(left), Some(right)) = (&a.items, &b.items) {
         let length = pointer.len();
-        pointer.push_str("/*");
+        pointer.push_str("/0");
         if let Some(found) = differ(left, right, pointer) {
             return Some(found);
         }
@@ -246,7 +264,7 @@ pub fn parity(case: &Case) -> Judgement {
         let lines = case.plain(probe, OutputFormat::Jsonl)?;
         Some(same_records(case, &document, &lines))
     });
-    Judgement::of(looks, DECLARE)
+    Judgement::of(looks, DECLARE_BOTH)
 }
 
 fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
@@ -282,9 +300,10 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
     let is_steady = || steady(document.probe, OutputFormat::Json) && steady(lines.probe, OutputFormat::Jsonl);
     match matched {
         Match::Same => Look::Held,
-        Match::OtherValues(pointer) if is_steady() => lines.broken(format!(
-            "the records have the keys of those at {pointer} in json, but not the same values"
-        )),
+        Match::OtherValues(pointer) if is_steady() => lines.broken_at_start(
+            Stream::Stdout,
+            format!("the records have the keys of those at {pointer} in json, but not the same values"),
+        ),
         Match::OtherValues(_) => Look::Held, // Values that change by themselves.
         Match::None => {
             let count = records.shape.count();
@@ -302,13 +321,16 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
             }
             if list.elements() != count && (count == 0 || related(list, &records.shape)) {
                 let detail = format!("json has {} records at {pointer}, jsonl {count}", list.elements());
-                return lines.broken(detail);
+                return lines.broken_at_start(Stream::Stdout, detail);
             }
             if list.elements() == count && related(list, &records.shape) {
-                return lines.broken(format!(
-                    "the jsonl records have not the keys and types of those at {pointer} in json: {}",
-                    key_difference(list, &records.shape)
-                ));
+                return lines.broken_at_start(
+                    Stream::Stdout,
+                    format!(
+                        "the jsonl records have not the keys and types of those at {pointer} in json: {}",
+                        key_difference(list, &records.shape)
+                    ),
+                );
             }
             Look::Unknown(format!(
                 "no list in the json of {} has the keys of its jsonl records: they can't be told to be the same",
@@ -421,9 +443,9 @@ fn key_difference(list: &Node, lines: &Node) -> String {
     match (missing, more) {
         (Some(key), _) => format!("`{key}` is missing in jsonl"),
         (None, Some(key)) => format!("`{key}` is in jsonl only"),
-        (None, None) => {
-            difference(items, lines).unwrap_or_else(|| "they differ in which records have them".into())
-        }
+        (None, None) => difference(items, lines)
+            .map(|found| found.to_string())
+            .unwrap_or_else(|| "they differ in which records have them".into()),
     }
 }
 
@@ -454,18 +476,25 @@ pub fn envelope(case: &Case) -> Judgement {
             None => first = Some((seen, keys)),
             Some((other, expected)) if *expected != keys => looks.push(seen.broken_at_start(
                 Stream::Stdout,
-                format!(
-                    "top-level keys {}, but {} in {}",
-                    keys.join(", "),
-                    expected.join(", "),
-                    other.label()
-                ),
+                format!("the top-level keys are {}, but {} in {}", few(&keys), few(expected), other.label()),
             )),
             Some(_) => looks.push(Look::Held),
         }
     }
     if commands < 2 && !looks.iter().any(|look| matches!(look, Look::Broken(_))) {
-        return Judgement::Unverified(format!("one shape across commands takes at least two: {DECLARE}"));
+        return Judgement::Unverified(format!(
+            "one shape across commands takes at least two: {DECLARE_JSON}"
+        ));
     }
-    Judgement::of(looks, DECLARE)
+    Judgement::of(looks, DECLARE_JSON)
+}
+
+/// The first of some keys, and how many more there are.
+fn few(keys: &[String]) -> String {
+    const SHOWN: usize = 6;
+    match keys.len() {
+        0 => "none".into(),
+        n if n > SHOWN => format!("{} and {} more", keys[..SHOWN].join(", "), n - SHOWN),
+        _ => keys.join(", "),
+    }
 }

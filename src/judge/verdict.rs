@@ -97,7 +97,7 @@ impl Judgement {
             title: check.title.clone(),
             message,
             evidence: findings.into_iter().take(MAX_EVIDENCE).map(|finding| finding.evidence).collect(),
-            help: matches!(status, Status::Fail | Status::Warn).then(|| check.fix.trim().to_owned()),
+            help: matches!(status, Status::Fail | Status::Warn).then(|| check.fix.clone()),
             docs: format!("agentnative explain {}", check.id),
         }
     }

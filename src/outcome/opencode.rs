@@ -21,7 +21,7 @@ fn take(state: &mut State, event: &Event, kind: &str) -> Taken {
         },
         "message.updated" => message(state, event),
         "message.part.updated" => part(state, event),
-        "message.part.delta" => match (event.text(Field::DeltaMember), event.name(Field::DeltaPart)) {
+        "message.part.delta" => match (event.text(Field::DeltaName), event.name(Field::DeltaPart)) {
             (Some("text"), Some(id)) => {
                 let text = event.text(Field::DeltaText).unwrap_or_default();
                 in_session(state, event, |session| session.texts.append(id, text))

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::report::{Envelope, ErrorObject, Report};
 use crate::sanitize;
 use serde::Serialize;
-use std::io::{ErrorKind, Stderr, Stdout, Write};
+use std::io::{ErrorKind, IsTerminal as _, Stderr, Stdout, Write};
 
 /// A report and how it is to look.
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +64,19 @@ impl Output {
     #[expect(clippy::disallowed_methods, reason = "the one place that writes to the streams")]
     pub fn new(config: OutputConfig) -> Self {
         Self::with(config, std::io::stdout(), std::io::stderr())
+    }
+
+    /// Writes text for other tools just as it is, with a last line feed; a terminal gets it as
+    /// [`Output::text`] would write it.
+    ///
+    /// # Errors
+    /// As [`Output::document`].
+    pub fn raw(&mut self, text: &str) -> Result<()> {
+        if self.out.is_terminal() {
+            return self.text(text);
+        }
+        self.write(text.as_bytes())?;
+        if text.ends_with('\n') { Ok(()) } else { self.write(b"\n") }
     }
 }
 
@@ -169,6 +182,11 @@ impl<O: Write, E: Write> Output<O, E> {
         if self.config.format == OutputFormat::Text && !self.config.quiet {
             self.write_err(&(gate(line, false) + "\n"));
         }
+    }
+
+    /// Asks a person at the terminal: no line feed follows.
+    pub fn question(&mut self, question: &str) {
+        self.write_err(&gate(question, false));
     }
 
     /// Draws `line` in the place of the last progress line, where progress is drawn at all. It is

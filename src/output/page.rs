@@ -199,7 +199,7 @@ impl Page {
 }
 
 /// The lines of `text` in at most `width` columns; a longer word is a line of its own. There is at
-/// least one line.
+/// least one line. What follows in an item of a list stands under its first word.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.split('\n') {
@@ -207,15 +207,17 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
             lines.push(line.to_owned());
             continue;
         }
+        let hang = if line.starts_with("- ") { "  " } else { "" };
         let mut current = String::new();
         for word in line.split_whitespace() {
-            if !current.is_empty() && current.width() + 1 + word.width() > width {
-                lines.push(std::mem::take(&mut current));
-            }
-            if !current.is_empty() {
+            if current.trim_start().is_empty() {
+                current.push_str(word);
+            } else if current.width() + 1 + word.width() > width {
+                lines.push(std::mem::replace(&mut current, format!("{hang}{word}")));
+            } else {
                 current.push(' ');
+                current.push_str(word);
             }
-            current.push_str(word);
         }
         lines.push(current);
     }

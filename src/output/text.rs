@@ -46,7 +46,7 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
     }
     page.blank();
     summary(&mut page, view);
-    Ok(page.finish())
+    Ok(super::gate(&page.finish(), view.config.use_color))
 }
 
 fn header(page: &mut Page, report: &Report) {

@@ -1,7 +1,7 @@
 //! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
 
 use super::{Probe, Promises, Role};
-use crate::config::{FORMAT_PLACE, place_format};
+use crate::config::{Contracts, FORMAT_PLACE, place_format};
 use crate::report::OutputFormat;
 use crate::report::catalogue::Derived;
 use std::collections::BTreeSet;
@@ -24,8 +24,16 @@ pub fn derived(
     promises: &Promises,
     timeout: Duration,
 ) -> Vec<Probe> {
-    let mut probes: Vec<Probe> = kinds.iter().filter_map(|kind| alone(*kind, promises, timeout)).collect();
     let successes: Vec<&Probe> = declared.iter().filter(|probe| probe.exit == Some(0)).collect();
+    let mut probes: Vec<Probe> = kinds.iter().filter_map(|kind| alone(*kind, promises, timeout)).collect();
+    // A format that no declared probe succeeds in may well be one that the target lacks: a call that is
+    // wrong shows nothing in it.
+    if !successes.is_empty() {
+        let has = |format: &OutputFormat| successes.iter().any(|probe| probe.formats.contains(format));
+        for probe in probes.iter_mut().filter(|probe| !probe.is(Derived::Schema)) {
+            probe.formats.retain(|format| *format == OutputFormat::Text || has(format));
+        }
+    }
     for (at, probe) in successes.iter().enumerate() {
         probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, promises, at == 0)));
     }
@@ -71,6 +79,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         exit: None,
         asks_format: true,
         formats: OutputFormat::ALL.to_vec(),
+        contract: Contracts::default(),
         stream: false,
         stdin: None,
         env: Default::default(),

@@ -10,7 +10,7 @@ pub use plan::{help_run, plan};
 pub use recording::Recording;
 pub use spec::specs;
 
-use crate::config::{Formats, ProbeConfig, TargetConfig, place_format};
+use crate::config::{Contracts, Formats, ProbeConfig, TargetConfig, place_format};
 use crate::report::catalogue::Derived;
 use crate::report::{OutputFormat, Stream};
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,8 @@ pub struct Probe {
     pub exit: Option<i32>,
     /// The formats that it is run in.
     pub formats: Vec<OutputFormat>,
+    /// What its output is held to, by format; a path is absolute.
+    pub contract: Contracts,
     /// Its JSON lines are made one after the other, not at once.
     pub stream: bool,
     /// Bytes on standard input; none is a null input.
@@ -74,6 +76,9 @@ pub struct Promises {
     pub schema: Option<Vec<String>>,
     /// Its help lists commands.
     pub has_commands: bool,
+    /// The contract that takes the place of the default rules for the whole target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contract: Option<String>,
 }
 
 impl Promises {
@@ -85,6 +90,7 @@ impl Promises {
             exit_codes: target.exit_codes.clone(),
             schema: target.schema.clone(),
             has_commands,
+            contract: None,
         }
     }
 
@@ -109,6 +115,7 @@ impl Probe {
             asks_format: true,
             exit: Some(config.exit),
             formats: config.formats.clone(),
+            contract: config.contract.clone(),
             stream: config.stream,
             stdin: config.stdin.clone(),
             env: config.env.clone(),

@@ -21,6 +21,10 @@ pub fn plan(
     let mut kinds: BTreeSet<Derived> = behavioral().flat_map(|check| check.derived.iter().copied()).collect();
     // Whether the target takes a format at all is told from it, whatever is checked.
     kinds.insert(Derived::NoFormat);
+    if promises.contract.is_some() {
+        // Other formats and wrong calls are the contract's own affair.
+        kinds.retain(|kind| matches!(kind, Derived::Help | Derived::Version | Derived::Schema));
+    }
     let mut wanted: BTreeMap<OutputFormat, BTreeSet<Variant>> = BTreeMap::new();
     for check in behavioral() {
         for format in &check.runs.formats {

@@ -4,6 +4,7 @@
 //! JSON lines: a head with the target, what it promises and the probes; then one observation a line.
 
 use super::{Probe, Promises};
+use crate::config::Waiver;
 use crate::error::{Error, Issue, Place, Result};
 use crate::report::TargetInfo;
 use crate::run::{Observation, Recorded};
@@ -26,6 +27,12 @@ pub struct Recording {
     pub probes: Vec<Probe>,
     /// What the runs gave.
     pub observations: Vec<Observation>,
+    /// The runs were cut short by a signal.
+    pub interrupted: bool,
+    /// The faults that were known and accepted.
+    pub waivers: Vec<Waiver>,
+    /// What else the reader must know of the runs, such as limits that were not enforced.
+    pub notes: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -34,6 +41,12 @@ struct Head {
     target: TargetInfo,
     promises: Promises,
     probes: Vec<Probe>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    interrupted: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    waivers: Vec<Waiver>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 impl Recording {
@@ -48,6 +61,9 @@ impl Recording {
             target: self.target.clone(),
             promises: self.promises.clone(),
             probes: self.probes.clone(),
+            interrupted: self.interrupted,
+            waivers: self.waivers.clone(),
+            notes: self.notes.clone(),
         };
         let mut write = || -> std::io::Result<()> {
             serde_json::to_writer(&mut out, &head)?;
@@ -87,7 +103,15 @@ impl Recording {
             let observation = recorded.into_observation().map_err(|error| wrong(path, at + 2, 1, &error))?;
             observations.push(observation);
         }
-        Ok(Self { target: head.target, promises: head.promises, probes: head.probes, observations })
+        Ok(Self {
+            target: head.target,
+            promises: head.promises,
+            probes: head.probes,
+            observations,
+            interrupted: head.interrupted,
+            waivers: head.waivers,
+            notes: head.notes,
+        })
     }
 }
 

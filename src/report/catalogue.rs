@@ -102,14 +102,36 @@ static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/checks.rs"))
 static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     let mut checks: Vec<Check> = FILES
         .iter()
-        .map(|(stem, text)| match toml::from_str(text) {
-            Ok(check) => check,
+        .map(|(stem, text)| match toml::from_str::<Check>(text) {
+            Ok(mut check) => {
+                for prose in [&mut check.what, &mut check.why, &mut check.fix] {
+                    *prose = unwrapped(prose);
+                }
+                check
+            }
             Err(error) => panic!("checks/{stem}.toml, which is part of the program, is wrong: {error}"),
         })
         .collect();
     checks.sort_by_key(|check| check.order);
     checks
 });
+
+/// The text with a line for each paragraph and list item: how it is wrapped in the file is not how it is
+/// shown. Code, indented by four or more, stays as it is.
+fn unwrapped(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.trim().lines() {
+        let starts = line.trim().is_empty() || line.starts_with("- ") || line.starts_with("    ");
+        match lines.last_mut() {
+            Some(last) if !starts && !last.trim().is_empty() && !last.starts_with("    ") => {
+                last.push(' ');
+                last.push_str(line.trim());
+            }
+            _ => lines.push(line.trim_end().to_owned()),
+        }
+    }
+    lines.join("\n")
+}
 
 /// All checks, in the order of the report.
 pub fn checks() -> &'static [Check] {

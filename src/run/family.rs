@@ -19,9 +19,10 @@ use std::time::{Duration, Instant};
 /// How many runs this process has under way.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
-/// A sweep gives up when nobody dies of so many looks, a millisecond apart: what is left is in an
-/// uninterruptible wait.
-const TRIES: u32 = 1000;
+/// A sweep gives up when nobody dies of so many looks: what is left is in an uninterruptible wait.
+const TRIES: u32 = 200;
+/// The longest time between two looks of a sweep.
+const LONGEST_PAUSE: Duration = Duration::from_millis(8);
 /// It gives up in any case after this: somebody forks faster than we kill.
 const LONGEST_SWEEP: Duration = Duration::from_secs(10);
 
@@ -52,7 +53,7 @@ impl Family {
         while let Some(stat) = found.get(at) {
             at += 1;
             if !stat.is_zombie() {
-                found.extend(proc::children(stat.pid).into_iter().filter_map(proc::stat));
+                found.extend(proc::children_of(stat).into_iter().filter_map(proc::stat));
             }
         }
         found
@@ -125,6 +126,7 @@ impl Family {
     pub async fn sweep(&self) {
         let start = Instant::now();
         let (mut quiet, mut fewest, mut in_vain) = (0, usize::MAX, 0);
+        let mut pause = Duration::from_millis(1);
         while quiet < 2 && in_vain < TRIES && start.elapsed() < LONGEST_SWEEP {
             let members = self.members();
             if members.is_empty() {
@@ -136,7 +138,9 @@ impl Family {
             fewest = fewest.min(members.len());
             reap_among(&members);
             members.iter().filter(|stat| !stat.is_zombie()).for_each(end);
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            // Those who die need the processor more than we do.
+            tokio::time::sleep(pause).await;
+            pause = LONGEST_PAUSE.min(pause * 2);
         }
     }
 }

@@ -34,6 +34,7 @@ impl Leader {
     /// Starts the launcher, with the other end of the socket as its standard input. Must be called on a
     /// thread that outlives the run: the target is killed when that thread ends.
     pub fn spawn(launcher: &Path, socket: UnixStream) -> io::Result<Self> {
+        #[expect(clippy::disallowed_methods, reason = "the one place that starts processes")]
         let mut command = Command::new(launcher);
         command.arg(LAUNCH_ARGUMENT);
         command.stdin(OwnedFd::from(socket)).stdout(Stdio::null()).stderr(Stdio::null());
@@ -96,7 +97,10 @@ const KILLED_WITHIN_MS: u32 = 500;
 /// closed on our side as soon as they are on their way.
 pub(super) async fn instruct(socket: UnixStream, plan: &Plan, fds: [OwnedFd; 3]) -> io::Result<Answer> {
     let wire = plan.to_wire()?;
-    let sent = send_first(&socket, &wire, &fds.each_ref().map(AsFd::as_fd))?;
+    let sent = match send_first(&socket, &wire, &fds.each_ref().map(AsFd::as_fd)) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Answer::read(&[])),
+        sent => sent?,
+    };
     drop(fds);
     socket.set_nonblocking(true)?;
     let mut socket = tokio::net::UnixStream::from_std(socket)?;

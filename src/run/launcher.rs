@@ -15,11 +15,11 @@ use rustix::process::{
     setrlimit, setsid, umask,
 };
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
@@ -66,11 +66,11 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     }
     umask(Mode::from_raw_mode(0o022));
     dup2_stdin(stdin).map_err(failed("cannot set standard input"))?;
+    if plan.terminal {
+        ioctl_tiocsctty(&stdout).map_err(failed("cannot take the terminal"))?;
+    }
     dup2_stdout(stdout).map_err(failed("cannot set standard output"))?;
     dup2_stderr(stderr).map_err(failed("cannot set standard error"))?;
-    if plan.terminal {
-        ioctl_tiocsctty(io::stdout()).map_err(failed("cannot take the terminal"))?;
-    }
     std::env::set_current_dir(&plan.cwd).map_err(|e| ("cannot enter the working directory", e))?;
     reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
     let enforced = match &plan.sandbox {
@@ -81,6 +81,7 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     tell(socket, &Answer::ready(enforced)).map_err(failed("the checker is gone"))?;
 
     // The standard library sets SIGPIPE back to its default and unblocks all signals before exec.
+    #[expect(clippy::disallowed_methods, reason = "the launcher becomes the target here")]
     let mut command = Command::new(&plan.program);
     command.args(&plan.args).env_clear().envs(plan.env);
     let mut error = command.exec();
@@ -137,12 +138,12 @@ fn reset_signals(ignored: &[i32]) -> io::Result<()> {
 
 /// Lets the process write only below `paths` (and to the devices everybody writes to), open no TCP
 /// connection or port, and signal nobody outside; as far as the kernel can.
-fn confine(paths: &[PathBuf]) -> Result<Enforced, RulesetError> {
+fn confine(paths: &[OsString]) -> Result<Enforced, RulesetError> {
     const DEVICES: &[&str] =
         &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts"];
     // Version 5 adds the control of devices, which would break `isatty` on a terminal opened later.
     let writes = AccessFs::from_write(ABI::V4);
-    let devices = DEVICES.iter().map(PathBuf::from);
+    let devices = DEVICES.iter().map(OsString::from);
     let RestrictionStatus { ruleset, .. } = Ruleset::default()
         .handle_access(writes)?
         .handle_access(AccessNet::from_all(ABI::V4))?

@@ -133,13 +133,13 @@ fn plan(common: &Common, job: &Job, folder: &Folder, mark: &Mark) -> Plan {
     env.insert(Mark::VARIABLE.into(), mark.value().into());
     env.extend(spec.env.clone());
     Plan {
-        program: spec.program.clone(),
+        program: spec.program.clone().into(),
         args: spec.args.clone(),
         env: env.into_iter().collect(),
-        cwd: spec.cwd.clone(),
+        cwd: spec.cwd.clone().into(),
         parent: getpid().as_raw_pid(),
         terminal: spec.key.variant == Variant::Tty,
-        sandbox: spec.sandbox.then(|| vec![folder.path().to_path_buf()]),
+        sandbox: spec.sandbox.then(|| vec![folder.path().into()]),
         // More than all processors can give before the deadline: it ends what outlives ourselves.
         cpu: (spec.deadline.as_secs() + 5) * common.processors,
         file_size: mark.file_size,

@@ -16,21 +16,21 @@ use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 
-/// What the launcher has to do before it becomes the target.
+/// What the launcher has to do before it becomes the target. Paths are [`OsString`]s: as a `PathBuf`, one
+/// that is not UTF-8 cannot be serialised.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
-    pub program: PathBuf,
+    pub program: OsString,
     pub args: Vec<OsString>,
     pub env: Vec<(OsString, OsString)>,
-    pub cwd: PathBuf,
+    pub cwd: OsString,
     /// Our process: when it is gone, so is the target.
     pub parent: i32,
     /// Standard output is a terminal, to become that of the session.
     pub terminal: bool,
     /// Folders and files that may be written, when the target is confined.
-    pub sandbox: Option<Vec<PathBuf>>,
+    pub sandbox: Option<Vec<OsString>>,
     /// Processor time, in seconds.
     pub cpu: u64,
     /// Size of the largest file, in bytes.

@@ -66,11 +66,23 @@ pub(super) fn threads(pid: i32) -> Vec<i32> {
     numbers_in(&format!("/proc/{pid}/task"))
 }
 
-/// The children of all threads of a process. It may miss some while children come and go, so "none"
+/// The children of a process. It may miss some while children come and go, so "none"
 /// counts only when seen twice.
 pub(super) fn children(pid: i32) -> Vec<i32> {
+    children_of_threads(pid, threads(pid))
+}
+
+/// The same for a process that was looked at, which most often has one thread.
+pub(super) fn children_of(seen: &Stat) -> Vec<i32> {
+    match seen.threads {
+        1 => children_of_threads(seen.pid, vec![seen.pid]),
+        _ => children(seen.pid),
+    }
+}
+
+fn children_of_threads(pid: i32, threads: Vec<i32>) -> Vec<i32> {
     let mut found = Vec::new();
-    for thread in threads(pid) {
+    for thread in threads {
         match fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")) {
             Ok(list) => found.extend(list.split_ascii_whitespace().filter_map(|n| n.parse::<i32>().ok())),
             Err(error) if error.kind() == io::ErrorKind::NotFound && thread == pid && stat(pid).is_some() => {

@@ -43,7 +43,7 @@ impl Finder<'_> {
     /// As [`Finder::find`].
     pub fn start(&self, way: Way<'_>) -> Result<PathBuf> {
         match way {
-            Way::Path(path) => Ok(self.cwd.join(path)),
+            Way::Path(path) => Ok(self.below(path)),
             Way::Argv(argv) => self.program(first(argv)?, self.cwd),
             Way::Name(name) => self.named(name),
         }
@@ -59,7 +59,7 @@ impl Finder<'_> {
         let configured = config.map_or(&default[..], |config| &config.targets);
         let (called, arguments) = match way {
             Way::Path(path) if self.cwd.join(path).is_dir() => {
-                let folder = self.cwd.join(path);
+                let folder = self.below(path);
                 let root = config.map_or(&*folder, |config| &config.root);
                 let (configured, bin) = self.selected(configured)?;
                 return configured.iter().map(|target| self.in_folder(&folder, root, target, bin)).collect();
@@ -79,7 +79,7 @@ impl Finder<'_> {
             several => {
                 several.iter().find(|target| target.name.as_ref() == Some(&name)).ok_or_else(|| {
                     none_called(&name, several)
-                        .hint("check the folder to check them all, or give another --config")
+                        .hint("leave the program out and choose a target with --bin NAME")
                 })?
             }
         };
@@ -143,6 +143,11 @@ impl Finder<'_> {
     fn program(&self, word: &OsStr, base: &Path) -> Result<PathBuf> {
         let is_path = word.as_bytes().contains(&b'/');
         if is_path { (self.resolve)(base.join(word).as_os_str()) } else { (self.resolve)(word) }
+    }
+
+    /// A path from the current folder on, without `.` in it.
+    fn below(&self, path: &Path) -> PathBuf {
+        self.cwd.join(path).components().collect()
     }
 
     /// The program on PATH that `--command` names.

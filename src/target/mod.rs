@@ -19,8 +19,10 @@ pub use skeleton::skeleton;
 
 use crate::config::TargetConfig;
 use crate::report::TargetInfo;
+use crate::sanitize::lossless;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// A CLI to check: an argv prefix, and what is said of it.
@@ -56,10 +58,11 @@ impl Target {
 
     /// The target as a report has it; the project's folder is relative to `cwd` if it is below it.
     pub fn info(&self, cwd: &Path) -> TargetInfo {
-        let arguments = self.prefix_args.iter().map(|arg| arg.to_string_lossy().into_owned());
+        let words =
+            std::iter::once(self.program.as_os_str()).chain(self.prefix_args.iter().map(|arg| &**arg));
         TargetInfo {
             name: self.name.clone(),
-            command: std::iter::once(self.program.to_string_lossy().into_owned()).chain(arguments).collect(),
+            command: words.map(|word| lossless(word.as_bytes()).into_owned()).collect(),
             project: self.project.as_ref().map(|project| shown(&project.folder, cwd)),
         }
     }

@@ -1,9 +1,10 @@
 //! What a run is seen to wait for.
 
-use super::support::text;
+use super::support::{spec, text};
 use super::{all, python, run, sh};
 use agentnative::report::Variant;
-use agentnative::run::End;
+use agentnative::run::{End, Waiting, resolve};
+use std::ffi::OsStr;
 
 #[test]
 fn an_open_silent_stdin_finds_prompts() {
@@ -65,4 +66,20 @@ fn a_question_on_the_terminal_is_seen() {
     assert_eq!((&seen.end, format!("{:?}", seen.waiting)), (&End::Waited, "Some(Terminal)".into()));
     // Without a terminal it has nowhere to ask.
     assert_eq!(run(python(getpass, Variant::Plain)).end, End::Exited(1));
+}
+
+#[test]
+fn an_event_loop_that_listens_to_stdin_is_a_prompt() {
+    let path = std::env::var_os("PATH");
+    let Ok(node) = resolve(OsStr::new("node"), path.as_deref()) else {
+        eprintln!("skipped: there is no node here");
+        return;
+    };
+    let asks = "require('readline').createInterface({input: process.stdin, output: process.stdout})\
+                .question('Name: ', () => process.exit(3))";
+    let has_a_timer = "process.stdin.resume(); setTimeout(() => process.exit(4), 1500)";
+    let specs = [asks, has_a_timer].map(|js| spec(node.to_str().unwrap(), &["-e", js], Variant::OpenStdin));
+    let seen = all(specs.into());
+    assert_eq!((&seen[0].end, seen[0].waiting), (&End::Waited, Some(Waiting::Stdin)));
+    assert_eq!((&seen[1].end, seen[1].waiting), (&End::Exited(4), None));
 }

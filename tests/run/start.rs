@@ -5,6 +5,8 @@ use super::{all, python, run, sh};
 use agentnative::report::Variant;
 use agentnative::run::{End, Enforced, HOSTILE, Runner, Stdin};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -53,6 +55,22 @@ fn a_launch_failure_is_never_an_exit_code() {
     let mut nul = sh("exit 0", Variant::Plain);
     nul.args.push("a\0b".into());
     assert!(matches!(run(nul).end, End::NotStarted(22, _)));
+}
+
+#[test]
+fn names_that_are_not_utf8_are_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join(OsStr::from_bytes(b"f\xff"));
+    std::fs::create_dir(&below).unwrap();
+    let program = below.join(OsStr::from_bytes(b"p\xfe"));
+    std::fs::write(&program, "#!/bin/sh\nprintf %s \"$1\"; pwd\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut odd = sh("", Variant::Plain);
+    (odd.program, odd.cwd, odd.args) = (program, below.clone(), vec![OsStr::from_bytes(b"\xfd").into()]);
+    odd.sandbox = true;
+    let seen = run(odd);
+    assert_eq!(seen.end, End::Exited(0));
+    assert_eq!(bytes(&seen.stdout), [b"\xfd", below.as_os_str().as_bytes(), b"\n"].concat());
 }
 
 #[test]

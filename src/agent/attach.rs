@@ -1,0 +1,108 @@
+//! Files and images that go along with a query.
+
+use super::failure::{Code, Failure, Result};
+use super::model::Image;
+use super::settings::Limits;
+use base64::Engine as _;
+use serde::Serialize;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// One attached file, as the contracts tell of it.
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
+pub struct Attached {
+    /// As it was named.
+    pub path: String,
+    /// In bytes.
+    pub size: u64,
+    /// Its media type.
+    #[serde(rename = "type")]
+    pub mime: String,
+}
+
+impl Attached {
+    /// Whether it is an image, and not text.
+    pub fn is_image(&self) -> bool {
+        self.mime.starts_with("image/")
+    }
+}
+
+/// All that is attached, read.
+#[derive(Debug, Default)]
+pub struct Attachments {
+    /// In the order of the command line.
+    pub list: Vec<Attached>,
+    /// The text files, as the model gets them.
+    pub text: String,
+    /// The images.
+    pub images: Vec<Image>,
+}
+
+/// The kinds of images, by the bytes that they begin with.
+const IMAGES: &[(&[u8], &str)] =
+    &[(b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif")];
+
+/// Reads the files.
+///
+/// # Errors
+/// One of the `ATTACHMENT_*` codes.
+pub fn read(paths: &[PathBuf], limits: Limits) -> Result<Attachments> {
+    let mut all = Attachments::default();
+    for path in paths {
+        let bytes = bytes(path, limits.bytes)?;
+        let size = bytes.len() as u64;
+        let name = path.display().to_string();
+        if let Some(mime) = image(&bytes) {
+            let base64 = base64::engine::general_purpose::STANDARD.encode(&bytes);
+            all.images.push(Image { mime: mime.into(), base64 });
+            all.list.push(Attached { path: name, size, mime: mime.into() });
+            too_many(all.images.len(), limits.images, "images", Code::AttachmentTooManyImages)?;
+            continue;
+        }
+        let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+        let Some(text) = text else {
+            let message = format!("{name} is neither text nor a PNG, JPEG, GIF or WebP image");
+            return Err(Failure::new(Code::AttachmentTypeUnsupported, message));
+        };
+        all.text.push_str(&format!("\n\n--- {name} ---\n{text}"));
+        all.list.push(Attached { path: name, size, mime: "text/plain".into() });
+        too_many(all.list.len() - all.images.len(), limits.files, "files", Code::AttachmentTooManyFiles)?;
+    }
+    Ok(all)
+}
+
+fn too_many(count: usize, limit: usize, what: &str, code: Code) -> Result<()> {
+    if count > limit {
+        return Err(Failure::new(code, format!("more than {limit} {what} are attached")));
+    }
+    Ok(())
+}
+
+fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let fail = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => {
+            Failure::new(Code::AttachmentNotFound, format!("attached file not found: {}", path.display()))
+        }
+        _ => Failure::new(Code::AttachmentUnreadable, format!("cannot read {}: {error}", path.display())),
+    };
+    // A folder or a pipe is no file to send, and opening a pipe would wait for its writer.
+    if !std::fs::metadata(path).map_err(fail)?.is_file() {
+        let message = format!("cannot read {}: it is no regular file", path.display());
+        return Err(Failure::new(Code::AttachmentUnreadable, message));
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(fail)?;
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(fail)?;
+    if bytes.len() as u64 > limit {
+        let message = format!("{} is larger than {limit} bytes", path.display());
+        return Err(Failure::new(Code::AttachmentTooLarge, message));
+    }
+    Ok(bytes)
+}
+
+fn image(bytes: &[u8]) -> Option<&'static str> {
+    if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
+        return Some("image/webp");
+    }
+    IMAGES.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, mime)| *mime)
+}

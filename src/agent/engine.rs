@@ -1,0 +1,140 @@
+//! The loop: query, model, tools, model, until the model has its final word or the turns are used up.
+
+use super::attach;
+use super::event::{Ending, Event};
+use super::failure::{Code, Failure, Result};
+use super::model::{Message, Provider, ToolSpec, Trouble, Turn};
+use super::options::{ApprovalMode, Options, ToolsMode};
+use super::providers;
+use super::query;
+use super::tools::{Approve, Running, Toolbox};
+use std::io::IsTerminal as _;
+use std::time::Duration;
+
+/// Longest wait that a provider may ask for.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+/// Longest wait of our own.
+const MAX_BACKOFF: Duration = Duration::from_secs(8);
+
+const SYSTEM: &str = "You are an agent with tools that work in one folder. Use them to do what the user \
+                      asks for, then answer in a few words.";
+
+/// Runs a query to its end, and tells of everything on the way.
+pub fn run(
+    options: &Options,
+    running: Running,
+    approve: &mut Approve,
+    tell: &mut dyn FnMut(Event),
+) -> Ending {
+    match work(options, running, approve, tell) {
+        Ok(answer) => Ending::Answer(answer),
+        Err(failure) => Ending::Failed(failure),
+    }
+}
+
+fn work(
+    options: &Options,
+    running: Running,
+    approve: &mut Approve,
+    tell: &mut dyn FnMut(Event),
+) -> Result<String> {
+    if options.approval == ApprovalMode::Ask && !std::io::stdin().is_terminal() {
+        let message = "--approval-mode ask needs a person at a terminal on standard input";
+        return Err(Failure::new(Code::InteractiveApprovalTty, message).hint("use auto or never"));
+    }
+    let query = query::find(&options.query)?;
+    tell(Event::Query { text: query.clone(), attached: Vec::new() });
+    let attached = attach::read(&options.attach, options.limits)?;
+    let toolbox = Toolbox::open(&options.workspace, options.profile, options.approval, running)?;
+    let mut provider = providers::open(options)?;
+    if !attached.images.is_empty() && !provider.sees_images() {
+        let message = format!("{}/{} takes no images", provider.name(), provider.model());
+        return Err(Failure::new(Code::VisionNotSupported, message));
+    }
+    tell(Event::Query { text: query.clone(), attached: attached.list });
+    let mut specs = if options.tools_mode == ToolsMode::Off { Vec::new() } else { toolbox.specs() };
+    tell(Event::Started {
+        provider: provider.name().to_owned(),
+        model: provider.model().to_owned(),
+        tools: !specs.is_empty(),
+    });
+    let mut messages = vec![
+        Message::System(options.system.clone().unwrap_or_else(|| SYSTEM.to_owned())),
+        Message::User { text: query + &attached.text, images: attached.images },
+    ];
+    for _ in 0..options.max_tool_turns {
+        tell(Event::TurnStarted);
+        let turn = ask(options, provider.as_mut(), &messages, &mut specs, tell)?;
+        tell(Event::TurnEnded { usage: turn.usage });
+        if turn.calls.is_empty() {
+            return Ok(turn.text.trim().to_owned());
+        }
+        messages.push(Message::Assistant { text: turn.text, calls: turn.calls.clone() });
+        for call in &turn.calls {
+            let record = toolbox.call(call, &|text| provider.hide(text), approve, tell);
+            messages.push(Message::Tool {
+                id: record.id.clone(),
+                content: record.text(),
+                ok: record.outcome.is_ok(),
+            });
+        }
+    }
+    let message = format!("no final answer within {} turns", options.max_tool_turns);
+    Err(Failure::new(Code::MaxToolTurnsNoFinal, message).hint("raise --max-tool-turns"))
+}
+
+/// One turn, asked for again while that may help.
+fn ask(
+    options: &Options,
+    provider: &mut dyn Provider,
+    messages: &[Message],
+    specs: &mut Vec<ToolSpec>,
+    tell: &mut dyn FnMut(Event),
+) -> Result<Turn> {
+    let mut attempt = 0;
+    loop {
+        let (failure, after) = match provider.turn(messages, specs, tell) {
+            Ok(turn) => return Ok(turn),
+            Err(Trouble::Final(failure)) => return Err(failure),
+            Err(Trouble::NoTools(_)) if options.tools_mode == ToolsMode::Auto && !specs.is_empty() => {
+                specs.clear();
+                tell(Event::ToolsRefused);
+                continue;
+            }
+            Err(Trouble::NoTools(failure)) => {
+                return Err(Failure { code: Code::ToolsNotSupported, ..failure });
+            }
+            Err(Trouble::Again { failure, after }) => (failure, after),
+        };
+        let too_long = after.is_some_and(|after| after > MAX_WAIT);
+        if attempt == options.max_retries || too_long {
+            return Err(exhausted(failure, attempt, after.filter(|_| too_long)));
+        }
+        attempt += 1;
+        let wait = after.unwrap_or_else(|| backoff(options.retry_base, attempt));
+        tell(Event::Retry { attempt, message: failure.message, wait });
+        std::thread::sleep(wait);
+    }
+}
+
+/// The last failure, told as the end of all attempts when there were several.
+fn exhausted(failure: Failure, retries: u32, asked: Option<Duration>) -> Failure {
+    let code = match failure.code {
+        Code::ProviderError if retries > 0 || asked.is_some() => Code::RetryExhausted,
+        code => code,
+    };
+    let message = match (asked, retries) {
+        (Some(wait), _) => format!("{} (asks to wait {} s)", failure.message, wait.as_secs()),
+        (None, 0) => failure.message.clone(),
+        (None, retries) => format!("{} (after {retries} retries)", failure.message),
+    };
+    Failure { code, message, ..failure }
+}
+
+/// The base, doubled with each attempt, up to a limit; of that, a half to the whole by chance, so
+/// that many agents do not come back at once.
+fn backoff(base: Duration, attempt: u32) -> Duration {
+    let whole = base.saturating_mul(1 << (attempt - 1).min(16)).min(MAX_BACKOFF);
+    let chance = (super::clock::fresh() % 1000) as f64 / 1000.0;
+    whole.mul_f64(0.5 + chance / 2.0)
+}

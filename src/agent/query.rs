@@ -1,0 +1,46 @@
+//! Where the query comes from.
+
+use super::failure::{Code, Failure, Result};
+use std::io::{IsTerminal, Read};
+
+/// Most bytes of a query on standard input.
+const MAX: u64 = 1 << 20;
+
+/// The words of the command line, joined by spaces; without any, standard input, read to its end
+/// unless it is a terminal.
+///
+/// # Errors
+/// [`Code::NoQuery`] when there is none, and [`Code::InvalidOption`] for one that is not text.
+pub fn find(words: &[String]) -> Result<String> {
+    let joined = words.join(" ");
+    if !words.is_empty() && joined.trim().is_empty() {
+        return Err(none("the query is empty"));
+    }
+    if !words.is_empty() {
+        return Ok(joined.trim().to_owned());
+    }
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        return Err(none("there is no query"));
+    }
+    let mut bytes = Vec::new();
+    stdin
+        .lock()
+        .take(MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::new(Code::RuntimeError, format!("cannot read standard input: {error}")))?;
+    if bytes.len() as u64 > MAX {
+        let message = format!("the query on standard input is longer than {MAX} bytes");
+        return Err(Failure::new(Code::InvalidOption, message));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::new(Code::InvalidOption, "the query on standard input is not UTF-8"))?;
+    match text.trim() {
+        "" => Err(none("there is no query, and standard input is empty")),
+        text => Ok(text.to_owned()),
+    }
+}
+
+fn none(message: &str) -> Failure {
+    Failure::new(Code::NoQuery, message).hint("give it as words, or on standard input")
+}

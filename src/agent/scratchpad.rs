@@ -1,0 +1,97 @@
+//! The scratchpad: a JSON line for each thing that a run does, kept after it.
+//!
+//! For the Dexter contracts it is `.dexter/scratchpad/*.jsonl` in the workspace, and they name it.
+//! Else it lies in the user's state folder, so that nobody's project is littered.
+
+use super::clock;
+use super::event::{Ending, Event};
+use super::options::Options;
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, OpenOptions};
+use serde_json::{Value, json};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Where the Dexter contracts want it, relative to the workspace.
+const DEXTER: &str = ".dexter/scratchpad";
+
+/// The open scratchpad of a run.
+#[derive(Debug)]
+pub struct Scratchpad {
+    file: File,
+    /// As the contracts name it.
+    pub name: String,
+}
+
+impl Scratchpad {
+    /// Makes the file.
+    ///
+    /// # Errors
+    /// When its folder cannot be made or written to.
+    pub fn create(options: &Options) -> io::Result<Self> {
+        let (folder, shown) = if options.contract.is_dexter() {
+            // Beneath the workspace, whatever links there are.
+            let workspace = Dir::open_ambient_dir(&options.workspace, ambient_authority())?;
+            workspace.create_dir_all(DEXTER)?;
+            (workspace.open_dir(DEXTER)?, PathBuf::from(DEXTER))
+        } else {
+            let path = state_folder()?;
+            std::fs::create_dir_all(&path)?;
+            (Dir::open_ambient_dir(&path, ambient_authority())?, path)
+        };
+        let now = clock::now_ms();
+        let name = format!("{}_{:012x}.jsonl", clock::stamp(now), clock::fresh() & 0xffff_ffff_ffff);
+        let file = folder.open_with(&name, OpenOptions::new().append(true).create_new(true))?;
+        Ok(Self { file, name: shown.join(name).display().to_string() })
+    }
+
+    /// Writes down what happened. Losing a line of it is no reason to fail.
+    pub fn event(&mut self, event: &Event) {
+        let line = match event {
+            Event::Started { provider, model, .. } => {
+                json!({"type": "start", "provider": provider, "model": model})
+            }
+            Event::Retry { attempt, message, .. } => {
+                json!({"type": "retry", "attempt": attempt, "message": message})
+            }
+            Event::ToolFinished(record) => json!({
+                "type": "tool_result", "toolName": record.tool, "args": record.input, "result": record.text(),
+                "ok": record.outcome.is_ok(), "durationMs": record.duration,
+            }),
+            _ => return,
+        };
+        self.line(line);
+    }
+
+    /// Writes down the query.
+    pub fn query(&mut self, query: &str) {
+        self.line(json!({"type": "init", "content": query}));
+    }
+
+    /// Writes down the end.
+    pub fn end(&mut self, ending: &Ending) {
+        self.line(match ending {
+            Ending::Answer(answer) => json!({"type": "answer", "content": answer}),
+            Ending::Failed(failure) => {
+                json!({"type": "error", "code": failure.code.name(), "content": failure.message})
+            }
+        });
+    }
+
+    fn line(&mut self, mut line: Value) {
+        line["timestamp"] = clock::iso(clock::now_ms()).into();
+        let _ = self.file.write_all(format!("{line}\n").as_bytes());
+    }
+}
+
+fn state_folder() -> io::Result<PathBuf> {
+    let var = |name| std::env::var_os(name).filter(|value| Path::new(value).is_absolute());
+    let state = match (var("XDG_STATE_HOME"), var("HOME")) {
+        (Some(state), _) => PathBuf::from(state),
+        (None, Some(home)) => Path::new(&home).join(".local/state"),
+        (None, None) => {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "neither XDG_STATE_HOME nor HOME is set"));
+        }
+    };
+    Ok(state.join("reference-agent/scratchpad"))
+}

@@ -1,0 +1,285 @@
+//! `agentnative validate`
+
+use crate::contract::{Contract, Ending, Finding, Framing, Settings, Validation, Verdict};
+use crate::error::{Error, Result};
+use crate::output::{Cell, Output, OutputFormat, Page, Tone};
+use crate::sanitize;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::thread;
+use walkdir::WalkDir;
+
+#[derive(clap::Args)]
+pub(super) struct ValidateArgs {
+    /// Name of a bundled contract, or path of a contract folder or schema file (with a `/`, or ending in .json).
+    #[arg(long, value_name = "NAME|SCHEMA|DIR")]
+    contract: String,
+    /// How data is put into the files; the contract says so, and for a schema file it is one document
+    /// unless a file's name ends in .jsonl or .ndjson.
+    #[arg(long, value_enum, value_name = "FRAMING")]
+    framing: Option<Framing>,
+    /// Show at most so many errors of a file, then a count.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    max_errors: usize,
+    /// Judge this exit code together with the data (of a run that died of signal n: 128 + n).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8))]
+    exit_code: Option<u8>,
+    /// The condition of the contract that the run is in.
+    #[arg(long, value_name = "NAME")]
+    condition: Option<String>,
+    /// Threads that validate JSON lines; as many as there are processors if not given, at most 8.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    jobs: Option<u8>,
+    /// Files, folders (their *.json, *.jsonl and *.ndjson), or - for standard input, which is the default.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+/// What validating came to.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Validated {
+    /// Name or path of the contract.
+    contract: String,
+    /// Nothing is wrong with any file.
+    valid: bool,
+    /// The files.
+    files: Vec<ValidatedFile>,
+}
+
+/// What validating a file came to.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ValidatedFile {
+    /// The file; "-" for standard input. Bytes of its name that are not UTF-8 are spelt `\xNN`.
+    file: String,
+    /// Nothing is wrong with it.
+    valid: bool,
+    /// Number of records; 1 for a document.
+    records: u64,
+    /// Length in bytes.
+    bytes: u64,
+    /// The first errors.
+    errors: Vec<Finding>,
+    /// How many more records (or faults of JSON) have errors.
+    more: u64,
+    /// How many records of types that the contract does not know.
+    unknown_types: BTreeMap<String, u64>,
+    /// How many things could not be judged, because too much had to be remembered.
+    unjudged: u64,
+}
+
+/// A line of `validate --output jsonl`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Line<'a> {
+    Error {
+        file: &'a str,
+        #[serde(flatten)]
+        finding: &'a Finding,
+    },
+    File {
+        file: &'a str,
+        valid: bool,
+        records: u64,
+        bytes: u64,
+        more: u64,
+        unknown_types: &'a BTreeMap<String, u64>,
+        unjudged: u64,
+    },
+    Summary {
+        contract: &'a str,
+        valid: bool,
+        files: usize,
+        invalid: usize,
+    },
+}
+
+pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
+    let contract = Contract::named(Path::new(""), &args.contract)?;
+    let ending = Ending { exit: args.exit_code.map(i32::from), condition: args.condition.as_deref() };
+    if let Some(name) = ending.condition
+        && !contract.about().conditions.iter().any(|condition| condition.name == name)
+    {
+        let names: Vec<String> = contract.about().conditions.into_iter().map(|condition| condition.name).collect();
+        let error = Error::usage(format!("the contract has no condition `{name}`"));
+        return Err(error.hint(format!("its conditions: {}", names.join(", "))));
+    }
+    let framing = args.framing.unwrap_or(contract.framing());
+    let jobs = args.jobs.map_or_else(|| thread::available_parallelism().map_or(1, |n| n.get().min(8)), usize::from);
+    let settings = Settings { framing, max_errors: args.max_errors, ending, threads: jobs };
+    let mut validation = Validation::new(&contract, settings);
+    let mut files = Vec::new();
+    for path in inputs(&args.files)? {
+        let mut settings = settings;
+        if args.framing.is_none() && contract.is_bare_schema() && is_lines(&path) {
+            settings.framing = Framing::Lines;
+        }
+        let (reader, length) = open(&path)?;
+        if length.is_some_and(|length| length < 2 << 20) {
+            settings.threads = 1;
+        }
+        validation.set(settings);
+        let name = sanitize::lossless(path.as_os_str().as_bytes()).into_owned();
+        let mut progress = |bytes: u64| output.progress(&progress_line(&name, bytes, length));
+        let verdict = validation.input(reader, &mut progress);
+        output.clear_progress();
+        let verdict = verdict.map_err(|error| Error::general(format!("cannot read {name}: {error}")))?;
+        let file = ValidatedFile::new(name, verdict);
+        match output.config().format {
+            OutputFormat::Text => show(&file, output)?,
+            OutputFormat::Jsonl => stream(&file, output)?,
+            OutputFormat::Json => {}
+        }
+        files.push(file);
+    }
+    let invalid = files.iter().filter(|file| !file.valid).count();
+    let validated = Validated { contract: contract.name().to_owned(), valid: invalid == 0, files };
+    match output.config().format {
+        OutputFormat::Text if validated.files.len() > 1 => {
+            let line = format!("{} files, {invalid} invalid", validated.files.len());
+            output.text(&line)?;
+        }
+        OutputFormat::Text => {}
+        OutputFormat::Json => output.document("validate", validated.valid, &validated)?,
+        OutputFormat::Jsonl => {
+            let (contract, files) = (&validated.contract, validated.files.len());
+            output.record(&Line::Summary { contract, valid: validated.valid, files, invalid })?;
+        }
+    }
+    Ok(u8::from(!validated.valid))
+}
+
+impl ValidatedFile {
+    fn new(file: String, verdict: Verdict) -> Self {
+        Self {
+            file,
+            valid: verdict.is_valid(),
+            records: verdict.records,
+            bytes: verdict.bytes,
+            errors: verdict.findings,
+            more: verdict.more,
+            unknown_types: verdict.unknown,
+            unjudged: verdict.unjudged,
+        }
+    }
+
+    /// What there is to say of a file as a whole.
+    fn notes(&self) -> String {
+        let mut notes = match self.records {
+            1 => "1 record".to_owned(),
+            records => format!("{records} records"),
+        };
+        let unknown: u64 = self.unknown_types.values().sum();
+        if unknown > 0 {
+            notes.push_str(&format!(", {unknown} of {} unknown types", self.unknown_types.len()));
+        }
+        if self.unjudged > 0 {
+            notes.push_str(&format!(", {} things not judged: too much to remember", self.unjudged));
+        }
+        notes
+    }
+}
+
+fn show(file: &ValidatedFile, output: &mut Output) -> Result<()> {
+    for error in &file.errors {
+        let place = match (error.line, error.column) {
+            (Some(line), Some(column)) => format!("{}:{line}:{column}", file.file),
+            (Some(line), None) => format!("{}:{line}", file.file),
+            _ => file.file.clone(),
+        };
+        let pointer = if error.pointer.is_empty() { "(root)" } else { &error.pointer };
+        let mut page = Page::new(output.config());
+        page.line(
+            0,
+            &[
+                Cell::new(Tone::Strong, format!("{place}: ")),
+                Cell::new(Tone::Plain, format!("{pointer}: {} ", error.message)),
+                Cell::new(Tone::Dim, format!("[{}]", error.rule)),
+            ],
+        );
+        output.text(&page.finish())?;
+    }
+    let mut page = Page::new(output.config());
+    let (tone, word) = match (file.valid, file.more) {
+        (true, _) if output.config().quiet => return Ok(()),
+        (true, _) => (Tone::Good, format!("valid ({})", file.notes())),
+        (false, 0) => (Tone::Bad, format!("invalid: {} ({})", errors(file.errors.len()), file.notes())),
+        (false, more) => {
+            let word = format!("invalid: {} and {more} more records with errors ({})", errors(file.errors.len()), file.notes());
+            (Tone::Bad, word)
+        }
+    };
+    page.line(0, &[Cell::new(Tone::Plain, format!("{}: ", file.file)), Cell::new(tone, word)]);
+    output.text(&page.finish())
+}
+
+fn errors(count: usize) -> String {
+    if count == 1 { "1 error".to_owned() } else { format!("{count} errors") }
+}
+
+fn stream(file: &ValidatedFile, output: &mut Output) -> Result<()> {
+    for finding in &file.errors {
+        output.record(&Line::Error { file: &file.file, finding })?;
+    }
+    output.record(&Line::File {
+        file: &file.file,
+        valid: file.valid,
+        records: file.records,
+        bytes: file.bytes,
+        more: file.more,
+        unknown_types: &file.unknown_types,
+        unjudged: file.unjudged,
+    })
+}
+
+fn progress_line(name: &str, bytes: u64, length: Option<u64>) -> String {
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    match length {
+        Some(length) => format!("{name}: {:.0} of {:.0} MB", megabytes(bytes), megabytes(length)),
+        None => format!("{name}: {:.0} MB", megabytes(bytes)),
+    }
+}
+
+/// The files, and those in the folders, sorted by name.
+fn inputs(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    if named.is_empty() {
+        return Ok(vec![PathBuf::from("-")]);
+    }
+    let mut inputs = Vec::new();
+    for path in named {
+        if path.as_os_str() == "-" || !path.is_dir() {
+            inputs.push(path.clone());
+            continue;
+        }
+        let before = inputs.len();
+        for entry in WalkDir::new(path).sort_by_file_name() {
+            let entry = entry.map_err(|error| Error::usage(format!("cannot read {}: {error}", path.display())))?;
+            let data = entry.path().extension().is_some_and(|extension| extension == "json") || is_lines(entry.path());
+            if entry.file_type().is_file() && data {
+                inputs.push(entry.into_path());
+            }
+        }
+        if inputs.len() == before {
+            return Err(Error::usage(format!("there is no *.json, *.jsonl or *.ndjson in {}", path.display())));
+        }
+    }
+    Ok(inputs)
+}
+
+fn is_lines(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "jsonl" || extension == "ndjson")
+}
+
+/// The input, and its length where that is known.
+fn open(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
+    if path.as_os_str() == "-" {
+        return Ok((Box::new(io::stdin()), None));
+    }
+    let file = File::open(path).map_err(|error| Error::usage(format!("cannot open {}: {error}", path.display())))?;
+    let length = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
+    Ok((Box::new(file), length))
+}

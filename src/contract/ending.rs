@@ -1,0 +1,131 @@
+//! Exit code and payload: whether they go together.
+
+use super::judge::alternatives;
+use super::spec::{Condition, Payload, Spec};
+use super::violation::{Broken, Violation};
+
+/// How a run ended, as far as that is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ending<'a> {
+    /// The exit code. Of a run that died of signal n it is 128 + n, as a shell tells it.
+    pub exit: Option<i32>,
+    /// The condition that the run is said to be in.
+    pub condition: Option<&'a str>,
+}
+
+impl Ending<'_> {
+    /// A run that ended with this exit code.
+    pub const fn exit(code: i32) -> Self {
+        Self { exit: Some(code), condition: None }
+    }
+}
+
+const RULE: &str = "exit-code";
+
+/// Judges how the run ended; gives whether the payload has to be whole.
+pub(super) fn end(
+    spec: &Spec,
+    ending: &Ending<'_>,
+    events: u64,
+    payload: u64,
+    out: &mut Vec<Violation>,
+) -> bool {
+    let run = Run { spec, events, payload };
+    let mut found = |message: String| out.push(Violation::of_rule(Broken::Exit, RULE, "", message));
+    if let Some(name) = ending.condition {
+        let Some(condition) = spec.conditions.iter().find(|condition| condition.name == name) else {
+            let names = spec.conditions.iter().map(|condition| format!("`{}`", condition.name)).collect();
+            found(format!("the contract has no condition `{name}`, expected {}", alternatives(names)));
+            return true;
+        };
+        if let Some(code) = ending.exit
+            && !condition.exit.contains(&code)
+        {
+            found(format!("the exit code is {code}, expected {} when {}", codes(condition), said(condition)));
+        }
+        if let Some(reason) = run.refusal(condition) {
+            found(format!("{reason} when {}", said(condition)));
+        }
+        return condition.payload == Payload::Whole;
+    }
+    let Some(code) = ending.exit.filter(|_| !spec.conditions.is_empty()) else { return true };
+    let of_code: Vec<&Condition> = spec
+        .conditions
+        .iter()
+        .filter(|condition| !condition.declared && condition.exit.contains(&code))
+        .collect();
+    if let Some(condition) = of_code.iter().find(|condition| run.refusal(condition).is_none()) {
+        return condition.payload == Payload::Whole;
+    }
+    let Some(first) = of_code.first() else {
+        let mut all: Vec<i32> = spec.conditions.iter().flat_map(|condition| condition.exit.clone()).collect();
+        all.sort_unstable();
+        all.dedup();
+        let all = all.iter().map(ToString::to_string).collect();
+        found(format!(
+            "the exit code is {code}, which the contract does not have; expected {}",
+            alternatives(all)
+        ));
+        return events > 0;
+    };
+    let fitting = spec.conditions.iter().filter(|condition| run.refusal(condition).is_none());
+    let fitting: Vec<String> =
+        fitting.map(|condition| format!("{} ({})", codes(condition), condition.name)).collect();
+    let reason = if let [only] = of_code.as_slice() {
+        run.refusal(only).unwrap_or_default()
+    } else {
+        let names = of_code.iter().map(|condition| format!("`{}`", condition.name)).collect();
+        format!("the payload is that of none of {}", alternatives(names))
+    };
+    let hint = if fitting.is_empty() {
+        String::new()
+    } else {
+        format!("; such a payload goes with exit code {}", alternatives(fitting))
+    };
+    found(format!("the exit code is {code} ({}), but {reason}{hint}", first.what.trim_end_matches('.')));
+    events > 0
+}
+
+fn said(condition: &Condition) -> String {
+    format!("the run is `{}` ({})", condition.name, condition.what.trim_end_matches('.'))
+}
+
+fn codes(condition: &Condition) -> String {
+    alternatives(condition.exit.iter().map(ToString::to_string).collect())
+}
+
+struct Run<'a> {
+    spec: &'a Spec,
+    events: u64,
+    payload: u64,
+}
+
+impl Run<'_> {
+    /// Why the payload is not that of a condition.
+    fn refusal(&self, condition: &Condition) -> Option<String> {
+        match condition.payload {
+            Payload::Any => return None,
+            Payload::Nothing if self.events > 0 => return Some("there is data, expected none".to_owned()),
+            Payload::Nothing => return None,
+            Payload::Whole if self.events == 0 => return Some("there is no data, expected some".to_owned()),
+            Payload::Whole | Payload::Part => {}
+        }
+        let before = self.spec.conditions.iter().take_while(|other| other.name != condition.name);
+        let mut bit = before.map(|other| other.some.len() + other.none.len()).sum::<usize>();
+        let mut matched = || {
+            bit += 1;
+            self.payload >> (bit - 1) & 1 == 1
+        };
+        for pattern in &condition.some {
+            if !matched() {
+                return Some(format!("there is no {}", pattern.describe()));
+            }
+        }
+        for pattern in &condition.none {
+            if matched() {
+                return Some(format!("there is {}", pattern.describe()));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,437 @@
+//! A JSON value in two flat buffers: filled by the strict reader, looked at by schemas and rules.
+//!
+//! A tree of boxes costs more to build than all the rest of validating; this is filled once per
+//! record and used again for the next.
+
+use super::view::{Seen, View, index};
+use crate::json::{Sink, Span};
+use jsonschema::JsonType;
+use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
+use serde_json::{Map, Number, Value};
+use std::borrow::Cow;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tag {
+    Null,
+    False,
+    True,
+    Number,
+    Text,
+    /// A key; its value follows.
+    Key,
+    Array,
+    Object,
+}
+
+/// A value or key. Those inside of a container follow it.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    tag: Tag,
+    /// Where it begins, from the start of the record; saturated.
+    at: u32,
+    /// Of a text: where it starts. Of a container: how many elements or members it has.
+    a: u32,
+    /// Of a text: its length. Of a container: the index behind all that is in it.
+    b: u32,
+}
+
+/// The buffers.
+#[derive(Debug, Default)]
+pub(crate) struct Flat {
+    cells: Vec<Cell>,
+    text: String,
+    open: Vec<usize>,
+    /// Where the record starts in the input.
+    start: u64,
+    /// Where the text of a long string starts that is still coming in.
+    part: Option<usize>,
+    /// It does not fit into 32 bits.
+    pub overflow: bool,
+}
+
+/// A value in the buffers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FlatNode<'a> {
+    flat: &'a Flat,
+    index: usize,
+}
+
+impl Flat {
+    /// Forgets the value; the next begins at this offset of the input.
+    pub fn clear(&mut self, start: u64) {
+        self.cells.clear();
+        self.text.clear();
+        self.open.clear();
+        (self.start, self.part, self.overflow) = (start, None, false);
+        // One huge record is no reason to keep its room for ever.
+        self.cells.shrink_to(1 << 20);
+        self.text.shrink_to(8 << 20);
+    }
+
+    /// The value, if there is one.
+    pub fn root(&self) -> Option<FlatNode<'_>> {
+        (!self.cells.is_empty()).then_some(FlatNode { flat: self, index: 0 })
+    }
+
+    /// The last element of the root, while that is an open array.
+    pub fn element(&self) -> Option<FlatNode<'_>> {
+        (self.cells.len() > 1).then_some(FlatNode { flat: self, index: 1 })
+    }
+
+    /// Forgets the elements of the root, which stay counted; the next begins behind this offset.
+    pub fn forget_elements(&mut self, end: u64) {
+        self.cells.truncate(1);
+        self.text.clear();
+        self.start = end;
+    }
+
+    /// How many containers are open.
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    fn push(&mut self, tag: Tag, start: u64, a: usize, b: usize) {
+        if tag != Tag::Key
+            && let Some(container) = self.open.last()
+        {
+            self.cells[*container].a += 1;
+        }
+        let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let at = u32::try_from(start.saturating_sub(self.start)).unwrap_or(u32::MAX);
+        self.cells.push(Cell { tag, at, a: small(a), b: small(b) });
+    }
+
+    fn push_text(&mut self, tag: Tag, start: u64, text: &str) {
+        let from = self.part.take().unwrap_or(self.text.len());
+        self.text.push_str(text);
+        self.overflow |= self.text.len() > u32::MAX as usize;
+        self.push(tag, start, from, self.text.len() - from);
+    }
+
+    fn close(&mut self) {
+        let end = self.cells.len();
+        self.overflow |= end > u32::MAX as usize;
+        if let Some(container) = self.open.pop() {
+            self.cells[container].b = u32::try_from(end).unwrap_or(u32::MAX);
+        }
+    }
+
+    fn open(&mut self, tag: Tag, start: u64) {
+        self.push(tag, start, 0, 0);
+        self.open.push(self.cells.len() - 1);
+    }
+}
+
+impl Sink for Flat {
+    fn begin_object(&mut self, start: u64) {
+        self.open(Tag::Object, start);
+    }
+    fn end_object(&mut self, _end: u64) {
+        self.close();
+    }
+    fn begin_array(&mut self, start: u64) {
+        self.open(Tag::Array, start);
+    }
+    fn end_array(&mut self, _end: u64) {
+        self.close();
+    }
+    fn key(&mut self, span: Span, text: &str) {
+        self.push_text(Tag::Key, span.start, text);
+    }
+    fn string(&mut self, span: Span, text: &str) {
+        self.push_text(Tag::Text, span.start, text);
+    }
+    fn string_part(&mut self, _start: u64, text: &str) {
+        self.part.get_or_insert(self.text.len());
+        self.text.push_str(text);
+    }
+    fn number(&mut self, span: Span, text: &str) {
+        self.push_text(Tag::Number, span.start, text);
+    }
+    fn bool(&mut self, span: Span, value: bool) {
+        self.push(if value { Tag::True } else { Tag::False }, span.start, 0, 0);
+    }
+    fn null(&mut self, span: Span) {
+        self.push(Tag::Null, span.start, 0, 0);
+    }
+}
+
+impl<'a> FlatNode<'a> {
+    fn cell(self) -> Cell {
+        self.flat.cells[self.index]
+    }
+
+    /// Where it begins in the input.
+    pub fn offset(self) -> u64 {
+        self.flat.start + u64::from(self.cell().at)
+    }
+
+    /// The index behind it and all that is in it.
+    fn end(self) -> usize {
+        let cell = self.cell();
+        if matches!(cell.tag, Tag::Array | Tag::Object) { cell.b as usize } else { self.index + 1 }
+    }
+
+    fn text(self) -> &'a str {
+        let cell = self.cell();
+        &self.flat.text[cell.a as usize..cell.a as usize + cell.b as usize]
+    }
+
+    fn number(self) -> FlatNumber<'a> {
+        FlatNumber(self.text())
+    }
+
+    fn member(self, name: &str) -> Option<Self> {
+        self.pairs().find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+
+    fn pairs(self) -> Members<'a> {
+        let end = if self.cell().tag == Tag::Object { self.end() } else { 0 };
+        Members { flat: self.flat, next: self.index + 1, end }
+    }
+
+    fn items(self) -> Elements<'a> {
+        let end = if self.cell().tag == Tag::Array { self.end() } else { 0 };
+        Elements { flat: self.flat, next: self.index + 1, end }
+    }
+}
+
+/// The members of an object: keys and values.
+pub(crate) struct Members<'a> {
+    flat: &'a Flat,
+    next: usize,
+    end: usize,
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (&'a str, FlatNode<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next >= self.end {
+            return None;
+        }
+        let key = FlatNode { flat: self.flat, index: self.next };
+        let value = FlatNode { flat: self.flat, index: self.next + 1 };
+        self.next = value.end();
+        Some((key.text(), value))
+    }
+}
+
+/// The elements of an array.
+pub(crate) struct Elements<'a> {
+    flat: &'a Flat,
+    next: usize,
+    end: usize,
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = FlatNode<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let node = (self.next < self.end).then_some(FlatNode { flat: self.flat, index: self.next })?;
+        self.next = node.end();
+        Some(node)
+    }
+}
+
+impl<'a> View<'a> for FlatNode<'a> {
+    fn seen(self) -> Seen<'a> {
+        match self.cell().tag {
+            Tag::Null => Seen::Null,
+            Tag::False => Seen::Bool(false),
+            Tag::True => Seen::Bool(true),
+            Tag::Number => Seen::Number(self.number().to_number_owned()),
+            Tag::Text | Tag::Key => Seen::Text(Cow::Borrowed(self.text())),
+            Tag::Array => Seen::Array,
+            Tag::Object => Seen::Object,
+        }
+    }
+
+    fn get(self, token: &str) -> Option<Self> {
+        match self.cell().tag {
+            Tag::Object => self.member(token),
+            Tag::Array => self.items().nth(index(token)?),
+            _ => None,
+        }
+    }
+
+    fn each_element(self, each: impl FnMut(Self)) -> bool {
+        let array = self.cell().tag == Tag::Array;
+        self.items().for_each(each);
+        array
+    }
+
+    fn each_key(self, mut each: impl FnMut(&str)) -> bool {
+        let object = self.cell().tag == Tag::Object;
+        self.pairs().for_each(|(key, _)| each(key));
+        object
+    }
+}
+
+/// A number as it is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FlatNumber<'a>(&'a str);
+
+impl<'a> FlatNumber<'a> {
+    fn written_as_integer(self) -> bool {
+        !self.0.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
+    }
+
+    fn to_number_owned(self) -> Cow<'a, Number> {
+        // What no number can hold (1e400, NaN) is the greatest that one can.
+        let parsed = self.0.parse::<Number>().ok();
+        let sign = if self.0.starts_with('-') { -1.0 } else { 1.0 };
+        Cow::Owned(parsed.or_else(|| Number::from_f64(sign * f64::MAX)).unwrap_or_else(|| 0.into()))
+    }
+}
+
+impl JsonNumber for FlatNumber<'_> {
+    fn as_u64(&self) -> Option<u64> {
+        self.0.parse().ok()
+    }
+    fn as_i64(&self) -> Option<i64> {
+        // serde_json reads "-0" as the float that it is in binary64.
+        self.0.parse().ok().filter(|value| *value != 0 || self.0 == "0")
+    }
+    fn as_f64(&self) -> Option<f64> {
+        self.0.parse::<f64>().ok().map(|value| value.clamp(f64::MIN, f64::MAX))
+    }
+    fn as_str(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self.0)
+    }
+    fn to_number(&self) -> Cow<'_, Number> {
+        self.to_number_owned()
+    }
+    fn is_integer(&self) -> bool {
+        self.written_as_integer() || self.as_f64().is_some_and(|value| value.fract() == 0.0)
+    }
+    fn is_written_as_integer(&self) -> bool {
+        self.written_as_integer()
+    }
+}
+
+/// The representation, for the validator.
+pub(crate) struct FlatJson;
+
+impl Json for FlatJson {
+    type Node<'a> = FlatNode<'a>;
+    type PreparedKey = Box<str>;
+    type StringBuffer = Flat;
+    // A lookup goes over the members, as a pass does.
+    const KEYS_PER_LOOKUP: usize = 8;
+
+    fn prepare_key(key: &str) -> Box<str> {
+        key.into()
+    }
+
+    fn with_string_node<T>(buffer: &mut Flat, string: &str, f: impl FnOnce(FlatNode<'_>) -> T) -> T {
+        buffer.clear(0);
+        buffer.push_text(Tag::Text, 0, string);
+        f(FlatNode { flat: buffer, index: 0 })
+    }
+}
+
+impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
+    type Object = Self;
+    type Array = Self;
+    type Number = FlatNumber<'a>;
+
+    fn as_object(&self) -> Option<Self> {
+        (self.cell().tag == Tag::Object).then_some(*self)
+    }
+    fn as_array(&self) -> Option<Self> {
+        (self.cell().tag == Tag::Array).then_some(*self)
+    }
+    fn as_string(&self) -> Option<Cow<'a, str>> {
+        (self.cell().tag == Tag::Text).then(|| Cow::Borrowed(self.text()))
+    }
+    fn as_number(&self) -> Option<FlatNumber<'a>> {
+        (self.cell().tag == Tag::Number).then(|| FlatNode::number(*self))
+    }
+    fn as_boolean(&self) -> Option<bool> {
+        match self.cell().tag {
+            Tag::True => Some(true),
+            Tag::False => Some(false),
+            _ => None,
+        }
+    }
+    fn is_null(&self) -> bool {
+        self.cell().tag == Tag::Null
+    }
+    fn is_number(&self) -> bool {
+        self.cell().tag == Tag::Number
+    }
+    fn is_string(&self) -> bool {
+        self.cell().tag == Tag::Text
+    }
+
+    fn json_type(&self) -> JsonType {
+        match self.cell().tag {
+            Tag::Null => JsonType::Null,
+            Tag::False | Tag::True => JsonType::Boolean,
+            Tag::Number => JsonType::Number,
+            Tag::Text | Tag::Key => JsonType::String,
+            Tag::Array => JsonType::Array,
+            Tag::Object => JsonType::Object,
+        }
+    }
+
+    fn equals_value(&self, expected: &Value) -> bool {
+        match (self.cell().tag, expected) {
+            (Tag::Text, Value::String(expected)) => self.text() == expected,
+            (Tag::True, Value::Bool(expected)) => *expected,
+            (Tag::False, Value::Bool(expected)) => !expected,
+            (Tag::Null, Value::Null) => true,
+            (Tag::Number, Value::Number(_)) | (Tag::Array, Value::Array(_)) | (Tag::Object, Value::Object(_)) => {
+                jsonschema::json::cmp::equal(&self.to_value(), expected)
+            }
+            _ => false,
+        }
+    }
+
+    fn to_value(&self) -> Cow<'a, Value> {
+        Cow::Owned(match self.seen() {
+            Seen::Null => Value::Null,
+            Seen::Bool(value) => Value::Bool(value),
+            Seen::Number(number) => Value::Number(number.into_owned()),
+            Seen::Text(text) => Value::String(text.into_owned()),
+            Seen::Array => Value::Array(self.items().map(|element| element.to_value().into_owned()).collect()),
+            Seen::Object => {
+                let member = |(key, value): (&str, FlatNode<'a>)| (key.to_owned(), value.to_value().into_owned());
+                Value::Object(self.pairs().map(member).collect::<Map<_, _>>())
+            }
+        })
+    }
+
+    fn identity(&self) -> Option<NodeIdentity> {
+        Some(NodeIdentity::new(std::ptr::from_ref(&self.flat.cells[self.index]).addr()))
+    }
+}
+
+impl<'a> Object<'a, FlatJson> for FlatNode<'a> {
+    type Node = Self;
+    type MemberName = &'a str;
+    type MembersIter = Members<'a>;
+
+    fn len(&self) -> usize {
+        self.cell().a as usize
+    }
+    fn get(&self, key: &Box<str>) -> Option<Self> {
+        self.member(key)
+    }
+    fn members(&self) -> Members<'a> {
+        self.pairs()
+    }
+}
+
+impl<'a> Array<'a, FlatJson> for FlatNode<'a> {
+    type Node = Self;
+    type ElementsIter = Elements<'a>;
+
+    fn len(&self) -> usize {
+        self.cell().a as usize
+    }
+    fn elements(&self) -> Elements<'a> {
+        self.items()
+    }
+}

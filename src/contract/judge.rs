@@ -1,0 +1,345 @@
+//! Holds the events of a run to the rules of a contract.
+
+use super::Contract;
+use super::ending::{Ending, end};
+use super::facts::{Event, Fact, Facts, text, within};
+use super::rule::{Kind, Life, Rule};
+use super::spec::{Framing, Spec};
+use super::view::Pointer;
+use super::violation::{Broken, Violation};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Keys that all rules together remember; what comes beyond is counted, not judged.
+const MAX_KEYS: usize = 500_000;
+/// Names of unknown types that are told apart.
+const MAX_NAMES: usize = 100;
+
+/// Gives the text of the scalar at a pointer of an event.
+pub(super) type Texts<'t> = &'t mut dyn FnMut(&Pointer) -> Option<String>;
+
+/// The judgement of one run after another.
+///
+/// Push the document, or each record of the stream, and then [`Judge::finish`] with how the run ended.
+#[derive(Debug)]
+pub struct Judge<'c> {
+    contract: &'c Contract,
+    facts: Facts,
+    pub(super) course: Course,
+}
+
+/// What a finished run comes to, besides its violations.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// What is found against the run as a whole.
+    pub violations: Vec<Violation>,
+    /// Number of records; 1 for a document.
+    pub events: u64,
+    /// How many records of types that the contract does not know; "" for records without a type.
+    pub unknown: BTreeMap<String, u64>,
+    /// How many facts were not judged, because too many keys had to be remembered.
+    pub unjudged: u64,
+}
+
+impl<'c> Judge<'c> {
+    pub(super) fn new(contract: &'c Contract) -> Self {
+        Self { contract, facts: Facts::default(), course: Course::new(&contract.spec) }
+    }
+
+    /// Judges the next record, which begins in this line (from 1), or the document: by its schema, by
+    /// the rules on its own values, and by those on what came before.
+    pub fn push(&mut self, line: u64, value: &Value) -> Vec<Violation> {
+        let mut violations = Vec::new();
+        self.contract.plan.take(&self.contract.spec, value, &mut self.facts);
+        if let Some(schema) = self.contract.schema_of(self.facts.kind) {
+            violations.extend(schema.iter_violations(value));
+        }
+        violations.append(&mut self.facts.violations);
+        let mut text = |pointer: &Pointer| text(pointer, value);
+        self.course.step(&self.contract.spec, self.facts.event(), line, &mut text, &mut violations);
+        let event = self.course.events;
+        let place = |violation: Violation| match self.contract.spec.framing {
+            Framing::Lines => violation.at(event, line),
+            Framing::Document => violation,
+        };
+        violations.into_iter().map(place).collect()
+    }
+
+    /// Judges the run as a whole. The judge is then ready for the next run.
+    pub fn finish(&mut self, ending: &Ending<'_>) -> Outcome {
+        self.course.finish(&self.contract.spec, ending)
+    }
+}
+
+/// What has to be remembered of the events so far.
+#[derive(Debug)]
+pub(crate) struct Course {
+    /// Number of events so far.
+    pub events: u64,
+    pub payload: u64,
+    unknown: BTreeMap<String, u64>,
+    unjudged: u64,
+    kept: usize,
+    last: Option<usize>,
+    last_line: u64,
+    memory: Vec<Memory>,
+    /// By rule: the keys that all documents and records have. Outlives a run.
+    keys: Vec<Option<u64>>,
+}
+
+/// What a rule remembers.
+#[derive(Debug, Default, Clone)]
+struct Memory {
+    named: HashSet<u64>,
+    lives: HashMap<u64, (u8, u64)>,
+    value: Option<u64>,
+}
+
+impl Course {
+    pub fn new(spec: &Spec) -> Self {
+        Self {
+            events: 0,
+            payload: 0,
+            unknown: BTreeMap::new(),
+            unjudged: 0,
+            kept: 0,
+            last: None,
+            last_line: 0,
+            memory: vec![Memory::default(); spec.rules.len()],
+            keys: vec![None; spec.rules.len()],
+        }
+    }
+
+    /// Goes on by one event. `text` gives what stands at a pointer of it.
+    pub fn step(&mut self, spec: &Spec, facts: Event<'_>, line: u64, text: Texts<'_>, out: &mut Vec<Violation>) {
+        self.events += 1;
+        self.payload |= facts.payload;
+        self.last_line = line;
+        if let Some(events) = &spec.events {
+            if let (1, Some(first)) = (self.events, &events.first) {
+                let name = facts.kind.map(|kind| &events.schemas[kind].0);
+                if name.is_none_or(|name| !first.contains(name)) {
+                    let found = name.map(String::as_str).or(facts.unknown).unwrap_or_default();
+                    let message =
+                        format!("the stream begins with `{found}`, expected {}", first.join(" or "));
+                    out.push(Violation::of_rule(
+                        Broken::Stream,
+                        "first-event",
+                        &events.discriminator.text,
+                        message,
+                    ));
+                }
+            }
+            // An unknown type says nothing of where the stream stands.
+            self.last = facts.kind.or(self.last);
+        }
+        if let Some(unknown) = facts.unknown {
+            let told = self.unknown.len() < MAX_NAMES || self.unknown.contains_key(unknown);
+            let name = if told { unknown } else { "…" };
+            *self.unknown.entry(name.to_owned()).or_default() += 1;
+        }
+        for fact in facts.list {
+            self.judge(spec, *fact, text, out);
+        }
+    }
+
+    fn judge(&mut self, spec: &Spec, fact: Fact, text: Texts<'_>, out: &mut Vec<Violation>) {
+        let mut found = |rule: &Rule, pointer: &str, message: String| {
+            out.push(Violation::of_rule(
+                within(spec),
+                &rule.id,
+                pointer,
+                format!("{message}: {}", rule.what),
+            ));
+        };
+        match fact {
+            Fact::Define { rule, key } => {
+                if self.kept >= MAX_KEYS {
+                    self.unjudged += 1;
+                } else {
+                    self.kept += usize::from(self.memory[rule].named.insert(key));
+                }
+            }
+            Fact::Use { rule: index, place, key } => {
+                let rule = &spec.rules[index];
+                let Kind::Refer { defines, uses } = &rule.kind else { return };
+                if self.memory[index].named.contains(&key) {
+                    return;
+                }
+                if self.kept >= MAX_KEYS {
+                    self.unjudged += 1;
+                    return;
+                }
+                let at = &uses[place].at;
+                let names: Vec<String> = defines.iter().map(|place| place.pattern.describe()).collect();
+                let message = format!(
+                    "found `{}`, expected one that was named before by {}",
+                    text(at).unwrap_or_default(),
+                    alternatives(names)
+                );
+                found(rule, &at.text, message);
+            }
+            Fact::New { rule, key, step, value } => {
+                let mark = value ^ key.rotate_left(17) ^ (step as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                if self.kept >= MAX_KEYS {
+                    self.unjudged += 1;
+                } else if self.memory[rule].named.insert(mark) {
+                    self.kept += 1;
+                    self.judge(spec, Fact::Steps { rule, key, steps: 1 << step }, text, out);
+                }
+            }
+            Fact::Steps { rule: index, key, steps } => {
+                let rule = &spec.rules[index];
+                let Kind::Life(life) = &rule.kind else { return };
+                let known = self.memory[index].lives.get(&key).copied();
+                if known.is_none() && self.kept >= MAX_KEYS {
+                    self.unjudged += 1;
+                    return;
+                }
+                let state = known.map_or(0, |(state, _)| state);
+                let taken = (0..life.steps.len())
+                    .find(|nth| steps >> nth & 1 == 1 && life.steps[*nth].from >> state & 1 == 1);
+                match taken {
+                    Some(step) => {
+                        let to = u8::try_from(life.steps[step].to).unwrap_or(u8::MAX);
+                        self.kept +=
+                            usize::from(self.memory[index].lives.insert(key, (to, self.events)).is_none());
+                    }
+                    None => {
+                        let (pointer, message) = astray(life, state, steps, text);
+                        found(rule, &pointer, message);
+                    }
+                }
+            }
+            Fact::Same { rule: index, pointer, value } => {
+                let rule = &spec.rules[index];
+                let Kind::Same(pointers) = &rule.kind else { return };
+                if *self.memory[index].value.get_or_insert(value) != value {
+                    let at = &pointers[pointer];
+                    found(
+                        rule,
+                        &at.text,
+                        format!(
+                            "found `{}`, expected the value that was there before",
+                            text(at).unwrap_or_default()
+                        ),
+                    );
+                }
+            }
+            Fact::Keys { rule: index, keys } => {
+                let rule = &spec.rules[index];
+                let Kind::SameKeys(pointer) = &rule.kind else { return };
+                if *self.keys[index].get_or_insert(keys) != keys {
+                    found(
+                        rule,
+                        &pointer.text,
+                        "found other keys than before, expected the same ones".to_owned(),
+                    );
+                }
+            }
+        }
+    }
+
+    /// Judges the end of the run and forgets it.
+    pub fn finish(&mut self, spec: &Spec, ending: &Ending<'_>) -> Outcome {
+        let mut outcome = Outcome { events: self.events, unjudged: self.unjudged, ..Outcome::default() };
+        outcome.unknown = std::mem::take(&mut self.unknown);
+        let whole = end(spec, ending, self.events, self.payload, &mut outcome.violations);
+        if whole {
+            self.whole(spec, &mut outcome.violations);
+        }
+        let keys = std::mem::take(&mut self.keys);
+        *self = Self { keys, ..Self::new(spec) };
+        outcome
+    }
+
+    /// Judges what a stream that was not cut off ends with.
+    fn whole(&self, spec: &Spec, out: &mut Vec<Violation>) {
+        if spec.framing == Framing::Document {
+            if self.events == 0 {
+                out.push(Violation::of_rule(
+                    Broken::Schema,
+                    "document",
+                    "",
+                    "found no document, expected one".to_owned(),
+                ));
+            }
+            return;
+        }
+        if let Some(last) =
+            spec.events.as_ref().and_then(|events| events.last.as_ref().map(|last| (events, last)))
+        {
+            let (events, expected) = last;
+            let name = self.last.map(|kind| &events.schemas[kind].0);
+            if name.is_none_or(|name| !expected.contains(name)) {
+                let found = name.map_or_else(|| "is empty".to_owned(), |name| format!("ends with `{name}`"));
+                let message = format!("the stream {found}, expected {} at its end", expected.join(" or "));
+                let violation =
+                    Violation::of_rule(Broken::Stream, "last-event", &events.discriminator.text, message);
+                out.push(if self.events > 0 { violation.at(self.events, self.last_line) } else { violation });
+            }
+        }
+        for (rule, memory) in spec.rules.iter().zip(&self.memory) {
+            let Kind::Life(Life { end: Some(end), states, key, .. }) = &rule.kind else { continue };
+            let mut open: Vec<(u64, usize)> =
+                memory.lives.values().map(|(state, event)| (*event, usize::from(*state))).collect();
+            if key.is_empty() && open.is_empty() {
+                open.push((self.events, 0));
+            }
+            open.retain(|(_, state)| !end.contains(state));
+            open.sort_unstable();
+            let names: Vec<String> = end.iter().map(|state| format!("`{}`", states[*state])).collect();
+            for (event, state) in open {
+                let message = format!(
+                    "the stream ends in state `{}`, expected {}: {}",
+                    states[state],
+                    alternatives(names.clone()),
+                    rule.what
+                );
+                let mut violation = Violation::of_rule(Broken::Stream, &rule.id, "", message);
+                violation.event = (event > 0).then_some(event);
+                out.push(violation);
+            }
+        }
+    }
+}
+
+/// Where and how an event does not fit the state of its life.
+fn astray(life: &Life, state: u8, steps: u64, text: Texts<'_>) -> (String, String) {
+    let matched = (0..life.steps.len()).find(|nth| steps >> nth & 1 == 1).unwrap_or(0);
+    let pattern = &life.steps[matched].pattern;
+    let pointer = pattern.when.last().map(|(pointer, _)| pointer).or(life.steps[matched].new.as_ref());
+    let here = pointer.or_else(|| life.key.last().and_then(|part| part.first()));
+    let key: Vec<String> = life.key.iter().filter_map(|part| part.iter().find_map(&mut *text)).collect();
+    let of = if key.is_empty() { String::new() } else { format!(" of {}", key.join(", ")) };
+    let next = life.steps.iter().filter(|step| step.from >> state & 1 == 1);
+    let mut next: Vec<String> = next.map(|step| step.pattern.describe()).collect();
+    next.dedup();
+    let expected = if next.is_empty() { "nothing more".to_owned() } else { alternatives(next) };
+    let message = format!(
+        "found {} in state `{}`{of}, expected {expected}",
+        pattern.describe(),
+        life.states[usize::from(state)]
+    );
+    (here.map_or_else(String::new, |pointer| pointer.text.clone()), message)
+}
+
+pub(super) fn alternatives(mut names: Vec<String>) -> String {
+    match names.pop() {
+        Some(last) if names.is_empty() => last,
+        Some(last) => format!("{} or {last}", names.join(", ")),
+        None => "nothing".to_owned(),
+    }
+}
+
+impl Contract {
+    /// The schema of an event type, or of the document.
+    pub(super) fn schema_of(&self, kind: Option<usize>) -> Option<&super::Schema> {
+        kind.and_then(|kind| self.schemas[kind].as_deref()).or(self.schema.as_deref())
+    }
+
+    /// A judge that has seen nothing yet.
+    pub fn judge(&self) -> Judge<'_> {
+        Judge::new(self)
+    }
+}

@@ -1,0 +1,233 @@
+//! The rules of a contract that schemas cannot say: what they are, not how they are judged.
+
+use super::view::{Pointer, Seen, View};
+use serde_json::{Number, Value};
+use std::cmp::Ordering;
+
+/// A rule over one document, or over the events of a stream.
+#[derive(Debug, Clone)]
+pub(crate) struct Rule {
+    /// Its name, unique in the contract.
+    pub id: String,
+    /// What it demands, in a sentence.
+    pub what: String,
+    /// The events (or the document) that it is about.
+    pub filter: Pattern,
+    pub kind: Kind,
+}
+
+/// What a rule demands.
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    /// What `uses` name was named by `defines` before (or by the same event).
+    Refer { defines: Vec<Place>, uses: Vec<Place> },
+    /// For each key, the events go through states.
+    Life(Life),
+    /// Two values of an event stand in a relation, where both are there.
+    Compare { left: Term, relation: Relation, right: Term },
+    /// What these pointers name has one value over the whole stream.
+    Same(Vec<Pointer>),
+    /// The object there has the same keys in all documents or records.
+    SameKeys(Pointer),
+}
+
+/// A life cycle.
+#[derive(Debug, Clone)]
+pub(crate) struct Life {
+    /// What tells one life from another, all parts together; none for one life in a stream. The first
+    /// pointer of a part that names something counts.
+    pub key: Vec<Vec<Pointer>>,
+    /// Names of the states; the first is that of a key not met before.
+    pub states: Vec<String>,
+    pub steps: Vec<Step>,
+    /// The states that the stream may end in (indices); none for any.
+    pub end: Option<Vec<usize>>,
+}
+
+/// A step from states to a state, taken by events of a pattern.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    /// Bit set of the states that it leads from.
+    pub from: u64,
+    pub pattern: Pattern,
+    /// The event counts only if this value was not met at this step before.
+    pub new: Option<Pointer>,
+    pub to: usize,
+}
+
+/// A value in events of a pattern.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub pattern: Pattern,
+    pub at: Pointer,
+}
+
+/// Which events: of these types, with these values. A document has no type.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pattern {
+    /// Any of these types; none for every event.
+    pub on: Option<Vec<String>>,
+    pub when: Vec<(Pointer, Test)>,
+}
+
+/// What a value is to be.
+#[derive(Debug, Clone)]
+pub(crate) enum Test {
+    OneOf(Vec<Value>),
+    /// There, whatever it is (or not there).
+    Present(bool),
+}
+
+/// A number that an event has.
+#[derive(Debug, Clone)]
+pub(crate) enum Term {
+    At(Pointer),
+    /// The number of elements with these values.
+    Count {
+        of: Pointer,
+        when: Vec<(Pointer, Test)>,
+    },
+    /// One number by another; 0 where that is 0.
+    Ratio(Box<Term>, Box<Term>),
+}
+
+/// How two numbers are to stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Relation {
+    Equal,
+    AtMost,
+    Below,
+}
+
+impl Relation {
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("=", Self::Equal), ("<=", Self::AtMost), ("<", Self::Below)];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Equal => "=",
+            Self::AtMost => "<=",
+            Self::Below => "<",
+        }
+    }
+
+    pub fn holds(self, left: &Number, right: &Number) -> bool {
+        let order = compare(left, right);
+        match self {
+            Self::Equal => order == Some(Ordering::Equal),
+            Self::AtMost => order.is_some_and(Ordering::is_le),
+            Self::Below => order == Some(Ordering::Less),
+        }
+    }
+}
+
+/// Integers are compared as such; other numbers as binary64, where a part in 10^9 is no difference.
+fn compare(left: &Number, right: &Number) -> Option<Ordering> {
+    if let (Some(left), Some(right)) = (left.as_i128(), right.as_i128()) {
+        return Some(left.cmp(&right));
+    }
+    let (left, right) = (left.as_f64()?, right.as_f64()?);
+    if (left - right).abs() <= left.abs().max(right.abs()) * 1e-9 {
+        return Some(Ordering::Equal);
+    }
+    left.partial_cmp(&right)
+}
+
+impl Pattern {
+    /// Whether an event of this type (as far as it has one) matches.
+    pub fn matches<'a, V: View<'a>>(&self, event_type: Option<&str>, value: V) -> bool {
+        let on = |types: &Vec<String>| types.iter().any(|name| Some(name.as_str()) == event_type);
+        self.on.as_ref().is_none_or(on) && fits(&self.when, value)
+    }
+
+    /// Whether events of this type can match.
+    pub fn concerns(&self, event_type: Option<&str>) -> bool {
+        self.on.as_ref().is_none_or(|types| types.iter().any(|name| Some(name.as_str()) == event_type))
+    }
+
+    /// The words that messages use for it.
+    pub fn describe(&self) -> String {
+        let types = self.on.as_ref().map(|types| types.join(" or "));
+        let tests = self.when.iter().map(|(pointer, test)| match test {
+            Test::Present(true) => format!("{} there", pointer.text),
+            Test::Present(false) => format!("no {}", pointer.text),
+            Test::OneOf(values) => {
+                let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+                format!("{} {}", pointer.text, values.join(" or "))
+            }
+        });
+        let tests: Vec<String> = tests.collect();
+        match (types, tests.is_empty()) {
+            (Some(types), true) => types,
+            (Some(types), false) => format!("{types} with {}", tests.join(", ")),
+            (None, true) => "anything".to_owned(),
+            (None, false) => tests.join(", "),
+        }
+    }
+}
+
+/// Whether a value has all these values in it.
+pub(crate) fn fits<'a, V: View<'a>>(when: &[(Pointer, Test)], value: V) -> bool {
+    when.iter().all(|(pointer, test)| {
+        let found = pointer.of(value);
+        match test {
+            Test::Present(present) => found.is_some() == *present,
+            Test::OneOf(values) => found.is_some_and(|found| values.iter().any(|value| is(found, value))),
+        }
+    })
+}
+
+/// Whether a scalar is this value.
+fn is<'a, V: View<'a>>(found: V, expected: &Value) -> bool {
+    match (found.seen(), expected) {
+        (Seen::Text(text), Value::String(expected)) => text == *expected,
+        (Seen::Bool(value), Value::Bool(expected)) => value == *expected,
+        (Seen::Number(number), Value::Number(expected)) => {
+            compare(&number, expected) == Some(Ordering::Equal)
+        }
+        (Seen::Null, Value::Null) => true,
+        _ => false,
+    }
+}
+
+impl Term {
+    /// The number; none where it, or what it is made of, is not there.
+    pub fn of<'a, V: View<'a>>(&self, value: V) -> Option<Number> {
+        match self {
+            Self::At(pointer) => match pointer.of(value)?.seen() {
+                Seen::Number(number) => Some(number.into_owned()),
+                _ => None,
+            },
+            Self::Count { of, when } => {
+                let mut count = 0_u64;
+                let array = of.of(value)?;
+                array.each_element(|element| count += u64::from(fits(when, element))).then(|| count.into())
+            }
+            Self::Ratio(left, right) => {
+                let (left, right) = (left.of(value)?.as_f64()?, right.of(value)?.as_f64()?);
+                Number::from_f64(if right == 0.0 { 0.0 } else { left / right })
+            }
+        }
+    }
+
+    /// The words that messages use for it.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::At(pointer) => pointer.text.clone(),
+            Self::Count { of, when } if when.is_empty() => format!("the length of {}", of.text),
+            Self::Count { of, when } => {
+                let tests = Pattern { on: None, when: when.clone() }.describe();
+                format!("the number of elements of {} with {tests}", of.text)
+            }
+            Self::Ratio(left, right) => format!("{} / {}", left.describe(), right.describe()),
+        }
+    }
+
+    /// The pointer that a violation names.
+    pub fn pointer(&self) -> &str {
+        match self {
+            Self::At(pointer) | Self::Count { of: pointer, .. } => &pointer.text,
+            Self::Ratio(left, _) => left.pointer(),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! opencode-events (seed 004): the events of a run, live and in order.
+
+use crate::support::{Place, asks, says, script};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader};
+
+fn turns() -> Value {
+    script(&[
+        json!({"text": ["let me ", "see"], "usage": {"input": 10, "output": 2}, "calls": [
+            {"tool": "write_file", "args": {"path": "a", "content": "1\n2\n"}},
+            {"tool": "edit_file", "args": {"path": "a", "old": "2", "new": "3\n4"}},
+            {"tool": "run_command", "args": {"command": "echo hi; exit 2"}},
+            {"tool": "read_file", "args": {"path": "absent"}},
+        ]}),
+        json!({"text": "done", "usage": {"input": 20, "output": 3}}),
+    ])
+}
+
+#[test]
+fn the_course_of_a_run() {
+    let place = Place::new();
+    let ran = place.play("opencode-events", &turns(), &["--profile", "dev"]);
+    assert_eq!(ran.code, 0);
+    let records = ran.records();
+    let first: Vec<&str> = records.iter().take(5).map(|r| r["type"].as_str().unwrap()).collect();
+    let expected =
+        ["session.created", "message.updated", "message.part.updated", "session.status", "message.updated"];
+    assert_eq!(first, expected);
+    assert_eq!(records.last().unwrap()["type"], "session.idle");
+
+    let tools: Vec<&Value> =
+        records.iter().map(|r| &r["properties"]["part"]).filter(|part| part["type"] == "tool").collect();
+    let states: Vec<&str> = tools.iter().map(|part| part["state"]["status"].as_str().unwrap()).collect();
+    let good = ["pending", "running", "completed"];
+    assert_eq!(states, [&good[..], &good, &good, &["pending", "running", "error"]].concat());
+    for calls in tools.chunks(3) {
+        assert!(
+            calls.iter().all(|part| part["callID"] == calls[0]["callID"] && part["id"] == calls[0]["id"])
+        );
+    }
+    assert_eq!(tools[0]["state"]["raw"], "{\"content\":\"1\\n2\\n\",\"path\":\"a\"}");
+
+    let edited = ran.of_type("file.edited");
+    assert_eq!(edited.len(), 2);
+    assert_eq!(edited[0]["properties"]["diff"]["before"], "");
+    let path = place.work().canonicalize().unwrap().join("a").display().to_string();
+    let diff = json!({"file": "a", "before": "1\n2\n", "after": "1\n3\n4\n", "additions": 2, "deletions": 1});
+    assert_eq!(edited[1]["properties"], json!({"path": path, "diff": diff}));
+    let command = &ran.of_type("command.executed")[0]["properties"];
+    assert_eq!((&command["exitCode"], &command["stdout"]), (&2.into(), &"hi\n".into()));
+
+    let last = ran.of_type("message.updated").pop().unwrap()["properties"]["info"].clone();
+    assert_eq!((&last["role"], &last["finish"]), (&"assistant".into(), &"stop".into()));
+    let tokens = json!({"input": 30, "output": 5, "reasoning": 0, "cache": {"read": 0, "write": 0}});
+    assert_eq!(last["tokens"], tokens);
+    assert!(last["time"]["completed"].as_u64() >= last["time"]["created"].as_u64());
+    assert_eq!((&last["providerID"], &last["modelID"]), (&"scripted".into(), &"offline".into()));
+}
+
+#[test]
+fn text_grows_under_one_part_and_is_told_whole_at_its_end() {
+    let place = Place::new();
+    let pieces: Vec<String> = (0..2000).map(|n| format!("{n} ")).collect();
+    let ran = place.play("opencode-events", &script(&[json!({"text": pieces})]), &[]);
+    let parts: Vec<Value> = ran
+        .of_type("message.part.updated")
+        .into_iter()
+        .map(|event| event["properties"]["part"].clone())
+        .filter(|part| part["type"] == "text")
+        .skip(1) // the user's
+        .collect();
+    let text = |part: &Value| part["text"].as_str().unwrap().to_owned();
+    assert!(
+        parts
+            .windows(2)
+            .all(|pair| text(&pair[1]).starts_with(&text(&pair[0])) && pair[0]["id"] == pair[1]["id"])
+    );
+    assert_eq!(text(parts.last().unwrap()), pieces.concat());
+    assert!(parts.last().unwrap()["time"]["end"].is_u64());
+    assert!(parts.len() < 60, "{} events for one text", parts.len());
+}
+
+#[test]
+fn events_come_as_they_happen() {
+    let place = Place::new();
+    let wait = json!({"command": "while ! test -e go; do sleep 0.01; done"});
+    place.script(&script(&[asks("run_command", wait), says("done")]));
+    for args in [vec!["--contract", "opencode-events"], vec!["--jsonl"]] {
+        let _ = std::fs::remove_file(place.work().join("go"));
+        let mut child = place.agent(["--profile", "dev", "q"].iter().chain(&args)).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        // The tool's start is read before the tool can end.
+        let started = lines
+            .by_ref()
+            .map(Result::unwrap)
+            .find(|line| line.contains("\"running\"") || line.contains("\"tool-call\""));
+        assert!(started.is_some(), "{args:?}");
+        place.file("go", "");
+        assert!(lines.map(Result::unwrap).count() > 2);
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn a_failure_is_told_in_the_stream_and_on_standard_error() {
+    let place = Place::new();
+    let fail = json!({"fail": {"kind": "request", "message": "it said no"}});
+    let ran = place.play("opencode-events", &script(&[fail]), &[]);
+    let message = ran.of_type("message.updated").pop().unwrap()["properties"]["info"].clone();
+    assert_eq!(message["error"]["name"], "PROVIDER_ERROR");
+    assert_eq!(
+        message["error"]["data"],
+        json!({"message": "it said no", "isRetryable": false, "statusCode": 400})
+    );
+    assert_eq!(ran.error()["message"], "it said no");
+}

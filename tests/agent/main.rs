@@ -1,0 +1,18 @@
+//! The reference agent, through its binary.
+
+mod support;
+
+mod attachments;
+mod config;
+mod contracts;
+mod endings;
+mod events;
+mod mutations;
+mod openai;
+mod options;
+mod query;
+mod server;
+mod spoiled;
+mod third_party;
+mod tools;
+mod workspace;

@@ -1,0 +1,135 @@
+//! The agent's documents and streams, spoiled in many ways: the contract that they were spoken in
+//! rejects each, at the place where it is wrong.
+
+use crate::support::{Place, Ran, asks, says, script};
+use serde_json::{Value, json};
+
+/// A contract, what is done to its output, and what a violation has to name.
+type Mutation = (&'static str, fn(&mut Spoiled), &'static str);
+
+/// The document or the records, and the exit code.
+struct Spoiled {
+    values: Vec<Value>,
+    code: i32,
+}
+
+impl Spoiled {
+    fn set(&mut self, pointer: &str, value: Value) {
+        *self.values[0].pointer_mut(pointer).unwrap() = value;
+    }
+    fn add(&mut self, pointer: &str, key: &str, value: Value) {
+        self.values[0].pointer_mut(pointer).unwrap()[key] = value;
+    }
+    fn drop(&mut self, pointer: &str, key: &str) {
+        let object = self.values[0].pointer_mut(pointer).unwrap().as_object_mut().unwrap();
+        object.remove(key).unwrap();
+    }
+    fn find(&self, wanted: &str) -> usize {
+        self.values.iter().position(|value| value.to_string().contains(wanted)).unwrap()
+    }
+    fn move_to(&mut self, wanted: &str, to: usize) {
+        let at = self.find(wanted);
+        let value = self.values.remove(at);
+        self.values.insert(to, value);
+    }
+    fn remove(&mut self, wanted: &str) {
+        self.values.remove(self.find(wanted));
+    }
+    fn edit(&mut self, wanted: &str, pointer: &str, value: Value) {
+        let at = self.find(wanted);
+        *self.values[at].pointer_mut(pointer).unwrap() = value;
+    }
+}
+
+const MUTATIONS: &[Mutation] = &[
+    ("dexter-flat", |s| s.drop("", "answer"), "answer"),
+    ("dexter-flat", |s| s.set("/answer", json!("")), "/answer"),
+    ("dexter-flat", |s| s.set("/success", json!("yes")), "success"),
+    ("dexter-flat", |s| s.set("/success", json!(false)), ""),
+    ("dexter-flat", |s| s.set("/iterations", json!(0)), "/iterations"),
+    ("dexter-flat", |s| s.set("/duration", json!(-1)), "/duration"),
+    ("dexter-flat", |s| s.set("/toolCalls", json!(null)), "/toolCalls"),
+    ("dexter-flat", |s| s.set("/toolCalls/0/args", json!("{}")), "/toolCalls/0/args"),
+    ("dexter-flat", |s| s.set("/toolCalls/0/result", json!({})), "/toolCalls/0/result"),
+    ("dexter-flat", |s| s.drop("/tokenUsage", "totalTokens"), "totalTokens"),
+    ("dexter-flat", |s| s.code = 1, "exit-code"),
+    ("dexter-nested", |s| s.set("/status", json!("ok")), "/status"),
+    ("dexter-nested", |s| s.set("/status", json!("error")), "error"),
+    ("dexter-nested", |s| s.add("", "error", json!({"code": "NO_QUERY", "message": "x"})), "error"),
+    ("dexter-nested", |s| s.set("/scratchpadFile", json!("scratch.jsonl")), "/scratchpadFile"),
+    ("dexter-nested", |s| s.set("/query", json!("")), "/query"),
+    ("dexter-nested", |s| s.add("", "toolCalls", json!([])), "toolCalls"),
+    ("dexter-nested", |s| s.add("/metadata", "cost", json!(1)), "cost"),
+    ("dexter-nested", |s| s.set("/metadata/totalTimeMs", json!(1.5)), "/metadata/totalTimeMs"),
+    ("dexter-nested", |s| s.drop("/tools/0", "args"), "args"),
+    ("dexter-nested", |s| s.code = 2, "exit-code"),
+    ("agent-js", |s| s.drop("", "health"), "health"),
+    ("agent-js", |s| s.drop("", "timingMs"), "timingMs"),
+    ("agent-js", |s| s.set("/profile", json!("root")), "/profile"),
+    ("agent-js", |s| s.set("/health/toolCallsTotal", json!(7)), "tool-calls-total"),
+    ("agent-js", |s| s.set("/health/toolCallsFailed", json!(0)), "tool-calls-failed"),
+    ("agent-js", |s| s.set("/health/toolCallFailureRate", json!(0)), "tool-call-failure-rate"),
+    ("agent-js", |s| s.set("/termination/turnsUsed", json!(11)), "turns"),
+    ("agent-js", |s| s.set("/toolCalls/1/error", json!(null)), "/toolCalls/1/error"),
+    ("agent-js", |s| s.drop("/toolCalls/1/error", "code"), "code"),
+    ("agent-js", |s| s.set("/toolCalls/1/error/code", json!("TOOL_BROKEN")), "/toolCalls/1/error/code"),
+    ("agent-js", |s| s.drop("/toolCalls/0", "meta"), "meta"),
+    ("agent-js", |s| s.set("/toolCalls/0/result", json!("text")), "/toolCalls/0/result"),
+    ("agent-js", |s| s.set("/status", json!("failed")), ""),
+    ("agent-js", |s| s.code = 3, "exit-code"),
+    ("opencode-events", |s| s.remove("session.created"), "session-first"),
+    ("opencode-events", |s| s.remove("\"role\":\"assistant\""), "message-first"),
+    ("opencode-events", |s| s.remove("\"pending\""), "tool-call"),
+    ("opencode-events", |s| s.move_to("\"status\":\"running\"", 1), ""),
+    ("opencode-events", |s| s.move_to("session.idle", 2), "idle"),
+    ("opencode-events", |s| s.edit("\"completed\"", "/properties/part/state/time/end", json!(1)), "tool-time"),
+    ("opencode-events", |s| s.edit("\"finish\"", "/properties/info/time/completed", json!(1)), "message-time"),
+    ("opencode-events", |s| s.edit("\"pending\"", "/properties/part/state/status", json!("waiting")), "status"),
+    ("opencode-events", |s| s.edit("session.idle", "/properties", json!({})), "sessionID"),
+    ("opencode-events", |s| s.edit("\"busy\"", "/properties/status/type", json!("working")), "type"),
+];
+
+#[test]
+fn each_contract_rejects_what_is_wrong() {
+    let place = Place::new();
+    let turns = script(&[
+        asks("list_files", json!({})),
+        asks("read_file", json!({"path": "absent"})),
+        json!({"text": "done", "usage": {"input": 1, "output": 2}}),
+    ]);
+    assert!(MUTATIONS.len() >= 40);
+    for (nth, (contract, spoil, named)) in MUTATIONS.iter().enumerate() {
+        let ran = place.play(contract, &turns, &[]);
+        let values = if *contract == "opencode-events" { ran.records() } else { vec![ran.document()] };
+        let mut spoiled = Spoiled { values, code: ran.code };
+        spoil(&mut spoiled);
+        let lines: Vec<String> = spoiled.values.iter().map(Value::to_string).collect();
+        let violations = Ran { stdout: lines.join("\n"), stderr: String::new(), code: spoiled.code }.violations(contract);
+        assert!(violations.iter().any(|violation| violation.contains(named)), "{contract} {nth} {named}: {violations:#?}");
+    }
+}
+
+#[test]
+fn a_failure_that_was_spoiled() {
+    let place = Place::new();
+    let fail = script(&[json!({"fail": {"kind": "request"}})]);
+    let endless = json!({"turns": [asks("list_files", json!({}))], "repeat": true});
+    for (contract, script, code, pointer, value) in [
+        ("dexter-flat", &fail, 0, "", json!(null)),
+        ("dexter-flat", &fail, 1, "/error", json!("")),
+        ("dexter-nested", &fail, 1, "/error/code", json!("BROKEN")),
+        ("agent-js", &fail, 1, "/code", json!("BROKEN")),
+        ("agent-js", &fail, 7, "", json!(null)),
+        ("agent-js", &endless, 1, "/termination/reason", json!("completed")),
+    ] {
+        let ran = place.play(contract, script, &[]);
+        let mut document = ran.document();
+        if !pointer.is_empty() {
+            *document.pointer_mut(pointer).unwrap() = value;
+        }
+        let spoiled = Ran { stdout: document.to_string(), stderr: String::new(), code };
+        assert!(!spoiled.violations(contract).is_empty(), "{contract} {pointer} {code}");
+    }
+    let good = place.play("agent-js", &script(&[says("yes")]), &[]);
+    assert!(good.violations("agent-js").is_empty());
+}

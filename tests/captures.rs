@@ -1,0 +1,176 @@
+//! What real programs printed, held to the contracts named after them.
+//!
+//! The table was written by hand from the facts of the contracts, before anything was judged. The
+//! captures are not part of the project: where they are missing, the test says so and is skipped.
+
+use agentnative::contract::{Broken, Contract, Ending, Framing};
+use agentnative::json::{Options, read_records, read_value};
+use std::path::Path;
+
+/// What is to be found against a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    Accept,
+    /// It is not even JSON (lines).
+    NotJson,
+    /// Rejected by this rule.
+    Reject(Broken, &'static str),
+}
+
+use Expected::{Accept, NotJson, Reject};
+
+const EXIT: Expected = Reject(Broken::Exit, "exit-code");
+const fn end(code: i32) -> Ending<'static> {
+    Ending::exit(code)
+}
+const fn told(condition: &'static str, exit: Option<i32>) -> Ending<'static> {
+    Ending { exit, condition: Some(condition) }
+}
+/// The exit code was not recorded, or is that of the harness that ended the run.
+const UNKNOWN: Ending<'static> = Ending { exit: None, condition: None };
+
+/// Contract, capture, how the run ended (death by signal n is 128 + n), what is expected.
+const TABLE: &[(&str, &str, Ending<'static>, Expected)] = &[
+    // The specification says 2 for both; the program ignores the mistake and answers.
+    ("dexter-flat", "dexter-flat-badflag.stdout", told("usage", Some(0)), EXIT),
+    ("dexter-flat", "dexter-flat-modelnoarg.stdout", told("usage", Some(0)), EXIT),
+    ("dexter-flat", "dexter-flat-err400.stdout", end(1), Accept),
+    // It never ended: the harness killed it.
+    ("dexter-flat", "dexter-flat-err500.stdout", end(137), EXIT),
+    ("dexter-flat", "dexter-flat-nokey.stdout", end(1), Accept),
+    ("dexter-flat", "dexter-flat-sigint.stdout", end(130), Accept),
+    ("dexter-flat", "dexter-flat-stdin.stdout", end(0), Accept),
+    ("dexter-flat", "dexter-flat-tool.stdout", end(0), Accept),
+    ("dexter-nested", "dexter-nested-empty.stdout", end(0), Accept),
+    ("dexter-nested", "dexter-nested-err401.stdout", end(1), Accept),
+    ("dexter-nested", "dexter-nested-loop.stdout", end(0), Accept),
+    ("dexter-nested", "dexter-nested-noquery.stdout", end(1), Accept),
+    ("dexter-nested", "dexter-nested-sigint.stdout", end(130), Accept),
+    ("dexter-nested", "dexter-nested-tool.stdout", end(0), Accept),
+    ("agent-js", "agentjs-ask.stdout", end(5), Accept),
+    ("agent-js", "agentjs-badconfig.stdout", end(2), Accept),
+    ("agent-js", "agentjs-badoption.stdout", end(1), Accept),
+    ("agent-js", "agentjs-err400.stdout", end(1), Accept),
+    ("agent-js", "agentjs-err401.stdout", end(1), Accept),
+    ("agent-js", "agentjs-err500.stdout", end(1), Accept),
+    ("agent-js", "agentjs-insecure.stdout", end(4), Accept),
+    ("agent-js", "agentjs-neverapproval.stdout", end(0), Accept),
+    ("agent-js", "agentjs-nofile.stdout", end(9), Accept),
+    ("agent-js", "agentjs-noprovider.stdout", end(4), Accept),
+    ("agent-js", "agentjs-refused.stdout", end(1), Accept),
+    ("agent-js", "agentjs-sigint.stdout", end(130), Accept),
+    ("agent-js", "agentjs-sigterm.stdout", end(143), Accept),
+    ("agent-js", "agentjs-text.stdout", end(0), Accept),
+    ("agent-js", "agentjs-tool.stdout", end(0), Accept),
+    ("agent-js", "agentjs-unknown-tool.stdout", end(0), Accept),
+    ("agent-js", "x-agentjs-aimock-tool.stdout", end(0), Accept),
+    // Killed by the harness, like the one above.
+    ("agent-js", "x-agentjs-gemma.stdout", end(137), EXIT),
+    ("opencode-events", "opencode-bus-err400.jsonl", UNKNOWN, Accept),
+    ("opencode-events", "opencode-bus-text.jsonl", UNKNOWN, Accept),
+    ("opencode-events", "opencode-bus-tool.jsonl", UNKNOWN, Accept),
+    // A version before --format: it prints its help to standard output.
+    ("opencode-run", "opencode-0.5.29-err400.stdout", end(1), NotJson),
+    ("opencode-run", "opencode-0.5.29-tool.stdout", end(1), NotJson),
+    // The provider failed, and there is no error line.
+    ("opencode-run", "opencode-1.0.0-err400.stdout", told("failed", Some(1)), EXIT),
+    ("opencode-run", "opencode-1.0.0-tool.stdout", told("failed", Some(1)), EXIT),
+    ("opencode-run", "opencode-1.1.11-err400.stdout", end(1), Accept),
+    ("opencode-run", "opencode-1.1.11-tool.stdout", end(0), Accept),
+    ("opencode-run", "opencode-attach-err400.stdout", told("attached-failed", None), Accept),
+    ("opencode-run", "opencode-attach-text.stdout", UNKNOWN, Accept),
+    ("opencode-run", "opencode-attach-tool.stdout", UNKNOWN, Accept),
+    ("opencode-run", "opencode-attach-write.stdout", UNKNOWN, Accept),
+    ("opencode-run", "opencode-badflag.stdout", end(1), Accept),
+    ("opencode-run", "opencode-badmodel.stdout", end(1), Accept),
+    ("opencode-run", "opencode-badprovider.stdout", end(1), Accept),
+    ("opencode-run", "opencode-empty.stdout", end(0), Accept),
+    ("opencode-run", "opencode-err400.stdout", end(1), Accept),
+    ("opencode-run", "opencode-err500.stdout", end(1), Accept),
+    // It begins steps for ever, and never stops.
+    ("opencode-run", "opencode-midstream.stdout", UNKNOWN, Reject(Broken::Stream, "steps")),
+    ("opencode-run", "opencode-permission-reject.stdout", end(0), Accept),
+    ("opencode-run", "opencode-sigint.stdout", end(130), Accept),
+    ("opencode-run", "opencode-text.stdout", end(0), Accept),
+    ("opencode-run", "opencode-tool.stdout", end(0), Accept),
+    ("opencode-run", "opencode-two.stdout", end(0), Accept),
+    ("opencode-run", "opencode-unknown-tool.stdout", end(0), Accept),
+    ("codex-exec", "codex-badflag.stdout", end(2), Accept),
+    ("codex-exec", "codex-err401.stdout", end(1), Accept),
+    ("codex-exec", "codex-err429.stdout", end(1), Accept),
+    ("codex-exec", "codex-noprompt.stdout", end(1), Accept),
+    ("codex-exec", "codex-outputschema.stdout", end(0), Accept),
+    ("codex-exec", "codex-sigint2.stdout", told("interrupted", Some(1)), Accept),
+    // The same without being told: exit code 1 is that of a failed turn, which is not there.
+    ("codex-exec", "codex-sigint2.stdout", end(1), EXIT),
+    // Its recorded code is that of timeout(1), which sent the signal.
+    ("codex-exec", "codex-sigterm.stdout", told("terminated", None), Accept),
+    ("codex-exec", "codex-text.stdout", end(0), Accept),
+    ("codex-exec", "codex-tool.stdout", end(0), Accept),
+    ("codex-exec", "codex-two.stdout", end(0), Accept),
+    ("codex-exec", "codex-unknown-tool.stdout", end(0), Accept),
+    // Streams and documents of others.
+    ("agent-js", "dexter-flat-stdin.stdout", UNKNOWN, Reject(Broken::Schema, "output.schema.json#/required")),
+    ("codex-exec", "opencode-text.stdout", UNKNOWN, Reject(Broken::Stream, "first-event")),
+];
+
+#[test]
+fn captures_are_judged_as_the_facts_say() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/captures"));
+    if !folder.is_dir() {
+        eprintln!("skipped: there are no captures at {}", folder.display());
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (name, file, ending, expected) in TABLE {
+        let contract = Contract::bundled(name).unwrap();
+        let got = judge(&contract, &std::fs::read(folder.join(file)).unwrap(), ending);
+        let agreed = match (&got, expected) {
+            (Got::NotJson, NotJson) => true,
+            (Got::Judged(found), Accept) => found.is_empty(),
+            (Got::Judged(found), Reject(broken, rule)) => {
+                found.iter().any(|violation| violation.0 == *broken && violation.1.ends_with(rule))
+            }
+            _ => false,
+        };
+        println!("{name:16} {file:36} {expected:?} {}", if agreed { "as expected" } else { "DIFFERENT" });
+        if !agreed {
+            wrong.push(format!("{name} {file}: expected {expected:?}, got {got:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[derive(Debug)]
+enum Got {
+    NotJson,
+    Judged(Vec<(Broken, String, String)>),
+}
+
+fn judge(contract: &Contract, bytes: &[u8], ending: &Ending<'_>) -> Got {
+    let mut judge = contract.judge();
+    let mut found = Vec::new();
+    let summary = match contract.framing() {
+        _ if bytes.is_empty() => None,
+        Framing::Document => {
+            let document = read_value(bytes, &Options::default(), u64::MAX).unwrap();
+            found.extend(document.value.iter().flat_map(|value| judge.push(1, value)));
+            Some(document.summary)
+        }
+        Framing::Lines => Some(
+            read_records(bytes, &Options::default(), u64::MAX, |record| {
+                found.extend(record.value.iter().flat_map(|value| judge.push(record.line, value)));
+            })
+            .unwrap(),
+        ),
+    };
+    if summary.is_some_and(|summary| summary.rejected()) {
+        return Got::NotJson;
+    }
+    found.extend(judge.finish(ending).violations);
+    let short = found.into_iter().map(|v| {
+        let text = v.to_string();
+        (v.broken, v.rule, format!("event {:?} {text}", v.event))
+    });
+    Got::Judged(short.collect())
+}

@@ -1,0 +1,189 @@
+//! What `check` prints: the report in each format, its place, its exit code; and which checks it makes.
+
+use super::support::{Folder, Said, all_ids, keys};
+use serde_json::{Value, json};
+
+const LOUD: &str = "before() { if [ \"$format\" = json ]; then echo 'Fetching data...'; fi; }";
+const ONE: [&str; 6] = ["check", "./cli", "--check", "p2-output-json", "--probe", "list"];
+
+fn ids(said: &Said) -> Vec<String> {
+    let data = said.data();
+    data["results"].as_array().unwrap().iter().map(|r| r["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_report_as_a_document() {
+    let folder = Folder::demo(LOUD);
+    let said = folder.run(&[&ONE[..], &["--json"]].concat());
+    assert_eq!(said.code, Some(1));
+    let document = said.json();
+    assert_eq!(keys(&document), ["command", "data", "ok"]);
+    assert_eq!((&document["ok"], &document["command"]), (&json!(false), &json!("check")));
+    let data = &document["data"];
+    assert_eq!(keys(data), ["conformant", "results", "runs", "summary", "target", "verified"]);
+    let cli = folder.path().canonicalize().unwrap().join("cli");
+    assert_eq!(data["target"], json!({ "name": "cli", "command": [folder.path().join("cli")] }), "{cli:?}");
+    assert_eq!((&data["conformant"], &data["verified"]), (&json!(false), &json!(true)));
+    let counts =
+        json!({ "pass": 0, "fail": 1, "warn": 0, "unverified": 0, "not-applicable": 0, "waived": 0 });
+    assert_eq!(data["summary"], counts);
+    let [result] = &data["results"].as_array().unwrap()[..] else { panic!("{data:#}") };
+    let expected =
+        ["docs", "evidence", "help", "id", "layer", "level", "message", "principle", "status", "title"];
+    assert_eq!(keys(result), expected);
+    let of = |key: &str| result[key].clone();
+    assert_eq!(
+        ["id", "principle", "level", "layer", "status", "docs"].map(of),
+        [
+            json!("p2-output-json"),
+            json!(2),
+            json!("must"),
+            json!("behavioral"),
+            json!("fail"),
+            json!("agentnative explain p2-output-json"),
+        ]
+    );
+    let evidence = &result["evidence"][0];
+    let expected =
+        ["caret", "column", "detail", "excerpt", "format", "line", "offset", "probe", "stream", "variant"];
+    assert_eq!(keys(evidence), expected);
+    let of = |key: &str| evidence[key].clone();
+    assert_eq!(["probe", "format", "variant", "stream"].map(of), ["list", "json", "plain", "stdout"]);
+    assert_eq!(["offset", "line", "column", "caret"].map(of), [0, 1, 1, 0]);
+    assert_eq!(of("excerpt"), "Fetching data...");
+    // The reason for the exit code is one object on standard error.
+    assert_eq!(said.error()["kind"], "general");
+    assert_eq!(said.error()["message"], "1 MUST check failed");
+}
+
+#[test]
+fn a_report_as_a_stream_holds_the_same() {
+    let folder = Folder::demo(LOUD);
+    let args =
+        ["check", "./cli", "--check", "p2-output-json", "--check", "p2-exit-success", "--probe", "list"];
+    let document = folder.run(&[&args[..], &["--json"]].concat()).data();
+    let said = folder.run(&[&args[..], &["--jsonl"]].concat());
+    assert_eq!((said.code, said.error()["kind"].as_str()), (Some(1), Some("general")));
+    let lines = said.lines();
+    let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    let mut parts = types.clone();
+    parts.dedup();
+    assert_eq!(parts, ["start", "run", "result", "summary"]);
+    let of = |of: &str| -> Vec<Value> { lines.iter().filter(|line| line["type"] == of).cloned().collect() };
+
+    let [start] = &of("start")[..] else { panic!("{types:?}") };
+    assert_eq!(keys(start), ["checks", "runs", "target", "type"]);
+    assert_eq!(start["checks"], json!(["p2-output-json", "p2-exit-success"]));
+    assert_eq!((&start["target"], &start["runs"]), (&document["target"], &document["runs"]));
+    let runs = of("run");
+    assert_eq!(runs.len() as u64, start["runs"].as_u64().unwrap());
+    let expected = [
+        "duration_ms",
+        "ended",
+        "exit",
+        "format",
+        "left_behind",
+        "nth",
+        "probe",
+        "stderr_bytes",
+        "stdout_bytes",
+        "type",
+        "variant",
+    ];
+    assert!(runs.iter().all(|run| keys(run) == expected), "{runs:#?}");
+    let list = |run: &&Value| run["probe"] == "list" && run["format"] == "json" && run["variant"] == "plain";
+    let run = runs.iter().find(list).unwrap();
+    assert_eq!((&run["exit"], &run["ended"], &run["stderr_bytes"]), (&json!(0), &json!("exited"), &json!(0)));
+
+    let mut results = of("result");
+    for result in &mut results {
+        result.as_object_mut().unwrap().remove("type");
+    }
+    assert_eq!(&results, document["results"].as_array().unwrap());
+    let [summary] = &of("summary")[..] else { panic!("{types:?}") };
+    for key in ["conformant", "verified", "runs", "summary"] {
+        assert_eq!(summary[key], document[key], "{key}");
+    }
+    assert_eq!(keys(summary), ["conformant", "runs", "summary", "type", "verified"]);
+}
+
+#[test]
+fn a_report_for_people() {
+    let folder = Folder::demo(LOUD);
+    let said = folder.run(&ONE);
+    assert_eq!((said.code, said.err.as_str()), (Some(1), "error: 1 MUST check failed\n"));
+    for words in [
+        "cli  ",
+        "✗ fail  p2-output-json  must\n",
+        "--> list · json · plain · stdout 1:1\n",
+        "1 | Fetching data...\n    | ^ ",
+        "help: ",
+        "docs: agentnative explain p2-output-json\n",
+        "\nnot conformant\n0 pass, 1 fail, 0 warn, 0 unverified, 0 not-applicable, 0 waived; ",
+        "\nnext: agentnative explain p2-output-json\n",
+    ] {
+        assert!(said.out.contains(words), "{words:?} in\n{}", said.out);
+    }
+    let longest = said.out.lines().map(|line| line.chars().count()).max();
+    assert!(longest <= Some(100), "{longest:?}\n{}", said.out);
+
+    let fine = Folder::demo("");
+    let said = fine.run(&ONE);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    assert!(said.out.contains("✓ pass  p2-output-json") && said.out.contains("conformant and verified"));
+    let quiet = fine.run(&[&ONE[..], &["--quiet"]].concat());
+    assert!(!quiet.out.contains("p2-output-json") && quiet.out.starts_with("conformant"), "{}", quiet.out);
+}
+
+#[test]
+fn selection() {
+    let folder = Folder::demo("");
+    let run = |flags: &[&str]| folder.run(&[&["check", "./cli", "--json"], flags].concat());
+    let all = ids(&run(&["--principle", "2"]));
+    let mut sorted = all.clone();
+    sorted.sort();
+    assert_eq!(sorted, all_ids());
+    assert_eq!(ids(&run(&["--layer", "behavioral"])), all);
+    // In the order of the table, whatever the order of the flags.
+    let two = run(&["--check", "p2-exit-usage", "--check", "p2-output-format", "--check", "p2-exit-usage"]);
+    assert_eq!(ids(&two), ["p2-output-format", "p2-exit-usage"]);
+    let rest: Vec<String> = all.iter().filter(|id| *id != "p2-raw").cloned().collect();
+    let others: Vec<&str> = rest.iter().skip(2).flat_map(|id| ["--skip", id]).collect();
+    assert_eq!(ids(&run(&[&others[..], &["--skip", "p2-raw", "--probe", "list"]].concat())), &rest[..2]);
+    // Fewer checks, fewer runs.
+    assert!(two.data()["runs"].as_u64() < run(&[]).data()["runs"].as_u64());
+}
+
+#[test]
+fn strict_wants_every_must_verified() {
+    let folder = Folder::demo("");
+    let args = ["check", "./cli", "--check", "p2-exit-auth", "--check", "p2-exit-success", "--probe", "list"];
+    let lax = folder.run(&[&args[..], &["--json"]].concat());
+    assert_eq!((lax.code, lax.err.as_str()), (Some(0), ""));
+    assert_eq!((lax.json()["ok"].clone(), lax.status("p2-exit-auth").as_str()), (json!(true), "unverified"));
+    assert_eq!((&lax.data()["conformant"], &lax.data()["verified"]), (&json!(true), &json!(false)));
+    let strict = folder.run(&[&args[..], &["--json", "--strict"]].concat());
+    assert_eq!((strict.code, strict.json()["ok"].clone()), (Some(1), json!(false)));
+    assert_eq!(strict.error()["message"], "1 MUST check unverified");
+    assert_eq!(strict.data()["results"], lax.data()["results"]);
+    let text = folder.run(&[&args[..], &["--strict"]].concat());
+    assert!(text.out.contains("not verified (1 MUST open)"), "{}", text.out);
+    assert_eq!(folder.run(&[&args[..], &["--strict", "--probe", "77:whoami"]].concat()).code, Some(0));
+}
+
+#[test]
+fn reports_in_files_are_those_of_the_formats() {
+    let folder = Folder::demo(LOUD);
+    let files = ["--report", "json=r.json", "--report", "text=r.txt", "--report", "jsonl=r.jsonl"];
+    let said = folder.run(&[&ONE[..], &files, &["--color", "always"]].concat());
+    assert_eq!(said.code, Some(1));
+    let document = folder.run(&[&ONE[..], &["--json"]].concat());
+    assert_eq!(folder.read("r.json"), document.out);
+    assert_eq!(folder.read("r.txt"), folder.run(&ONE).out);
+    assert!(said.out.contains("\x1b[") && !folder.read("r.txt").contains('\x1b'));
+    let lines: Vec<Value> =
+        folder.read("r.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["start", "result", "summary"]);
+    assert_eq!(lines[1]["evidence"], document.data()["results"][0]["evidence"]);
+}

@@ -1,0 +1,177 @@
+//! The commands that answer from what the program knows: in each format, and by their schemas.
+
+use super::support::{Folder, all_ids, keys, run};
+use serde_json::Value;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+/// A command in all three formats; the short flags do the same as the long ones.
+fn three(args: &[&str]) -> (String, Value, Vec<Value>) {
+    let with = |flags: &[&str]| {
+        let said = run(&[args, flags].concat());
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{args:?} {flags:?}");
+        said
+    };
+    let (text, json, jsonl) = (with(&[]), with(&["--output", "json"]), with(&["--output=jsonl"]));
+    assert_eq!(text, with(&["--output", "text"]));
+    assert_eq!(json, with(&["--json"]));
+    assert_eq!(jsonl, with(&["--jsonl"]));
+    let document = json.json();
+    assert_eq!(keys(&document), ["command", "data", "ok"]);
+    assert_eq!((&document["ok"], document["command"].as_str()), (&Value::Bool(true), args.first().copied()));
+    assert!(json.out.ends_with('\n') && json.out.matches('\n').count() == 1);
+    assert!(jsonl.out.ends_with('\n'));
+    (text.out, document["data"].clone(), jsonl.lines())
+}
+
+fn valid(schema: &Value, instance: &Value) {
+    let validator = jsonschema::draft202012::new(schema).unwrap();
+    let errors: Vec<String> =
+        validator.iter_errors(instance).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}\n{instance:#}");
+}
+
+fn schema(name: &str) -> Value {
+    let (text, json, jsonl) = three(&["schema", name]);
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&schema, &[schema.clone()][..]), (&json, &jsonl[..]));
+    assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
+    schema
+}
+
+#[test]
+fn list() {
+    let (text, json, jsonl) = three(&["list"]);
+    assert_eq!(json.as_array().unwrap(), &jsonl);
+    let mut ids: Vec<&str> = jsonl.iter().map(|entry| entry["id"].as_str().unwrap()).collect();
+    for (entry, line) in jsonl.iter().zip(text.lines().filter(|line| !line.starts_with(' '))) {
+        assert_eq!(keys(entry), ["id", "layer", "level", "principle", "title"]);
+        let words: Vec<&str> = line.split_whitespace().take(3).collect();
+        assert_eq!(
+            words,
+            [&entry["id"], &entry["level"], &entry["layer"]].map(|word| word.as_str().unwrap())
+        );
+    }
+    ids.sort_unstable();
+    assert_eq!(ids, all_ids());
+    let selected = run(&["list", "--principle", "2", "--layer", "behavioral", "--jsonl"]);
+    assert!(selected.lines().iter().all(|entry| entry["layer"] == "behavioral" && entry["principle"] == 2));
+}
+
+#[test]
+fn explain() {
+    for id in all_ids() {
+        let (text, json, jsonl) = three(&["explain", &id]);
+        assert_eq!(jsonl, std::slice::from_ref(&json));
+        let mut expected = vec![
+            "derived",
+            "example",
+            "fix",
+            "id",
+            "layer",
+            "level",
+            "order",
+            "principle",
+            "runs",
+            "title",
+            "what",
+            "why",
+        ];
+        expected.sort_unstable();
+        assert_eq!(keys(&json), expected);
+        assert!(text.starts_with(&format!("{id}: ")), "{text}");
+        for heading in ["\nWhat\n", "\nWhy\n", "\nFix\n", "\nConforms"] {
+            assert!(text.contains(heading), "{id}: {heading:?}");
+        }
+    }
+}
+
+#[test]
+fn completions() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let (text, json, jsonl) = three(&["completions", shell]);
+        assert_eq!(jsonl, std::slice::from_ref(&json));
+        assert_eq!((json["shell"].as_str(), json["script"].as_str()), (Some(shell), Some(text.as_str())));
+        for word in ["check", "explain", "replay", "principle"] {
+            assert!(text.contains(word), "{shell}: {word}");
+        }
+    }
+    let mut bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn().unwrap();
+    bash.stdin.take().unwrap().write_all(run(&["completions", "bash"]).out.as_bytes()).unwrap();
+    assert!(bash.wait().unwrap().success());
+}
+
+#[test]
+fn what_is_printed_is_valid_against_the_schemas() {
+    let (output, report, events, error) =
+        (schema("output"), schema("report"), schema("events"), schema("error"));
+    assert_eq!(output.to_string(), run(&["schema"]).out.parse::<Value>().unwrap().to_string());
+    let folder = Folder::demo("before() { if [ \"$format\" = json ]; then echo loading; fi; }");
+    let check = ["check", "./cli", "--probe", "list", "--probe", "77:whoami", "--check", "p2-output-json"];
+    let init = ["init", "--print", "./cli"];
+    for args in [&["list"][..], &["explain", "p2-raw"], &["completions", "zsh"], &["schema"], &init, &check] {
+        let said = folder.run(&[args, &["--json"]].concat());
+        valid(&output, &said.json());
+        let mut other = said.json();
+        other["data"] = Value::String("something else".into());
+        assert!(!jsonschema::is_valid(&output, &other), "{args:?}");
+        other = said.json();
+        other["more"] = Value::Null;
+        assert!(!jsonschema::is_valid(&output, &other), "{args:?}");
+    }
+    valid(&report, &folder.run(&[&check[..], &["--json"]].concat()).json());
+    let stream = folder.run(&[&check[..], &["--jsonl"]].concat());
+    stream.lines().iter().for_each(|event| valid(&events, event));
+    valid(&error, &stream.error());
+    valid(&error, &folder.run(&["check", "--json", "nothing-here"]).error());
+    folder.write("bad.toml", "[target]\ncommand = 7\n");
+    valid(&error, &folder.run(&["check", "--json", "--config", "bad.toml"]).error());
+}
+
+#[test]
+fn init_writes_a_skeleton_that_can_be_used() {
+    let folder = Folder::demo("");
+    let printed = folder.run(&["init", "--print", "./cli"]);
+    assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""));
+    assert!(!folder.path().join("agentnative.toml").exists());
+
+    let said = folder.run(&["init", "./cli", "--json"]);
+    let data = said.data();
+    assert_eq!(keys(&data), ["commands", "file", "text"]);
+    let commands = ["list", "show", "empty", "dump", "status", "watch", "whoami", "sync", "schema"];
+    assert_eq!(data["commands"], Value::from(commands.to_vec()));
+    assert_eq!(data["text"], printed.out.as_str());
+    assert_eq!(folder.read("agentnative.toml"), printed.out);
+    assert!(data["file"].as_str().unwrap().ends_with("/agentnative.toml"));
+    for command in commands {
+        assert!(printed.out.contains(&format!("#name = \"{command}\"\n")), "{command}: {}", printed.out);
+    }
+
+    // It is read, and with one probe turned on it is of use.
+    let confirmed = printed.out.replace(
+        "#[[probe]]\n#name = \"list\"\n#args = [\"list\"]",
+        "[[probe]]\nname = \"list\"\nargs = [\"list\"]",
+    );
+    assert_ne!(confirmed, printed.out);
+    folder.write("agentnative.toml", confirmed);
+    assert_eq!(
+        folder.run(&["check", ".", "--json", "--check", "p2-output-json"]).status("p2-output-json"),
+        "pass"
+    );
+}
+
+#[test]
+fn init_does_not_overwrite() {
+    let folder = Folder::demo("");
+    folder.write("agentnative.toml", "[target]\ncommand = [\"./cli\"]\n");
+    let refused = folder.run(&["init", "./cli"]);
+    assert_eq!((refused.code, refused.out.as_str()), (Some(78), ""));
+    assert!(refused.err.contains("File exists") && refused.err.contains("--force"), "{}", refused.err);
+    assert_eq!(folder.read("agentnative.toml"), "[target]\ncommand = [\"./cli\"]\n");
+
+    let told = folder.run(&["init", "./cli", "--force"]);
+    assert_eq!(told.code, Some(0));
+    assert!(told.out.starts_with("wrote ") && told.out.contains("9 commands found"), "{}", told.out);
+    assert!(folder.read("agentnative.toml").contains("#[[probe]]"));
+    assert_eq!(folder.run(&["init", "./cli", "--print", "--jsonl"]).lines().len(), 1);
+}

@@ -1,0 +1,183 @@
+//! Errors: on standard error, plain in text mode, one JSON object else, with an exit code each.
+
+use super::support::{Folder, keys, run, said};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
+/// The error of a call in each format: code, kind, and words that the message and the hint hold.
+fn refused(folder: &Folder, args: &[&str], code: i32, message: &str, hint: &str) {
+    let kind = match code {
+        2 => "usage",
+        77 => "auth",
+        78 => "config",
+        _ => "general",
+    };
+    let text = folder.run(args);
+    assert_eq!((text.code, text.out.as_str()), (Some(code), ""), "{args:?}: {}", text.err);
+    assert!(text.err.starts_with("error: ") && text.err.contains(message), "{args:?}: {}", text.err);
+    assert!(text.err.contains(hint) && text.err.ends_with('\n'), "{args:?}: {}", text.err);
+    for flag in ["--json", "--jsonl"] {
+        // Before a `--`, after which the words are another's.
+        let (command, rest) = args.split_at(args.len().min(1));
+        let said = folder.run(&[command, &[flag], rest].concat());
+        assert_eq!((said.code, said.out.as_str()), (Some(code), ""), "{args:?} {flag}");
+        let error = said.error();
+        let words = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
+        assert!(!words("error").is_empty() && error["issues"].is_array(), "{error}");
+        assert_eq!(words("kind"), kind, "{error}");
+        let issues = error["issues"].to_string();
+        assert!(words("message").contains(message) || issues.contains(message), "{args:?}: {error}");
+        assert!(words("hint").contains(hint), "{args:?}: {error}");
+        assert!(!words("message").contains('\n') && !words("hint").contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn wrong_calls() {
+    let folder = Folder::demo("");
+    for (args, message, hint) in [
+        (&[][..], "", "Usage: agentnative"),
+        (&["chekc"], "chekc", "'check'"),
+        (&["list", "--outptu", "json"], "--outptu", "'--output'"),
+        (&["check", "--princple", "2"], "--princple", "'--principle'"),
+        (&["list", "--output", "xml"], "text, json, jsonl", ""),
+        (&["list", "--color", "sometimes"], "auto, always, never", ""),
+        (&["list", "--principle", "two"], "two", ""),
+        (&["list", "--principle", "9"], "no check is left", "agentnative list"),
+        (&["list", "--layer", "sauce"], "behavioral, source, project", "'source'"),
+        (&["explain"], "<ID>", "Usage: agentnative explain"),
+        (&["explain", "p2-output-jsno"], "`p2-output-jsno`", "did you mean `p2-output-json`?"),
+        (&["explain", "something-else"], "`something-else`", "agentnative list"),
+        (&["schema", "reports"], "reports", "'report'"),
+        (&["completions", "cmd"], "cmd", ""),
+        (&["check", "--check", "p2-envelop"], "`p2-envelop`", "`p2-envelope`"),
+        (&["check", "--skip", "p2-envelop"], "`p2-envelop`", "`p2-envelope`"),
+        (&["check", "--check", "p2-raw", "--skip", "p2-raw"], "no check is left", "agentnative list"),
+        (&["check", "--layer", "project"], "no check is left", "agentnative list"),
+        (&["check", "--jobs", "0"], "0", ""),
+        (&["check", "--timeout", "0"], "above 0", ""),
+        (&["check", "--timeout=-1"], "above 0", ""),
+        (&["check", "--timeout", "nan"], "above 0", ""),
+        (&["check", "--timeout", "soon"], "number of seconds", ""),
+        (&["check", "--report", "xml=file"], "expected one of text, json, jsonl", ""),
+        (&["check", "--report", "json"], "FORMAT=FILE", ""),
+        (&["check", "--report", "json="], "FORMAT=FILE", ""),
+        (&["check", "--command", "./cli"], "./cli", "path alone"),
+        (&["check", "--command", "sh", "."], "--command", ""),
+        (&["check", "--record", "a", "--replay", "b"], "--record", ""),
+        (&["check", "--replay", "b", "."], "--replay", ""),
+        (&["check", "./cli", "--probe", "300:x"], "300", "[EXIT:]ARGS"),
+        (&["check", "./cli", "--probe", "say 'x"], "open quote", "[EXIT:]ARGS"),
+        (&["check", "./cli", "--probe", "list", "--probe", "0:list"], "given twice", ""),
+        (&["check", "./cli", "--", "./cli"], "", ""),
+    ] {
+        refused(&folder, args, 2, message, hint);
+    }
+}
+
+#[test]
+fn what_is_not_there_or_wrong_is_configuration() {
+    let folder = Folder::demo("");
+    folder.write("broken.toml", "[target]\ncommand = 7\nschmea = []\n\n[[probe]]\nname = 'a'\n");
+    folder.write("two.toml", "[target.one]\ncommand = ['./cli']\n[target.two]\ncommand = ['./cli']\n");
+    folder.write("gone.toml", "[target]\ncommand = ['./not-built']\n");
+    for (args, message, hint) in [
+        (&["check", "nothing-here"][..], "nothing-here", ""),
+        (&["check", "--command", "agentnative-no-such-program"], "agentnative-no-such-program", "path"),
+        (&["check", "--", "agentnative-no-such-program"], "agentnative-no-such-program", ""),
+        (&["check", "--", "./nothing-here"], "nothing-here", ""),
+        (&["check", "."], "no project", "agentnative check PATH_TO_BINARY"),
+        (&["init", "."], "no project", "agentnative check PATH_TO_BINARY"),
+        (&["check", "--config", "nothing.toml", "./cli"], "nothing.toml", ""),
+        (&["check", "--config", "broken.toml", "./cli"], "`schmea`", ""),
+        (&["check", "--config", "two.toml", "."], "several targets: one, two", "--bin NAME"),
+        (&["check", "--config", "gone.toml", "."], "not-built", "build it"),
+        (&["check", "--replay", "nothing.jsonl"], "nothing.jsonl", ""),
+        (&["check", "--replay", "broken.toml"], "is not a recording", ""),
+    ] {
+        refused(&folder, args, 78, message, hint);
+    }
+    // All that is wrong in a file, each with its place.
+    let text = folder.run(&["check", "--config", "broken.toml", "./cli"]);
+    let places: Vec<&str> = text.err.lines().filter(|line| line.starts_with("  broken.toml:")).collect();
+    let at = |place: &str| places.iter().any(|line| line.starts_with(&format!("  broken.toml:{place}: ")));
+    assert!(places.len() == 3 && at("2:11") && at("3:1") && at("5:1"), "{}", text.err);
+    let error = folder.run(&["check", "--json", "--config", "broken.toml", "./cli"]).error();
+    let issues = error["issues"].as_array().unwrap();
+    assert_eq!(issues.len(), 3, "{error}");
+    assert!(issues.iter().all(|issue| keys(issue) == ["column", "file", "line", "message"]), "{error}");
+}
+
+#[test]
+fn what_is_not_allowed_is_77() {
+    let folder = Folder::new();
+    let path = folder.write("data", "not a program");
+    refused(&folder, &["check", "./data"], 77, "may not be executed", "chmod +x");
+    refused(&folder, &["check", "--", path.to_str().unwrap()], 77, "may not be executed", "chmod +x");
+}
+
+#[test]
+fn what_cannot_be_done_is_1() {
+    let folder = Folder::demo("");
+    for flags in [&["--report", "json=no-folder/report"][..], &["--record", "no-folder/recording"]] {
+        let args = [&["check", "./cli", "--check", "p2-exit-success"], flags].concat();
+        refused(&folder, &args, 1, "cannot write no-folder/", "");
+    }
+    // An interpreter that is not there: executable, but nothing can be run.
+    let path = folder.script("no-interpreter", "");
+    std::fs::write(&path, "#!/no/such/interpreter\n").unwrap();
+    refused(&folder, &["check", "./no-interpreter"], 1, "nothing could be run", "");
+    // No run would decide: never a silent green.
+    let args = ["check", "./cli", "--check", "p2-exit-auth", "--probe", "list"];
+    assert_eq!(folder.run(&args).code, Some(0));
+    assert_eq!(folder.run(&[&args[..], &["--strict"]].concat()).code, Some(1));
+    refused(&folder, &["check", "./cli", "--check", "p2-exit-auth"], 1, "nothing was run", "--probe");
+}
+
+#[test]
+fn arguments_that_are_not_utf_8() {
+    let bytes = OsStr::from_bytes;
+    for args in [
+        &[bytes(b"\xff")][..],
+        &[bytes(b"explain"), bytes(b"\xff")],
+        &[bytes(b"list"), bytes(b"--output"), bytes(b"\xff")],
+        &[bytes(b"check"), bytes(b"--probe"), bytes(b"\xff"), bytes(b"--"), bytes(b"true")],
+    ] {
+        let text = run(args);
+        assert_eq!((text.code, text.out.as_str()), (Some(2), ""), "{args:?}: {}", text.err);
+        let json = run(&[args, &[bytes(b"--json")][..]].concat()[..]);
+        assert_eq!((json.code, json.out.as_str()), (Some(2), ""), "{args:?}: {}", json.err);
+    }
+    let folder = Folder::new();
+    let name = bytes(b"./\xff-cli");
+    folder.script(name, "echo '{\"ok\":true}'\n");
+    let args = ["check", "--json", "--check", "p2-output-json", "--probe", "list"].map(OsStr::new);
+    let checked = said(folder.command().args(args).arg(name));
+    assert_eq!(checked.code, Some(0), "{}", checked.err);
+    let target = &checked.data()["target"];
+    assert!(target["command"][0].as_str().unwrap().ends_with(r"/\xff-cli"), "{target}");
+    // A configuration cannot hold that name: no other one is written.
+    let refused = said(folder.command().arg("init").arg(name));
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(!folder.path().join("agentnative.toml").exists());
+}
+
+#[test]
+fn help_and_version_are_answers_in_every_format() {
+    for flags in [&[][..], &["--json"], &["--jsonl"]] {
+        for (args, start) in [
+            (&["--version"][..], concat!("agentnative ", env!("CARGO_PKG_VERSION"), "\n")),
+            (&["--help"], "Tells whether"),
+            (&["check", "--help"], "Run a target"),
+            (&["help", "check"], "Run a target"),
+        ] {
+            let said = run(&[args, if args[0] == "help" { &[] } else { flags }].concat());
+            assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{args:?}");
+            assert!(said.out.starts_with(start), "{}", said.out);
+        }
+    }
+    let help = run(&["--help"]).out;
+    for code in ["0 ", "1 ", "2 ", "77 ", "78 "] {
+        assert!(help.lines().any(|line| line.trim_start().starts_with(code)), "{code}");
+    }
+}

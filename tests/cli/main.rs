@@ -1,0 +1,10 @@
+//! The command line, as a caller sees it: exit codes, streams, formats, files.
+
+mod check;
+mod commands;
+mod errors;
+mod live;
+mod record;
+mod settings;
+mod support;
+mod terminal;

@@ -1,0 +1,89 @@
+//! `--record` and `--replay`: the same observations give the same bytes.
+
+use super::support::{Folder, keys};
+use serde_json::{Value, json};
+
+/// What is hard to keep: bytes that are not UTF-8, much output, NULs, an exit by signal.
+const HARD: &str = "
+status() { printf '{\"ok\":true,\"name\":\"\\377\\376\"}\\n'; }
+sync() { printf '\\000\\033[1m\\r\\n' >&2; kill -9 $$; }
+";
+
+#[test]
+fn a_replay_prints_what_the_check_printed() {
+    let folder = Folder::demo(HARD);
+    let checks = [
+        "p2-output-json",
+        "p2-output-pure",
+        "p2-output-complete",
+        "p2-json-strict",
+        "p2-error-json",
+        "p2-exit-config",
+        "p2-exit-consistent",
+        "p2-broken-pipe",
+    ];
+    let checks: Vec<&str> = checks.into_iter().flat_map(|id| ["--check", id]).collect();
+    let probes = ["--probe", "dump", "--probe", "status", "--probe", "78:sync", "--probe", "1:show 99"];
+    let record = ["check", "./cli", "--json", "--record", "seen"];
+    let live = folder.run(&[&record[..], &probes, &checks].concat());
+    assert_eq!(live.code, Some(1));
+    let failed = live.data()["summary"]["fail"].clone();
+    assert!(failed.as_u64() >= Some(2), "{}", live.out);
+
+    let replay = |flags: &[&str]| folder.run(&[&["check", "--replay", "seen"], flags, &checks].concat());
+    assert_eq!(replay(&["--json"]), live);
+    // The target is not needed any more.
+    std::fs::remove_file(folder.path().join("cli")).unwrap();
+    assert_eq!(replay(&["--json"]), live);
+    let stream = replay(&["--jsonl"]);
+    let lines = stream.lines();
+    assert_eq!((&lines[0]["type"], lines[0]["runs"].clone()), (&json!("start"), live.data()["runs"].clone()));
+    let results: Vec<&Value> = lines.iter().filter(|line| line["type"] == "result").collect();
+    assert_eq!(results.len(), live.data()["results"].as_array().unwrap().len());
+    // Other checks can be made of the same observations.
+    let other = folder.run(&["check", "--replay", "seen", "--json", "--check", "p2-exit-success"]);
+    assert_eq!((other.code, other.status("p2-exit-success").as_str()), (Some(0), "pass"));
+
+    let text = folder.read("seen");
+    let head: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(keys(&head), ["probes", "promises", "recording", "target"]);
+    assert!(text.contains("{\"base64\":\""), "bytes that are not UTF-8 are kept as they are");
+}
+
+#[test]
+fn a_recording_holds_the_waivers() {
+    let folder = Folder::demo("before() { if [ \"$format\" = json ]; then echo loading; fi; }");
+    let toml = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
+    let waivers = "[[waiver]]\ncheck = 'p2-output-json'\nreason = 'known'\n[[waiver]]\ncheck = 'p2-exit-success'\nreason = 'once'\n";
+    folder.write("agentnative.toml", format!("{toml}{waivers}"));
+    let flags = ["--json", "--check", "p2-output-json", "--check", "p2-exit-success"];
+    let live = folder.run(&[&["check", "--record", "seen"][..], &flags].concat());
+    assert_eq!((live.code, live.status("p2-output-json").as_str()), (Some(0), "waived"));
+    assert_eq!(live.data()["notes"].as_array().map(Vec::len), Some(1));
+    assert_eq!(folder.run(&[&["check", "--replay", "seen"][..], &flags].concat()), live);
+    // Those of a configuration that is named take their place.
+    folder.write("none.toml", toml);
+    let bare = folder.run(&[&["check", "--replay", "seen", "--config", "none.toml"][..], &flags].concat());
+    assert_eq!((bare.code, bare.status("p2-output-json").as_str()), (Some(1), "fail"));
+}
+
+#[test]
+fn what_is_no_recording_is_refused_with_its_place() {
+    let folder = Folder::demo("");
+    let check = ["check", "./cli", "--check", "p2-exit-success", "--probe", "list", "--record", "seen"];
+    assert_eq!(folder.run(&check).code, Some(0));
+    let good = folder.read("seen");
+    let cases = [
+        (String::new(), "bad:1:"),
+        ("{}\n".to_owned(), "bad:1:"),
+        (good.replacen("\"recording\":1", "\"recording\":2", 1), "version 2, expected 1"),
+        (good[..good.len() - 10].to_owned(), &format!("bad:{}:", good.lines().count())),
+        (good.clone() + "\n[]\n", &format!("bad:{}:", good.lines().count() + 1)),
+    ];
+    for (text, place) in cases {
+        folder.write("bad", text);
+        let said = folder.run(&["check", "--replay", "bad"]);
+        assert_eq!((said.code, said.out.as_str()), (Some(78), ""));
+        assert!(said.err.contains(place), "{place}: {}", said.err);
+    }
+}

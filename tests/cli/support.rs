@@ -1,0 +1,152 @@
+//! Folders with small targets in them, and calls of the program.
+
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// What a call gave.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Said {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Said {
+    /// The one document on standard output.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The `data` of the envelope.
+    pub fn data(&self) -> Value {
+        self.json()["data"].take()
+    }
+
+    /// The lines on standard output.
+    pub fn lines(&self) -> Vec<Value> {
+        self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The one line on standard error.
+    pub fn error(&self) -> Value {
+        assert_eq!(self.err.matches('\n').count(), 1, "{self:?}");
+        serde_json::from_str(&self.err).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The status of a check in the document.
+    pub fn status(&self, id: &str) -> String {
+        let document = self.json();
+        let mut results = document["data"]["results"].as_array().unwrap().iter();
+        let result = results.find(|result| result["id"] == id).unwrap_or_else(|| panic!("no {id}"));
+        result["status"].as_str().unwrap().to_owned()
+    }
+}
+
+/// The program, in an environment that says nothing about colour.
+pub fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agentnative"));
+    for name in ["NO_COLOR", "CLICOLOR_FORCE", "FORCE_COLOR"] {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Calls the program where no configuration is.
+pub fn run<S: AsRef<OsStr>>(args: &[S]) -> Said {
+    said(program().args(args).current_dir("/"))
+}
+
+pub fn said(command: &mut Command) -> Said {
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("all that is printed is UTF-8");
+    Said { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// A folder that no configuration around it concerns.
+pub struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        fs::create_dir(folder.path().join(".git")).unwrap();
+        folder
+    }
+
+    /// One with the CLI that conforms as `cli`, in which these lines of sh replace functions.
+    pub fn demo(lines: &str) -> Self {
+        let folder = Self::new();
+        let library = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/clis/lib/conforming.sh");
+        folder.script("cli", &format!(". '{library}'\n{lines}\nmain \"$@\"\n"));
+        folder
+    }
+
+    /// One with these lines of sh as `cli`.
+    pub fn with(lines: &str) -> Self {
+        let folder = Self::new();
+        folder.script("cli", lines);
+        folder
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn script(&self, name: impl AsRef<OsStr>, lines: &str) -> PathBuf {
+        let path = self.path().join(name.as_ref());
+        fs::write(&path, format!("#!/bin/sh\n{lines}")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    pub fn command(&self) -> Command {
+        let mut command = program();
+        command.current_dir(self.path());
+        command
+    }
+
+    pub fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Said {
+        said(self.command().args(args))
+    }
+}
+
+/// What `wait` gives; it must come in a minute.
+pub fn within<T: Send + 'static>(what: &str, wait: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || sender.send(wait()));
+    receiver.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("{what} did not happen"))
+}
+
+/// The names of an object's members, sorted.
+pub fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+/// All IDs, from the names of the files.
+pub fn all_ids() -> Vec<String> {
+    let files = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/checks")).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    let tables = paths.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    let mut ids: Vec<_> =
+        tables.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+    ids.sort();
+    ids
+}

@@ -1,0 +1,232 @@
+//! A user's own contract: a folder or a schema file anywhere, read strictly and offline.
+
+use agentnative::contract::{Broken, Contract, Ending, Framing, contract_path};
+use agentnative::error::{Error, ErrorKind};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn load(files: &[(&str, &str)]) -> Result<Contract, Error> {
+    Contract::load(folder(files).path())
+}
+
+/// Each issue as `file:line:column: message`, files without their folder.
+fn issues(error: &Error) -> Vec<String> {
+    assert_eq!(error.kind, ErrorKind::Config);
+    let place = |issue: &agentnative::error::Issue| {
+        let place = issue.place.as_ref().unwrap();
+        let file = place.file.file_name().unwrap().display();
+        format!("{file}:{}:{}: {}", place.line, place.column, issue.message)
+    };
+    error.issues.iter().map(place).collect()
+}
+
+const HEAD: &str = "name = \"mine\"\ntitle = \"Mine\"\nversion = \"1\"\norigin = \"me\"\n";
+
+fn document(rest: &str) -> String {
+    format!("{HEAD}framing = \"document\"\nschema = \"s.json\"\n{rest}")
+}
+
+fn lines(rest: &str) -> String {
+    format!(
+        "{HEAD}framing = \"lines\"\n[events]\ntype = \"/type\"\nunknown = \"reject\"\n\
+         [events.schemas]\na = \"s.json\"\nb = \"s.json\"\n{rest}"
+    )
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_at_once() {
+    let text = lines(
+        "[[rule]]\nid = \"x\"\nwhat = \"w\"\non = \"c\"\nsame = \"id\"\n\
+         [[rule]]\nid = \"x\"\nwhat = \"w\"\n\
+         [[rule]]\nid = \"y\"\nwhat = \"\"\nstart = \"s\"\nend = \"z\"\nsteps = [{ from = \"s\", on = \"a\", to = \"t\", then = 1 }]\n\
+         [[rule]]\nid = \"z\"\nwhat = \"w\"\ncompare = [\"/a\", \">=\", \"/b\"]\nkey = \"/a\"\n\
+         [[condition]]\nname = \"n\"\nwhat = \"w\"\nexit = 256\nstdout = \"none\"\n",
+    );
+    let error = load(&[("contract.toml", &text), ("s.json", "{}")]).unwrap_err();
+    let expected = [
+        "contract.toml:15:6: there is no event type `c` in [events.schemas]; did you mean `a`?",
+        "contract.toml:16:8: \"id\" is no JSON pointer; expected one, as in \"/ok\" (\"\" is the whole)",
+        "contract.toml:17:1: [[rule]] demands nothing; expected one of `uses`, `steps`, `compare`, `same`, `same_keys`",
+        "contract.toml:18:6: a second rule `x`; expected ids of their own",
+        "contract.toml:22:8: it is empty; expected some words",
+        "contract.toml:24:7: no step has a state `z`; did you mean `s`?",
+        "contract.toml:25:44: unknown key `then` in the step; did you mean `when`?",
+        "contract.toml:29:18: element 2 of `compare` is \">=\"; expected \"=\" or \"<=\" or \"<\"",
+        "contract.toml:30:1: unknown key `key` in [[rule]]; expected `id`, `what`, `on`, `when`, `compare`",
+        "contract.toml:34:8: `exit` is 256; expected an exit code from 0 to 255",
+        "contract.toml:35:10: `stdout` is \"none\"; expected \"whole\" or \"part\" or \"nothing\" or \"any\"",
+    ];
+    let found = issues(&error);
+    assert_eq!(found, expected, "{found:#?}");
+}
+
+#[test]
+fn what_a_document_cannot_have_is_told() {
+    let text = document(
+        "[events]\ntype = \"/t\"\nunknown = \"allow\"\n[events.schemas]\n\
+                         [[rule]]\nid = \"x\"\nwhat = \"w\"\non = \"a\"\nsame = \"/a\"\n",
+    );
+    let found = issues(&load(&[("contract.toml", &text), ("s.json", "{}")]).unwrap_err());
+    assert_eq!(found.len(), 2, "{found:#?}");
+    assert!(found[0].contains("`events` is for framing = \"lines\""), "{found:#?}");
+    assert!(found[1].contains("a document has no events"), "{found:#?}");
+}
+
+#[test]
+fn a_wrong_schema_has_its_place() {
+    let cases = [
+        ("{\n  \"type\": \"strin\"\n}", "s.json:2:11: ", "\"strin\""),
+        ("{\n  \"type\": \"string\",\n  \"type\": \"null\"\n}", "s.json:3:3: ", "key"),
+        ("{\"properties\": {\"a\": {\"pattern\": \"(?=x)y\"}}}", "s.json:1:34: ", "(?=x)y"),
+        ("{\"properties\": {\"a\": {\"$ref\": \"#/$defs/none\"}}}", "s.json:1:31: ", "none"),
+        ("{\"a\": ", "s.json:1:7: ", "expected a JSON value"),
+        ("{\"minimum\": \"1\"}", "s.json:1:13: ", "number"),
+    ];
+    for (schema, place, message) in cases {
+        let error = load(&[("contract.toml", &document("")), ("s.json", schema)]).unwrap_err();
+        let found = issues(&error);
+        assert!(
+            found.len() == 1 && found[0].starts_with(place) && found[0].contains(message),
+            "{schema}: {error:?}"
+        );
+    }
+}
+
+#[test]
+fn a_reference_that_leads_nowhere_is_told_where_it_stands() {
+    for reference in ["none.json", "s.json#/none"] {
+        let text = document("").replace("s.json", reference);
+        let error = load(&[("contract.toml", &text), ("s.json", "{}")]).unwrap_err();
+        let found = format!("{error:?}");
+        assert!(found.contains("none"), "{found}");
+        assert_eq!(error.kind, ErrorKind::Config);
+    }
+}
+
+#[test]
+fn schemas_refer_to_files_of_their_folder_and_to_the_bundle() {
+    let files = [
+        ("contract.toml", &*document("")),
+        (
+            "s.json",
+            r##"{"properties": {"a": {"$ref": "parts/a.json#/$defs/a"}, "e": {"$ref": "agentnative:/p2-error/error.schema.json"}}}"##,
+        ),
+        (
+            "parts/a.json",
+            r##"{"$schema": "http://json-schema.org/draft-04/schema#", "$defs": {"a": {"$ref": "b%20c.json"}}}"##,
+        ),
+        ("parts/b c.json", r#"{"type": "integer"}"#),
+    ];
+    let folder = folder(&files);
+    for path in [folder.path().to_owned(), folder.path().join("s.json")] {
+        let contract = Contract::load(&path).unwrap();
+        assert_eq!(contract.framing(), Framing::Document);
+        assert_eq!(
+            contract.judge().push(1, &json!({"a": 1, "e": {"error": "x", "kind": "x", "message": "x"}})),
+            []
+        );
+        let found = contract.judge().push(1, &json!({"a": "1", "e": {}}));
+        let pointers: Vec<&str> = found.iter().map(|violation| violation.pointer.as_str()).collect();
+        assert_eq!(pointers, ["/a", "/e", "/e", "/e"]);
+        assert_eq!(found[0].rule, "parts/b%20c.json#/type");
+        assert_eq!(found[1].rule, "agentnative:/p2-error/error.schema.json#/required");
+    }
+}
+
+#[test]
+fn schemas_refer_to_nothing_else() {
+    let outer = folder(&[("secret.json", "{}"), ("c/contract.toml", &document("")), ("c/s.json", "{}")]);
+    let contract = outer.path().join("c");
+    std::os::unix::fs::symlink("../secret.json", contract.join("link.json")).unwrap();
+    for reference in [
+        "../secret.json",
+        "link.json",
+        "http://127.0.0.1:9/x.json",
+        "file:///etc/hosts",
+        "https://json.schemastore.org/x",
+    ] {
+        fs::write(contract.join("s.json"), json!({"$ref": reference}).to_string()).unwrap();
+        let error = Contract::load(&contract).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Config, "{reference}");
+    }
+}
+
+#[test]
+fn patterns_take_linear_time_and_schemas_may_go_in_circles() {
+    let schema = r##"{"properties": {"p": {"pattern": "^(a+)+$"}, "x": {"$ref": "#"}}, "allOf": [{"$ref": "#/$defs/same"}], "$defs": {"same": {"$ref": "#"}}}"##;
+    let folder = folder(&[("s.json", schema)]);
+    let contract = Contract::load(&folder.path().join("s.json")).unwrap();
+    let started = Instant::now();
+    let mut value = json!({"p": "a".repeat(40_000) + "!"});
+    for _ in 0..200 {
+        value = json!({ "x": value });
+    }
+    assert!(!contract.judge().push(1, &value).is_empty());
+    assert!(started.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn a_schema_that_nests_too_deep_is_refused() {
+    let schema = "{\"not\":".repeat(500) + "{}" + &"}".repeat(500);
+    let folder = folder(&[("s.json", &schema)]);
+    let error = Contract::load(&folder.path().join("s.json")).unwrap_err();
+    assert!(issues(&error)[0].contains("nest deeper"), "{error:?}");
+}
+
+#[test]
+fn a_stream_is_judged_across_its_events() {
+    let text = lines(
+        "[[rule]]\nid = \"named\"\nwhat = \"b names an a.\"\ndefines = { on = \"a\", at = \"/id\" }\nuses = { on = \"b\", at = \"/of\" }\n\
+         [[condition]]\nname = \"good\"\nwhat = \"All is well.\"\nexit = 0\nsome = { on = \"a\" }\n\
+         [[condition]]\nname = \"bad\"\nwhat = \"Nothing is.\"\nexit = 1\nstdout = \"nothing\"\n",
+    );
+    let contract =
+        load(&[("contract.toml", &text), ("s.json", r#"{"properties": {"id": {"type": "string"}}}"#)])
+            .unwrap();
+    let mut judge = contract.judge();
+    assert_eq!(judge.push(1, &json!({"type": "a", "id": "1"})), []);
+    assert_eq!(judge.push(2, &json!({"type": "b", "of": "1"})), []);
+    let found = judge.push(3, &json!({"type": "b", "of": "2", "id": 7}));
+    assert_eq!(found.len(), 2);
+    assert_eq!((found[0].broken, found[0].event, found[0].line), (Broken::Schema, Some(3), Some(3)));
+    assert_eq!(
+        (found[1].broken, found[1].pointer.as_str(), found[1].rule.as_str()),
+        (Broken::Stream, "/of", "named")
+    );
+    assert_eq!(judge.push(5, &json!({"type": "c"}))[0].rule, "event-type");
+    let outcome = judge.finish(&Ending::exit(1));
+    assert_eq!(outcome.events, 4);
+    assert_eq!(outcome.unknown.get("c"), Some(&1));
+    let said = &outcome.violations[0];
+    assert_eq!((said.broken, said.rule.as_str()), (Broken::Exit, "exit-code"));
+    assert!(said.message.contains("exit code is 1") && said.message.contains("0 (good)"), "{}", said.message);
+    // The judge has forgotten the run.
+    assert_eq!(judge.push(1, &json!({"type": "b", "of": "1"})).len(), 1);
+    assert_eq!(judge.finish(&Ending::exit(7)).violations.len(), 1);
+}
+
+#[test]
+fn names_and_paths_are_told_apart() {
+    assert_eq!(contract_path(Path::new("/r"), "dexter-flat"), None);
+    assert_eq!(contract_path(Path::new("/r"), "a.json").unwrap(), Path::new("/r/a.json"));
+    let error = Contract::bundled("dexter-flatt").unwrap_err();
+    assert_eq!(
+        (error.kind, error.hint.unwrap().as_str()),
+        (ErrorKind::Config, "did you mean `dexter-flat`?")
+    );
+    assert!(Contract::named(Path::new("."), "./none").is_err());
+}

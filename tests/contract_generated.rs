@@ -1,0 +1,80 @@
+//! The schemas of this program's own contracts are made from the Rust types.
+//!
+//! `UPDATE=1 cargo test --test contract_generated` writes them anew.
+
+use agentnative::report::{Envelope, Event, Report};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+fn schema_of<T: JsonSchema>(title: &str) -> Value {
+    let mut schema: Schema =
+        SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
+    schema.insert("title".to_owned(), title.into());
+    schema.to_value()
+}
+
+/// Takes no keys beyond those of the types.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if members.contains_key("properties") {
+                // Beside a reference its keys count, too.
+                let keyword = if members.contains_key("$ref") {
+                    "unevaluatedProperties"
+                } else {
+                    "additionalProperties"
+                };
+                members.insert(keyword.to_owned(), false.into());
+            }
+            members.values_mut().for_each(close);
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+/// Closes an event: the tag stands beside a reference to the rest, which must stay open for it.
+fn close_events(schema: &mut Value) {
+    let open: Vec<String> = schema["oneOf"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["$ref"].as_str().unwrap().trim_start_matches("#/$defs/").to_owned())
+        .collect();
+    close(schema);
+    let defs: &mut Map<String, Value> = schema["$defs"].as_object_mut().unwrap();
+    for name in open {
+        defs[&name].as_object_mut().unwrap().remove("additionalProperties");
+    }
+}
+
+fn check(path: &str, schema: &Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(path);
+    let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == text,
+        "{} is stale: run `UPDATE=1 cargo test --test contract_generated`",
+        path.display()
+    );
+}
+
+#[test]
+fn the_report_is_fresh() {
+    let mut schema = schema_of::<Envelope<Report>>("The report of agentnative check --output json");
+    close(&mut schema);
+    check("agentnative-report/report.schema.json", &schema);
+}
+
+#[test]
+fn the_events_are_fresh() {
+    let mut schema = schema_of::<Event>("An event of agentnative check --output jsonl");
+    close_events(&mut schema);
+    assert_eq!(schema["oneOf"][3]["properties"]["type"], json!({"type": "string", "const": "summary"}));
+    check("agentnative-events/event.schema.json", &schema);
+}

@@ -1,0 +1,217 @@
+//! The checks' examples, judged without a process: where one command's output can decide a check, the
+//! good example is no fail and no warn, and the bad one is.
+
+use agentnative::config::TargetConfig;
+use agentnative::judge::{Case, judge};
+use agentnative::probe::{Probe, Promises, Role};
+use agentnative::report::catalogue::{Check, Derived, Example, check, checks};
+use agentnative::report::{OutputFormat, Status, Variant};
+use agentnative::run::{Bytes, Captured, End, HOSTILE, Observation, RunKey};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Checks of which an example is not one command's bytes and exit code.
+const LEFT_OUT: &[(&str, &str)] = &[
+    ("p2-output-complete", "compares what arrived at three readers; the example shows a count of bytes"),
+    ("p2-output-stable", "compares repeated runs; the example shows one, its note the other"),
+    ("p2-jsonl-prompt", "is about when records arrive, not what they are"),
+    ("p2-completes", "is about how a run ended and what it left behind"),
+];
+
+/// How the calls of the others are expected to end.
+fn expected(id: &str) -> i32 {
+    match id {
+        "p2-stderr-diagnostics" | "p2-error-json" | "p2-exit-error" => 1,
+        "p2-exit-usage" => 2,
+        "p2-exit-auth" => 77,
+        "p2-exit-config" => 78,
+        _ => 0,
+    }
+}
+
+const DOCUMENT: &str = "{\"ok\":true,\"data\":[]}\n";
+const TWO_RECORDS: &str =
+    "{\"ok\":true,\"data\":[{\"id\":1,\"name\":\"alpha\"},{\"id\":2,\"name\":\"beta\"}]}\n";
+const ONE_RECORD: &str = "{\"ok\":true,\"data\":[{\"id\":1,\"name\":\"alpha\"}]}\n";
+
+/// What the target prints otherwise, in the words of the examples' notes.
+fn otherwise(id: &str, format: OutputFormat) -> &'static str {
+    match (id, format) {
+        ("p2-output-parity", OutputFormat::Json) => TWO_RECORDS,
+        ("p2-json-alias", OutputFormat::Json) => ONE_RECORD,
+        (_, OutputFormat::Json) => DOCUMENT,
+        (_, OutputFormat::Jsonl) => "{\"id\":1,\"name\":\"alpha\"}\n",
+        (_, OutputFormat::Text) => "1   alpha\n",
+    }
+}
+
+fn probe(name: &str, role: Role, exit: Option<i32>, formats: &[OutputFormat]) -> Probe {
+    Probe {
+        name: name.into(),
+        role,
+        args: Vec::new(),
+        asks_format: true,
+        exit,
+        formats: formats.to_vec(),
+        stream: false,
+        stdin: None,
+        env: Default::default(),
+        cwd: None,
+        timeout: Duration::from_secs(10),
+    }
+}
+
+fn observation(
+    probe: &Probe,
+    format: OutputFormat,
+    (variant, nth): (Variant, u8),
+    (stdout, stderr, exit): (&str, &str, i32),
+) -> Observation {
+    let captured = |text: &str| Captured { bytes: Bytes::from(text.as_bytes().to_vec()), chunks: Vec::new() };
+    Observation {
+        key: RunKey { probe: probe.name.clone(), format, variant, nth },
+        stdout: captured(stdout),
+        stderr: captured(stderr),
+        // 128 and a signal is how a shell tells of one.
+        end: if exit > 128 && exit < 160 { End::Signaled(exit - 128) } else { End::Exited(exit) },
+        duration: Duration::from_millis(10),
+        left_behind: Vec::new(),
+        held_open: false,
+        waiting: None,
+    }
+}
+
+/// The format that a command line asks for.
+fn format(command: &str) -> OutputFormat {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    OutputFormat::ALL
+        .into_iter()
+        .rev()
+        .find(|format| {
+            words.contains(&format!("--{}", format.name()).as_str())
+                || words.windows(2).any(|pair| pair == ["--output", format.name()])
+        })
+        .unwrap_or_default()
+}
+
+/// The kind of probe that shows a check, when it is not a declared one.
+fn derived(id: &str, command: &str) -> Option<Derived> {
+    match id {
+        "p2-output-format" if command.ends_with("--output xml") => Some(Derived::InvalidFormat),
+        "p2-json-alias" => Some(Derived::Alias),
+        "p2-more-formats" => Some(Derived::MoreFormats),
+        "p2-raw" => Some(Derived::Raw),
+        "p2-schema-print" => Some(Derived::Schema),
+        _ => None,
+    }
+}
+
+/// The conditions that the example is seen under.
+fn variants(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
+    let is_setting = |word: &str| word.contains('=') && !word.starts_with('-');
+    if check.id == "p2-broken-pipe" {
+        return vec![(Variant::ClosedPipe, 0)];
+    }
+    let under = |variant: &Variant| match variant {
+        Variant::HostileEnv => (0..HOSTILE.len() as u8).map(|nth| (Variant::HostileEnv, nth)).collect(),
+        // Only under that setting, in the examples that begin with one.
+        _ if example.command.split_whitespace().next().is_some_and(is_setting) => Vec::new(),
+        Variant::Repeat => vec![(Variant::Repeat, 0), (Variant::Repeat, 1)],
+        other => vec![(*other, 0)],
+    };
+    let mut variants: Vec<(Variant, u8)> = check.runs.variants.iter().flat_map(under).collect();
+    if variants.is_empty() {
+        variants.push((Variant::Plain, 0));
+    }
+    variants
+}
+
+/// The verdict on a target that prints this example, and conforms otherwise.
+fn verdict(check: &Check, example: &Example) -> (Status, String) {
+    let promises = Promises::of(&TargetConfig::default(), true);
+    let asked = format(&example.command);
+    let kind = derived(&check.id, &example.command);
+    let shown = match kind {
+        Some(kind) => {
+            let of = (kind != Derived::Schema).then(|| "list".to_owned());
+            let seen_as = if kind == Derived::Schema { OutputFormat::Json } else { asked };
+            probe("example", Role::Derived { kind, of }, None, &[seen_as])
+        }
+        None => probe("example", Role::Declared, Some(expected(&check.id)), &OutputFormat::ALL),
+    };
+    let list = probe("list", Role::Declared, Some(0), &OutputFormat::ALL);
+    let bare = Role::Derived { kind: Derived::NoFormat, of: Some(shown.name.clone()) };
+    let bare = probe("example, no format", bare, Some(0), &[OutputFormat::Text]);
+
+    let output = (&*example.stdout, &*example.stderr, example.exit);
+    let at = if kind == Some(Derived::Schema) { OutputFormat::Json } else { asked };
+    let under = variants(check, example);
+    let mut runs: Vec<Observation> =
+        under.iter().map(|variant| observation(&shown, at, *variant, output)).collect();
+    let plain = (Variant::Plain, 0);
+    for format in OutputFormat::ALL {
+        let usual = (otherwise(&check.id, format), "", 0);
+        runs.push(observation(&list, format, plain, usual));
+        // The example's own probe in the other formats and conditions.
+        for variant in under.iter().chain([&plain]) {
+            // An exit code in text is that of every format.
+            let exit = if asked == OutputFormat::Text { example.exit } else { 0 };
+            let other = observation(&shown, format, *variant, (usual.0, "", exit));
+            if expected(&check.id) == 0 && kind.is_none() && !runs.iter().any(|run| run.key == other.key) {
+                runs.push(other);
+            }
+        }
+    }
+    // Without a format it is as in text.
+    let text = if asked == OutputFormat::Text { output } else { (otherwise("", OutputFormat::Text), "", 0) };
+    runs.push(observation(&bare, OutputFormat::Text, plain, text));
+    let mut probes = vec![shown, bare];
+    // Whatever is compared with the output of another command has it from `list`.
+    if kind.is_some() || ["p2-envelope", "p2-schema-print"].contains(&&*check.id) || expected(&check.id) != 0
+    {
+        probes.push(list);
+    }
+    let case = Case::new(&promises, &probes, &runs);
+    let result = judge(&case, &[check]).pop().expect("a behavioral check");
+    (result.status, result.message)
+}
+
+#[test]
+fn examples_have_the_verdict_that_they_show() {
+    let mut wrong = Vec::new();
+    let mut passed = BTreeSet::new();
+    let behavioral = || checks().iter().filter(|check| check.layer == agentnative::report::Layer::Behavioral);
+    let left_out = |id: &str| LEFT_OUT.iter().any(|(left, _)| *left == id);
+    for check in behavioral().filter(|check| !left_out(&check.id)) {
+        for example in &check.examples {
+            let (status, message) = verdict(check, example);
+            let bad = matches!(status, Status::Fail | Status::Warn);
+            let fits = match example.verdict {
+                Status::Fail | Status::Warn => status == example.verdict,
+                Status::NotApplicable => status == Status::NotApplicable,
+                _ => !bad,
+            };
+            if !fits {
+                wrong.push(format!(
+                    "{} `{}` ({}): {status:?}, not {:?}: {message}",
+                    check.id, example.command, example.note, example.verdict
+                ));
+            }
+            if status == Status::Pass {
+                passed.insert(&*check.id);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // What cannot pass by one command alone stays open; that is not many.
+    let open: Vec<&str> =
+        behavioral().map(|check| &*check.id).filter(|id| !left_out(id) && !passed.contains(id)).collect();
+    assert_eq!(open, [""; 0]);
+}
+
+#[test]
+fn what_is_left_out_exists() {
+    for (id, why) in LEFT_OUT {
+        assert!(check(id).is_some() && !why.is_empty(), "{id}");
+    }
+}

@@ -1,0 +1,62 @@
+//! The required cases of the JSON Schema Test-Suite that need nothing from the network.
+//!
+//! The suite is not part of the project: where it is missing, the test says so and is skipped.
+
+use agentnative::contract::Schema;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// Cases that load schemas from a server, which this program never does.
+fn remote(group: &Value) -> bool {
+    group["schema"].to_string().contains("http://localhost:1234/")
+}
+
+fn run(draft: &str, uri: &str, required: usize) {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/corpora/json-schema")).join(draft);
+    if !folder.is_dir() {
+        eprintln!("skipped: there is no test suite at {}", folder.display());
+        return;
+    }
+    let (mut passed, mut failed, mut left_out) = (0, Vec::new(), 0);
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    for file in files.iter().filter(|path| path.is_file()) {
+        let groups: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+        for group in groups.as_array().unwrap() {
+            let tests = group["tests"].as_array().unwrap();
+            let mut schema = group["schema"].clone();
+            if let Value::Object(members) = &mut schema {
+                members.entry("$schema").or_insert(json!(uri));
+            }
+            let name = format!("{} {}", file.file_stem().unwrap().display(), group["description"]);
+            match Schema::compile(&schema) {
+                Err(_) if remote(group) => left_out += tests.len(),
+                Err(error) => failed.push(format!("{name}: {error}")),
+                Ok(schema) => {
+                    for test in tests {
+                        let found = schema.violations(&test["data"]);
+                        if found.is_empty() == test["valid"].as_bool().unwrap() {
+                            passed += 1;
+                        } else {
+                            failed.push(format!("{name} {}: found {found:?}", test["description"]));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    println!("{draft}: {passed} passed, {} failed, {left_out} need a server", failed.len());
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(passed >= required, "only {passed} cases");
+}
+
+#[test]
+fn draft_2020_12() {
+    run("draft2020-12", "https://json-schema.org/draft/2020-12/schema", 1200);
+}
+
+#[test]
+fn draft_07() {
+    run("draft7", "http://json-schema.org/draft-07/schema#", 800);
+}

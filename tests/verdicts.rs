@@ -1,0 +1,179 @@
+//! Verdicts on shapes that tools in the wild have: what stays open, why, and what the words are.
+
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+/// The results of a check of a CLI with this script and configuration, by ID.
+fn checked(script: &str, config: &str) -> impl Fn(&str) -> Value + use<> {
+    let folder = tempfile::tempdir().unwrap();
+    let cli = folder.path().join("cli");
+    fs::write(&cli, format!("#!/bin/sh\n{script}")).unwrap();
+    fs::set_permissions(&cli, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(folder.path().join("agentnative.toml"), config).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_agentnative"))
+        .args(["check", "--json"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    move |id| {
+        let results = report["data"]["results"].as_array().unwrap();
+        results.iter().find(|result| result["id"] == id).unwrap().clone()
+    }
+}
+
+fn told(result: &Value) -> (&str, &str) {
+    (result["status"].as_str().unwrap(), result["message"].as_str().unwrap())
+}
+
+/// Knows `--json` and no other format; errors are objects there.
+const JSON_ONLY: &str = r#"
+json=
+for arg; do case $arg in
+    --json) json=yes ;;
+    --help | --version) echo "a tool"; exit 0 ;;
+    list) ;;
+    *) wrong=$arg ;;
+esac; done
+if [ -n "$wrong" ]; then
+    if [ -n "$json" ]; then
+        printf '{"error":"bad_usage","kind":"usage","message":"unknown: %s"}\n' "$wrong" >&2
+    else
+        printf 'unknown: %s\n' "$wrong" >&2
+    fi
+    exit 2
+fi
+if [ -n "$json" ]; then echo '{"items":[1,2]}'; else echo 'one two'; fi
+"#;
+
+#[test]
+fn a_format_that_no_probe_has_leaves_open_only_what_needs_it() {
+    let config = r#"
+        [target]
+        command = ["./cli"]
+        formats = { text = [], json = ["--json"] }
+        exit_codes = [0, 2]
+
+        [[probe]]
+        name = "list"
+        args = ["list"]
+        formats = ["text", "json"]
+    "#;
+    let result = checked(JSON_ONLY, config);
+    for id in ["p2-output-json", "p2-stderr-diagnostics", "p2-error-json", "p2-exit-usage"] {
+        assert_eq!(told(&result(id)).0, "pass", "{id}: {}", told(&result(id)).1);
+    }
+    for id in ["p2-output-format", "p2-output-jsonl", "p2-output-parity", "p2-jsonl-newline"] {
+        let result = result(id);
+        let (status, message) = told(&result);
+        assert_eq!(status, "unverified", "{id}");
+        assert!(message.contains("jsonl"), "{id} does not name the format: {message}");
+    }
+    // `--json` is how this target asks for the format: there is nothing that it could be short for.
+    assert_eq!(told(&result("p2-json-alias")).0, "not-applicable");
+}
+
+#[test]
+fn a_format_that_is_known_only_after_a_command_leaves_the_errors_open() {
+    let script = r#"
+        case "$1 $2" in
+            "list ") echo text ;;
+            "list --json") echo '{}' ;;
+            "--help "*) printf 'Commands:\n  list  Lists\n' ;;
+            *) echo "unknown: $1" >&2; exit 2 ;;
+        esac
+    "#;
+    let config = r#"
+        [target]
+        command = ["./cli"]
+        formats = { text = [], json = ["--json"] }
+
+        [[probe]]
+        name = "list"
+        args = ["list"]
+        formats = ["text", "json"]
+    "#;
+    let result = checked(script, config);
+    let errors = result("p2-error-json");
+    let (status, message) = told(&errors);
+    assert_eq!(status, "unverified");
+    assert!(message.contains("only after a command"), "{message}");
+    assert!(message.contains("declare a probe that is expected to fail"), "{message}");
+    assert_eq!(told(&result("p2-exit-usage")).0, "pass");
+}
+
+#[test]
+fn an_exit_code_of_a_targets_own_is_judged() {
+    let script = "case $1 in list) echo '{}' ;; *) exit 5 ;; esac";
+    let config = |exit: u8| {
+        format!(
+            r#"
+            [target]
+            command = ["./cli"]
+            formats = {{ text = [], json = [] }}
+            exit_codes = [0, 5, 6]
+
+            [[probe]]
+            name = "own"
+            args = ["get"]
+            exit = {exit}
+            formats = ["json"]
+            "#
+        )
+    };
+    assert_eq!(told(&checked(script, &config(5))("p2-exit-error")).0, "pass");
+    let result = checked(script, &config(6))("p2-exit-error");
+    assert_eq!(told(&result), ("fail", "exit code 5, expected 6"));
+}
+
+#[test]
+fn the_message_on_hundreds_of_keys_is_short() {
+    let script = r#"
+        case $1 in
+            many) printf '{'; n=0; while [ $n -lt 300 ]; do printf '"key-%s":1,' $n; n=$((n+1)); done; echo '"z":1}' ;;
+            *) echo '{"data":1}' ;;
+        esac
+    "#;
+    let config = r#"
+        [target]
+        command = ["./cli"]
+        formats = { json = [] }
+
+        [[probe]]
+        name = "few"
+        args = ["few"]
+        formats = ["json"]
+
+        [[probe]]
+        name = "many"
+        args = ["many"]
+        formats = ["json"]
+    "#;
+    let result = checked(script, config)("p2-envelope");
+    let (status, message) = told(&result);
+    assert_eq!(status, "warn");
+    assert!(message.contains("295 more") && message.len() < 200, "{message}");
+}
+
+#[test]
+fn evidence_begins_at_the_first_word() {
+    let script = "printf '\\n  \\nusage: cli\\n' >&2; exit 3";
+    let config = r#"
+        [target]
+        command = ["./cli"]
+
+        [[probe]]
+        name = "list"
+        args = ["list"]
+        formats = ["text"]
+    "#;
+    let evidence = checked(script, config)("p2-exit-success")["evidence"][0].clone();
+    assert_eq!(evidence["excerpt"], "usage: cli");
+    assert_eq!(
+        (&evidence["offset"], &evidence["line"], &evidence["column"]),
+        (&4.into(), &3.into(), &1.into())
+    );
+}
