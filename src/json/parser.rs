@@ -197,7 +197,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
 
     /// Goes behind a `\n`.
     pub(super) fn newline(&mut self) {
-        self.input.advance(1);
+        self.input.newline();
         self.line.start = self.input.offset();
         self.line.number += 1;
     }

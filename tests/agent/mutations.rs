@@ -107,8 +107,13 @@ fn check(mutation: &str, checks: &[&str]) -> Value {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let scripts = root.join("fixtures/agent");
     let dir = tempfile::tempdir().unwrap();
-    let command = ["python3", scripts.join("mutate.py").to_str().unwrap(), mutation, env!("CARGO_BIN_EXE_reference-agent")]
-        .map(str::to_owned);
+    let command = [
+        "python3",
+        scripts.join("mutate.py").to_str().unwrap(),
+        mutation,
+        env!("CARGO_BIN_EXE_reference-agent"),
+    ]
+    .map(str::to_owned);
     let probes = PROBES.replace("SCRIPTS", scripts.to_str().unwrap());
     let config = format!("[target]\ncommand = {command:?}\nschema = [\"--json-schema\"]\n{probes}");
     let file = dir.path().join("agentnative.toml");
@@ -145,7 +150,10 @@ fn each_mutation_is_caught_by_its_check() {
                     let Some((mutation, id)) = next.lock().unwrap().next() else { return };
                     let result = check(mutation, &[id])["data"]["results"][0].clone();
                     let caught = ["fail", "warn"].contains(&result["status"].as_str().unwrap_or_default());
-                    if !(caught && result["id"] == *id && result["evidence"].as_array().is_some_and(|e| !e.is_empty())) {
+                    if !(caught
+                        && result["id"] == *id
+                        && result["evidence"].as_array().is_some_and(|e| !e.is_empty()))
+                    {
                         missed.lock().unwrap().push(format!("{mutation}: {result:#}"));
                     }
                 }

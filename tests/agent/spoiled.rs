@@ -82,9 +82,21 @@ const MUTATIONS: &[Mutation] = &[
     ("opencode-events", |s| s.remove("\"pending\""), "tool-call"),
     ("opencode-events", |s| s.move_to("\"status\":\"running\"", 1), ""),
     ("opencode-events", |s| s.move_to("session.idle", 2), "idle"),
-    ("opencode-events", |s| s.edit("\"completed\"", "/properties/part/state/time/end", json!(1)), "tool-time"),
-    ("opencode-events", |s| s.edit("\"finish\"", "/properties/info/time/completed", json!(1)), "message-time"),
-    ("opencode-events", |s| s.edit("\"pending\"", "/properties/part/state/status", json!("waiting")), "status"),
+    (
+        "opencode-events",
+        |s| s.edit("\"completed\"", "/properties/part/state/time/end", json!(1)),
+        "tool-time",
+    ),
+    (
+        "opencode-events",
+        |s| s.edit("\"finish\"", "/properties/info/time/completed", json!(1)),
+        "message-time",
+    ),
+    (
+        "opencode-events",
+        |s| s.edit("\"pending\"", "/properties/part/state/status", json!("waiting")),
+        "status",
+    ),
     ("opencode-events", |s| s.edit("session.idle", "/properties", json!({})), "sessionID"),
     ("opencode-events", |s| s.edit("\"busy\"", "/properties/status/type", json!("working")), "type"),
 ];
@@ -104,8 +116,12 @@ fn each_contract_rejects_what_is_wrong() {
         let mut spoiled = Spoiled { values, code: ran.code };
         spoil(&mut spoiled);
         let lines: Vec<String> = spoiled.values.iter().map(Value::to_string).collect();
-        let violations = Ran { stdout: lines.join("\n"), stderr: String::new(), code: spoiled.code }.violations(contract);
-        assert!(violations.iter().any(|violation| violation.contains(named)), "{contract} {nth} {named}: {violations:#?}");
+        let violations =
+            Ran { stdout: lines.join("\n"), stderr: String::new(), code: spoiled.code }.violations(contract);
+        assert!(
+            violations.iter().any(|violation| violation.contains(named)),
+            "{contract} {nth} {named}: {violations:#?}"
+        );
     }
 }
 

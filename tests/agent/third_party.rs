@@ -120,7 +120,11 @@ fn its_chaos_is_told_as_the_contract_tells_it() {
             ran.keeps(contract);
             assert_ne!(ran.code, 0, "{contract} {chaos}");
             if contract == "agent-js" {
-                assert_eq!((ran.code, &ran.document()["health"]["retriesUsed"]), (code, &2.into()), "{chaos}");
+                assert_eq!(
+                    (ran.code, &ran.document()["health"]["retriesUsed"]),
+                    (code, &2.into()),
+                    "{chaos}"
+                );
             }
         }
     }
