@@ -8,7 +8,7 @@ use super::mark::{Mark, number};
 use super::observation::Leftover;
 use super::proc::{self, Stat};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getpid, getsid, kill_process, kill_process_group, pidfd_open,
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, kill_process, kill_process_group, pidfd_open,
     pidfd_send_signal, waitpid,
 };
 use std::collections::BTreeMap;
@@ -201,8 +201,9 @@ fn known() -> MutexGuard<'static, BTreeMap<i32, u64>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Our session as /proc names those of others: 0 where its leader is outside our process namespace.
 fn own_session() -> i32 {
-    getsid(None).map_or(0, Pid::as_raw_pid)
+    proc::stat(getpid().as_raw_pid()).map_or(0, |stat| stat.session)
 }
 
 impl From<Stat> for Leftover {

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 /// The fields of `/proc/PID/stat` that this layer uses.
 #[derive(Debug, Clone)]
@@ -49,6 +50,12 @@ impl Stat {
             start: u64::try_from(number(19)?).ok()?,
         })
     }
+}
+
+/// Whether /proc is that of our own process namespace.
+pub(super) fn is_ours() -> bool {
+    let shown = fs::read_link("/proc/self").ok();
+    shown.as_deref() == Some(Path::new(&std::process::id().to_string()))
 }
 
 /// The state of a process.

@@ -104,9 +104,14 @@ impl Runner {
     /// it is allowed to.
     ///
     /// # Errors
-    /// When there is no room for temporary files, or the kernel refuses.
+    /// When there is no room for temporary files, the kernel refuses, or /proc does not show this
+    /// process: then nobody could be found whom a run leaves behind.
     pub fn new(mut options: RunnerOptions) -> Result<Self> {
         let failed = |what: &str, error: &dyn std::fmt::Display| Error::general(format!("{what}: {error}"));
+        if !proc::is_ours() {
+            return Err(Error::general("/proc does not show the processes of this process namespace")
+                .hint("mount it there: unshare --mount-proc, or mount -t proc proc /proc"));
+        }
         set_child_subreaper(Some(getpid())).map_err(|e| failed("cannot become the reaper of runs", &e))?;
         let files = getrlimit(Resource::Nofile);
         setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files }).unwrap_or_default();
