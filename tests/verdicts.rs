@@ -177,3 +177,27 @@ fn evidence_begins_at_the_first_word() {
         (&4.into(), &3.into(), &1.into())
     );
 }
+
+#[test]
+fn a_recording_that_lacks_runs_gives_no_pass() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("recording");
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/clis/violating/p2-output-pure.tty-colour");
+    let check = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agentnative"));
+        let output = command.args(["check", "--json"]).args(args).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["data"]["results"].as_array().unwrap().clone()
+    };
+    let file = recording.to_str().unwrap();
+    check(&["--check", "p2-exit-success", "--check", "p2-output-json", "--record", file, fixture]);
+    let results = check(&["--replay", file]);
+    let result = |id: &str| results.iter().find(|result| result["id"] == id).unwrap().clone();
+    assert_eq!(told(&result("p2-output-json")).0, "pass");
+    for id in ["p2-output-pure", "p2-output-complete", "p2-output-format", "p2-completes", "p2-exit-usage"] {
+        let result = result(id);
+        let (status, message) = told(&result);
+        assert_eq!(status, "unverified", "{id}");
+        assert!(message.contains("were not made"), "{id}: {message}");
+    }
+}

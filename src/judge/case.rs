@@ -75,6 +75,11 @@ impl<'a> Case<'a> {
         Some(Seen { case: self, probe, run })
     }
 
+    /// Whether a run was made.
+    pub fn has(&self, key: &RunKey) -> bool {
+        self.runs.contains_key(key)
+    }
+
     /// The plain run of `probe` in `format`.
     pub fn plain(&'a self, probe: &'a Probe, format: OutputFormat) -> Option<Seen<'a>> {
         self.seen(probe, format, Variant::Plain, 0)

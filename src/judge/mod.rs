@@ -18,8 +18,10 @@ mod verdict;
 pub use case::Case;
 
 use crate::contract::Framing;
+use crate::probe;
 use crate::report::CheckResult;
 use crate::report::catalogue::Check;
+use std::time::Duration;
 use verdict::Judgement;
 
 /// What to do when no declared probe can decide.
@@ -101,7 +103,7 @@ pub fn judge(case: &Case, checks: &[&Check]) -> Vec<CheckResult> {
                 Some(name) => {
                     Judgement::NotApplicable(format!("the contract {name} says what holds instead"))
                 }
-                None => logic(case),
+                None => complete(case, check, logic(case)),
             };
             Some(judgement.result(check))
         })
@@ -117,6 +119,23 @@ fn replaced<'a>(case: &'a Case, id: &str) -> Option<&'a str> {
         Framing::Lines => id == "p2-output-json",
     };
     (of_other_format || REPLACED.contains(&id)).then_some(name)
+}
+
+/// What was seen is enough only when all runs that the check needs were made: an interrupted check, or a
+/// recording of other checks, has fewer.
+fn complete(case: &Case, check: &Check, judgement: Judgement) -> Judgement {
+    if !matches!(judgement, Judgement::Pass(_) | Judgement::Unverified(_)) {
+        return judgement;
+    }
+    let declared = case.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
+    let (_, needed) = probe::plan(&[check], declared, case.promises, Duration::ZERO);
+    match needed.iter().filter(|key| !case.has(key)).count() {
+        0 => judgement,
+        missing => Judgement::Unverified(format!(
+            "{missing} of the {} runs that it needs were not made",
+            needed.len()
+        )),
+    }
 }
 
 /// The IDs of the checks that have logic here, in no particular order.
