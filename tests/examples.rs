@@ -132,7 +132,7 @@ fn variants(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
 
 /// The verdict on a target that prints this example, and conforms otherwise.
 fn verdict(check: &Check, example: &Example) -> (Status, String) {
-    let promises = Promises::of(&TargetConfig::default(), true);
+    let promises = Promises::of(&TargetConfig::default()).with_help(true, None, None);
     let asked = format(&example.command);
     let kind = derived(&check.id, &example.command);
     let shown = match kind {

@@ -1,6 +1,7 @@
 //! Verdicts on shapes that tools in the wild have: what stays open, why, and what the words are.
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -200,4 +201,57 @@ fn a_recording_that_lacks_runs_gives_no_pass() {
         assert_eq!(status, "unverified", "{id}");
         assert!(message.contains("were not made"), "{id}: {message}");
     }
+}
+
+/// The formats that a check without probes runs a CLI in, and what is in its folder afterwards.
+fn formats_tried(script: &str) -> (BTreeSet<String>, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let cli = folder.path().join("cli");
+    fs::write(&cli, format!("#!/bin/sh\n{script}")).unwrap();
+    fs::set_permissions(&cli, fs::Permissions::from_mode(0o755)).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_agentnative"))
+        .args(["check", "--jsonl", "./cli"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let events = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let runs = events.filter(|event| event["type"] == "run");
+    let formats = runs.map(|run| run["format"].as_str().unwrap().to_owned()).collect();
+    let files = fs::read_dir(folder.path()).unwrap();
+    (formats, files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect())
+}
+
+#[test]
+fn a_file_called_json_is_not_written() {
+    let script = r#"
+        if [ "$1" = --help ]; then echo '  --output FILE  Write to FILE'; exit 0; fi
+        if [ "$1" = --output ]; then : > "$2"; fi
+        exit 2
+    "#;
+    let (formats, files) = formats_tried(script);
+    assert_eq!(formats, BTreeSet::from(["text".to_owned()]));
+    assert_eq!(files, ["cli"]);
+}
+
+#[test]
+fn a_format_that_the_help_tells_of_is_tried() {
+    let script = r#"
+        if [ "$1" = --help ]; then echo '  --output FORMAT  text (default), json or jsonl'; exit 0; fi
+        exit 2
+    "#;
+    let (formats, _) = formats_tried(script);
+    assert_eq!(formats, ["json", "jsonl", "text"].map(str::to_owned).into());
+}
+
+#[test]
+fn a_check_alone_gives_the_verdict_that_it_gives_among_all() {
+    let violating = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/clis/violating");
+    let fixture = format!("{violating}/p2-exit-usage.no-format-before");
+    let output = Command::new(env!("CARGO_BIN_EXE_agentnative"))
+        .args(["check", "--json", "--check", "p2-exit-usage", &fixture])
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told(&report["data"]["results"][0]), ("fail", "exit code 1, expected 2"));
 }

@@ -34,7 +34,7 @@ pub(super) struct CheckArgs {
     layer: Vec<Layer>,
     /// A further probe: arguments as a shell would split them, after the exit code that they are
     /// expected to end with, if not 0 (may be given several times).
-    #[arg(long, value_name = "[EXIT:]ARGS")]
+    #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true)]
     probe: Vec<String>,
     /// Hold the whole target to this contract instead of the default rules: its format and how to ask
     /// for it, its error channel, its exit codes. A bundled contract's name, a folder or a schema file.
@@ -155,19 +155,18 @@ fn live(
     }
     let mut contracts = Bound::new();
     let mut declared = declared(&target, config.as_ref(), &args.probe, &mut contracts)?;
-    let mut promises = Promises::of(&target.config, false);
+    let mut promises = Promises::of(&target.config);
     if let Some(name) = &args.contract {
         let name = bound::replace(name, &mut target.config, &mut declared, &mut contracts)?;
-        promises = Promises { contract: Some(name), ..Promises::of(&target.config, false) };
+        promises = Promises { contract: Some(name), ..Promises::of(&target.config) };
     }
 
-    // Whether the target has commands decides which further probes are harmless.
+    // What the help says decides which further probes are harmless.
     let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
     let help: Vec<_> = keys.iter().filter(|key| **key == probe::help_run()).cloned().collect();
     let first = runner.run_all_blocking(probe::specs(&help, &probes, &promises, &target), &mut |_| {})?;
-    promises.has_commands =
-        first.observations.first().is_some_and(|seen| !subject::help_of(seen).commands.is_empty());
-
+    let help = first.observations.first().map(subject::help_of).unwrap_or_default();
+    let promises = promises.with_help(!help.commands.is_empty(), help.json.as_deref(), help.jsonl.as_deref());
     let (probes, keys) = probe::plan(checks, declared, &promises, target.config.timeout);
     let info = target.info(&std::env::current_dir().unwrap_or_default());
     if keys.is_empty() || !first.observations.is_empty() {

@@ -26,13 +26,14 @@ pub fn derived(
 ) -> Vec<Probe> {
     let successes: Vec<&Probe> = declared.iter().filter(|probe| probe.exit == Some(0)).collect();
     let mut probes: Vec<Probe> = kinds.iter().filter_map(|kind| alone(*kind, promises, timeout)).collect();
-    // A format that no declared probe succeeds in may well be one that the target lacks: a call that is
-    // wrong shows nothing in it.
-    if !successes.is_empty() {
-        let has = |format: &OutputFormat| successes.iter().any(|probe| probe.formats.contains(format));
-        for probe in probes.iter_mut().filter(|probe| !probe.is(Derived::Schema)) {
-            probe.formats.retain(|format| *format == OutputFormat::Text || has(format));
-        }
+    // In a format that the target may lack, a call that is wrong shows nothing; and `--output json` is
+    // often the name of a file to be written.
+    let has = |format: &OutputFormat| match successes.is_empty() {
+        true => promises.told.contains(format),
+        false => successes.iter().any(|probe| probe.formats.contains(format)),
+    };
+    for probe in probes.iter_mut().filter(|probe| !probe.is(Derived::Schema)) {
+        probe.formats.retain(|format| *format == OutputFormat::Text || has(format));
     }
     for (at, probe) in successes.iter().enumerate() {
         probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, promises, at == 0)));

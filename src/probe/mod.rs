@@ -80,19 +80,44 @@ pub struct Promises {
     /// The contract that takes the place of the default rules for the whole target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
+    /// The formats that it is known to have before anything was run in them: its help tells of them, or
+    /// the configuration says how they are asked for.
+    #[serde(default)]
+    pub told: Vec<OutputFormat>,
 }
 
 impl Promises {
-    /// The promises of a configuration.
-    pub fn of(target: &TargetConfig, has_commands: bool) -> Self {
-        Self {
+    /// The promises of a configuration, with nothing known of the help.
+    pub fn of(target: &TargetConfig) -> Self {
+        let mut promises = Self {
             formats: target.formats.clone(),
             errors: target.errors,
             exit_codes: target.exit_codes.clone(),
             schema: target.schema.clone(),
-            has_commands,
+            has_commands: false,
+            told: Vec::new(),
             contract: None,
+        };
+        let asked_otherwise = |format: &OutputFormat| format.is_json() && !promises.default_flag(*format);
+        promises.told = OutputFormat::ALL.into_iter().filter(asked_otherwise).collect();
+        promises
+    }
+
+    /// The same, with what the help says: whether it lists commands, and how json and jsonl are asked for.
+    #[must_use]
+    pub fn with_help(
+        mut self,
+        has_commands: bool,
+        json: Option<&[String]>,
+        jsonl: Option<&[String]>,
+    ) -> Self {
+        self.has_commands = has_commands;
+        for (format, asking) in [(OutputFormat::Json, json), (OutputFormat::Jsonl, jsonl)] {
+            if asking == Some(self.asking(format)) && !self.told.contains(&format) {
+                self.told.push(format);
+            }
         }
+        self
     }
 
     /// The arguments that ask for `format`.

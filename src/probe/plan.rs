@@ -21,6 +21,10 @@ pub fn plan(
     let mut kinds: BTreeSet<Derived> = behavioral().flat_map(|check| check.derived.iter().copied()).collect();
     // Whether the target takes a format at all is told from it, whatever is checked.
     kinds.insert(Derived::NoFormat);
+    // And from its help which wrong calls there are.
+    if kinds.contains(&Derived::UnknownFlag) || kinds.contains(&Derived::UnknownCommand) {
+        kinds.insert(Derived::Help);
+    }
     if promises.contract.is_some() {
         // Other formats and wrong calls are the contract's own affair.
         kinds.retain(|kind| matches!(kind, Derived::Help | Derived::Version | Derived::Schema));
