@@ -14,8 +14,13 @@ struct Notes {
 }
 
 impl Sink for Notes {
-    fn wants(&self, key: bool) -> bool {
-        !self.skip || key && self.depth < 2
+    fn wants_key(&mut self, key: &[u8]) -> bool {
+        let wanted = !self.skip || self.depth < 2;
+        self.skip &= !(wanted && key != b"skip");
+        wanted
+    }
+    fn wants_text(&self) -> bool {
+        !self.skip
     }
     fn problem(&mut self, kind: ProblemKind, kept: Option<&Problem>) {
         assert!(kept.is_none_or(|problem| problem.kind == kind));

@@ -43,6 +43,8 @@ struct Examined {
     records: Vec<Record>,
     facts: Vec<Fact>,
     found: Vec<(usize, Finding)>,
+    /// Records of which something could not be judged.
+    unjudged: u64,
 }
 
 /// What is known of a record.
@@ -153,10 +155,6 @@ fn together<R: Read + Send>(
         let _ = spare_in.send(Vec::new());
     }
     thread::scope(|scope| {
-        let reading = {
-            let stop = &stop;
-            scope.spawn(move || send(cutter, &work_in, &spare_out, stop))
-        };
         for _ in 0..threads {
             let (work_out, done_in, full) = (&work_out, done_in.clone(), &full);
             let builder = thread::Builder::new().stack_size(8 << 20);
@@ -165,6 +163,8 @@ fn together<R: Read + Send>(
             spawned.map_err(|error| io::Error::other(format!("cannot start a thread: {error}")))?;
         }
         drop(done_in);
+        let stop = &stop;
+        let reading = scope.spawn(move || send(cutter, &work_in, &spare_out, stop));
         let mut waiting = BTreeMap::new();
         let (mut next, mut stopped) = (0, false);
         for (number, chunk, examined) in done_out {
@@ -263,6 +263,7 @@ impl<'c> Worker<'c> {
                 records: Vec::new(),
                 facts: Vec::new(),
                 found: Vec::new(),
+                unjudged: 0,
             },
         };
         let options = Options { max_problems: self.max_errors.max(1), ..Options::default() };
@@ -332,6 +333,7 @@ impl Sink for Taking<'_, '_> {
     fn end_record(&mut self, offset: u64, whole: bool) {
         if whole {
             self.take(offset);
+            self.examined.unjudged += u64::from(self.flat.take_unjudged());
         }
     }
 
@@ -389,6 +391,7 @@ fn judge(validation: &mut Validation<'_>, chunk: &Chunk, examined: Examined, ver
         verdict.more += u64::from(!record.good && found.len() == before);
     }
     merge(verdict, &examined.summary, found, base, most, |_| true);
+    verdict.unjudged += examined.unjudged;
     verdict.records += examined.summary.records;
     verdict.bytes += chunk.bytes.len() as u64;
 }

@@ -9,6 +9,7 @@ use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tag {
@@ -43,11 +44,22 @@ pub(crate) struct Flat {
     open: Vec<usize>,
     /// Where the record starts in the input.
     start: u64,
+    /// Where the root begins in the input.
+    root_at: u64,
     /// Where the text of a long string starts that is still coming in.
     part: Option<usize>,
-    /// It does not fit into 32 bits.
-    pub overflow: bool,
+    /// Texts of which the head is kept only: index, and how many characters more they have.
+    long: Vec<(usize, u64)>,
+    /// Characters of the long string that is coming in beyond what is kept.
+    beyond: u64,
+    /// Something looked into a text of which the head is kept only.
+    undecided: AtomicBool,
+    /// It does not fit into 32 bits, and what is kept is not all of it.
+    overflow: bool,
 }
+
+/// This much of a string is kept.
+const HEAD: usize = 1 << 20;
 
 /// A value in the buffers.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +74,9 @@ impl Flat {
         self.cells.clear();
         self.text.clear();
         self.open.clear();
-        (self.start, self.part, self.overflow) = (start, None, false);
+        (self.start, self.part, self.overflow, self.beyond) = (start, None, false, 0);
+        self.long.clear();
+        *self.undecided.get_mut() = false;
         // One huge record is no reason to keep its room for ever.
         self.cells.shrink_to(1 << 20);
         self.text.shrink_to(8 << 20);
@@ -70,7 +84,7 @@ impl Flat {
 
     /// The value, if there is one.
     pub fn root(&self) -> Option<FlatNode<'_>> {
-        (!self.cells.is_empty()).then_some(FlatNode { flat: self, index: 0 })
+        (!self.cells.is_empty() && !self.overflow).then_some(FlatNode { flat: self, index: 0 })
     }
 
     /// The last element of the root, while that is an open array.
@@ -82,7 +96,13 @@ impl Flat {
     pub fn forget_elements(&mut self, end: u64) {
         self.cells.truncate(1);
         self.text.clear();
+        self.long.clear();
         self.start = end;
+    }
+
+    /// Whether there was something that could not be judged since this was asked last.
+    pub fn take_unjudged(&mut self) -> bool {
+        std::mem::take(self.undecided.get_mut()) || self.overflow
     }
 
     /// How many containers are open.
@@ -91,34 +111,53 @@ impl Flat {
     }
 
     fn push(&mut self, tag: Tag, start: u64, a: usize, b: usize) {
+        self.overflow |= self.text.len().max(self.cells.len() + 1) >= u32::MAX as usize;
+        if self.overflow {
+            // Nobody looks at it any more.
+            self.cells.truncate(1);
+            self.text.clear();
+            return;
+        }
         if tag != Tag::Key
             && let Some(container) = self.open.last()
         {
-            self.cells[*container].a += 1;
+            self.cells[*container].a = self.cells[*container].a.saturating_add(1);
         }
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        if self.cells.is_empty() {
+            self.root_at = start;
+        }
         let at = u32::try_from(start.saturating_sub(self.start)).unwrap_or(u32::MAX);
         self.cells.push(Cell { tag, at, a: small(a), b: small(b) });
     }
 
     fn push_text(&mut self, tag: Tag, start: u64, text: &str) {
         let from = self.part.take().unwrap_or(self.text.len());
-        self.text.push_str(text);
-        self.overflow |= self.text.len() > u32::MAX as usize;
+        self.keep(from, text);
+        if self.beyond > 0 {
+            self.long.push((self.cells.len(), std::mem::take(&mut self.beyond)));
+        }
         self.push(tag, start, from, self.text.len() - from);
+    }
+
+    /// Adds to the string that starts there what there is room for.
+    fn keep(&mut self, from: usize, text: &str) {
+        let room = if self.beyond > 0 { 0 } else { HEAD.saturating_sub(self.text.len() - from) };
+        let kept = text.floor_char_boundary(room);
+        self.text.push_str(&text[..kept]);
+        self.beyond += text[kept..].chars().count() as u64;
     }
 
     fn close(&mut self) {
         let end = self.cells.len();
-        self.overflow |= end > u32::MAX as usize;
-        if let Some(container) = self.open.pop() {
+        if let Some(container) = self.open.pop().filter(|_| !self.overflow) {
             self.cells[container].b = u32::try_from(end).unwrap_or(u32::MAX);
         }
     }
 
     fn open(&mut self, tag: Tag, start: u64) {
         self.push(tag, start, 0, 0);
-        self.open.push(self.cells.len() - 1);
+        self.open.push(self.cells.len().saturating_sub(1));
     }
 }
 
@@ -142,8 +181,8 @@ impl Sink for Flat {
         self.push_text(Tag::Text, span.start, text);
     }
     fn string_part(&mut self, _start: u64, text: &str) {
-        self.part.get_or_insert(self.text.len());
-        self.text.push_str(text);
+        let from = *self.part.get_or_insert(self.text.len());
+        self.keep(from, text);
     }
     fn number(&mut self, span: Span, text: &str) {
         self.push_text(Tag::Number, span.start, text);
@@ -163,7 +202,7 @@ impl<'a> FlatNode<'a> {
 
     /// Where it begins in the input.
     pub fn offset(self) -> u64 {
-        self.flat.start + u64::from(self.cell().at)
+        if self.index == 0 { self.flat.root_at } else { self.flat.start + u64::from(self.cell().at) }
     }
 
     /// The index behind it and all that is in it.
@@ -175,6 +214,12 @@ impl<'a> FlatNode<'a> {
     fn text(self) -> &'a str {
         let cell = self.cell();
         &self.flat.text[cell.a as usize..cell.a as usize + cell.b as usize]
+    }
+
+    /// How many characters more than its text it has.
+    fn beyond(self) -> u64 {
+        let long = self.flat.long.iter().find(|(index, _)| *index == self.index);
+        long.map_or(0, |(_, beyond)| *beyond)
     }
 
     fn number(self) -> FlatNumber<'a> {
@@ -343,7 +388,13 @@ impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
         (self.cell().tag == Tag::Array).then_some(*self)
     }
     fn as_string(&self) -> Option<Cow<'a, str>> {
+        if self.beyond() > 0 {
+            self.flat.undecided.store(true, Ordering::Relaxed);
+        }
         (self.cell().tag == Tag::Text).then(|| Cow::Borrowed(self.text()))
+    }
+    fn string_length(&self) -> Option<u64> {
+        (self.cell().tag == Tag::Text).then(|| self.text().chars().count() as u64 + self.beyond())
     }
     fn as_number(&self) -> Option<FlatNumber<'a>> {
         (self.cell().tag == Tag::Number).then(|| FlatNode::number(*self))
@@ -378,7 +429,7 @@ impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
 
     fn equals_value(&self, expected: &Value) -> bool {
         match (self.cell().tag, expected) {
-            (Tag::Text, Value::String(expected)) => self.text() == expected,
+            (Tag::Text, Value::String(expected)) => self.beyond() == 0 && self.text() == expected,
             (Tag::True, Value::Bool(expected)) => *expected,
             (Tag::False, Value::Bool(expected)) => !expected,
             (Tag::Null, Value::Null) => true,

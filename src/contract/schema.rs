@@ -173,6 +173,8 @@ fn describe(error: &ValidationError<'_>) -> String {
     let instance = error.instance();
     let found = found(instance);
     let quoted = |names: &[String]| {
+        let mut names = names.to_vec();
+        names.sort();
         names.iter().map(|name| format!("`{}`", excerpt(name))).collect::<Vec<_>>().join(", ")
     };
     match error.kind() {

@@ -100,11 +100,13 @@ impl<'c> Validation<'c> {
             line: 0,
             found: Vec::new(),
             more: 0,
+            unjudged: 0,
         };
         let summary = read_lines(Kept { reader, tail: &tail }, &options, &mut records)?;
-        let (found, more) = (records.found, records.more);
+        let (found, more, unjudged) = (records.found, records.more, records.unjudged);
         merge(verdict, &summary, found, base, self.settings.max_errors, |_| true);
         verdict.more += more;
+        verdict.unjudged += unjudged;
         verdict.records += summary.records;
         verdict.bytes += summary.bytes;
         Ok(())
@@ -125,7 +127,7 @@ impl<'c> Validation<'c> {
             tail: &tail,
         };
         let summary = read_document(Kept { reader, tail: &tail }, &self.options(), &mut whole)?;
-        let Whole { flat, mut found, more, .. } = whole;
+        let Whole { mut flat, mut found, more, .. } = whole;
         verdict.more += more;
         if let Some(root) = flat.root().filter(|_| summary.whole > 0) {
             let mut examiner = Examiner::new(self.contract, self.settings.max_errors);
@@ -138,6 +140,7 @@ impl<'c> Validation<'c> {
                 found.push(Finding::of_violation(violation, at));
             }
         }
+        verdict.unjudged += u64::from(flat.take_unjudged());
         // Whether there may be no document, the ending tells.
         let nothing = summary.count(ProblemKind::Empty) > 0
             && self.settings.ending != Ending::default()
@@ -194,6 +197,7 @@ struct Records<'v, 'c, 't> {
     line: u64,
     found: Vec<Finding>,
     more: u64,
+    unjudged: u64,
 }
 
 impl Records<'_, '_, '_> {
@@ -242,6 +246,7 @@ impl Sink for Records<'_, '_, '_> {
     fn end_record(&mut self, _offset: u64, whole: bool) {
         if whole {
             self.judge();
+            self.unjudged += u64::from(self.flat.take_unjudged());
         }
     }
 

@@ -28,6 +28,9 @@ pub(super) struct Input<R> {
     buffer: Box<[u8]>,
     /// Position of the first byte of `buffer`.
     base: Position,
+    /// How many newlines are behind us, and where the line at hand begins.
+    newlines: u64,
+    line_start: u64,
     /// The next byte.
     next: usize,
     /// Up to here the bytes are UTF-8 and whole characters.
@@ -49,6 +52,8 @@ impl<R: Read> Input<R> {
             reader,
             buffer: vec![0; CAPACITY].into_boxed_slice(),
             base: Position::START,
+            newlines: 0,
+            line_start: 0,
             next: 0,
             valid: 0,
             filled: 0,
@@ -98,6 +103,14 @@ impl<R: Read> Input<R> {
         debug_assert!(self.next <= self.valid);
     }
 
+    /// Goes behind a `\n`, which comes next; there is no other way to do so.
+    #[inline]
+    pub(super) fn newline(&mut self) {
+        self.next += 1;
+        self.newlines += 1;
+        self.line_start = self.offset();
+    }
+
     /// Whether `bytes` valid bytes are there; waits for no more than that. For a few bytes only.
     pub(super) fn ensure(&mut self, bytes: usize) -> bool {
         while self.valid - self.next < bytes {
@@ -126,7 +139,11 @@ impl<R: Read> Input<R> {
 
     /// Drops what is behind us and reads once.
     fn read(&mut self) {
-        let end = self.base.after(&self.buffer[..self.next]);
+        let end = match usize::try_from(self.line_start.saturating_sub(self.base.offset)) {
+            Ok(start @ 1..) => Position { offset: self.line_start, line: 1 + self.newlines, column: 1 }
+                .after(&self.buffer[start..self.next]),
+            _ => self.base.after(&self.buffer[..self.next]),
+        };
         for index in 0..self.pins.len() {
             let Pin { offset, position } = self.pins[index];
             if position.is_none() && (self.base.offset..end.offset).contains(&offset) {
@@ -174,7 +191,8 @@ impl<R: Read> Input<R> {
     pub(super) fn skip_line(&mut self) -> bool {
         let found = loop {
             if let Some(index) = memchr::memchr(b'\n', &self.buffer[self.next..self.filled]) {
-                self.next += index + 1;
+                self.next += index;
+                self.newline();
                 break true;
             }
             self.next = self.filled;

@@ -120,7 +120,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         if !ends || length == first || leading_zero || value > MAX_SAFE {
             return self.any_number();
         }
-        if S::TEXT && self.sink.wants(false) {
+        if S::TEXT && self.sink.wants_text() {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
             self.sink.number(span, text(&self.input.rest()[..length]));
@@ -169,7 +169,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
                 "expected a number within binary64: this one overflows to infinity".into()
             });
         }
-        if S::TEXT && self.sink.wants(false) {
+        if S::TEXT && self.sink.wants_text() {
             self.sink.number(span, text(&self.scratch));
         }
         Ok(())

@@ -197,7 +197,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
 
     /// Goes behind a `\n`.
     pub(super) fn newline(&mut self) {
-        self.input.advance(1);
+        self.input.newline();
         self.line.start = self.input.offset();
         self.line.number += 1;
     }
@@ -279,7 +279,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
             let word = String::from_utf8_lossy(&parser.input.rest()[..length]).into_owned();
             format!("expected a JSON value, found `{word}`: JSON has no such number")
         });
-        if S::TEXT && self.sink.wants(false) {
+        if S::TEXT && self.sink.wants_text() {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
             self.sink.number(span, text(&self.input.rest()[..length]));

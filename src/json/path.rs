@@ -124,6 +124,14 @@ impl Path {
         true
     }
 
+    /// Goes on to a member without looking at its key: pointers then leave this object out.
+    #[inline]
+    pub(super) fn uncompared_member(&mut self) {
+        if let Some(level) = self.levels.last_mut() {
+            level.index = 1;
+        }
+    }
+
     /// Whether all levels have just been opened, with nothing in them yet.
     pub(super) fn only_opened(&self) -> bool {
         self.levels.iter().all(|level| !level.keyed && level.index == 0)

@@ -19,11 +19,19 @@ pub trait Sink {
     /// Whether the text of keys, strings and numbers is wanted. When false, [`Sink::key`],
     /// [`Sink::string`], [`Sink::string_part`] and [`Sink::number`] are not called: they cost nothing.
     const TEXT: bool = true;
+    /// Whether the keys of an object are compared. When false, that cost is spared: a key that comes
+    /// twice is not found, and the pointers of problems lack the keys.
+    const COMPARES_KEYS: bool = true;
 
-    /// Whether the text of the key that comes next is wanted, or with `key` false that of the string or
-    /// number; asked before each where [`Sink::TEXT`] is true. Unwanted text is read, but not given: a
-    /// sink that leaves parts of a document out spares their cost in this way.
-    fn wants(&self, _key: bool) -> bool {
+    /// Whether [`Sink::key`] is wanted for the key that comes next, of which this is the unescaped text in
+    /// bytes; asked where [`Sink::TEXT`] is true.
+    fn wants_key(&mut self, _key: &[u8]) -> bool {
+        true
+    }
+    /// Whether the text of the string or number that comes next is wanted; asked where [`Sink::TEXT`] is
+    /// true. Unwanted text is read, but not given: a sink that leaves parts of a document out spares
+    /// their cost in this way.
+    fn wants_text(&self) -> bool {
         true
     }
     /// A problem was met in the record begun last, or between records; none when no more of its kind

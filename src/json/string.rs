@@ -39,7 +39,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         {
             return self.any_string(start);
         }
-        if S::TEXT && self.sink.wants(false) {
+        if S::TEXT && self.sink.wants_text() {
             let span = Span { start, end: start + length as u64 + 2 };
             self.sink.string(span, text(&self.input.rest()[1..=length]));
         }
@@ -50,7 +50,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     #[inline(never)]
     fn any_string(&mut self, start: u64) -> Step {
         self.scratch.clear();
-        let wanted = S::TEXT && self.sink.wants(false);
+        let wanted = S::TEXT && self.sink.wants_text();
         if !wanted
             && let Some(length) = unwanted(&self.input.rest()[1..])
             && !self.input.noncharacter_within(length + 1)
@@ -76,8 +76,13 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             return self.any_key();
         }
         let key = &rest[..length];
-        let new = self.path.member(key, xxh3_64(key));
-        if S::TEXT && self.sink.wants(true) {
+        let new = if S::COMPARES_KEYS {
+            self.path.member(key, xxh3_64(key))
+        } else {
+            self.path.uncompared_member();
+            true
+        };
+        if S::TEXT && self.sink.wants_key(key) {
             self.sink.key(Span { start, end: start + length as u64 + 2 }, text(key));
         }
         if !new {
@@ -95,8 +100,13 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         let mut key = Text { start, expected: Expected::KeyText, wanted: true, hash, salt: 0, cut: false };
         self.quoted(&mut key)?;
         let hash = key.hash.map_or(0, |hash| hash.digest()) ^ key.salt;
-        let new = self.path.member(&self.scratch, hash);
-        if S::TEXT && self.sink.wants(true) {
+        let new = if S::COMPARES_KEYS {
+            self.path.member(&self.scratch, hash)
+        } else {
+            self.path.uncompared_member();
+            true
+        };
+        if S::TEXT && self.sink.wants_key(&self.scratch) {
             self.sink.key(Span { start, end: self.input.offset() }, text(&self.scratch));
         }
         if !new {

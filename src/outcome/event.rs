@@ -124,15 +124,15 @@ struct Node {
 #[derive(Debug)]
 struct Member {
     /// Tells most keys apart without looking at all of their bytes.
-    tag: (usize, u8, u8),
+    tag: u32,
     key: &'static str,
     node: usize,
 }
 
 /// Length, first and last byte.
-fn tag(key: &str) -> (usize, u8, u8) {
-    let bytes = key.as_bytes();
-    (bytes.len(), bytes.first().copied().unwrap_or(0), bytes.last().copied().unwrap_or(0))
+fn tag(key: &[u8]) -> u32 {
+    let [first, .., last] = key else { return u32::MAX };
+    u32::from_le_bytes([*first, *last, key.len().min(255) as u8, 0])
 }
 
 /// Walks through an event and fills its fields.
@@ -161,7 +161,7 @@ impl Walk {
                 at = known.map(|member| member.node).unwrap_or_else(|| {
                     nodes.push(Node::default());
                     let node = nodes.len() - 1;
-                    nodes[at].members.push(Member { tag: tag(key), key, node });
+                    nodes[at].members.push(Member { tag: tag(key.as_bytes()), key, node });
                     node
                 });
             }
@@ -186,9 +186,19 @@ impl Walk {
         self.building = None;
     }
 
-    pub(super) fn wants(&self, key: bool) -> bool {
-        let text = || self.next.is_some_and(|node| self.nodes[node].text);
-        self.building.is_some() || self.skipped == 0 && (key || text())
+    /// Whether the text of the value that comes next is needed.
+    pub(super) fn wants_text(&self) -> bool {
+        self.building.is_some()
+            || self.skipped == 0
+                && self.next.is_some_and(|node| {
+                    let node = &self.nodes[node];
+                    // Other parts than texts have text too, and most say first what they are.
+                    node.text && (node.field != Some(Field::Text) || self.may_be_text())
+                })
+    }
+
+    fn may_be_text(&self) -> bool {
+        self.event.text(Field::PartType).is_none_or(|kind| kind == "text")
     }
 
     pub(super) fn open(&mut self, start: u64, array: bool) {
@@ -210,7 +220,7 @@ impl Walk {
             }
         }
         self.open.push((node, array.then_some(0)));
-        self.next = if array { self.member(node, "*") } else { None };
+        self.next = if array { self.member(node, b"*") } else { None };
     }
 
     pub(super) fn close(&mut self, end: u64, array: bool) {
@@ -240,24 +250,24 @@ impl Walk {
             Some((node, Some(element))) => {
                 *element += 1;
                 let node = *node;
-                self.member(node, "*")
+                self.member(node, b"*")
             }
             _ => None,
         };
     }
 
-    fn member(&self, node: usize, key: &str) -> Option<usize> {
+    fn member(&self, node: usize, key: &[u8]) -> Option<usize> {
         let wanted = tag(key);
         let members = self.nodes[node].members.iter();
-        let mut same = members.filter(|member| member.tag == wanted && member.key == key);
+        let mut same = members.filter(|member| member.tag == wanted && member.key.as_bytes() == key);
         same.next().map(|member| member.node)
     }
 
-    pub(super) fn key(&mut self, text: &str) {
+    pub(super) fn key(&mut self, key: &[u8]) {
         if self.skipped == 0
             && let Some((node, None)) = self.open.last()
         {
-            self.next = self.member(*node, text);
+            self.next = self.member(*node, key);
         }
     }
 

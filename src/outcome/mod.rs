@@ -1,8 +1,10 @@
 //! From an agent's event stream to one [`RunOutcome`].
 //!
-//! The mapping is that of the document on opencode's JSON output (seed 004); `shared/contracts.md`
-//! says where real streams ask for more. Two dialects of opencode's events are told apart by
-//! themselves, see [`Dialect`].
+//! The mapping is that of the document on opencode's JSON output (seed 004), except where real streams
+//! show it wrong: a call whose part is updated five times is one call, a file is created or deleted
+//! when there is evidence of it, and a stream in which nothing was understood is no success. Two
+//! dialects of opencode's events are told apart by themselves, see [`Dialect`]; of several sessions
+//! the main one is that of the parent.
 //!
 //! Streams are read in constant memory: what grows is only the outcome. Parts that carry nothing
 //! which is needed are passed over and not built. Lines that cannot be read are skipped with a

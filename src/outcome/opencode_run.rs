@@ -9,8 +9,10 @@ use super::state::{State, Stream, Taken};
 pub(super) const STREAM: Stream = Stream { dialect: Dialect::OpencodeRun, take, unfinished };
 
 fn take(state: &mut State, event: &Event, kind: &str) -> Taken {
-    if !matches!(kind, "step_start" | "text" | "tool_use" | "step_finish" | "error" | "reasoning") {
-        return Taken::Unknown;
+    match kind {
+        "step_start" | "text" | "tool_use" | "step_finish" | "error" => {}
+        "reasoning" => return Taken::Idle,
+        _ => return Taken::Unknown,
     }
     let error = (kind == "error").then(|| error_details(event));
     match error {

@@ -98,8 +98,15 @@ impl Lines<'_> {
 }
 
 impl Sink for Lines<'_> {
-    fn wants(&self, key: bool) -> bool {
-        self.walk.wants(key)
+    const COMPARES_KEYS: bool = false;
+
+    fn wants_key(&mut self, key: &[u8]) -> bool {
+        self.walk.key(key);
+        self.walk.builder().is_some()
+    }
+
+    fn wants_text(&self) -> bool {
+        self.walk.wants_text()
     }
 
     fn problem(&mut self, kind: ProblemKind, kept: Option<&Problem>) {
@@ -150,7 +157,6 @@ impl Sink for Lines<'_> {
         if let Some(builder) = self.walk.builder() {
             builder.key(span, text);
         }
-        self.walk.key(text);
     }
     fn string_part(&mut self, start: u64, text: &str) {
         if let Some(builder) = self.walk.builder() {

@@ -1,7 +1,7 @@
 //! The types, the schema that they generate and the bundled contract agree.
 
 use super::{assistant, event, of, session, text, tool, with};
-use agentnative::outcome::{Options, RunOutcome};
+use agentnative::outcome::{Collector, Options, RunOutcome};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,6 +84,27 @@ fn outcomes_are_what_the_generated_schema_says() {
         }
     }
     assert!(!schema.to_string().contains("\"null\""), "what is not known is absent: {schema:#}");
+}
+
+#[test]
+fn streams_that_keep_their_contract_are_read_without_a_warning() {
+    for name in ["opencode-events", "opencode-run"] {
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(name).join("examples/valid");
+        if !folder.exists() {
+            eprintln!("SKIPPED: there is no {}", folder.display());
+            continue;
+        }
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let collector = Collector::new(Options::default());
+            collector.read(fs::File::open(&path).unwrap(), "").unwrap();
+            assert_eq!(collector.skipped(), Vec::<String>::new(), "{}", path.display());
+            let error = collector.outcome().error.unwrap_or_default();
+            let empty = fs::metadata(&path).unwrap().len() == 0;
+            assert_eq!(error.starts_with("no event was understood"), empty, "{}: {error}", path.display());
+        }
+    }
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn a_call_without_times_or_with_times_that_run_back_has_no_duration() {
 }
 
 #[test]
-fn inputs_and_outputs_are_kept_with_full_only() {
+fn minimal_logging_keeps_inputs_and_outputs_with_full_only() {
     let input = json!({ "command": "ls", "nested": [1, 2.5, null, { "deep": "x" }], "path": "/p" });
     let events = [
         session("s"),
@@ -121,7 +121,7 @@ fn tools_that_edit_files_are_evidence() {
 }
 
 #[test]
-fn a_session_of_50_mb_gives_an_outcome_under_10_kb() {
+fn troubleshooting_database_bloat_a_session_of_50_mb_gives_an_outcome_under_10_kb() {
     let output = "some output with a \"quote\" and a\nnewline\n".repeat(3000);
     let mut events = vec![session("s"), super::user("u"), super::text("u", "pu", "conversation")];
     for number in 0..80 {

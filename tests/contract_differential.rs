@@ -1,0 +1,211 @@
+//! The fast path finds what the jsonschema crate finds: over the Test-Suite, the contracts' examples
+//! and generated values.
+
+use agentnative::contract::{
+    Contract, Ending, Finding, Framing, Schema, Settings, Validation, Violation, names,
+};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::path::Path;
+
+/// What the fast path finds in these bytes.
+fn fast(contract: &Contract, framing: Framing, bytes: &[u8], threads: usize) -> Vec<Finding> {
+    let settings = Settings { framing, max_errors: 10_000, ending: Ending::default(), threads };
+    Validation::new(contract, settings).input(bytes, &mut |_| ()).unwrap().findings
+}
+
+/// Pointer, keyword and message of each, sorted.
+fn of_findings(found: Vec<Finding>) -> Vec<(String, Option<String>, String)> {
+    let mut all: Vec<_> = found.into_iter().map(|it| (it.pointer, it.keyword, it.message)).collect();
+    all.sort();
+    all
+}
+
+fn of_violations(found: Vec<Violation>) -> Vec<(String, Option<String>, String)> {
+    let mut all: Vec<_> = found.into_iter().map(|it| (it.pointer, it.keyword, it.message)).collect();
+    all.sort();
+    all
+}
+
+fn suite(draft: &str, uri: &str) {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/corpora/json-schema")).join(draft);
+    if !folder.is_dir() {
+        eprintln!("skipped: there is no test suite at {}", folder.display());
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("schema.json");
+    let mut compared = 0;
+    for file in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file())
+    {
+        let groups: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        for group in groups.as_array().unwrap() {
+            let mut schema = group["schema"].clone();
+            if let Value::Object(members) = &mut schema {
+                members.entry("$schema").or_insert(json!(uri));
+            }
+            fs::write(&path, schema.to_string()).unwrap();
+            let (Ok(plain), Ok(contract)) = (Schema::compile(&schema), Contract::load(&path)) else {
+                continue;
+            };
+            for test in group["tests"].as_array().unwrap() {
+                let data = &test["data"];
+                let slow = of_violations(plain.violations(data));
+                let found = of_findings(fast(&contract, Framing::Document, data.to_string().as_bytes(), 1));
+                // Element by element an array's faults are the same, found in another order.
+                assert_eq!(
+                    found.is_empty(),
+                    slow.is_empty(),
+                    "{} {} {data}",
+                    file.display(),
+                    group["description"]
+                );
+                assert_eq!(found, slow, "{} {} {data}", file.display(), group["description"]);
+                compared += 1;
+            }
+        }
+    }
+    println!("{draft}: {compared} compared");
+    assert!(compared > 800);
+}
+
+#[test]
+fn over_the_suite_of_2020_12() {
+    suite("draft2020-12", "https://json-schema.org/draft/2020-12/schema");
+}
+
+#[test]
+fn over_the_suite_of_draft_07() {
+    suite("draft7", "http://json-schema.org/draft-07/schema#");
+}
+
+#[test]
+fn over_the_examples_of_the_contracts() {
+    for name in names() {
+        let contract = Contract::bundled(name).unwrap();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(name).join("examples");
+        for kind in ["valid", "invalid"] {
+            for path in fs::read_dir(folder.join(kind)).unwrap().map(|entry| entry.unwrap().path()) {
+                let bytes = fs::read(&path).unwrap();
+                if bytes.is_empty()
+                    || contract.framing() == Framing::Document && path.extension().unwrap() == "jsonl"
+                {
+                    continue;
+                }
+                let mut judge = contract.judge();
+                let mut slow = Vec::new();
+                let text = String::from_utf8(bytes.clone()).unwrap();
+                let records: Vec<&str> = match contract.framing() {
+                    Framing::Document => vec![&text],
+                    Framing::Lines => text.lines().collect(),
+                };
+                for (line, record) in (1..).zip(records) {
+                    slow.extend(judge.push(line, &serde_json::from_str(record).unwrap()));
+                }
+                slow.extend(judge.finish(&Ending::default()).violations);
+                let slow = of_violations(slow);
+                for threads in [1, 2] {
+                    let found = of_findings(fast(&contract, contract.framing(), &bytes, threads));
+                    assert_eq!(found, slow, "{}", path.display());
+                }
+            }
+        }
+    }
+}
+
+/// Any value, with keys and strings that schemas speak of.
+fn value() -> impl Strategy<Value = Value> {
+    let text = prop_oneof![
+        Just("message.part.updated".to_owned()),
+        Just("assistant".to_owned()),
+        Just("tool".to_owned()),
+        Just("completed".to_owned()),
+        Just(String::new()),
+        any::<String>(),
+        "[a-c]{1,3}"
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        (-3..3_i64).prop_map(Value::from),
+        (-6..6_i64).prop_map(|half| json!(half as f64 / 2.0)),
+        text.clone().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 5, |inner| {
+        let key = prop_oneof![
+            Just("a".to_owned()),
+            Just("b".to_owned()),
+            Just("type".to_owned()),
+            "[a-e]{1,2}",
+            any::<String>()
+        ];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((key, inner), 0..5)
+                .prop_map(|members| Value::Object(members.into_iter().collect::<Map<_, _>>())),
+        ]
+    })
+}
+
+/// A schema that says something of what [`value`] makes.
+fn schema() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!({"type": "integer"})),
+        Just(json!({"type": ["string", "null"]})),
+        Just(json!({"minimum": -1.5})),
+        Just(json!({"exclusiveMaximum": 2})),
+        Just(json!({"multipleOf": 0.5})),
+        Just(json!({"minLength": 2})),
+        Just(json!({"pattern": "^[ab]+$"})),
+        Just(json!({"enum": [1, 1.0, "a", null, {"a": 1}, [1]]})),
+        Just(json!({"const": 2})),
+        Just(json!({"uniqueItems": true})),
+        Just(json!({"maxItems": 2, "minItems": 1})),
+        Just(json!({"maxProperties": 2})),
+        Just(json!({"required": ["a"]})),
+        Just(json!(false)),
+        Just(json!(true)),
+        Just(json!({"propertyNames": {"maxLength": 1}})),
+        Just(json!({"contains": {"type": "integer"}})),
+        value().prop_map(|value| json!({ "const": value })),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            inner
+                .clone()
+                .prop_map(|inner| json!({"properties": {"a": inner}, "additionalProperties": false})),
+            inner.clone().prop_map(|inner| json!({"type": "array", "items": inner, "minItems": 1})),
+            inner.clone().prop_map(|inner| json!({ "additionalProperties": inner })),
+            (inner.clone(), inner.clone()).prop_map(|(one, other)| json!({ "anyOf": [one, other] })),
+            (inner.clone(), inner.clone()).prop_map(|(one, other)| json!({ "oneOf": [one, other] })),
+            (inner.clone(), inner.clone())
+                .prop_map(|(one, other)| json!({ "allOf": [one, other], "unevaluatedProperties": false })),
+            (inner.clone(), inner.clone()).prop_map(|(one, other)| json!({ "if": one, "then": other })),
+            inner.prop_map(|inner| json!({ "not": inner })),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn over_generated_values(schema in schema(), values in prop::collection::vec(value(), 1..8)) {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("schema.json");
+        fs::write(&path, schema.to_string()).unwrap();
+        let contract = Contract::load(&path).unwrap();
+        let plain = Schema::compile(&schema).unwrap();
+        for value in values {
+            // What is written may differ from the value in memory by the rounding of its numbers.
+            let text = value.to_string();
+            let value: Value = serde_json::from_str(&text).unwrap();
+            let found = of_findings(fast(&contract, Framing::Document, text.as_bytes(), 1));
+            prop_assert_eq!(found, of_violations(plain.violations(&value)), "{} {}", schema, text);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! `agentnative validate`: places, limits, framing, exit codes, inputs of any shape.
+
+use agentnative::contract::{Contract, Ending, Framing, Settings, Validation, Verdict};
+use assert_cmd::Command;
+use predicates::prelude::*;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+use tempfile::TempDir;
+
+fn validate(args: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("agentnative").unwrap();
+    command.env_clear().arg("validate").args(args);
+    command
+}
+
+fn settings(framing: Framing, threads: usize) -> Settings<'static> {
+    Settings { framing, max_errors: 20, ending: Ending::default(), threads }
+}
+
+fn verdict(contract: &Contract, reader: impl Read + Send, threads: usize) -> Verdict {
+    Validation::new(contract, settings(contract.framing(), threads)).input(reader, &mut |_| ()).unwrap()
+}
+
+/// A reader of much that is made as it is read.
+struct Made<F> {
+    next: F,
+    rest: Vec<u8>,
+}
+
+impl<F: FnMut() -> Option<Vec<u8>>> Read for Made<F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.rest.is_empty() {
+            self.rest = (self.next)().unwrap_or_default();
+        }
+        let length = self.rest.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&self.rest[..length]);
+        self.rest.drain(..length);
+        Ok(length)
+    }
+}
+
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (path, text) in files {
+        fs::write(folder.path().join(path), text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn errors_have_file_line_column_pointer_and_the_place_in_the_schema() {
+    let text = "{\n  \"success\": true,\n  \"query\": \"é\", \"answer\": 1\n}\n";
+    let files = folder(&[("x.json", text)]);
+    validate(&["--contract", "dexter-flat", "x.json"]).current_dir(files.path()).assert().code(1).stdout(
+        predicate::str::contains("x.json:3:27: /answer: found the number 1, expected a string [output.schema.json#/$defs/success/properties/answer/type]")
+            .and(predicate::str::contains("x.json:1:1: (root): key `model` is missing"))
+            .and(predicate::str::contains("x.json: invalid: 5 errors (1 record)")),
+    );
+}
+
+#[test]
+fn exit_code_and_data_are_judged_together() {
+    let error = r#"{"success":false,"query":"","error":"no"}"#;
+    validate(&["--contract", "dexter-flat", "--exit-code", "1"]).write_stdin(error).assert().code(0);
+    validate(&["--contract", "dexter-flat", "--exit-code", "0"])
+        .write_stdin(error)
+        .assert()
+        .code(1)
+        .stdout(predicate::str::contains("the exit code is 0").and(predicate::str::contains("[exit-code]")));
+    validate(&["--contract", "dexter-flat", "--exit-code", "130"]).write_stdin("").assert().code(0);
+    validate(&["--contract", "dexter-flat", "--exit-code", "1"]).write_stdin("").assert().code(1);
+    validate(&["--contract", "dexter-flat"]).write_stdin("").assert().code(1);
+    validate(&["--contract", "dexter-flat", "--condition", "usage"]).write_stdin(error).assert().code(0);
+    validate(&["--contract", "dexter-flat", "--condition", "none"]).write_stdin(error).assert().code(2);
+    validate(&["--contract", "agent-js"]).write_stdin("{\"ok\":true}").assert().code(1);
+}
+
+#[test]
+fn wrong_arguments_and_wrong_contracts_have_their_exit_codes() {
+    let files = folder(&[("bad.json", "{\n \"type\": 1}"), ("x.json", "{}")]);
+    let run = |args: &[&str]| validate(args).current_dir(files.path()).assert();
+    run(&["x.json"]).code(2);
+    run(&["--contract", "p2-error", "none.json"]).code(2);
+    run(&["--contract", "p2-eror", "x.json"])
+        .code(78)
+        .stderr(predicate::str::contains("did you mean `p2-error`?"));
+    run(&["--contract", "bad.json", "x.json"]).code(78).stderr(predicate::str::contains("bad.json:2:10"));
+    let output = run(&["--json", "--contract", "bad.json", "x.json"]).code(78).get_output().stderr.clone();
+    let error: Value = serde_json::from_slice(&output).unwrap();
+    assert_eq!((&error["kind"], &error["issues"][0]["line"]), (&json!("config"), &json!(2)));
+}
+
+#[test]
+fn results_come_as_one_document_and_as_lines() {
+    let files = folder(&[
+        ("a.json", "{}"),
+        ("b.jsonl", "{}\n[]\n"),
+        ("s.json", r#"{"required": ["x"]}"#),
+        ("no.txt", ""),
+    ]);
+    let run = |args: &[&str]| {
+        let assert =
+            validate(args).args(["--contract", "./s.json", "."]).current_dir(files.path()).assert().code(1);
+        String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+    };
+    let document: Value = serde_json::from_str(&run(&["--json"])).unwrap();
+    assert_eq!((&document["ok"], &document["command"]), (&json!(false), &json!("validate")));
+    let names: Vec<&str> =
+        document["data"]["files"].as_array().unwrap().iter().map(|f| f["file"].as_str().unwrap()).collect();
+    assert_eq!(names, ["./a.json", "./b.jsonl", "./s.json"]);
+    assert_eq!(document["data"]["files"][1]["records"], 2);
+    assert_eq!(document["data"]["files"][1]["errors"][1]["against"], "json");
+    let lines: Vec<Value> =
+        run(&["--jsonl"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["error", "file", "error", "error", "file", "error", "file", "summary"]);
+    assert_eq!(
+        lines[7],
+        json!({"type": "summary", "contract": "./s.json", "valid": false, "files": 3, "invalid": 3})
+    );
+}
+
+#[test]
+fn the_shape_of_the_results_is_the_one_that_schema_prints() {
+    let schema = Command::cargo_bin("agentnative")
+        .unwrap()
+        .args(["schema", "output"])
+        .assert()
+        .get_output()
+        .stdout
+        .clone();
+    let schema = agentnative::contract::Schema::compile(&serde_json::from_slice(&schema).unwrap()).unwrap();
+    for args in [
+        vec!["validate", "--json", "--contract", "codex-exec", "contracts/codex-exec/examples/invalid"],
+        vec!["contract", "list", "--json"],
+        vec!["contract", "show", "opencode-run", "--json"],
+    ] {
+        let mut command = Command::cargo_bin("agentnative").unwrap();
+        let output =
+            command.current_dir(env!("CARGO_MANIFEST_DIR")).args(args).assert().get_output().stdout.clone();
+        assert_eq!(schema.violations(&serde_json::from_slice(&output).unwrap()), []);
+    }
+}
+
+#[test]
+fn a_limit_ends_what_is_shown_and_the_rest_is_counted() {
+    let files = folder(&[("s.json", r#"{"required": ["x", "y"]}"#)]);
+    let contract = Contract::load(&files.path().join("s.json")).unwrap();
+    let input = "{}\n".repeat(100_000) + "{\"x\":\n";
+    for threads in [1, 3] {
+        let settings = Settings { max_errors: 5, ..settings(Framing::Lines, threads) };
+        let verdict = Validation::new(&contract, settings).input(input.as_bytes(), &mut |_| ()).unwrap();
+        assert_eq!(verdict.findings.len(), 5);
+        assert_eq!(verdict.records, 100_001);
+        // Two are shown whole, one in part.
+        assert!((99_997..=200_000).contains(&verdict.more), "{}", verdict.more);
+    }
+}
+
+#[test]
+fn threads_find_the_same_at_the_same_places() {
+    let contract = Contract::bundled("opencode-events").unwrap();
+    let valid = fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("contracts/opencode-events/examples/valid/whole-run.jsonl"),
+    )
+    .unwrap();
+    // Several chunks; faults of every kind, far apart and at the edges of lines.
+    let mut input = valid.clone();
+    let filler = "{\"type\":\"server.heartbeat\",\"properties\":{\"é\":\"x\"}}\n".repeat(30_000);
+    for fault in [
+        "{\"type\":1}\n",
+        "\n",
+        "{\"type\":\"session.idle\",\"properties\":{\"sessionID\":\"ses_9\"}}\n",
+        "{\"a\":1,\"a\":2}\n",
+        "{]\n",
+        "[1]\n",
+        "\u{feff}{}\n",
+    ] {
+        input.push_str(&filler);
+        input.push_str(fault);
+    }
+    let alone = verdict(&contract, input.as_bytes(), 1);
+    assert_eq!(alone.findings.len(), 10, "{:#?}", alone.findings);
+    assert_eq!(alone.records, 19 + 7 * 30_000 + 6);
+    assert_eq!(alone.bytes, input.len() as u64);
+    for threads in [2, 4] {
+        assert_eq!(verdict(&contract, input.as_bytes(), threads), alone);
+    }
+    // What cannot be cut into lines is read on one by one, and its places are the same.
+    let torn =
+        input + "{\n  \"type\": \"x\",\n  \"y\": \n 1 }\n" + &filler + "{\"type\":\n" + &filler + "{}\n";
+    let one = verdict(&contract, torn.as_bytes(), 1);
+    assert_eq!(one, verdict(&contract, torn.as_bytes(), 2));
+    let places: Vec<_> =
+        one.findings[10..].iter().map(|finding| (finding.line.unwrap(), finding.rule.as_str())).collect();
+    let multi = 19 + 7 * 30_001 + 1;
+    assert_eq!(places, [(multi, "multi-line"), (multi + 30_004, "torn"), (multi + 60_005, "event-type")]);
+}
+
+#[test]
+fn documents_of_a_contract_may_come_as_lines() {
+    let contract = Contract::bundled("p2-envelope").unwrap();
+    let input = "{\"a\":1}\n{\"a\":2}\n{\"b\":1}\n[]\n{\"a\":1}\n";
+    let verdict =
+        Validation::new(&contract, settings(Framing::Lines, 1)).input(input.as_bytes(), &mut |_| ()).unwrap();
+    let found: Vec<_> = verdict.findings.iter().map(|f| (f.line.unwrap(), f.rule.as_str())).collect();
+    assert_eq!(found, [(3, "same-keys"), (4, "not-object"), (4, "envelope.schema.json#/type")]);
+}
+
+#[test]
+fn a_long_array_is_judged_element_by_element() {
+    let files = folder(&[
+        (
+            "s.json",
+            r##"{"$ref": "#/$defs/list", "$defs": {"list": {"type": "array", "minItems": 3, "items": {"$ref": "item.json"}}}}"##,
+        ),
+        ("item.json", r#"{"properties": {"n": {"type": "integer"}}}"#),
+    ]);
+    let contract = Contract::load(&files.path().join("s.json")).unwrap();
+    let found = |input: &str| {
+        let verdict = verdict(&contract, input.as_bytes(), 1);
+        verdict
+            .findings
+            .into_iter()
+            .map(|f| (f.line.unwrap(), f.column.unwrap(), f.pointer, f.keyword))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found("[1, {\"n\": 1}, [[]], null]"), []);
+    let at = |line, column, pointer: &str, keyword: &str| {
+        (line, column, pointer.to_owned(), Some(keyword.to_owned()))
+    };
+    assert_eq!(
+        found("[1,\n {\"é\": 0, \"n\": \"1\"}]"),
+        [at(1, 1, "", "minItems"), at(2, 16, "/1/n", "type")]
+    );
+    assert_eq!(found("{}"), [at(1, 1, "", "type")]);
+}
+
+/// The greatest resident memory of this process so far, in bytes.
+fn peak() -> u64 {
+    let text = fs::read_to_string("/proc/self/status").unwrap();
+    let line = text.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+}
+
+#[test]
+fn memory_does_not_grow_with_the_input() {
+    let files = folder(&[("s.json", r#"{"type": "array", "items": {"required": ["type"]}}"#)]);
+    let array = Contract::load(&files.path().join("s.json")).unwrap();
+    let events = Contract::bundled("opencode-events").unwrap();
+    let line =
+        format!("{{\"type\":\"server.connected\",\"properties\":{{\"text\":\"{}\"}}}}", "x".repeat(1000));
+    let before = peak();
+    let mut left = 100_000;
+    let elements = Made {
+        rest: b"[0".to_vec(),
+        next: || {
+            left -= 1;
+            (left >= 0).then(|| if left == 0 { b"]".to_vec() } else { format!(",{line}").into_bytes() })
+        },
+    };
+    assert_eq!(verdict(&array, elements, 1).findings.len(), 0);
+    // A line of 100 MB; of its text the head is kept, and its length.
+    let mut left = 100_000;
+    let long = Made {
+        rest: b"{\"type\":\"session.idle\",\"properties\":{\"sessionID\":\"".to_vec(),
+        next: || {
+            left -= 1;
+            (left >= 0).then(|| {
+                if left == 0 { b"\"}}\n{\"type\":1}\n".to_vec() } else { "x".repeat(1000).into_bytes() }
+            })
+        },
+    };
+    let found = verdict(&events, long, 2);
+    let places: Vec<_> =
+        found.findings.iter().map(|finding| (finding.line, finding.column, finding.rule.as_str())).collect();
+    assert_eq!(
+        places,
+        [(Some(1), Some(51), "session-first"), (Some(2), Some(9), "event-type")],
+        "{:?}",
+        found.findings
+    );
+    let mut left = 100_000;
+    let lines = Made {
+        rest: Vec::new(),
+        next: || {
+            left -= 1;
+            (left > 0).then(|| format!("{line}\n").into_bytes())
+        },
+    };
+    assert_eq!(verdict(&events, lines, 2).records, 99_999);
+    let grown = peak() - before;
+    assert!(grown < 64 << 20, "{grown} bytes");
+}
