@@ -8,6 +8,7 @@ use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 
 const PACKAGE: &str = "@copilotkit/aimock@1.43.0";
 
@@ -21,8 +22,14 @@ impl Drop for Mock {
     }
 }
 
-/// Installs the package once for all runs of the test; none when that is not possible here.
+/// The program, installed once for all tests of this file; none when that is not possible here.
 fn installed() -> Option<PathBuf> {
+    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
+    PROGRAM.get_or_init(install).clone()
+}
+
+/// Installs the package, unless an earlier run of the tests did.
+fn install() -> Option<PathBuf> {
     let folder = std::env::temp_dir().join("agentnative-test-aimock");
     let program = folder.join("node_modules/.bin/llmock");
     if !program.exists() {
