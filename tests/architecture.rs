@@ -16,7 +16,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("run", &["error", "report"]),
     ("target", &["config", "error", "report", "sanitize"]),
     ("probe", &["config", "contract", "error", "report", "run", "target"]),
-    ("judge", &["contract", "json", "probe", "report", "run", "sanitize"]),
+    ("source", &["error", "report", "sanitize"]),
+    ("judge", &["contract", "json", "probe", "report", "run", "sanitize", "source"]),
     ("output", &["error", "report", "sanitize"]),
     ("outcome", &["contract", "error", "json", "report", "sanitize"]),
     // The reference agent knows nothing of running or judging. Of `report` it has the envelope.
