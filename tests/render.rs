@@ -117,7 +117,7 @@ fn mixed() -> Report {
     };
     let newline = CheckResult {
         evidence: vec![Evidence {
-            format: OutputFormat::Jsonl,
+            format: Some(OutputFormat::Jsonl),
             line: None,
             column: None,
             excerpt: Some(r#"{"id": 7}"#.into()),
