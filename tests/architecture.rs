@@ -15,7 +15,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("config", &["contract", "error", "report", "tables"]),
     ("run", &["error", "report"]),
     ("target", &["config", "error", "report", "sanitize"]),
-    ("probe", &["config", "contract", "error", "report", "run", "target"]),
+    ("probe", &["config", "contract", "error", "report", "run", "source", "target"]),
     ("source", &["error", "report", "sanitize"]),
     ("judge", &["contract", "json", "probe", "report", "run", "sanitize", "source"]),
     ("output", &["error", "report", "sanitize"]),
@@ -26,7 +26,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "config", "contract", "error", "json", "judge", "outcome", "output", "probe", "report", "run",
-            "sanitize", "target",
+            "sanitize", "source", "target",
         ],
     ),
 ];

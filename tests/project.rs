@@ -18,7 +18,7 @@ fn project(files: &[(&str, &str)]) -> (TempDir, Project) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let project = Project::read(folder.path());
+    let project = Project::read(folder.path(), folder.path());
     (folder, project)
 }
 

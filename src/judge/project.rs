@@ -1,16 +1,20 @@
 //! The checks of the files around the target: documented exit codes, the schema in the repository.
 
+use super::case::Case;
 use super::verdict::{Finding, Judgement};
 use crate::contract::Schema;
-use crate::report::catalogue::Check;
+use crate::report::catalogue::{Check, Derived};
 use crate::report::{CheckResult, Evidence, OutputFormat, Stream, Variant};
 use crate::sanitize;
 use crate::source::{Document, Project};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::io::Read as _;
 
 /// How many lines after a mention of exit codes may tell what they mean, where no heading ends them.
 const WINDOW: usize = 40;
+/// More of a help is not read, in bytes.
+const MAX_HELP: u64 = 1 << 20;
 /// The longest excerpt, in characters.
 const EXCERPT: usize = 120;
 
@@ -24,6 +28,30 @@ pub struct Around<'a> {
     pub exit_codes: &'a [i32],
     /// The schema that the target prints; none when it prints none or none that could be read.
     pub printed: Option<&'a Value>,
+}
+
+/// The verdict on each of `checks` that is a project check, in their order: on the runs and on the files
+/// of the project, when there is one and it was read.
+pub fn verdicts(case: &Case<'_>, project: Option<&Project>, checks: &[&Check]) -> Vec<CheckResult> {
+    let help = case.derived(Derived::Help).find_map(|probe| {
+        let seen = case.plain(probe, OutputFormat::Text)?;
+        seen.exit()?;
+        let stream = if seen.run.stdout.bytes.is_empty() { Stream::Stderr } else { Stream::Stdout };
+        let mut text = Vec::new();
+        seen.bytes(stream).reader().take(MAX_HELP).read_to_end(&mut text).ok()?;
+        Some((probe.name.as_str(), stream, sanitize::lossless(&text).into_owned()))
+    });
+    let printed = case.derived(Derived::Schema).find_map(|probe| {
+        let seen = case.plain(probe, OutputFormat::Json)?;
+        if seen.exit() == Some(0) { seen.value(Stream::Stdout) } else { None }
+    });
+    let around = Around {
+        project,
+        help: help.as_ref().map(|(probe, stream, text)| (*probe, *stream, text.as_str())),
+        exit_codes: &case.promises.exit_codes,
+        printed: printed.as_ref(),
+    };
+    judge(&around, checks)
 }
 
 /// The verdict on each of `checks` that is a project check, in their order.
@@ -110,6 +138,13 @@ fn exit_documented(around: &Around<'_>) -> Judgement {
             missing.join(", ")
         ));
     }
+    if around.project.is_none() {
+        return Judgement::Unverified(format!(
+            "the help does not tell the meaning of exit code {}; a README was not looked for, since no \
+             project was named",
+            missing.join(", ")
+        ));
+    }
     let what = format!("neither help nor README tells the meaning of exit code {}", missing.join(", "));
     let evidence = match (first, texts.last()) {
         (Some((text, line)), _) => text.at(line, what),
@@ -188,7 +223,7 @@ fn schema_file(around: &Around<'_>) -> Judgement {
             Judgement::Broken(vec![finding(".", "no JSON Schema was found in the repository".to_owned())])
         }
         (None, None) => Judgement::Unverified(format!(
-            "{} is valid; what the target prints is not known: declare `schema` under [target]",
+            "{} is valid; what the target prints is not known: declare `schema` under [target], or see p2-schema-print",
             valid.iter().map(|(file, _)| file.as_str()).collect::<Vec<_>>().join(", ")
         )),
         (None, Some(printed)) => {

@@ -4,7 +4,7 @@
 use super::verdict::{Finding, Judgement};
 use crate::report::catalogue::Check;
 use crate::report::{CheckResult, Evidence, Home, Language, Role, SourceCheck, SourceRule, Status};
-use crate::source::{Dependency, Entry, Facts, Match, Skipped, SourceWaiver, Span};
+use crate::source::{Dependency, Entry, Facts, Match, Skipped, SourceWaiver, Span, fingerprint};
 use std::collections::BTreeSet;
 
 /// Names, without extension, of files and folders that are by custom the output module.
@@ -65,6 +65,29 @@ pub fn judge(code: &Code<'_>, checks: &[&Check]) -> Vec<CheckResult> {
     checks.iter().filter_map(|check| Some(code.view(&check.id)?.result())).collect()
 }
 
+/// The same, where there is no code to look at.
+pub fn without_code(absence: Absence, checks: &[&Check]) -> Vec<CheckResult> {
+    let judgement = || match absence {
+        Absence::NoProject => Judgement::NotApplicable(
+            "a program was named, not the project that it is built from: name the project's folder"
+                .to_owned(),
+        ),
+        Absence::NotRecorded => Judgement::Unverified(
+            "the recording holds nothing of the code: it was made without source checks".to_owned(),
+        ),
+    };
+    checks.iter().filter(|check| check.source.is_some()).map(|check| judgement().result(check)).collect()
+}
+
+/// Why there is no code to look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absence {
+    /// A program was named.
+    NoProject,
+    /// The recording was made without source checks.
+    NotRecorded,
+}
+
 /// What else the reader must know of the code: waivers, and what was skipped.
 pub fn notes(code: &Code<'_>) -> Vec<String> {
     let mut notes = Vec::new();
@@ -80,10 +103,10 @@ pub fn notes(code: &Code<'_>) -> Vec<String> {
             (Some(view), Some(reason)) if view.uses(waiver) => format!("{check} is waived: {reason}"),
             (Some(_), Some(_)) => format!("the waiver of {check} is not needed"),
         };
-        notes.push(format!("{file}:{line}: {what}"));
+        notes.push(format!("{}:{line}: {what}", code.path(file)));
     }
     if !code.facts.skipped.is_empty() {
-        notes.push(format!("source files skipped: {}", named(&code.facts.skipped)));
+        notes.push(format!("source files skipped: {}", code.named(&code.facts.skipped)));
     }
     if code.facts.left.folders > 0 {
         notes.push(format!("source folders that could not be entered: {}", code.facts.left.folders));
@@ -96,6 +119,31 @@ impl<'a> Code<'a> {
     fn view(&'a self, id: &str) -> Option<View<'a>> {
         let check = self.checks.iter().find(|check| check.id == id)?;
         Some(View { code: self, check, source: check.source.as_ref()? })
+    }
+
+    /// Whether what was found is what the rules find now: a recording may be older. One check uses what
+    /// others find, so it is all or none.
+    fn is_of_these_rules(&self) -> bool {
+        let now = self
+            .checks
+            .iter()
+            .filter_map(|check| Some((check.id.clone(), fingerprint(check.source.as_ref()?))));
+        self.facts.rules == now.collect()
+    }
+
+    /// The path of a file of the package, for people.
+    fn path(&self, file: &str) -> String {
+        format!("{}{file}", self.facts.folder)
+    }
+
+    /// The first of the skipped files, each with the reason, and the number of the others.
+    fn named(&self, skipped: &[Skipped]) -> String {
+        let name = |file: &Skipped| format!("{} ({})", self.path(&file.file), file.why);
+        let mut parts: Vec<String> = skipped.iter().take(NAMED).map(name).collect();
+        if skipped.len() > NAMED {
+            parts.push(format!("and {} more", skipped.len() - NAMED));
+        }
+        parts.join(", ")
     }
 
     /// Whether a place is in the output module.
@@ -152,6 +200,10 @@ impl<'a> View<'a> {
     }
 
     fn result(&self) -> CheckResult {
+        if !self.code.is_of_these_rules() {
+            let other = "the code was held to the rules of another version: check it again";
+            return Judgement::Unverified(other.to_owned()).result(self.check);
+        }
         let findings = self.findings();
         let waived =
             |(waiver, finding): &(Option<String>, Finding)| Some((waiver.clone()?, finding.evidence.clone()));
@@ -189,14 +241,15 @@ impl<'a> View<'a> {
         }
         let gaps = facts.skipped.iter().any(|skipped| covered.contains(&skipped.language));
         let open = |what: &str| {
-            let skipped = if gaps { format!("; skipped: {}", named(&facts.skipped)) } else { String::new() };
+            let skipped =
+                if gaps { format!("; skipped: {}", self.code.named(&facts.skipped)) } else { String::new() };
             Judgement::Unverified(format!("{what}{skipped}"))
         };
         let wanted = self.wanted();
         if self.has(Role::Wanted) && wanted.is_none() {
             if let Some(seen) = self.seen(Role::Open).first() {
                 let at = &seen.found.span;
-                return open(&format!("{} ({}:{})", seen.rule.message, at.file, at.start.0));
+                return open(&format!("{} ({}:{})", seen.rule.message, self.code.path(&at.file), at.start.0));
             }
             return match (&self.source.missing, &self.source.unseen, self.own_dependency()) {
                 (Some(what), _, Some(own)) => {
@@ -233,7 +286,7 @@ impl<'a> View<'a> {
         seen.retain(|seen| places.insert((&seen.found.span.file, seen.found.span.start)));
         let finding = |Seen { rule, found }: Seen<'_>| {
             let message = rule.message.replace("$NAME", found.name.as_deref().unwrap_or_default());
-            (self.waiver(&found.span), Finding::new(evidence(&found.span, message)))
+            (self.waiver(&found.span), Finding::new(self.evidence(&found.span, message)))
         };
         seen.into_iter().map(finding).collect()
     }
@@ -259,7 +312,7 @@ impl<'a> View<'a> {
             let rules = self.source.languages.get(&dependency.language);
             rules.is_some_and(|rules| rules.dependencies.contains(&dependency.name))
         };
-        if let Some(dependency) = self.code.facts.package.dependencies.iter().find(listed) {
+        if let Some(dependency) = self.code.facts.dependencies.iter().find(listed) {
             return Some(format!("the package depends on {}", dependency.name));
         }
         let seen = self.seen(Role::Wanted);
@@ -276,7 +329,7 @@ impl<'a> View<'a> {
             different.len() >= first.rule.distinct
         })?;
         let span = &first.found.span;
-        Some(format!("{}: {}:{}", first.rule.message, span.file, span.start.0))
+        Some(format!("{}: {}:{}", first.rule.message, self.code.path(&span.file), span.start.0))
     }
 
     /// A package of the same repository that the target is built with, where a dependency may decide.
@@ -285,7 +338,7 @@ impl<'a> View<'a> {
             let rules = self.source.languages.get(&dependency.language);
             dependency.own && rules.is_some_and(|rules| !rules.dependencies.is_empty())
         };
-        self.code.facts.package.dependencies.iter().find(decides).map(|dependency| dependency.name.as_str())
+        self.code.facts.dependencies.iter().find(decides).map(|dependency| dependency.name.as_str())
     }
 
     /// The reason of the waiver of this check on the line of `span`.
@@ -300,14 +353,30 @@ impl<'a> View<'a> {
     /// Whether a waiver waives something.
     fn uses(&self, waiver: &SourceWaiver) -> bool {
         self.findings().iter().any(|(_, finding)| {
-            finding.evidence.file.as_ref() == Some(&waiver.file)
+            finding.evidence.file.as_ref() == Some(&self.code.path(&waiver.file))
                 && finding.evidence.line == Some(waiver.waives)
         })
     }
 
+    /// Evidence at a place in the code.
+    fn evidence(&self, span: &Span, detail: String) -> Evidence {
+        Evidence {
+            file: Some(self.code.path(&span.file)),
+            offset: Some(span.range.start as u64),
+            line: Some(span.start.0),
+            column: Some(span.start.1),
+            end_line: Some(span.end.0),
+            end_column: Some(span.end.1),
+            excerpt: Some(span.excerpt.clone()),
+            caret: Some(span.caret),
+            detail,
+            ..Evidence::default()
+        }
+    }
+
     /// A finding about the package as a whole.
     fn whole(&self, what: &str) -> Finding {
-        let file = self.code.facts.package.manifest.unwrap_or(".").to_owned();
+        let file = self.code.path(self.code.facts.manifest.as_deref().unwrap_or("."));
         Finding::new(Evidence { file: Some(file), detail: what.to_owned(), ..Evidence::default() })
     }
 }
@@ -330,31 +399,6 @@ fn has_output_name(file: &str) -> bool {
     })
 }
 
-fn evidence(span: &Span, detail: String) -> Evidence {
-    Evidence {
-        file: Some(span.file.clone()),
-        offset: Some(span.range.start as u64),
-        line: Some(span.start.0),
-        column: Some(span.start.1),
-        end_line: Some(span.end.0),
-        end_column: Some(span.end.1),
-        excerpt: Some(span.excerpt.clone()),
-        caret: Some(span.caret),
-        detail,
-        ..Evidence::default()
-    }
-}
-
 fn names(languages: &[Language]) -> String {
     languages.iter().map(|language| language.name()).collect::<Vec<_>>().join(", ")
-}
-
-/// The first of the skipped files, each with the reason, and the number of the others.
-fn named(skipped: &[Skipped]) -> String {
-    let mut parts: Vec<String> =
-        skipped.iter().take(NAMED).map(|file| format!("{} ({})", file.file, file.why)).collect();
-    if skipped.len() > NAMED {
-        parts.push(format!("and {} more", skipped.len() - NAMED));
-    }
-    parts.join(", ")
 }

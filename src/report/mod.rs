@@ -97,7 +97,7 @@ pub struct Evidence {
     /// Condition that the run was under.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variant: Option<Variant>,
-    /// Path of the file, relative to the folder that was checked, for a place in a file.
+    /// Path of the file, relative to the project of the target, for a place in a file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub file: Option<String>,
     /// The stream, when the evidence is in one.
@@ -160,7 +160,8 @@ pub struct CheckResult {
 pub struct TargetInfo {
     /// Name for people: the configured name, else that of the program.
     pub name: String,
-    /// Absolute program and the arguments that stand before those of a probe.
+    /// Absolute program and the arguments that stand before those of a probe; empty when the code alone
+    /// was looked at.
     pub command: Vec<String>,
     /// Folder of the project, when there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -12,10 +12,12 @@ mod walk;
 pub use package::{Dependency, Package};
 pub use project::{Document, Project};
 pub use rules::Rules;
+pub use rules::fingerprint;
 
 use crate::error::Result;
 use crate::report::Language;
 use file::Read;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
@@ -27,10 +29,17 @@ use walk::SourceFile;
 pub const MAX_FILE: u64 = 4 << 20;
 
 /// What was found in the code of a package.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The package.
-    pub package: Package,
+    /// Where the package is, for people: what stands before the path of a file of it, such as
+    /// `crates/cli/`; empty for the folder that was named itself.
+    pub folder: String,
+    /// Name of the manifest that evidence about the package as a whole names, when there is one.
+    pub manifest: Option<String>,
+    /// What the package depends on, where a manifest is needed to tell.
+    pub dependencies: Vec<Dependency>,
+    /// The checks whose rules the code was held to, each with the [`fingerprint`] of its rules.
+    pub rules: BTreeMap<String, u64>,
     /// How many files of the program there are, by language; those that were skipped too.
     pub files: BTreeMap<Language, usize>,
     /// How many of them held a word that a rule needs, and were parsed.
@@ -48,7 +57,7 @@ pub struct Facts {
 }
 
 /// Number of files that were left out, by what they are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
     /// Tests, examples, build scripts, documentation.
     pub aside: usize,
@@ -61,7 +70,7 @@ pub struct Left {
 }
 
 /// A place in a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// Path relative to the package's folder, with `/`; bytes that are not UTF-8 are spelt `\xNN`.
     pub file: String,
@@ -78,7 +87,7 @@ pub struct Span {
 }
 
 /// A match of a rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Match {
     /// ID of the check.
     pub check: String,
@@ -95,7 +104,8 @@ pub struct Match {
 }
 
 /// Whether a place is in the entry point of the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Entry {
     /// It is not.
     No,
@@ -106,7 +116,7 @@ pub enum Entry {
 }
 
 /// A file of the program that could not be looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     /// As in [`Span::file`].
     pub file: String,
@@ -117,7 +127,8 @@ pub struct Skipped {
 }
 
 /// Why a file was skipped.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Why {
     /// It could not be read, and what the system said.
     Unreadable(String),
@@ -144,7 +155,7 @@ impl std::fmt::Display for Why {
 }
 
 /// A comment `agentnative-ignore ID: reason`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceWaiver {
     /// As in [`Span::file`].
     pub file: String,
@@ -166,7 +177,10 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
     let package = Package::of(folder);
     let walk::Walk { files, left } = walk::walk(&package)?;
     let mut facts = Facts {
-        package,
+        folder: String::new(),
+        manifest: package.manifest.map(str::to_owned),
+        dependencies: package.dependencies.clone(),
+        rules: rules.fingerprints().clone(),
         files: BTreeMap::new(),
         parsed: 0,
         bytes: 0,
@@ -184,12 +198,11 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
             tables.insert(*language, table?);
         }
     }
-    let reads =
-        side_by_side(&files, |file| Some(file::read(file, tables.get(&file.language)?, &facts.package)));
+    let reads = side_by_side(&files, |file| Some(file::read(file, tables.get(&file.language)?, &package)));
     for read in reads {
         facts.add(read?);
     }
-    second_pass(&files, rules, &mut facts)?;
+    second_pass(&files, rules, &package, &mut facts)?;
     facts.matches.sort_by(|a, b| (&a.span.file, a.span.range.start).cmp(&(&b.span.file, b.span.range.start)));
     facts.skipped.sort_by(|a, b| a.file.cmp(&b.file));
     facts.waivers.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
@@ -197,7 +210,7 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
 }
 
 /// Holds the files to the rules about names that other rules have captured.
-fn second_pass(files: &[SourceFile], rules: &Rules, facts: &mut Facts) -> Result<()> {
+fn second_pass(files: &[SourceFile], rules: &Rules, package: &Package, facts: &mut Facts) -> Result<()> {
     let mut names: BTreeMap<Language, BTreeSet<&str>> = BTreeMap::new();
     for found in &facts.matches {
         if let Some(name) = &found.name
@@ -213,7 +226,7 @@ fn second_pass(files: &[SourceFile], rules: &Rules, facts: &mut Facts) -> Result
         }
     }
     let reads = side_by_side(files, |file| {
-        let read = file::read(file, tables.get(&file.language)?, &facts.package);
+        let read = file::read(file, tables.get(&file.language)?, package);
         let known =
             |name: &String| names.get(&file.language).is_some_and(|names| names.contains(name.as_str()));
         Some(read.map(|mut read| {

@@ -4,6 +4,7 @@ use super::language::ROWS;
 use super::walk::{patterns, read_up_to};
 use crate::report::Language;
 use ignore::gitignore::Gitignore;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +28,7 @@ pub struct Package {
 }
 
 /// A dependency in a manifest.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependency {
     /// Language of the manifest.
     pub language: Language,

@@ -4,6 +4,7 @@ use super::language::{ASIDE, FOREIGN};
 use super::walk::{patterns, read_up_to};
 use crate::sanitize;
 use ignore::WalkBuilder;
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -12,16 +13,16 @@ use std::path::{Path, PathBuf};
 const MAX_DOCUMENT: u64 = 4 << 20;
 
 /// A text of the project.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
-    /// Path relative to the folder that was read, with `/`; `../` where it is above.
+    /// Path relative to the project's folder, with `/`; `../` where it is above.
     pub file: String,
     /// What it says; bytes that are not UTF-8 are spelt `\xNN`.
     pub text: String,
 }
 
 /// What is around the code of a package.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
     /// The README files: of the package, and of the repository when there is none.
     pub readmes: Vec<Document>,
@@ -31,21 +32,18 @@ pub struct Project {
 }
 
 impl Project {
-    /// Reads what is around the package in `folder`. What cannot be read is not there.
-    pub fn read(folder: &Path) -> Self {
-        let root = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    /// Reads what is around `package`, a folder in `project`. What cannot be read is not there.
+    pub fn read(project: &Path, package: &Path) -> Self {
+        let absolute = |folder: &Path| fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        let (project, package) = (absolute(project), absolute(package));
         let mut readmes = Vec::new();
-        let mut above = String::new();
-        let mut at: Option<&Path> = Some(&root);
-        while let Some(here) = at {
-            readmes = readmes_in(here, &above);
-            if !readmes.is_empty() || here.join(".git").exists() {
+        for here in package.ancestors() {
+            readmes = readmes_in(here, &project);
+            if !readmes.is_empty() || here.join(".git").exists() || !is_in_repository(&package) {
                 break;
             }
-            above.push_str("../");
-            at = here.parent().filter(|_| is_in_repository(&root));
         }
-        Self { readmes, schemas: schemas(&root) }
+        Self { readmes, schemas: schemas(&project) }
     }
 }
 
@@ -53,7 +51,7 @@ fn is_in_repository(folder: &Path) -> bool {
     folder.ancestors().any(|above| above.join(".git").exists())
 }
 
-fn readmes_in(folder: &Path, above: &str) -> Vec<Document> {
+fn readmes_in(folder: &Path, project: &Path) -> Vec<Document> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     files.retain(|path| {
@@ -61,14 +59,15 @@ fn readmes_in(folder: &Path, above: &str) -> Vec<Document> {
         (name == "readme" || name.starts_with("readme.")) && path.is_file()
     });
     files.sort();
-    files.iter().filter_map(|path| document(folder, path, above)).collect()
+    files.iter().filter_map(|path| document(project, path)).collect()
 }
 
-fn document(root: &Path, path: &Path, above: &str) -> Option<Document> {
+fn document(project: &Path, path: &Path) -> Option<Document> {
     let bytes = read_up_to(path, MAX_DOCUMENT).ok()?.ok()?;
-    let name = path.strip_prefix(root).unwrap_or(path).as_os_str().as_bytes();
+    let up = project.ancestors().position(|above| path.starts_with(above))?;
+    let name = path.strip_prefix(project.ancestors().nth(up)?).ok()?.as_os_str().as_bytes();
     Some(Document {
-        file: format!("{above}{}", sanitize::lossless(name)),
+        file: format!("{}{}", "../".repeat(up), sanitize::lossless(name)),
         text: sanitize::lossless(&bytes).into_owned(),
     })
 }
@@ -93,7 +92,7 @@ fn schemas(root: &Path) -> Vec<Document> {
     let files = entries.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
     let json = files.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json"));
     json.filter_map(|entry| {
-        let document = document(root, entry.path(), "")?;
+        let document = document(root, entry.path())?;
         let named = document.file.ends_with(".schema.json");
         let says = document.text.contains("\"$schema\"") && document.text.contains("json-schema.org/");
         (named || says && is_schema(&document.text)).then_some(document)

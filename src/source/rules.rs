@@ -3,7 +3,7 @@
 use super::language::row;
 use crate::error::{Error, Result};
 use crate::report::catalogue::Check;
-use crate::report::{Language, SourceRule};
+use crate::report::{Language, SourceCheck, SourceRule};
 use aho_corasick::{AhoCorasick, MatchKind};
 use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore, from_str};
 use ast_grep_core::Matcher as _;
@@ -16,6 +16,7 @@ pub(super) const WAIVER: &str = "agentnative-ignore";
 
 /// The rules of source checks, ready to be held to code. They are compiled when first needed, once.
 pub struct Rules {
+    fingerprints: BTreeMap<String, u64>,
     languages: BTreeMap<Language, Passes>,
 }
 
@@ -42,7 +43,9 @@ impl Rules {
     /// The rules of `checks`; checks that are no source checks have none.
     pub fn of<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Self {
         let mut languages: BTreeMap<Language, Passes> = BTreeMap::new();
+        let mut fingerprints = BTreeMap::new();
         for check in checks {
+            fingerprints.extend(check.source.as_ref().map(|source| (check.id.clone(), fingerprint(source))));
             for (language, rules) in check.source.iter().flat_map(|source| &source.languages) {
                 let passes = languages
                     .entry(*language)
@@ -53,7 +56,12 @@ impl Rules {
                 }
             }
         }
-        Self { languages }
+        Self { fingerprints, languages }
+    }
+
+    /// The checks that the rules are of, each with the fingerprint of its rules.
+    pub(super) fn fingerprints(&self) -> &BTreeMap<String, u64> {
+        &self.fingerprints
     }
 
     /// The rules of `language` for the first pass.
@@ -172,6 +180,19 @@ impl Grammar {
         let row = row(language);
         Ok(Self { rules, kinds, entry: own(row.entry)?, tests: row.tests.map(own).transpose()? })
     }
+}
+
+/// Tells the rules of a check from others: what was found with those does not say what these would find.
+pub fn fingerprint(check: &SourceCheck) -> u64 {
+    let rules =
+        check.languages.iter().flat_map(|(language, of)| of.rules.iter().map(move |rule| (language, rule)));
+    let texts = rules.flat_map(|(language, rule)| {
+        let of = rule.of.as_deref().unwrap_or_default();
+        [language.name(), &rule.name, of, &rule.rule].into_iter().chain(rule.words.iter().map(String::as_str))
+    });
+    // FNV-1a: the same in each build.
+    let byte = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    texts.fold(0xcbf2_9ce4_8422_2325, |hash, text| text.bytes().chain([0]).fold(hash, byte))
 }
 
 fn compile(lang: SupportLang, yaml: &str) -> Result<RuleCore, String> {

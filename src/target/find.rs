@@ -94,7 +94,10 @@ impl Finder<'_> {
     }
 
     /// The configured targets that `--bin` leaves, and the program that it then names.
-    fn selected<'t>(&self, configured: &'t [TargetConfig]) -> Result<(&'t [TargetConfig], Option<&str>)> {
+    pub(super) fn selected<'t>(
+        &self,
+        configured: &'t [TargetConfig],
+    ) -> Result<(&'t [TargetConfig], Option<&str>)> {
         let Some(bin) = self.bin else { return Ok((configured, None)) };
         match configured.iter().position(|target| target.name.as_deref() == Some(bin)) {
             Some(at) => Ok((&configured[at..=at], None)),
@@ -146,7 +149,7 @@ impl Finder<'_> {
     }
 
     /// A path from the current folder on, without `.` in it.
-    fn below(&self, path: &Path) -> PathBuf {
+    pub(super) fn below(&self, path: &Path) -> PathBuf {
         self.cwd.join(path).components().collect()
     }
 
