@@ -76,10 +76,12 @@ fn missing_codes_are_named() {
 #[test]
 fn the_repositorys_readme_counts_for_a_package_in_it() {
     let (folder, _) = project(&[("README.md", TABLE), (".git/HEAD", ""), ("crates/tool/src/main.rs", "")]);
-    let inner = Project::read(&folder.path().join("crates/tool"));
-    assert_eq!(inner.readmes.len(), 1);
-    assert_eq!(inner.readmes[0].file, "../../README.md");
-    assert!(Project::read(Path::new("/nowhere/at/all")).readmes.is_empty());
+    let tool = folder.path().join("crates/tool");
+    for (project, name) in [(folder.path(), "README.md"), (&tool, "../../README.md")] {
+        let read = Project::read(project, &tool);
+        assert_eq!(read.readmes.iter().map(|readme| &readme.file[..]).collect::<Vec<_>>(), [name]);
+    }
+    assert!(Project::read(Path::new("/nowhere/at/all"), Path::new("/nowhere/at/all")).readmes.is_empty());
 }
 
 #[test]

@@ -13,6 +13,8 @@ use std::io::Read as _;
 
 /// How many lines after a mention of exit codes may tell what they mean, where no heading ends them.
 const WINDOW: usize = 40;
+/// More schemas than this are counted, not compared one by one.
+const MANY: usize = 3;
 /// More of a help is not read, in bytes.
 const MAX_HELP: u64 = 1 << 20;
 /// The longest excerpt, in characters.
@@ -226,6 +228,10 @@ fn schema_file(around: &Around<'_>) -> Judgement {
             "{} is valid; what the target prints is not known: declare `schema` under [target], or see p2-schema-print",
             valid.iter().map(|(file, _)| file.as_str()).collect::<Vec<_>>().join(", ")
         )),
+        (None, Some(_)) if valid.len() > MANY => Judgement::Broken(vec![finding(
+            ".",
+            format!("none of the {} JSON Schemas in the repository is the one that is printed", valid.len()),
+        )]),
         (None, Some(printed)) => {
             let differ = valid.iter().map(|(file, schema)| {
                 let place = difference(schema, printed, String::new()).unwrap_or_default();

@@ -226,6 +226,11 @@ fn waiver(comment: &Tree<'_>, lines: &Lines<'_>, file: &str) -> Vec<SourceWaiver
     let start = comment.range().start;
     let text = comment.text();
     let found = text.match_indices(WAIVER).filter_map(|(at, word)| {
+        // Only what a line of the comment begins with: others speak of waivers.
+        let before = text[..at].rsplit('\n').next().unwrap_or_default();
+        if !before.chars().all(|c| "/*#! \t".contains(c)) {
+            return None;
+        }
         let rest = text[at + word.len()..].lines().next()?.strip_prefix([' ', '\t'])?;
         let (check, reason) = match rest.split_once(':') {
             Some((check, reason)) => (check, reason.trim().trim_end_matches("*/").trim()),

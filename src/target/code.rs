@@ -49,13 +49,11 @@ impl Finder<'_> {
             return Err(Error::config(message).hint("choose one with --bin NAME"));
         };
         let root = config.map_or(&*folder, |config| &config.root);
-        let around = Project::nearest(&folder);
-        let (project, program, package) = match (&target.command, bin, around) {
-            (Some(command), None, around) => {
+        let (project, program, package) = match (&target.command, bin) {
+            (Some(command), None) => {
                 let word = command.first().map_or("", String::as_str);
                 let name = Path::new(word).file_name().and_then(|name| name.to_str());
-                let project = around.filter(|project| concerns(project, root, word));
-                match project {
+                match Project::nearest(root).filter(|project| concerns(project, root, word)) {
                     None => (alone(root), name.map(str::to_owned), root.to_owned()),
                     Some(project) => {
                         let package = self.built_as(&project, name)?;
@@ -63,11 +61,14 @@ impl Finder<'_> {
                     }
                 }
             }
-            (_, _, Some(project)) => {
-                let (program, package) = project::package(&project, bin, target.name.as_deref(), self.tool)?;
-                (project, program, package)
-            }
-            (_, _, None) => (alone(&folder), None, folder.clone()),
+            _ => match Project::nearest(&folder).filter(|project| !is_foreign(project, &folder)) {
+                None => (alone(&folder), None, folder.clone()),
+                Some(project) => {
+                    let hint = target.name.as_deref();
+                    let (program, package) = project::package(&project, bin, hint, self.tool)?;
+                    (project, program, package)
+                }
+            },
         };
         let of_folder = || package.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = target.name.clone().or(program).or_else(of_folder).unwrap_or_default();
@@ -89,6 +90,11 @@ fn concerns(project: &Project, root: &Path, word: &str) -> bool {
     let below = root != project.folder && root.starts_with(&project.folder);
     let beside = word.contains('/') && !word.starts_with('/') && !word.split('/').any(|part| part == "..");
     !(below && beside)
+}
+
+/// Whether the folder is a package of its own by a manifest that names no program, below the project.
+fn is_foreign(project: &Project, folder: &Path) -> bool {
+    project.folder != folder && ["setup.py", "setup.cfg"].iter().any(|file| folder.join(file).is_file())
 }
 
 /// A folder without manifests.

@@ -123,7 +123,7 @@ impl Finder<'_> {
                     Some(_) => error,
                     None => error.hint("build it, or correct `command` under [target] in agentnative.toml"),
                 })?;
-                let around = Project::nearest(folder)
+                let around = Project::nearest(root)
                     .unwrap_or_else(|| Project { folder: root.to_owned(), manifests: Vec::new() });
                 (file_name(word), program, words[1..].to_vec(), root.to_owned(), around)
             }
