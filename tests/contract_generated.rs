@@ -1,5 +1,5 @@
 //! The schemas of this program's own contracts are made from the Rust types, and so is the file of what
-//! `agentnative schema` prints.
+//! the two programs print.
 //!
 //! `UPDATE=1 cargo test --test contract_generated` writes them anew.
 
@@ -82,7 +82,12 @@ fn the_events_are_fresh() {
 }
 
 #[test]
-fn the_schema_that_is_printed_is_in_the_repository() {
-    let printed = Command::new(env!("CARGO_BIN_EXE_agentnative")).arg("schema").output().unwrap();
-    check("schemas/agentnative.schema.json", &serde_json::from_slice(&printed.stdout).unwrap());
+fn the_schemas_that_are_printed_are_in_the_repository() {
+    for (program, argument, file) in [
+        (env!("CARGO_BIN_EXE_agentnative"), "schema", "schemas/agentnative.schema.json"),
+        (env!("CARGO_BIN_EXE_reference-agent"), "--json-schema", "schemas/reference-agent.schema.json"),
+    ] {
+        let printed = Command::new(program).arg(argument).output().unwrap();
+        check(file, &serde_json::from_slice(&printed.stdout).unwrap());
+    }
 }

@@ -225,8 +225,11 @@ fn schema_file(around: &Around<'_>) -> Judgement {
             Judgement::Broken(vec![finding(".", "no JSON Schema was found in the repository".to_owned())])
         }
         (None, None) => Judgement::Unverified(format!(
-            "{} is valid; what the target prints is not known: declare `schema` under [target], or see p2-schema-print",
-            valid.iter().map(|(file, _)| file.as_str()).collect::<Vec<_>>().join(", ")
+            "{}; what the target prints is not known: declare `schema` under [target], or see p2-schema-print",
+            match &valid[..] {
+                [(file, _)] => format!("{file} is a valid JSON Schema"),
+                several => format!("{} valid JSON Schemas are in the repository", several.len()),
+            }
         )),
         (None, Some(_)) if valid.len() > MANY => Judgement::Broken(vec![finding(
             ".",
