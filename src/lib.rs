@@ -18,5 +18,6 @@ pub mod probe;
 pub mod report;
 pub mod run;
 pub mod sanitize;
+pub mod source;
 mod tables;
 pub mod target;

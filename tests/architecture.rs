@@ -15,8 +15,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("config", &["contract", "error", "report", "tables"]),
     ("run", &["error", "report"]),
     ("target", &["config", "error", "report", "sanitize"]),
-    ("probe", &["config", "contract", "error", "report", "run", "target"]),
-    ("judge", &["contract", "json", "probe", "report", "run", "sanitize"]),
+    ("probe", &["config", "contract", "error", "report", "run", "source", "target"]),
+    ("source", &["error", "report", "sanitize"]),
+    ("judge", &["contract", "json", "probe", "report", "run", "sanitize", "source"]),
     ("output", &["error", "report", "sanitize"]),
     ("outcome", &["contract", "error", "json", "report", "sanitize"]),
     // The reference agent knows nothing of running or judging. Of `report` it has the envelope.
@@ -25,7 +26,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "config", "contract", "error", "json", "judge", "outcome", "output", "probe", "report", "run",
-            "sanitize", "target",
+            "sanitize", "source", "target",
         ],
     ),
 ];

@@ -75,6 +75,7 @@ formats.json = ["--format", "json"]
 formats.text = []
 errors = "stdout"
 schema = ["schema"]
+output_modules = ["schemas", "./in.bin"]
 exit_codes = [2, 0, 1, 77, 1]
 env = { KEY = "value" }
 pass_env = ["TOKEN_FILE"]
@@ -136,6 +137,7 @@ reason = "later"
     assert_eq!(target.formats, formats);
     assert_eq!(target.errors, Stream::Stdout);
     assert_eq!(target.schema, Some(strings(&["schema"])));
+    assert_eq!(target.output_modules, ["schemas", "./in.bin"]);
     assert_eq!(target.exit_codes, [0, 1, 2, 77]);
     assert_eq!(target.env["KEY"], "value");
     assert_eq!(target.pass_env, ["TOKEN_FILE"]);

@@ -1,4 +1,5 @@
-//! The schemas of this program's own contracts are made from the Rust types.
+//! The schemas of this program's own contracts are made from the Rust types, and so is the file of what
+//! the two programs print.
 //!
 //! `UPDATE=1 cargo test --test contract_generated` writes them anew.
 
@@ -7,6 +8,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 use std::path::Path;
+use std::process::Command;
 
 fn schema_of<T: JsonSchema>(title: &str) -> Value {
     let mut schema: Schema =
@@ -51,7 +53,7 @@ fn close_events(schema: &mut Value) {
 }
 
 fn check(path: &str, schema: &Value) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(path);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, &text).unwrap();
@@ -68,7 +70,7 @@ fn check(path: &str, schema: &Value) {
 fn the_report_is_fresh() {
     let mut schema = schema_of::<Envelope<Report>>("The report of agentnative check --output json");
     close(&mut schema);
-    check("agentnative-report/report.schema.json", &schema);
+    check("contracts/agentnative-report/report.schema.json", &schema);
 }
 
 #[test]
@@ -76,5 +78,16 @@ fn the_events_are_fresh() {
     let mut schema = schema_of::<Event>("An event of agentnative check --output jsonl");
     close_events(&mut schema);
     assert_eq!(schema["oneOf"][3]["properties"]["type"], json!({"type": "string", "const": "summary"}));
-    check("agentnative-events/event.schema.json", &schema);
+    check("contracts/agentnative-events/event.schema.json", &schema);
+}
+
+#[test]
+fn the_schemas_that_are_printed_are_in_the_repository() {
+    for (program, argument, file) in [
+        (env!("CARGO_BIN_EXE_agentnative"), "schema", "schemas/agentnative.schema.json"),
+        (env!("CARGO_BIN_EXE_reference-agent"), "--json-schema", "schemas/reference-agent.schema.json"),
+    ] {
+        let printed = Command::new(program).arg(argument).output().unwrap();
+        check(file, &serde_json::from_slice(&printed.stdout).unwrap());
+    }
 }

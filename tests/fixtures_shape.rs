@@ -62,7 +62,8 @@ fn each_check_has_the_name_of_its_file_and_all_that_explain_shows() {
 
 #[test]
 fn each_check_has_a_good_and_a_bad_example() {
-    for (stem, check) in checks() {
+    // Those of the code have snippets instead.
+    for (stem, check) in checks().into_iter().filter(|(_, check)| text(check, "layer") != "source") {
         let examples = check["example"].as_array().expect("a list of examples");
         let verdicts: BTreeSet<&str> =
             examples.iter().map(|example| text(example.as_table().unwrap(), "verdict")).collect();

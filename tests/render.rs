@@ -47,9 +47,9 @@ fn result(id: &str, level: Level, status: Status, title: &str, message: &str) ->
 fn seen(stdout: &[u8], at: usize, detail: &str) -> Evidence {
     let (excerpt, caret) = sanitize::excerpt(stdout, at, 120);
     Evidence {
-        probe: "list".into(),
-        format: OutputFormat::Json,
-        variant: Variant::Plain,
+        probe: Some("list".into()),
+        format: Some(OutputFormat::Json),
+        variant: Some(Variant::Plain),
         stream: Some(Stream::Stdout),
         offset: Some(at as u64),
         line: Some(1),
@@ -57,6 +57,7 @@ fn seen(stdout: &[u8], at: usize, detail: &str) -> Evidence {
         excerpt: Some(excerpt),
         caret: Some(caret),
         detail: detail.into(),
+        ..Evidence::default()
     }
 }
 
@@ -74,7 +75,7 @@ fn mixed() -> Report {
         evidence: vec![
             seen(b"Fetching data\xe2\x80\xa6\n[]\n", 0, "expected a JSON value"),
             Evidence {
-                variant: Variant::HostileEnv,
+                variant: Some(Variant::HostileEnv),
                 line: Some(14),
                 ..seen(b"\t{\"a\": \x1b[31m1\x1b[0m}", 7, "an escape sequence is no JSON")
             },
@@ -97,7 +98,7 @@ fn mixed() -> Report {
     };
     let pipe = CheckResult {
         evidence: vec![Evidence {
-            variant: Variant::ClosedPipe,
+            variant: Some(Variant::ClosedPipe),
             stream: None,
             offset: None,
             line: None,
@@ -116,7 +117,7 @@ fn mixed() -> Report {
     };
     let newline = CheckResult {
         evidence: vec![Evidence {
-            format: OutputFormat::Jsonl,
+            format: Some(OutputFormat::Jsonl),
             line: None,
             column: None,
             excerpt: Some(r#"{"id": 7}"#.into()),

@@ -102,7 +102,12 @@ Exit codes:
   77   authentication or permission error: no key, or a refused one
   78   configuration error: a bad --config, --base-url or provider
   130  interrupted (SIGINT), 143 terminated (SIGTERM)
-A contract has exit codes of its own: dexter-flat 0, 1, 2; dexter-nested 0, 1; agent-js 0 to 9.
+A contract has exit codes of its own: dexter-flat 0, 1, 2; dexter-nested 0, 1; agent-js:
+  0  success                         5  approval cannot be asked for
+  1  general error, wrong arguments  6  the model takes no tools, or no images
+  2  bad --config                    7  the provider did not answer in time
+  3  no key                          8  the provider failed again and again
+  4  bad provider or --base-url      9  an attachment cannot be used
 
 The key of the openai provider is read from OPENAI_API_KEY, and from nowhere else.";
 

@@ -1,17 +1,13 @@
 //! `agentnative check`
 
-use super::bound::{self, Bound};
-use super::{select, subject};
-use crate::config::{Config, ProbeConfig, Waiver};
+use super::verdicts::{judged, unmet};
+use super::{bound, code, runs, select, subject};
 use crate::error::{Error, Result};
-use crate::judge::{self, Case};
 use crate::output::{Output, OutputConfig, OutputFormat, RENDERERS, Renderer, View};
-use crate::probe::{self, Probe, Promises, Recording};
+use crate::probe::Recording;
 use crate::report::catalogue::Check;
-use crate::report::{CheckResult, Ended, Event, Layer, Report, RunEvent, StartEvent, Status, TargetInfo};
-use crate::run::{End, Enforced, Observation, Runner, RunnerOptions};
-use crate::target::Target;
-use std::collections::BTreeSet;
+use crate::report::{Layer, Report};
+use crate::run::{Runner, RunnerOptions};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,7 +15,7 @@ use std::time::Duration;
 #[derive(clap::Args)]
 pub(super) struct CheckArgs {
     #[command(flatten)]
-    subject: subject::SubjectArgs,
+    pub(super) subject: subject::SubjectArgs,
     /// Only checks of this principle (may be given several times).
     #[arg(long, value_name = "N")]
     principle: Vec<u8>,
@@ -29,17 +25,17 @@ pub(super) struct CheckArgs {
     /// Not this check (may be given several times).
     #[arg(long, value_name = "ID")]
     skip: Vec<String>,
-    /// Only checks of this layer (may be given several times).
-    #[arg(long, value_enum, value_name = "LAYER")]
+    /// Only checks of these layers: behavioral, source, project (may be given several times).
+    #[arg(long, value_enum, value_name = "LAYER", value_delimiter = ',')]
     layer: Vec<Layer>,
     /// A further probe: arguments as a shell would split them, after the exit code that they are
     /// expected to end with, if not 0 (may be given several times).
     #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true)]
-    probe: Vec<String>,
+    pub(super) probe: Vec<String>,
     /// Hold the whole target to this contract instead of the default rules: its format and how to ask
     /// for it, its error channel, its exit codes. A bundled contract's name, a folder or a schema file.
     #[arg(long, value_name = "NAME")]
-    contract: Option<String>,
+    pub(super) contract: Option<String>,
     /// Also write the report to a file: text, json or jsonl (may be given several times).
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
     report: Vec<ReportFile>,
@@ -51,7 +47,7 @@ pub(super) struct CheckArgs {
     jobs: Option<std::num::NonZeroUsize>,
     /// When a run is ended by force, unless the configuration says otherwise (default: 10).
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
-    timeout: Option<Duration>,
+    pub(super) timeout: Option<Duration>,
     /// Save what the runs gave, to be judged again with --replay.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     record: Option<PathBuf>,
@@ -132,9 +128,9 @@ fn replay(path: &Path, args: &CheckArgs, checks: &[&Check], output: &mut Output)
     if let Some(path) = &args.subject.config {
         recording.waivers = subject::load(path)?.waivers;
     }
-    start(&recording.target, checks, recording.observations.len(), output)?;
+    runs::start(&recording.target, checks, recording.observations.len(), output)?;
     for observation in &recording.observations {
-        ended(observation, output)?;
+        runs::ended(observation, output)?;
     }
     Ok(recording)
 }
@@ -146,190 +142,25 @@ fn live(
     output: &mut Output,
     executable: &Path,
 ) -> Result<(Recording, Option<i32>)> {
+    let has = |layer| checks.iter().any(|check| check.layer == layer);
+    let (behavioral, source, project) = (has(Layer::Behavioral), has(Layer::Source), has(Layer::Project));
     let mut options = RunnerOptions::new(executable);
     options.jobs = args.jobs.map_or(options.jobs, std::num::NonZeroUsize::get);
     let mut runner = Runner::new(options)?;
-    let (mut target, config) = subject::resolve(&args.subject, &mut runner)?;
-    if let Some(timeout) = args.timeout {
-        target.config.timeout = timeout;
-    }
-    let mut contracts = Bound::new();
-    let mut declared = declared(&target, config.as_ref(), &args.probe, &mut contracts)?;
-    let mut promises = Promises::of(&target.config);
-    if let Some(name) = &args.contract {
-        let name = bound::replace(name, &mut target.config, &mut declared, &mut contracts)?;
-        promises = Promises { contract: Some(name), ..Promises::of(&target.config) };
-    }
-
-    // What the help says decides which further probes are harmless.
-    let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
-    let help: Vec<_> = keys.iter().filter(|key| **key == probe::help_run()).cloned().collect();
-    let first = runner.run_all_blocking(probe::specs(&help, &probes, &promises, &target), &mut |_| {})?;
-    let help = first.observations.first().map(subject::help_of).unwrap_or_default();
-    let promises = promises.with_help(!help.commands.is_empty(), help.json.as_deref(), help.jsonl.as_deref());
-    let (probes, keys) = probe::plan(checks, declared, &promises, target.config.timeout);
-    let info = target.info(&std::env::current_dir().unwrap_or_default());
-    if keys.is_empty() || !first.observations.is_empty() {
-        something_ran(&info, &first.observations)?;
-    }
-    start(&info, checks, keys.len(), output)?;
-    let mut observations = first.observations;
-    for observation in &observations {
-        ended(observation, output)?;
-    }
-    let done: BTreeSet<_> = observations.iter().map(|observation| observation.key.clone()).collect();
-    let rest: Vec<_> = keys.iter().filter(|key| !done.contains(key)).cloned().collect();
-    let mut failed = None;
-    let mut count = observations.len();
-    let (mut interrupted, mut sandbox) = (first.interrupted, first.sandbox);
-    if interrupted.is_none() {
-        let finished = runner.run_all_blocking(
-            probe::specs(&rest, &probes, &promises, &target),
-            &mut |observation| {
-                count += 1;
-                output.progress(&format!("{count}/{} {}", keys.len(), observation.key.probe));
-                failed = failed.take().or(ended(observation, output).err());
-            },
-        )?;
-        observations.extend(finished.observations);
-        interrupted = finished.interrupted;
-        sandbox = sandbox.max(finished.sandbox);
-    }
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    let recording = Recording {
-        target: info,
-        promises,
-        probes,
-        observations,
-        interrupted: interrupted.is_some(),
-        waivers: config.map(|config| config.waivers).unwrap_or_default(),
-        notes: sandbox.and_then(confined).into_iter().map(str::to_owned).collect(),
-    };
-    if interrupted.is_none() {
-        something_ran(&recording.target, &recording.observations)?;
-    }
-    Ok((recording, interrupted))
-}
-
-/// What the reader has to know of a sandbox that was asked for.
-fn confined(enforced: Enforced) -> Option<&'static str> {
-    match enforced {
-        Enforced::Fully => None,
-        Enforced::Partly => Some(
-            "the sandbox was enforced in part: this kernel cannot confine all of writes, connections and signals",
-        ),
-        Enforced::Not => Some("the sandbox was not enforced: this kernel has no Landlock"),
-    }
-}
-
-/// Never a silent green: a target of which nothing could be run has no report.
-fn something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()> {
-    let mut words = None;
-    for seen in observations {
-        let End::NotStarted(_, why) = &seen.end else { return Ok(()) };
-        words = words.or(Some(why));
-    }
-    let command = target.command.join(" ");
-    Err(match words {
-        Some(words) => Error::general(format!("nothing could be run: {command}: {words}")),
-        None => Error::general(format!("nothing was run: no run of {command} would decide these checks"))
-            .hint("declare probes: --probe \"ARGS\", or [[probe]] in agentnative.toml"),
-    })
-}
-
-/// The probes of the configuration and those of the command line.
-fn declared(
-    target: &Target,
-    config: Option<&Config>,
-    flags: &[String],
-    contracts: &mut Bound,
-) -> Result<Vec<Probe>> {
-    let root = config.map_or(Path::new("."), |config| &config.root);
-    let of_flags = ProbeConfig::from_flags(flags)?;
-    let of_config = config.into_iter().flat_map(|config| config.probes_of(&target.config));
-    let mut probes: Vec<Probe> = Vec::new();
-    for config in of_config.chain(&of_flags) {
-        if probes.iter().any(|probe| probe.name == config.name) {
-            return Err(Error::usage(format!("there are two probes `{}`", config.name)));
+    let subject::Found { config, target, code } =
+        subject::find(&args.subject, &mut runner, behavioral || project, source || project)?;
+    let root = config.as_ref().map(|config| config.root.clone());
+    let (mut recording, signal) = match (target.transpose(), &code) {
+        (Ok(Some(target)), _) => runs::make(args, checks, target, config, &mut runner, output)?,
+        // What is not built can be read all the same.
+        (without, Some(code)) if !behavioral => {
+            (runs::none(code, without.err().as_ref(), checks, config, output)?, None)
         }
-        let mut probe = Probe::declared(config, target.config.timeout);
-        bound::bind(&mut probe.contract, root, contracts)?;
-        probes.push(probe);
-    }
-    Ok(probes)
-}
-
-fn start(target: &TargetInfo, checks: &[&Check], runs: usize, output: &mut Output) -> Result<()> {
-    if output.config().format != OutputFormat::Jsonl {
-        return Ok(());
-    }
-    let checks = checks.iter().map(|check| check.id.clone()).collect();
-    output.record(&Event::Start(StartEvent { target: target.clone(), checks, runs }))
-}
-
-fn ended(run: &Observation, output: &mut Output) -> Result<()> {
-    if output.config().format != OutputFormat::Jsonl {
-        return Ok(());
-    }
-    let (ended, exit, signal) = match run.end {
-        End::Exited(code) => (Ended::Exited, Some(code), None),
-        End::Signaled(signal) => (Ended::Signaled, None, Some(signal)),
-        End::TimedOut => (Ended::TimedOut, None, None),
-        End::Waited => (Ended::Waited, None, None),
-        End::TooMuch(_) => (Ended::TooMuch, None, None),
-        End::NotStarted(..) => (Ended::NotStarted, None, None),
-        End::Interrupted => (Ended::Interrupted, None, None),
+        (Err(error), _) => return Err(error),
+        (Ok(None), _) => return Err(Error::general("there is neither a program nor code to look at")),
     };
-    output.record(&Event::Run(RunEvent {
-        probe: run.key.probe.clone(),
-        format: run.key.format,
-        variant: run.key.variant,
-        nth: run.key.nth,
-        exit,
-        ended,
-        signal,
-        duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
-        stdout_bytes: run.stdout.bytes.len(),
-        stderr_bytes: run.stderr.bytes.len(),
-        left_behind: run.left_behind.len(),
-    }))
-}
-
-fn judged(recording: Recording, contracts: &Bound, checks: &[&Check]) -> Report {
-    let case = Case::new(&recording.promises, contracts, &recording.probes, &recording.observations);
-    let mut results = judge::judge(&case, checks);
-    let mut notes = recording.notes;
-    for waiver in &recording.waivers {
-        notes.extend(waive(waiver, &mut results));
+    if let Some(code) = &code {
+        code::read(code, root.as_deref(), source, project, &mut recording)?;
     }
-    Report::new(recording.target, recording.observations.len(), recording.interrupted, results, notes)
-}
-
-/// Applies a waiver; gives a note when there was nothing to waive.
-fn waive(waiver: &Waiver, results: &mut [CheckResult]) -> Option<String> {
-    let result = results.iter_mut().find(|result| result.id == waiver.check)?;
-    if !matches!(result.status, Status::Fail | Status::Warn) {
-        return Some(format!("the waiver of {} is not used: {}", waiver.check, result.message));
-    }
-    result.status = Status::Waived;
-    result.message = format!("waived: {} ({})", waiver.reason, result.message);
-    None
-}
-
-/// Why the exit code is not 0.
-fn unmet(report: &Report, strict: bool) -> Option<Error> {
-    let musts = |status| {
-        report.results.iter().filter(|r| r.level == crate::report::Level::Must && r.status == status).count()
-    };
-    let (failed, open) = (musts(Status::Fail), musts(Status::Unverified));
-    let count = |n: usize, what: &str| format!("{n} MUST {} {what}", if n == 1 { "check" } else { "checks" });
-    let message = match (report.conformant, report.verified || !strict) {
-        _ if report.interrupted => "interrupted: the report covers the runs until then".to_owned(),
-        (true, true) => return None,
-        (true, false) => count(open, "unverified"),
-        (false, _) => count(failed, "failed"),
-    };
-    Some(Error::general(message))
+    Ok((recording, signal))
 }

@@ -37,6 +37,22 @@ fn page(check: &Check, output: &Output) -> String {
         page.blank();
         show(example, &mut page);
     }
+    for (language, rules) in check.source.iter().flat_map(|source| &source.languages) {
+        page.blank();
+        page.heading(language.name());
+        for (snippets, verdict, tone) in
+            [(&rules.good, "Conforms", Tone::Good), (&rules.bad, "Warns", Tone::Open)]
+        {
+            for snippet in snippets {
+                page.line(
+                    2,
+                    &[Cell::new(tone, verdict), Cell::new(Tone::Dim, format!("  {}", snippet.file))],
+                );
+                page.block(4, snippet.code.trim_matches('\n'));
+            }
+        }
+        page.labelled(2, &Cell::new(Tone::Strong, "not covered: "), &rules.not_covered);
+    }
     page.finish()
 }
 

@@ -14,7 +14,7 @@ pub(super) struct ListArgs {
     #[arg(long, value_name = "N")]
     principle: Vec<u8>,
     /// Only checks of this layer (may be given several times).
-    #[arg(long, value_enum, value_name = "LAYER")]
+    #[arg(long, value_enum, value_name = "LAYER", value_delimiter = ',')]
     layer: Vec<Layer>,
 }
 

@@ -2,6 +2,7 @@
 
 mod bound;
 mod check;
+mod code;
 mod completions;
 mod contract;
 mod contract_tree;
@@ -10,9 +11,11 @@ mod follow;
 mod init;
 mod list;
 mod outcome;
+mod runs;
 mod schema;
 mod subject;
 mod validate;
+mod verdicts;
 
 use crate::error::{Error, Result};
 use crate::output::{ColorChoice, Output, OutputConfig, OutputFormat};

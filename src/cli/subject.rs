@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::report::catalogue;
 use crate::run::{self, End, Observation, Runner};
 use crate::target::help::Help;
-use crate::target::{Finder, Target, Way};
+use crate::target::{CodeBase, Finder, Target, Way};
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -86,6 +86,36 @@ fn known<T>(read: impl FnOnce(&Known) -> T) -> T {
 /// Those of [`Finder::find`] and [`Config::load`]; of kind `Config` when there are several targets and
 /// none was chosen.
 pub(super) fn resolve(args: &SubjectArgs, runner: &mut Runner) -> Result<(Target, Option<Config>)> {
+    with_finder(args, runner, |finder, way, config| Ok((target(finder, way, config.as_ref())?, config)))
+}
+
+/// What was named, as far as it is asked for.
+pub(super) struct Found {
+    /// The configuration that holds for it, if there is one.
+    pub config: Option<Config>,
+    /// The program, which is looked for where there is no code, too.
+    pub target: Option<Result<Target>>,
+    /// The code; none when a program was named.
+    pub code: Option<CodeBase>,
+}
+
+/// Finds the program, the code behind it, or both.
+///
+/// # Errors
+/// Those of [`Config::load`] and [`Finder::code`].
+pub(super) fn find(args: &SubjectArgs, runner: &mut Runner, program: bool, code: bool) -> Result<Found> {
+    with_finder(args, runner, |finder, way, config| {
+        let code = if code { finder.code(way, config.as_ref())? } else { None };
+        let target = (program || code.is_none()).then(|| target(finder, way, config.as_ref()));
+        Ok(Found { config, target, code })
+    })
+}
+
+fn with_finder<T>(
+    args: &SubjectArgs,
+    runner: &mut Runner,
+    then: impl FnOnce(&Finder<'_>, Way<'_>, Option<Config>) -> Result<T>,
+) -> Result<T> {
     let cwd =
         std::env::current_dir().map_err(|error| Error::general(format!("no current folder: {error}")))?;
     let path = std::env::var_os("PATH");
@@ -103,9 +133,13 @@ pub(super) fn resolve(args: &SubjectArgs, runner: &mut Runner) -> Result<(Target
             known(|known| Config::discover(&start, known))?
         }
     };
-    let mut targets = finder.find(way, config.as_ref())?;
+    then(&finder, way, config)
+}
+
+fn target(finder: &Finder<'_>, way: Way<'_>, config: Option<&Config>) -> Result<Target> {
+    let mut targets = finder.find(way, config)?;
     match (targets.pop(), targets.is_empty()) {
-        (Some(target), true) => Ok((target, config)),
+        (Some(target), true) => Ok(target),
         (last, _) => {
             let names: Vec<String> = targets.into_iter().chain(last).map(|target| target.name).collect();
             let message = format!("the configuration has several targets: {}", names.join(", "));

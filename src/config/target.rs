@@ -3,12 +3,23 @@
 use super::{Formats, TargetConfig};
 use crate::report::Stream;
 use crate::tables::{Table, Value, suggestion, variable_name};
+use std::path::{Component, Path};
 
-const KEYS: [&str; 9] =
-    ["command", "formats", "errors", "schema", "exit_codes", "env", "pass_env", "timeout", "isolation"];
+const KEYS: [&str; 10] = [
+    "command",
+    "formats",
+    "errors",
+    "schema",
+    "output_modules",
+    "exit_codes",
+    "env",
+    "pass_env",
+    "timeout",
+    "isolation",
+];
 
 /// All targets of the file; one with the defaults if it has none.
-pub(super) fn read_all(file: &Table<'_>) -> Vec<TargetConfig> {
+pub(super) fn read_all(file: &Table<'_>, root: &Path) -> Vec<TargetConfig> {
     let Some(value) = file.get("target") else { return vec![TargetConfig::default()] };
     let expected = "a table: [target], or [target.NAME] for each of several";
     let Some(table) = value.table("[target]", expected) else { return vec![TargetConfig::default()] };
@@ -18,7 +29,7 @@ pub(super) fn read_all(file: &Table<'_>) -> Vec<TargetConfig> {
     let names: Vec<&str> =
         table.entries.keys().map(|key| &**key.get_ref()).filter(|n| is_target(n)).collect();
     if names.is_empty() {
-        return vec![read(&table, None)];
+        return vec![read(&table, None, root)];
     }
     for key in table.entries.keys() {
         let name: &str = key.get_ref();
@@ -36,14 +47,14 @@ pub(super) fn read_all(file: &Table<'_>) -> Vec<TargetConfig> {
             if name.trim().is_empty() {
                 table.faults.add(&table.span, "the name of a target is empty; expected [target.NAME]");
             }
-            Some((table.span.start, read(&table, Some(name))))
+            Some((table.span.start, read(&table, Some(name), root)))
         })
         .collect();
     targets.sort_by_key(|(offset, _)| *offset);
     targets.into_iter().map(|(_, target)| target).collect()
 }
 
-fn read(table: &Table<'_>, name: Option<&str>) -> TargetConfig {
+fn read(table: &Table<'_>, name: Option<&str>, root: &Path) -> TargetConfig {
     table.allow(&KEYS);
     let default = TargetConfig::default();
     TargetConfig {
@@ -55,6 +66,10 @@ fn read(table: &Table<'_>, name: Option<&str>) -> TargetConfig {
             .and_then(|value| value.choice(&[("stderr", Stream::Stderr), ("stdout", Stream::Stdout)]))
             .unwrap_or(default.errors),
         schema: table.get("schema").and_then(|value| words(&value)),
+        output_modules: table
+            .get("output_modules")
+            .and_then(|value| output_modules(&value, root))
+            .unwrap_or_default(),
         exit_codes: match table.get("exit_codes") {
             // After a fault, no exit code of a probe is held against the codes.
             Some(value) => exit_codes(&value).unwrap_or_else(|| (0..=255).collect()),
@@ -103,6 +118,30 @@ fn exit_codes(value: &Value<'_>) -> Option<Vec<i32>> {
     codes.sort_unstable();
     codes.dedup();
     Some(codes)
+}
+
+/// Files and folders in `root`.
+fn output_modules(value: &Value<'_>, root: &Path) -> Option<Vec<String>> {
+    const EXPECTED: &str = "a file or folder of the code, relative to this file, a string";
+    let elements = value.elements("an array of files and folders of the code")?;
+    let read: Vec<Option<String>> = elements
+        .iter()
+        .map(|element| {
+            let name = element.string(EXPECTED)?.text;
+            let path = root.join(&name);
+            let inside = Path::new(&name)
+                .components()
+                .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+            if name.is_empty() || !inside {
+                return element.fault(&format!("{name:?} is not below this file; expected {EXPECTED}"));
+            }
+            match path.metadata() {
+                Ok(_) => Some(name),
+                Err(error) => element.fault(&format!("cannot read `{name}`: {error}; expected {EXPECTED}")),
+            }
+        })
+        .collect();
+    read.into_iter().collect()
 }
 
 fn pass_env(value: &Value<'_>) -> Option<Vec<String>> {

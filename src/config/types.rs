@@ -54,6 +54,9 @@ pub struct TargetConfig {
     pub errors: Stream,
     /// The arguments that print the schema of the target's output.
     pub schema: Option<Vec<String>>,
+    /// Files and folders of its code that print, relative to [`Config::root`]; they are found when none
+    /// are named.
+    pub output_modules: Vec<String>,
     /// The exit codes that the target has, sorted.
     pub exit_codes: Vec<i32>,
     /// Variables that its runs get.
@@ -81,6 +84,7 @@ impl Default for TargetConfig {
             formats: Formats::default(),
             errors: Stream::Stderr,
             schema: None,
+            output_modules: Vec::new(),
             exit_codes: Self::EXIT_CODES.to_vec(),
             env: BTreeMap::new(),
             pass_env: Vec::new(),

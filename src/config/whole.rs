@@ -28,7 +28,7 @@ impl Config {
         }
         let file = Table::new(&faults, "the file", table.span(), table.get_ref());
         file.allow(&["target", "probe", "waiver"]);
-        let targets = target::read_all(&file);
+        let targets = target::read_all(&file, &root);
         let probes = probes(probe::read_all(&file, &root, known), &targets, &faults);
         let waivers = waiver::read_all(&file, known);
         match faults.error() {

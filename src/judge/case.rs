@@ -238,16 +238,11 @@ impl<'a> Seen<'a> {
     pub fn here(&self, detail: impl Into<String>) -> Evidence {
         let key = &self.run.key;
         Evidence {
-            probe: key.probe.clone(),
-            format: key.format,
-            variant: key.variant,
-            stream: None,
-            offset: None,
-            line: None,
-            column: None,
-            excerpt: None,
-            caret: None,
+            probe: Some(key.probe.clone()),
+            format: Some(key.format),
+            variant: Some(key.variant),
             detail: detail.into(),
+            ..Evidence::default()
         }
     }
 

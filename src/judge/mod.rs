@@ -9,10 +9,12 @@ mod exits;
 mod offers;
 mod output;
 mod parity;
+pub mod project;
 mod read;
 mod sameness;
 mod scan;
 mod shape;
+pub mod source;
 mod verdict;
 
 pub use case::Case;

@@ -6,7 +6,7 @@
 use super::View;
 use super::page::{Cell, Page, Tone, columns, expand_tabs};
 use crate::error::Result;
-use crate::report::{CheckResult, Evidence, Layer, Level, Report, Status, Stream};
+use crate::report::{CheckResult, Evidence, Layer, Level, OutputFormat, Report, Status, Stream, Variant};
 use crate::sanitize;
 
 /// More evidence of one check than this is only counted.
@@ -148,23 +148,36 @@ fn line_number(evidence: &Evidence) -> String {
     evidence.line.map_or_else(String::new, |line| line.to_string())
 }
 
-/// One piece of evidence: the run, the place, the line with a caret, what is wrong there. Line
-/// numbers end before column `gutter`.
-fn place(page: &mut Page, evidence: &Evidence, gutter: usize) {
-    let mut run = format!("{} · {} · {}", evidence.probe, evidence.format.name(), evidence.variant.name());
-    if let Some(stream) = evidence.stream {
-        run.push_str(match stream {
-            Stream::Stdout => " · stdout",
-            Stream::Stderr => " · stderr",
-        });
+/// The run and stream, or the file, with the place in it.
+fn where_seen(evidence: &Evidence) -> String {
+    if let Some(file) = &evidence.file {
+        return match (evidence.line, evidence.column) {
+            (Some(line), Some(column)) => format!("{file}:{line}:{column}"),
+            (Some(line), None) => format!("{file}:{line}"),
+            (None, _) => file.clone(),
+        };
     }
+    let format = evidence.format.map(OutputFormat::name);
+    let variant = evidence.variant.map(Variant::name);
+    let stream = evidence.stream.map(|stream| match stream {
+        Stream::Stdout => "stdout",
+        Stream::Stderr => "stderr",
+    });
+    let parts = [evidence.probe.as_deref(), format, variant, stream];
+    let mut run = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     match (evidence.line, evidence.column, evidence.offset) {
         (Some(line), Some(column), _) => run.push_str(&format!(" {line}:{column}")),
         (Some(line), None, _) => run.push_str(&format!(" line {line}")),
         (None, _, Some(offset)) => run.push_str(&format!(" byte {offset}")),
         (None, _, None) => {}
     }
-    page.line(gutter, &[Cell::new(Tone::Open, "--> "), Cell::from(run.as_str())]);
+    run
+}
+
+/// One piece of evidence: where it was seen, the line with a caret, what is wrong there. Line
+/// numbers end before column `gutter`.
+fn place(page: &mut Page, evidence: &Evidence, gutter: usize) {
+    page.line(gutter, &[Cell::new(Tone::Open, "--> "), Cell::from(where_seen(evidence).as_str())]);
 
     let bar = Cell::new(Tone::Open, " | ");
     let Some(excerpt) = &evidence.excerpt else {

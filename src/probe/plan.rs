@@ -18,9 +18,12 @@ pub fn plan(
     timeout: Duration,
 ) -> (Vec<Probe>, Vec<RunKey>) {
     let behavioral = || checks.iter().filter(|check| check.layer == Layer::Behavioral);
-    let mut kinds: BTreeSet<Derived> = behavioral().flat_map(|check| check.derived.iter().copied()).collect();
-    // Whether the target takes a format at all is told from it, whatever is checked.
-    kinds.insert(Derived::NoFormat);
+    let mut kinds: BTreeSet<Derived> =
+        checks.iter().flat_map(|check| check.derived.iter().copied()).collect();
+    if behavioral().next().is_some() {
+        // Whether the target takes a format at all is told from it, whatever is checked.
+        kinds.insert(Derived::NoFormat);
+    }
     // And from its help which wrong calls there are.
     if kinds.contains(&Derived::UnknownFlag) || kinds.contains(&Derived::UnknownCommand) {
         kinds.insert(Derived::Help);

@@ -8,6 +8,7 @@ use crate::config::Waiver;
 use crate::error::{Error, Issue, Place, Result};
 use crate::report::TargetInfo;
 use crate::run::{Observation, Recorded};
+use crate::source::{Facts, Project};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -33,6 +34,12 @@ pub struct Recording {
     pub waivers: Vec<Waiver>,
     /// What else the reader must know of the runs, such as limits that were not enforced.
     pub notes: Vec<String>,
+    /// What was found in the code; none when it was not looked at.
+    pub facts: Option<Facts>,
+    /// Where the configuration says that the code prints, relative to the package of the code.
+    pub output_modules: Vec<String>,
+    /// The files around the code; none when they were not looked at.
+    pub around: Option<Project>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -47,6 +54,12 @@ struct Head {
     waivers: Vec<Waiver>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    facts: Option<Facts>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    output_modules: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    around: Option<Project>,
 }
 
 impl Recording {
@@ -64,6 +77,9 @@ impl Recording {
             interrupted: self.interrupted,
             waivers: self.waivers.clone(),
             notes: self.notes.clone(),
+            facts: self.facts.clone(),
+            output_modules: self.output_modules.clone(),
+            around: self.around.clone(),
         };
         let mut write = || -> std::io::Result<()> {
             serde_json::to_writer(&mut out, &head)?;
@@ -111,6 +127,9 @@ impl Recording {
             interrupted: head.interrupted,
             waivers: head.waivers,
             notes: head.notes,
+            facts: head.facts,
+            output_modules: head.output_modules,
+            around: head.around,
         })
     }
 }

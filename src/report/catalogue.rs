@@ -1,6 +1,6 @@
 //! The catalogue of checks: what each demands, why, and what to do, from `checks/*.toml`.
 
-use super::{Layer, Level, OutputFormat, Status, Variant};
+use super::{Layer, Level, OutputFormat, SourceCheck, Status, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -33,8 +33,11 @@ pub struct Check {
     /// The further probes that it needs.
     #[serde(default)]
     pub derived: Vec<Derived>,
-    /// Output that conforms and output that does not.
-    #[serde(rename = "example")]
+    /// Rules and snippets, for a source check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceCheck>,
+    /// Output that conforms and output that does not; a source check has snippets instead.
+    #[serde(rename = "example", default)]
     pub examples: Vec<Example>,
 }
 

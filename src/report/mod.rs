@@ -7,11 +7,13 @@ pub mod catalogue;
 mod envelope;
 mod events;
 mod format;
+mod source;
 mod summary;
 
 pub use envelope::{Envelope, ErrorIssue, ErrorObject};
 pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
 pub use format::{OutputFormat, Variant};
+pub use source::{Home, Language, LanguageRules, Role, Snippet, SourceCheck, SourceRule};
 pub use summary::Summary;
 
 use schemars::JsonSchema;
@@ -82,19 +84,26 @@ pub enum Stream {
     Stderr,
 }
 
-/// Where something was seen: a run, and where it applies the place in one of its streams.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Where something was seen: a run, and where it applies the place in one of its streams; or a
+/// file, and where it applies the span in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
-    /// Name of the probe.
-    pub probe: String,
+    /// Name of the probe, for a run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub probe: Option<String>,
     /// Format that the run was asked for.
-    pub format: OutputFormat,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub format: Option<OutputFormat>,
     /// Condition that the run was under.
-    pub variant: Variant,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub variant: Option<Variant>,
+    /// Path of the file, relative to the project of the target, for a place in a file.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub file: Option<String>,
     /// The stream, when the evidence is in one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stream: Option<Stream>,
-    /// Byte offset in the stream, from 0.
+    /// Byte offset in the stream or file, from 0.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub offset: Option<u64>,
     /// 1-based line.
@@ -103,7 +112,14 @@ pub struct Evidence {
     /// 1-based column in characters.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub column: Option<u64>,
-    /// The line around the place: what the target printed, sanitised (escapes are spelt out).
+    /// 1-based line of the last character of a span in a file.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub end_line: Option<u64>,
+    /// 1-based column after the last character of a span in a file.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub end_column: Option<u64>,
+    /// The line around the place: what the target printed or the file says, sanitised (escapes are
+    /// spelt out).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub excerpt: Option<String>,
     /// 0-based character of `excerpt` that the place is at.
@@ -144,7 +160,8 @@ pub struct CheckResult {
 pub struct TargetInfo {
     /// Name for people: the configured name, else that of the program.
     pub name: String,
-    /// Absolute program and the arguments that stand before those of a probe.
+    /// Absolute program and the arguments that stand before those of a probe; empty when the code alone
+    /// was looked at.
     pub command: Vec<String>,
     /// Folder of the project, when there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -3,6 +3,7 @@
 
 use super::Enforced;
 use super::plan::{Answer, Plan};
+use crate::error::ErrorKind;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetError, RulesetStatus, Scope, path_beneath_rules,
@@ -34,13 +35,13 @@ const TEXT_BUSY_PAUSE: Duration = Duration::from_millis(2);
 /// that failed; the failure is then told over the socket, and the code is for `main` to exit with.
 pub fn launcher_main() -> ExitCode {
     let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
-    let Ok(socket) = socket else { return ExitCode::from(2) };
+    let Ok(socket) = socket else { return ExitCode::from(ErrorKind::Usage.exit_code()) };
     let (doing, error) = match become_target(&socket) {
         Ok(never) => match never {},
         Err(failure) => failure,
     };
     tell(&socket, &Answer::failed(&error, doing)).unwrap_or_default();
-    ExitCode::from(2)
+    ExitCode::from(ErrorKind::Usage.exit_code())
 }
 
 /// What was being done, and the error.

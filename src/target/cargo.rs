@@ -52,6 +52,7 @@ pub(super) fn binaries(folder: &Path, tool: Tool<'_>) -> Result<Vec<Binary>> {
     let binary = |package: &Package, name: &str| Binary {
         name: name.to_owned(),
         package: several.then(|| package.name.clone()),
+        folder: package.folder(folder),
         built: newest(["debug", "release"].map(|profile| metadata.target_directory.join(profile).join(name))),
         interpreter: None,
         default: package.default_run.as_deref() == Some(name),
@@ -69,6 +70,16 @@ pub(super) fn binaries(folder: &Path, tool: Tool<'_>) -> Result<Vec<Binary>> {
 impl CargoTarget {
     fn is_bin(&self) -> bool {
         self.kind.iter().any(|kind| kind == "bin")
+    }
+}
+
+impl Package {
+    /// Its folder, spelt from `root` on when it is in it, whatever links lead there.
+    fn folder(&self, root: &Path) -> PathBuf {
+        let own = self.manifest_path.parent().unwrap_or(root);
+        let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        own.strip_prefix(real)
+            .map_or_else(|_| own.to_owned(), |below| root.join(below).components().collect())
     }
 }
 

@@ -94,7 +94,10 @@ impl Finder<'_> {
     }
 
     /// The configured targets that `--bin` leaves, and the program that it then names.
-    fn selected<'t>(&self, configured: &'t [TargetConfig]) -> Result<(&'t [TargetConfig], Option<&str>)> {
+    pub(super) fn selected<'t>(
+        &self,
+        configured: &'t [TargetConfig],
+    ) -> Result<(&'t [TargetConfig], Option<&str>)> {
         let Some(bin) = self.bin else { return Ok((configured, None)) };
         match configured.iter().position(|target| target.name.as_deref() == Some(bin)) {
             Some(at) => Ok((&configured[at..=at], None)),
@@ -120,7 +123,7 @@ impl Finder<'_> {
                     Some(_) => error,
                     None => error.hint("build it, or correct `command` under [target] in agentnative.toml"),
                 })?;
-                let around = Project::nearest(folder)
+                let around = Project::nearest(root)
                     .unwrap_or_else(|| Project { folder: root.to_owned(), manifests: Vec::new() });
                 (file_name(word), program, words[1..].to_vec(), root.to_owned(), around)
             }
@@ -146,7 +149,7 @@ impl Finder<'_> {
     }
 
     /// A path from the current folder on, without `.` in it.
-    fn below(&self, path: &Path) -> PathBuf {
+    pub(super) fn below(&self, path: &Path) -> PathBuf {
         self.cwd.join(path).components().collect()
     }
 

@@ -2,7 +2,7 @@
 
 use super::project::{Binary, newest, read};
 use crate::error::Result;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn binaries(folder: &Path) -> Result<Vec<Binary>> {
     let text = read(&folder.join("go.mod"))?;
@@ -11,7 +11,7 @@ pub(super) fn binaries(folder: &Path) -> Result<Vec<Binary>> {
         let name = module_name(&text).unwrap_or_else(|| file_name(folder));
         let build = format!("go build -o bin/{name} .");
         let built = newest([folder.join(&name), folder.join("bin").join(&name)]);
-        binaries.push(binary(name, built, build));
+        binaries.push(binary(folder, name, built, build));
     }
     let entries = std::fs::read_dir(folder.join("cmd")).into_iter().flatten().flatten();
     let mut commands: Vec<_> = entries.map(|entry| entry.path()).filter(|path| is_main(path)).collect();
@@ -20,13 +20,14 @@ pub(super) fn binaries(folder: &Path) -> Result<Vec<Binary>> {
         let name = file_name(&path);
         let build = format!("go build -o bin/{name} ./cmd/{name}");
         let places = [folder.join(&name), folder.join("bin").join(&name), path.join(&name)];
-        binaries.push(binary(name, newest(places), build));
+        binaries.push(binary(folder, name, newest(places), build));
     }
     Ok(binaries)
 }
 
-fn binary(name: String, built: Option<std::path::PathBuf>, build: String) -> Binary {
-    Binary { name, package: None, built, interpreter: None, default: false, own: true, build }
+fn binary(module: &Path, name: String, built: Option<PathBuf>, build: String) -> Binary {
+    let folder = module.to_owned();
+    Binary { name, package: None, folder, built, interpreter: None, default: false, own: true, build }
 }
 
 fn file_name(path: &Path) -> String {

@@ -4,6 +4,7 @@
 //! functions.
 
 mod cargo;
+mod code;
 mod find;
 mod go;
 pub mod help;
@@ -12,6 +13,7 @@ mod project;
 mod python;
 mod skeleton;
 
+pub use code::CodeBase;
 pub use find::{Finder, Way};
 pub use help::Help;
 pub use project::{Binary, Manifest, Project};

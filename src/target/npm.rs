@@ -46,6 +46,7 @@ fn of_package(folder: &Path, root: &Path, manifest: &Map<String, Value>) -> Vec<
         let interpreter = script.as_ref().filter(|script| !runs_by_itself(script)).map(|_| "node");
         Binary {
             package: None,
+            folder: folder.to_owned(),
             built: script.or(link),
             interpreter,
             // As npx chooses: the one that is called as the package.

@@ -54,6 +54,16 @@ pub struct Project {
 }
 
 impl Project {
+    /// The programs that its manifests declare.
+    pub(super) fn declared(&self, tool: Tool<'_>) -> Result<Vec<Declared>> {
+        let mut all = Vec::new();
+        for manifest in &self.manifests {
+            let binaries = manifest.binaries(&self.folder, tool)?;
+            all.extend(binaries.into_iter().map(|binary| (*manifest, binary)));
+        }
+        Ok(all)
+    }
+
     /// The nearest folder with manifests, up to the root of the repository.
     pub(super) fn nearest(folder: &Path) -> Option<Self> {
         folders_above(folder).into_iter().find_map(|folder| {
@@ -71,6 +81,8 @@ pub struct Binary {
     pub name: String,
     /// The package that declares it, where there are several.
     pub package: Option<String>,
+    /// The folder of that package: the code that it is built from.
+    pub folder: PathBuf,
     /// The newest of its built files.
     pub built: Option<PathBuf>,
     /// The program that runs the built file, if it does not run by itself.
@@ -102,17 +114,52 @@ pub(super) fn choose(
             .hint("name the program: agentnative check PATH_TO_BINARY, or agentnative check -- COMMAND"));
     };
     let folder = project.folder.clone();
-    let mut all = Vec::new();
-    for manifest in &project.manifests {
-        let binaries = manifest.binaries(&folder, tool)?;
-        all.extend(binaries.into_iter().map(|binary| (*manifest, binary)));
-    }
+    let all = project.declared(tool)?;
     if all.is_empty() {
         let files: Vec<&str> = project.manifests.iter().map(|manifest| manifest.file_name()).collect();
         let message = format!("{} in {} declares no program", files.join(" and "), folder.display());
         return Err(Error::config(message)
             .hint("name it: agentnative check -- COMMAND, or `command` under [target] in agentnative.toml"));
     }
+    let binary = one(&meant(&all, bin, hint, &folder)?, &folder)?;
+    Ok((project, binary))
+}
+
+/// The package of `project` that the program is built from, be it built or not; the program is chosen as
+/// in [`choose`]. Where no manifest declares a program, it is the project's own folder.
+///
+/// # Errors
+/// As [`choose`], but for what is not built.
+pub(super) fn package(
+    project: &Project,
+    bin: Option<&str>,
+    hint: Option<&str>,
+    tool: Tool<'_>,
+) -> Result<(Option<String>, PathBuf)> {
+    let folder = &project.folder;
+    let all = project.declared(tool)?;
+    if all.is_empty() && bin.is_none() {
+        return Ok((None, folder.clone()));
+    }
+    let pool = meant(&all, bin, hint, folder)?;
+    let built: Vec<Declared> = pool.iter().filter(|(_, binary)| binary.built.is_some()).cloned().collect();
+    let one_package = |pool: &[Declared]| pool.windows(2).all(|pair| pair[0].1.folder == pair[1].1.folder);
+    let pool = if built.is_empty() { pool } else { built };
+    match &pool[..] {
+        [] => Ok((None, folder.clone())),
+        [(_, first), rest @ ..] if one_package(&pool) => {
+            Ok((rest.is_empty().then(|| first.name.clone()), first.folder.clone()))
+        }
+        several => Err(problem("there are several programs".to_owned(), several, folder)
+            .hint("choose one: --bin NAME, or the folder of its package")),
+    }
+}
+
+pub(super) type Declared = (Manifest, Binary);
+
+/// The programs that may be meant: those called `bin`, else those called `hint`, else the folder's own; the
+/// default of a package stands for the package.
+fn meant(all: &[Declared], bin: Option<&str>, hint: Option<&str>, folder: &Path) -> Result<Vec<Declared>> {
     let called =
         |name: &str| -> Vec<_> { all.iter().filter(|(_, binary)| binary.name == name).cloned().collect() };
     let own = || -> Vec<_> { all.iter().filter(|(_, binary)| binary.own).cloned().collect() };
@@ -126,22 +173,17 @@ pub(super) fn choose(
             Some(bin) => format!("there is no program `{bin}`"),
             None => format!("the package in {} declares no program, others do", folder.display()),
         };
-        return Err(problem(what, &all, &folder).hint("choose one of those declared: --bin NAME"));
+        return Err(problem(what, all, folder).hint("choose one of those declared: --bin NAME"));
     }
-    let binary = one(&pool, &folder)?;
-    Ok((project, binary))
+    let stands = |package: &Option<String>| pool.iter().any(|(_, b)| b.default && b.package == *package);
+    let keep = |(_, binary): &&Declared| binary.default || !stands(&binary.package);
+    Ok(pool.iter().filter(keep).cloned().collect())
 }
-
-type Declared = (Manifest, Binary);
 
 /// The one of `pool` to take; it is built.
 fn one(pool: &[Declared], folder: &Path) -> Result<Binary> {
-    // The default of a package stands for the package.
-    let stands = |package: &Option<String>| pool.iter().any(|(_, b)| b.default && b.package == *package);
-    let keep = |(_, binary): &&Declared| binary.default || !stands(&binary.package);
-    let pool: Vec<Declared> = pool.iter().filter(keep).cloned().collect();
     let built: Vec<Declared> = pool.iter().filter(|(_, binary)| binary.built.is_some()).cloned().collect();
-    match (&built[..], &pool[..]) {
+    match (&built[..], pool) {
         ([(_, only)], _) => Ok(only.clone()),
         ([], [(_, only)]) => Err(Error::config(format!("`{}` is not built", only.name)).hint(format!(
             "run `{}` in {}",

@@ -37,6 +37,7 @@ pub(super) fn binaries(folder: &Path) -> Result<Vec<Binary>> {
     let binary = |name: &String| Binary {
         name: name.clone(),
         package: None,
+        folder: folder.to_owned(),
         built: newest([".venv/bin", "venv/bin"].map(|bin| folder.join(bin).join(name))),
         interpreter: None,
         default: false,

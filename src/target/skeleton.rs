@@ -68,6 +68,10 @@ fn target(text: &mut String, command: Option<&[String]>, help: &Help) {
     }
     line(text, "#errors = \"stdout\"    # if the error object of a JSON mode goes there; else stderr");
     line(text, "#schema = [\"schema\"]    # the arguments that print the schema of its output");
+    line(
+        text,
+        "#output_modules = [\"src/output\"]    # where its code prints; else found by name and content",
+    );
     line(text, "#exit_codes = [0, 1, 2]    # the codes that it has, if not all of 0, 1, 2, 77, 78");
     line(text, "#timeout = 10    # seconds a run");
 }

@@ -143,7 +143,11 @@ fn selection() {
     let mut sorted = all.clone();
     sorted.sort();
     assert_eq!(sorted, all_ids());
-    assert_eq!(ids(&run(&["--layer", "behavioral"])), all);
+    let layers = ["behavioral", "project", "source"].map(|layer| ids(&run(&["--layer", layer])));
+    let mut parts = layers.concat();
+    parts.sort();
+    assert_eq!(parts, all_ids());
+    assert_eq!(ids(&run(&["--layer", "source,project"])).len(), layers[1].len() + layers[2].len());
     // In the order of the table, whatever the order of the flags.
     let two = run(&["--check", "p2-exit-usage", "--check", "p2-output-format", "--check", "p2-exit-usage"]);
     assert_eq!(ids(&two), ["p2-output-format", "p2-exit-usage"]);

@@ -77,10 +77,12 @@ fn explain() {
             "what",
             "why",
         ];
+        // The code has snippets, language by language.
+        expected.extend((json["layer"] == "source").then_some("source"));
         expected.sort_unstable();
         assert_eq!(keys(&json), expected);
         assert!(text.starts_with(&format!("{id}: ")), "{text}");
-        for heading in ["\nWhat\n", "\nWhy\n", "\nFix\n", "\nConforms"] {
+        for heading in ["\nWhat\n", "\nWhy\n", "\nFix\n", "Conforms"] {
             assert!(text.contains(heading), "{id}: {heading:?}");
         }
     }

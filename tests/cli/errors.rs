@@ -53,7 +53,7 @@ fn wrong_calls() {
         (&["check", "--check", "p2-envelop"], "`p2-envelop`", "`p2-envelope`"),
         (&["check", "--skip", "p2-envelop"], "`p2-envelop`", "`p2-envelope`"),
         (&["check", "--check", "p2-raw", "--skip", "p2-raw"], "no check is left", "agentnative list"),
-        (&["check", "--layer", "project"], "no check is left", "agentnative list"),
+        (&["check", "--layer", "project", "--check", "p2-raw"], "no check is left", "agentnative list"),
         (&["check", "--jobs", "0"], "0", ""),
         (&["check", "--timeout", "0"], "above 0", ""),
         (&["check", "--timeout=-1"], "above 0", ""),

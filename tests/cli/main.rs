@@ -6,5 +6,6 @@ mod errors;
 mod live;
 mod record;
 mod settings;
+mod source;
 mod support;
 mod terminal;

@@ -1,0 +1,144 @@
+//! The part of a check's file that a source check has: its rules and snippets, language by language.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A language that source checks can read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// Rust.
+    Rust,
+    /// Python 3.
+    Python,
+    /// Go.
+    Go,
+    /// TypeScript and JavaScript.
+    TypeScript,
+}
+
+impl Language {
+    /// Every language, in the order of reports.
+    pub const ALL: [Self; 4] = [Self::Rust, Self::Python, Self::Go, Self::TypeScript];
+
+    /// The name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rust => "Rust",
+            Self::Python => "Python",
+            Self::Go => "Go",
+            Self::TypeScript => "TypeScript/JavaScript",
+        }
+    }
+}
+
+/// What a source check looks for.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourceCheck {
+    /// What is said when nothing of what is wanted is there: the check is unmet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    /// What is said when nothing was seen that could decide: the check is unverified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<String>,
+    /// The place in which faults do not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub except: Option<Home>,
+    /// A check whose fault at the same place tells more: a fault that both see is that check's alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yields_to: Option<String>,
+    /// The rules of each language that it covers.
+    pub languages: BTreeMap<Language, LanguageRules>,
+}
+
+/// A place in a package where things are done that elsewhere are faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Home {
+    /// The output module: where the output configuration lives.
+    Output,
+    /// The entry point: where the program starts and ends.
+    Entry,
+}
+
+/// A source check in one language.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LanguageRules {
+    /// What it does not see in this language.
+    pub not_covered: String,
+    /// Dependencies in the manifest, one of which is as good as a match of a wanted rule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependencies: Vec<String>,
+    /// The rules.
+    #[serde(rename = "rule")]
+    pub rules: Vec<SourceRule>,
+    /// Code that conforms.
+    #[serde(rename = "good")]
+    pub good: Vec<Snippet>,
+    /// Code that does not.
+    #[serde(rename = "bad")]
+    pub bad: Vec<Snippet>,
+}
+
+/// One ast-grep rule and what a match of it means.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourceRule {
+    /// Its name, unique in the check and language.
+    pub name: String,
+    /// What a match means.
+    pub role: Role,
+    /// A match lies in the output module, and its file is (part of) it.
+    #[serde(default)]
+    pub home: bool,
+    /// A match is a finding also in the place that the check excepts.
+    #[serde(default)]
+    pub everywhere: bool,
+    /// The name of another rule of the same check and language. This one is then held to the code in
+    /// a second pass, and a match counts when its `$NAME` is one that the other rule captured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+    /// How many different `$NAME`s (without one: matches) a wanted rule takes; 1 when not given.
+    #[serde(default = "one")]
+    pub distinct: usize,
+    /// Every match holds one of these words; a file without them is not parsed. A `*` at an end of a
+    /// word says that it may be a part of a longer one there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// What is said of a match.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// The rule as ast-grep's YAML: `rule:`, and where needed `constraints:` and `utils:`.
+    pub rule: String,
+}
+
+const fn one() -> usize {
+    1
+}
+
+/// What a match of a rule means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Each match is a finding.
+    Fault,
+    /// The check is met by it.
+    Wanted,
+    /// A finding when nothing wanted is there.
+    Nearly,
+    /// Nothing wanted may be there and the check still be met: it cannot be told.
+    Open,
+}
+
+/// A piece of code with the file that it would be in.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Snippet {
+    /// Path in the package.
+    pub file: String,
+    /// The code.
+    pub code: String,
+}

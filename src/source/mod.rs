@@ -1,0 +1,271 @@
+//! The code behind the target: found, read and held to the rules of the source checks.
+//!
+//! [`scan`] does the reading; what its [`Facts`] mean is judged in `judge`.
+
+mod file;
+mod language;
+mod package;
+mod project;
+mod rules;
+mod walk;
+
+pub use package::{Dependency, Package};
+pub use project::{Document, Project};
+pub use rules::Rules;
+pub use rules::fingerprint;
+
+use crate::error::Result;
+use crate::report::Language;
+use file::Read;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use walk::SourceFile;
+
+/// Files larger than this are not read, in bytes.
+pub const MAX_FILE: u64 = 4 << 20;
+
+/// What was found in the code of a package.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Where the package is, for people: what stands before the path of a file of it, such as
+    /// `crates/cli/`; empty for the folder that was named itself.
+    pub folder: String,
+    /// Name of the manifest that evidence about the package as a whole names, when there is one.
+    pub manifest: Option<String>,
+    /// What the package depends on, where a manifest is needed to tell.
+    pub dependencies: Vec<Dependency>,
+    /// The checks whose rules the code was held to, each with the [`fingerprint`] of its rules.
+    pub rules: BTreeMap<String, u64>,
+    /// How many files of the program there are, by language; those that were skipped too.
+    pub files: BTreeMap<Language, usize>,
+    /// How many of them held a word that a rule needs, and were parsed.
+    pub parsed: usize,
+    /// How much was read, in bytes.
+    pub bytes: u64,
+    /// Where rules matched, by file and place.
+    pub matches: Vec<Match>,
+    /// Files of the program that could not be looked at.
+    pub skipped: Vec<Skipped>,
+    /// Waiver comments.
+    pub waivers: Vec<SourceWaiver>,
+    /// What was left out because it is not the program's code.
+    pub left: Left,
+}
+
+/// Number of files that were left out, by what they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// Tests, examples, build scripts, documentation.
+    pub aside: usize,
+    /// Generated and minified files.
+    pub generated: usize,
+    /// Symbolic links, which are not followed.
+    pub links: usize,
+    /// Folders that could not be entered.
+    pub folders: usize,
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    /// Path relative to the package's folder, with `/`; bytes that are not UTF-8 are spelt `\xNN`.
+    pub file: String,
+    /// Bytes.
+    pub range: Range<usize>,
+    /// 1-based line and column in characters of the start.
+    pub start: (u64, u64),
+    /// 1-based line and column in characters of the end.
+    pub end: (u64, u64),
+    /// The line of the start, fit to be shown.
+    pub excerpt: String,
+    /// 0-based character of `excerpt` at the start.
+    pub caret: usize,
+}
+
+/// A match of a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Match {
+    /// ID of the check.
+    pub check: String,
+    /// Language of the file.
+    pub language: Language,
+    /// Name of the rule.
+    pub rule: String,
+    /// Where.
+    pub span: Span,
+    /// What the rule captured as `$NAME`.
+    pub name: Option<String>,
+    /// Whether it is in the entry point.
+    pub entry: Entry,
+}
+
+/// Whether a place is in the entry point of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Entry {
+    /// It is not.
+    No,
+    /// In code that is, such as the function `main`.
+    Code,
+    /// In a file that is, such as `src/main.rs`.
+    File,
+}
+
+/// A file of the program that could not be looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// As in [`Span::file`].
+    pub file: String,
+    /// Its language.
+    pub language: Language,
+    /// Why.
+    pub why: Why,
+}
+
+/// Why a file was skipped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// It could not be read, and what the system said.
+    Unreadable(String),
+    /// It holds NUL bytes.
+    Binary,
+    /// It is not UTF-8; the line of the first wrong byte, from 1.
+    NotUtf8(u64),
+    /// It is larger than [`MAX_FILE`]; its size in bytes.
+    TooLarge(u64),
+    /// It does not parse; the line of the first error, from 1.
+    Broken(u64),
+}
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unreadable(error) => write!(f, "unreadable: {error}"),
+            Self::Binary => f.write_str("binary"),
+            Self::NotUtf8(line) => write!(f, "not UTF-8 in line {line}"),
+            Self::TooLarge(bytes) => write!(f, "larger than {} MiB: {} MiB", MAX_FILE >> 20, bytes >> 20),
+            Self::Broken(line) => write!(f, "does not parse at line {line}"),
+        }
+    }
+}
+
+/// A comment `agentnative-ignore ID: reason`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceWaiver {
+    /// As in [`Span::file`].
+    pub file: String,
+    /// Line of the comment, from 1.
+    pub line: u64,
+    /// The line that it waives: its own when code stands before it, else the next; from 1.
+    pub waives: u64,
+    /// ID of the check, as written.
+    pub check: String,
+    /// The reason; without one it does not count.
+    pub reason: Option<String>,
+}
+
+/// Reads the code of the package in `folder` and holds it to `rules`.
+///
+/// # Errors
+/// A general error when `folder` is none, or a rule is wrong.
+pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
+    let package = Package::of(folder);
+    let walk::Walk { files, left } = walk::walk(&package)?;
+    let mut facts = Facts {
+        folder: String::new(),
+        manifest: package.manifest.map(str::to_owned),
+        dependencies: package.dependencies.clone(),
+        rules: rules.fingerprints().clone(),
+        files: BTreeMap::new(),
+        parsed: 0,
+        bytes: 0,
+        matches: Vec::new(),
+        skipped: Vec::new(),
+        waivers: Vec::new(),
+        left,
+    };
+    for file in &files {
+        *facts.files.entry(file.language).or_default() += 1;
+    }
+    let mut tables = BTreeMap::new();
+    for language in facts.files.keys() {
+        if let Some(table) = rules.first(*language) {
+            tables.insert(*language, table?);
+        }
+    }
+    let reads = side_by_side(&files, |file| Some(file::read(file, tables.get(&file.language)?, &package)));
+    for read in reads {
+        facts.add(read?);
+    }
+    second_pass(&files, rules, &package, &mut facts)?;
+    facts.matches.sort_by(|a, b| (&a.span.file, a.span.range.start).cmp(&(&b.span.file, b.span.range.start)));
+    facts.skipped.sort_by(|a, b| a.file.cmp(&b.file));
+    facts.waivers.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+    Ok(facts)
+}
+
+/// Holds the files to the rules about names that other rules have captured.
+fn second_pass(files: &[SourceFile], rules: &Rules, package: &Package, facts: &mut Facts) -> Result<()> {
+    let mut names: BTreeMap<Language, BTreeSet<&str>> = BTreeMap::new();
+    for found in &facts.matches {
+        if let Some(name) = &found.name
+            && rules.is_named(found.language, &found.check, &found.rule)
+        {
+            names.entry(found.language).or_default().insert(name);
+        }
+    }
+    let mut tables = BTreeMap::new();
+    for (language, names) in &names {
+        if let Some(table) = rules.second(*language, &names.iter().copied().collect::<Vec<_>>()) {
+            tables.insert(*language, table?);
+        }
+    }
+    let reads = side_by_side(files, |file| {
+        let read = file::read(file, tables.get(&file.language)?, package);
+        let known =
+            |name: &String| names.get(&file.language).is_some_and(|names| names.contains(name.as_str()));
+        Some(read.map(|mut read| {
+            read.matches.retain(|found| found.name.as_ref().is_some_and(known));
+            Read { matches: read.matches, skipped: read.skipped, ..Read::default() }
+        }))
+    });
+    for read in reads {
+        let mut read = read?;
+        read.skipped = read.skipped.filter(|skipped| !facts.skipped.contains(skipped));
+        facts.add(read);
+    }
+    Ok(())
+}
+
+impl Facts {
+    fn add(&mut self, read: Read) {
+        self.bytes += read.bytes;
+        self.parsed += usize::from(read.parsed);
+        self.matches.extend(read.matches);
+        self.skipped.extend(read.skipped);
+        self.waivers.extend(read.waivers);
+        if read.generated {
+            self.left.generated += 1;
+        }
+    }
+}
+
+/// `work` on each file, on all cores. The order of what comes back is not that of `files`.
+fn side_by_side<T: Send>(files: &[SourceFile], work: impl Fn(&SourceFile) -> Option<T> + Sync) -> Vec<T> {
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    let next = AtomicUsize::new(0);
+    let one = || {
+        let files = std::iter::from_fn(|| files.get(next.fetch_add(1, Ordering::Relaxed)));
+        files.filter_map(&work).collect::<Vec<T>>()
+    };
+    thread::scope(|scope| {
+        let handles: Vec<_> = (0..workers).map(|_| scope.spawn(one)).collect();
+        let joined = handles.into_iter().map(|handle| handle.join());
+        joined.flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}

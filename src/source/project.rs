@@ -1,0 +1,108 @@
+//! The files around the code: what tells people of exit codes, and schemas.
+
+use super::language::{ASIDE, FOREIGN};
+use super::walk::{patterns, read_up_to};
+use crate::sanitize;
+use ignore::WalkBuilder;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+/// Documents larger than this are not read, in bytes.
+const MAX_DOCUMENT: u64 = 4 << 20;
+
+/// A text of the project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Path relative to the project's folder, with `/`; `../` where it is above.
+    pub file: String,
+    /// What it says; bytes that are not UTF-8 are spelt `\xNN`.
+    pub text: String,
+}
+
+/// What is around the code of a package.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Project {
+    /// The README files: of the package, and of the repository when there is none.
+    pub readmes: Vec<Document>,
+    /// Files that look like JSON Schemas: `*.schema.json`, and JSON with a `$schema` that is one of
+    /// JSON Schema's own.
+    pub schemas: Vec<Document>,
+}
+
+impl Project {
+    /// Reads what is around `package`, a folder in `project`. What cannot be read is not there.
+    pub fn read(project: &Path, package: &Path) -> Self {
+        let absolute = |folder: &Path| fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        let (project, package) = (absolute(project), absolute(package));
+        let mut readmes = Vec::new();
+        for here in package.ancestors() {
+            readmes = readmes_in(here, &project);
+            if !readmes.is_empty() || here.join(".git").exists() || !is_in_repository(&package) {
+                break;
+            }
+        }
+        Self { readmes, schemas: schemas(&project) }
+    }
+}
+
+fn is_in_repository(folder: &Path) -> bool {
+    folder.ancestors().any(|above| above.join(".git").exists())
+}
+
+fn readmes_in(folder: &Path, project: &Path) -> Vec<Document> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.retain(|path| {
+        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        (name == "readme" || name.starts_with("readme.")) && path.is_file()
+    });
+    files.sort();
+    files.iter().filter_map(|path| document(project, path)).collect()
+}
+
+fn document(project: &Path, path: &Path) -> Option<Document> {
+    let bytes = read_up_to(path, MAX_DOCUMENT).ok()?.ok()?;
+    let up = project.ancestors().position(|above| path.starts_with(above))?;
+    let name = path.strip_prefix(project.ancestors().nth(up)?).ok()?.as_os_str().as_bytes();
+    Some(Document {
+        file: format!("{}{}", "../".repeat(up), sanitize::lossless(name)),
+        text: sanitize::lossless(&bytes).into_owned(),
+    })
+}
+
+/// The JSON Schemas under `root`, without what version control ignores and what belongs to tests.
+fn schemas(root: &Path) -> Vec<Document> {
+    let foreign = patterns(root, &[FOREIGN, ASIDE].concat());
+    let entries = WalkBuilder::new(root)
+        .follow_links(false)
+        .require_git(false)
+        .git_global(false)
+        .git_exclude(false)
+        .ignore(false)
+        .sort_by_file_name(|a, b| a.cmp(b))
+        .filter_entry(move |entry| {
+            entry.depth() == 0
+                || !foreign
+                    .matched(entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()))
+                    .is_ignore()
+        })
+        .build();
+    let files = entries.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let json = files.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json"));
+    json.filter_map(|entry| {
+        let document = document(root, entry.path())?;
+        let named = document.file.ends_with(".schema.json");
+        let says = document.text.contains("\"$schema\"") && document.text.contains("json-schema.org/");
+        (named || says && is_schema(&document.text)).then_some(document)
+    })
+    .collect()
+}
+
+/// Whether a document calls itself a JSON Schema; not one that only holds or names one.
+fn is_schema(text: &str) -> bool {
+    let document: Option<serde_json::Value> = serde_json::from_str(text).ok();
+    let uri = document.as_ref().and_then(|document| document.get("$schema")?.as_str());
+    uri.is_some_and(|uri| uri.contains("json-schema.org/"))
+}

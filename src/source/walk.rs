@@ -1,0 +1,137 @@
+//! Which files are the program's code.
+
+use super::language::{self, ASIDE, FOREIGN, ROWS};
+use super::{Left, Package};
+use crate::error::{Error, Result};
+use crate::report::Language;
+use crate::sanitize;
+use ast_grep_language::SupportLang;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::{DirEntry, WalkBuilder};
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// A file of the program.
+pub(super) struct SourceFile {
+    pub path: PathBuf,
+    /// As in [`super::Span::file`].
+    pub name: String,
+    pub language: Language,
+    pub grammar: SupportLang,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// What a walk has found.
+pub(super) struct Walk {
+    /// Largest first: so no large one is begun last.
+    pub files: Vec<SourceFile>,
+    pub left: Left,
+}
+
+/// The files of `package`, without what version control ignores, hidden files, foreign code, tests and
+/// the packages inside it. Symbolic links are not followed.
+pub(super) fn walk(package: &Package) -> Result<Walk> {
+    let root = package.folder.clone();
+    if !root.is_dir() {
+        return Err(Error::general(format!("{} is no folder", sanitize::line(root.as_os_str().as_bytes()))));
+    }
+    let foreign = patterns(&root, FOREIGN);
+    let nested = package.is_one();
+    let enter = move |entry: &DirEntry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let inside = entry.depth() > 0 && is_folder;
+        !(inside
+            && (foreign.matched(entry.path(), true).is_ignore() || nested && Package::is_in(entry.path())))
+    };
+    let entries = WalkBuilder::new(&root)
+        .follow_links(false)
+        .require_git(false)
+        .git_global(false)
+        .git_exclude(false)
+        .ignore(false)
+        .filter_entry(enter)
+        .build();
+    let aside = patterns(&root, ASIDE);
+    let rows: Vec<_> =
+        ROWS.iter().map(|row| (patterns(&root, row.aside), patterns(&root, row.generated))).collect();
+    let mut found = Walk { files: Vec::new(), left: Left::default() };
+    for entry in entries {
+        let Ok(entry) = entry else {
+            found.left.folders += 1;
+            continue;
+        };
+        let Some(kind) = entry.file_type() else { continue };
+        if kind.is_symlink() {
+            found.left.links += 1;
+        }
+        if !kind.is_file() {
+            continue;
+        }
+        let Some((language, grammar)) = recognise(&entry) else { continue };
+        if !package.languages.is_empty() && !package.languages.contains(&language) {
+            continue;
+        }
+        let path = entry.path();
+        let (row_aside, row_generated) = &rows[language as usize];
+        let is = |patterns: &Gitignore| patterns.matched_path_or_any_parents(path, false).is_ignore();
+        if is(row_generated) {
+            found.left.generated += 1;
+        } else if !package.is_source(language, path) || is(row_aside) || is(&aside) {
+            found.left.aside += 1;
+        } else {
+            let name = path.strip_prefix(&root).unwrap_or(path).as_os_str().as_bytes();
+            found.files.push(SourceFile {
+                name: sanitize::lossless(name).into_owned(),
+                size: entry.metadata().map_or(0, |metadata| metadata.len()),
+                path: path.to_owned(),
+                language,
+                grammar,
+            });
+        }
+    }
+    found.files.sort_by(|a, b| b.size.cmp(&a.size).then_with(|| a.name.cmp(&b.name)));
+    Ok(found)
+}
+
+/// The language of a file: by its name, or for an executable without an extension by its first line.
+fn recognise(entry: &DirEntry) -> Option<(Language, SupportLang)> {
+    let name = entry.file_name().to_string_lossy();
+    if name.contains('.') {
+        return language::of_name(&name);
+    }
+    let mode = entry.metadata().ok()?.permissions().mode();
+    if mode & 0o111 == 0 {
+        return None;
+    }
+    let mut head = [0; 128];
+    let read = File::open(entry.path()).ok()?.read(&mut head).ok()?;
+    language::of_shebang(&head[..read])
+}
+
+/// A matcher of patterns as in a `.gitignore` in `root`.
+pub(super) fn patterns(root: &Path, lines: &[&str]) -> Gitignore {
+    let mut builder = GitignoreBuilder::new(root);
+    for line in lines {
+        // Some come from manifests: a path that is no pattern matches nothing.
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+/// The bytes of a file that is not larger than `limit`; `Err` with its size when it is.
+pub(super) fn read_up_to(path: &Path, limit: u64) -> std::io::Result<Result<Vec<u8>, u64>> {
+    let mut bytes = Vec::new();
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    if size > limit {
+        return Ok(Err(size));
+    }
+    // It may grow while it is read.
+    bytes.reserve(usize::try_from(size).unwrap_or(0));
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok(if bytes.len() as u64 > limit { Err(fs::metadata(path)?.len()) } else { Ok(bytes) })
+}

@@ -1,0 +1,297 @@
+//! `check` of the code behind a program and of the files around it, without a run and with runs.
+
+use super::support::{Folder, Said};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// A copy of a project of `fixtures/sources`, where no configuration is above it.
+fn project(name: &str) -> Folder {
+    let folder = Folder::new();
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sources").join(name), folder.path());
+    folder
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (entry, path) = entry.map(|entry| (entry.file_name(), entry.path())).unwrap();
+        if path.is_dir() {
+            copy(&path, &to.join(entry))
+        } else {
+            fs::copy(&path, to.join(entry)).map(drop).unwrap()
+        }
+    }
+}
+
+fn write(folder: &Folder, files: &[(&str, &str)]) {
+    for (file, text) in files {
+        fs::create_dir_all(folder.path().join(file).parent().unwrap()).unwrap();
+        folder.write(file, text);
+    }
+}
+
+fn results(said: &Said) -> Vec<Value> {
+    said.data()["results"].as_array().unwrap().clone()
+}
+
+/// `file:line` of what a check has found.
+fn places(said: &Said, id: &str) -> Vec<String> {
+    let results = results(said);
+    let result = results.iter().find(|result| result["id"] == id).unwrap();
+    let places = result["evidence"].as_array().unwrap().iter();
+    places.map(|seen| format!("{}:{}", seen["file"].as_str().unwrap(), seen["line"])).collect()
+}
+
+const SOURCE: [&str; 5] = ["check", "--layer", "source", "--json", "."];
+const STRAY: [&str; 5] = ["check", "--check", "p2-src-stray-print", "--json", "."];
+
+#[test]
+fn code_needs_no_program_that_is_built() {
+    for language in ["rust", "python", "go", "typescript"] {
+        for (kind, status) in [("conforming", "pass"), ("violating", "warn")] {
+            let said = project(&format!("{language}/{kind}")).run(&SOURCE);
+            assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{language} {kind}");
+            let results = results(&said);
+            assert_eq!(results.len(), 7);
+            for result in &results {
+                assert_eq!(result["status"], status, "{language} {kind}: {result:#}");
+                assert_eq!(result["layer"], "source");
+            }
+            let data = said.data();
+            assert_eq!((&data["runs"], &data["target"]["command"]), (&json!(0), &json!([])));
+        }
+    }
+}
+
+#[test]
+fn a_place_in_the_code_for_people() {
+    let folder = project("go/violating");
+    let said = folder.run(&["check", "--layer", "source", "--skip", "p2-src-output-format", "."]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let expected = "\
+! warn  p2-src-stray-print  should
+  nothing prints to standard output outside the output module
+  prints to standard output outside the output module
+    --> list/list.go:12:2
+  12 |     fmt.Println(fmt.Sprintf(`{\"name\": \"%s\"}`, name))
+     |     ^ prints to standard output outside the output module
+  help: ";
+    assert!(said.out.contains(expected), "{}", said.out);
+    assert!(said.out.ends_with("0 runs\nnext: agentnative explain p2-src-output-config\n"), "{}", said.out);
+}
+
+#[test]
+fn what_is_not_built_is_read_all_the_same() {
+    let folder = project("python/conforming");
+    write(
+        &folder,
+        &[("README.md", "Exit codes: 0 success, 1 error, 2 usage, 77 permission, 78 configuration\n")],
+    );
+    let said = folder.run(&["check", "--layer", "source,project", "--json", "."]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    assert_eq!(
+        (said.status("p2-src-stray-print"), said.status("p2-exit-documented")),
+        ("pass".into(), "pass".into())
+    );
+    let note = said.data()["notes"][0].as_str().unwrap().to_owned();
+    assert!(note.starts_with("nothing was run: `conforming` is not built (run `"), "{note}");
+    // Without the README the help would have to be seen.
+    fs::remove_file(folder.path().join("README.md")).unwrap();
+    let said = folder.run(&["check", "--layer", "source", "--layer", "project", "--strict", "--json", "."]);
+    assert_eq!((said.code, said.status("p2-exit-documented")), (Some(1), "unverified".into()));
+    // A check of what the program does needs the program.
+    assert_eq!(folder.run(&["check", "."]).code, Some(78));
+}
+
+#[test]
+fn a_program_alone_has_no_code() {
+    let folder = Folder::demo("");
+    for subject in [&["./cli"][..], &["--", "./cli"], &["--command", "sh"]] {
+        let said = folder.run(&[&["check", "--layer", "source", "--json"], subject].concat());
+        assert_eq!(said.code, Some(0), "{said:?}");
+        for result in results(&said) {
+            assert_eq!(result["status"], "not-applicable", "{subject:?}");
+            assert!(result["message"].as_str().unwrap().contains("name the project's folder"));
+        }
+    }
+    // Its help alone cannot show that no README tells what the help does not.
+    let said = folder.run(&["check", "--layer", "project", "--json", "./cli"]);
+    assert_eq!(
+        (said.status("p2-exit-documented"), said.status("p2-schema-file")),
+        ("pass".into(), "not-applicable".into())
+    );
+    let silent = Folder::with("echo hello\n");
+    let said = silent.run(&["check", "--layer", "project", "--json", "./cli"]);
+    assert_eq!((said.code, said.status("p2-exit-documented")), (Some(0), "unverified".into()));
+}
+
+#[test]
+fn help_and_schema_are_those_that_the_target_prints() {
+    let folder = Folder::with(
+        "case $1 in\n--help) echo 'exit codes: 0 success, 2 usage';;\nschema) echo '{\"type\":\"object\"}';;\n*) exit 2;;\nesac\n",
+    );
+    let config = "[target]\ncommand = ['./cli']\nschema = ['schema']\nexit_codes = [0, 2]\n";
+    write(&folder, &[("agentnative.toml", config), ("schemas/a.schema.json", "{ \"type\": \"object\" }\n")]);
+    let run = || folder.run(&["check", "--layer", "project", "--json", "."]);
+    let said = run();
+    assert_eq!(
+        (said.status("p2-exit-documented"), said.status("p2-schema-file")),
+        ("pass".into(), "pass".into())
+    );
+    assert_eq!(said.data()["runs"], 2, "the help and the schema, and no more");
+
+    write(
+        &folder,
+        &[
+            ("agentnative.toml", &config.replace("0, 2", "0, 2, 77")),
+            ("schemas/a.schema.json", "{\"type\":\"array\"}"),
+        ],
+    );
+    let said = run();
+    assert_eq!((said.code, said.status("p2-exit-documented")), (Some(1), "fail".into()));
+    let [_, schema] = &results(&said)[..] else { panic!("{said:?}") };
+    assert_eq!(
+        (&schema["status"], &schema["evidence"][0]["file"]),
+        (&json!("warn"), &json!("schemas/a.schema.json"))
+    );
+    assert!(schema["message"].as_str().unwrap().contains("/type"), "{schema:#}");
+}
+
+#[test]
+fn the_configuration_names_the_output_modules() {
+    let folder = Folder::new();
+    write(
+        &folder,
+        &[
+            ("Cargo.toml", "[package]\nname = \"tool\"\n"),
+            ("src/main.rs", "fn main() {}\n"),
+            ("src/pages.rs", "pub fn show() { println!(\"x\"); }\n"),
+            ("src/shape/a.rs", "pub fn show() { println!(\"x\"); }\n"),
+            ("src/output.rs", "pub fn show() { println!(\"x\"); }\n"),
+        ],
+    );
+    assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["src/pages.rs:1", "src/shape/a.rs:1"]);
+    write(
+        &folder,
+        &[("agentnative.toml", "[target]\noutput_modules = [\"./src/pages.rs\", \"src/shape/\"]\n")],
+    );
+    assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["src/output.rs:1"]);
+    for (value, words) in [
+        ("[\"src/none\"]", "cannot read `src/none`"),
+        ("[\"../elsewhere\"]", "is not below this file"),
+        ("[\"\"]", "is not below this file"),
+        ("\"src\"", "expected an array of files and folders of the code"),
+        ("[1]", "expected a file or folder of the code"),
+    ] {
+        write(&folder, &[("agentnative.toml", &format!("[target]\noutput_modules = {value}\n"))]);
+        let said = folder.run(&STRAY);
+        assert_eq!(said.code, Some(78));
+        let issue = said.error()["issues"][0]["message"].as_str().unwrap().to_owned();
+        assert!(issue.contains(words), "{issue}");
+        assert_eq!(said.error()["issues"][0]["line"], 2);
+    }
+}
+
+#[test]
+fn the_package_that_builds_the_target_is_looked_at() {
+    let folder = Folder::new();
+    let print = "fn main() { run(); }\nfn run() { println!(\"x\"); }\n";
+    write(
+        &folder,
+        &[
+            ("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"3\"\n"),
+            ("crates/one/Cargo.toml", "[package]\nname = \"one\"\nedition = \"2024\"\n"),
+            ("crates/one/src/main.rs", print),
+            ("crates/two/Cargo.toml", "[package]\nname = \"two\"\nedition = \"2024\"\n"),
+            ("crates/two/src/main.rs", print),
+        ],
+    );
+    let said = folder.run(&STRAY);
+    assert_eq!(
+        (said.code, said.error()["message"].as_str()),
+        (Some(78), Some("there are several programs: `one`, `two`"))
+    );
+    let said = folder.run(&[&STRAY[..], &["--bin", "two"]].concat());
+    assert_eq!(places(&said, "p2-src-stray-print"), ["crates/two/src/main.rs:2"]);
+    assert_eq!(said.data()["target"], json!({ "name": "two", "command": [], "project": "." }));
+    let said = folder.run(&["check", "--check", "p2-src-stray-print", "--json", "crates/one"]);
+    assert_eq!(places(&said, "p2-src-stray-print"), ["src/main.rs:2"]);
+    // A configured command is built by the package that declares it.
+    write(&folder, &[("agentnative.toml", "[target]\ncommand = ['./target/debug/one']\n")]);
+    assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["crates/one/src/main.rs:2"]);
+}
+
+#[test]
+fn waivers_in_the_code_are_told() {
+    let folder = Folder::new();
+    let code = "def f():\n    print(1)  # agentnative-ignore p2-src-stray-print: the banner, asked for\n";
+    write(
+        &folder,
+        &[("tool/listing.py", code), ("tool/more.py", "print(1)  # agentnative-ignore p2-src-exit-codes:\n")],
+    );
+    let said = folder.run(&STRAY);
+    assert_eq!(places(&said, "p2-src-stray-print"), ["tool/more.py:1"]);
+    let notes = said.data()["notes"].to_string();
+    assert!(
+        notes.contains("tool/listing.py:2: p2-src-stray-print is waived: the banner, asked for"),
+        "{notes}"
+    );
+    assert!(
+        notes.contains("tool/more.py:1: the waiver of p2-src-exit-codes does not count without a reason"),
+        "{notes}"
+    );
+    fs::remove_file(folder.path().join("tool/more.py")).unwrap();
+    assert_eq!(folder.run(&STRAY).status("p2-src-stray-print"), "waived");
+    write(
+        &folder,
+        &[
+            ("tool/listing.py", "print(1)\n"),
+            ("agentnative.toml", "[[waiver]]\ncheck = 'p2-src-stray-print'\nreason = 'to be mended'\n"),
+        ],
+    );
+    assert_eq!(folder.run(&STRAY).status("p2-src-stray-print"), "waived");
+}
+
+#[test]
+fn a_recording_holds_what_was_found_in_the_code() {
+    let folder = project("rust/violating");
+    let with = |flags: &[&str]| folder.run(&[&["check", "--json"], flags].concat());
+    let live = with(&["--layer", "source,project", "--record", "seen", "."]);
+    fs::remove_dir_all(folder.path().join("src")).unwrap();
+    assert_eq!(with(&["--layer", "source,project", "--replay", "seen"]), live);
+    assert_eq!(results(&live).len(), 9);
+
+    // Of other rules than those of now, nothing is said.
+    let text = folder.read("seen");
+    let mut head: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    head["facts"]["rules"]["p2-src-stray-print"] = json!(1);
+    folder.write("older", format!("{head}\n"));
+    let older = with(&["--layer", "source", "--replay", "older"]);
+    assert!(results(&older).iter().all(|result| result["status"] == "unverified"), "{older:?}");
+
+    // A recording without code says so, and is no pass.
+    let demo = Folder::demo("");
+    demo.write("agentnative.toml", "[target]\ncommand = ['./cli']\n");
+    demo.run(&["check", "--check", "p2-exit-usage", "--record", "seen", "."]);
+    let said = demo.run(&["check", "--replay", "seen", "--json", "--layer", "source"]);
+    for result in results(&said) {
+        assert_eq!(result["status"], "unverified");
+        assert!(result["message"].as_str().unwrap().contains("the recording holds nothing of the code"));
+    }
+}
+
+#[test]
+fn explain_shows_the_snippets_of_each_language() {
+    let said = super::support::run(&["explain", "p2-src-stray-print"]);
+    for words in [
+        "\nRust\n",
+        "\nGo\n",
+        "  Conforms  src/output.rs\n",
+        "  Warns  src/list.rs\n",
+        "println!(\"{name}\");\n",
+        "not covered: ",
+    ] {
+        assert!(said.out.contains(words), "{words:?} in\n{}", said.out);
+    }
+}

@@ -1,0 +1,380 @@
+//! The source checks: their snippets one by one, walking, projects, waivers.
+
+use agentnative::judge::source::{Code, judge, notes};
+use agentnative::report::catalogue::{Check, checks};
+use agentnative::report::{CheckResult, Language, Snippet, Status};
+use agentnative::source::{Facts, Rules, Why, scan};
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+use tempfile::TempDir;
+
+/// A package with these files.
+fn package(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (file, text) in files {
+        write(folder.path(), file, text.as_bytes());
+    }
+    folder
+}
+
+fn write(folder: &Path, file: &str, bytes: &[u8]) {
+    let path = folder.join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
+}
+
+fn facts(folder: &Path) -> Facts {
+    static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of(checks()));
+    scan(folder, &RULES).unwrap()
+}
+
+/// The verdict of one check on a package.
+fn verdict(id: &str, facts: &Facts, output: &[String]) -> CheckResult {
+    let check = source_checks().find(|check| check.id == id).unwrap();
+    let code = Code { facts, checks: checks(), output };
+    judge(&code, &[check]).pop().unwrap()
+}
+
+fn source_checks() -> impl Iterator<Item = &'static Check> {
+    checks().iter().filter(|check| check.source.is_some())
+}
+
+/// Each snippet of each check, with what is wrong with it.
+fn snippets(wrong: impl Fn(&Check, Language, &Snippet, bool) -> Option<String>) {
+    let mut all = Vec::new();
+    for check in source_checks() {
+        for (language, rules) in &check.source.as_ref().unwrap().languages {
+            let good = rules.good.iter().map(|snippet| (snippet, true));
+            for (snippet, good) in good.chain(rules.bad.iter().map(|snippet| (snippet, false))) {
+                if let Some(what) = wrong(check, *language, snippet, good) {
+                    all.push(format!("{} {}: {what}\n{}", check.id, language.name(), snippet.code));
+                }
+            }
+        }
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+#[test]
+fn bad_snippets_fire_and_good_ones_are_silent() {
+    snippets(|check, _, snippet, good| {
+        let folder = package(&[(&snippet.file, &snippet.code)]);
+        let facts = facts(folder.path());
+        if !facts.skipped.is_empty() {
+            return Some(format!("the snippet is skipped: {:?}", facts.skipped));
+        }
+        let result = verdict(&check.id, &facts, &[]);
+        match (good, result.status) {
+            (true, Status::Pass | Status::Unverified) | (false, Status::Warn | Status::Fail) => None,
+            (true, status) => Some(format!("noisy: {status:?} {} {:#?}", result.message, result.evidence)),
+            (false, status) => Some(format!("missing: {status:?} {}", result.message)),
+        }
+    });
+}
+
+#[test]
+fn snippets_are_of_their_language_and_matches_hold_their_words() {
+    snippets(|_, language, snippet, _| {
+        let folder = package(&[(&snippet.file, &snippet.code)]);
+        let facts = facts(folder.path());
+        if facts.files.keys().collect::<Vec<_>>() != [&language] {
+            return Some(format!("it is {:?}", facts.files));
+        }
+        facts.matches.iter().find_map(|found| {
+            let check = checks().iter().find(|check| check.id == found.check).unwrap();
+            let rules = &check.source.as_ref().unwrap().languages[&language].rules;
+            let rule = rules.iter().find(|rule| rule.name == found.rule).unwrap();
+            let text = &snippet.code[found.span.range.clone()];
+            let holds =
+                rule.of.is_some() || rule.words.iter().any(|word| text.contains(word.trim_matches('*')));
+            (!holds).then(|| format!("the match of {} holds none of its words: {text}", rule.name))
+        })
+    });
+}
+
+#[test]
+fn every_source_check_is_whole() {
+    let mut count = 0;
+    for check in source_checks() {
+        count += 1;
+        let source = check.source.as_ref().unwrap();
+        assert_eq!(source.languages.len(), Language::ALL.len(), "{}: a language is missing", check.id);
+        for (language, rules) in &source.languages {
+            let at = format!("{} {}", check.id, language.name());
+            assert!(
+                !rules.good.is_empty() && !rules.bad.is_empty(),
+                "{at}: both kinds of snippet are needed"
+            );
+            assert!(!rules.not_covered.is_empty(), "{at}: say what is not covered");
+            let mut names: Vec<_> = rules.rules.iter().map(|rule| &rule.name).collect();
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), rules.rules.len(), "{at}: a rule's name is used twice");
+            for rule in &rules.rules {
+                assert_eq!(rule.words.is_empty(), rule.of.is_some(), "{at} {}: words, or `of`", rule.name);
+                let about = rule.of.as_ref().is_none_or(|of| rules.rules.iter().any(|rule| rule.name == *of));
+                assert!(about, "{at} {}: `of` names no rule", rule.name);
+            }
+        }
+    }
+    assert_eq!(count, 7);
+}
+
+#[test]
+fn only_the_programs_own_code_is_looked_at() {
+    let print = "pub fn f() { println!(\"x\"); }\n";
+    let folder = package(&[
+        ("Cargo.toml", "[package]\nname = \"tool\"\n"),
+        (".gitignore", "/src/ignored.rs\n"),
+        ("src/main.rs", "fn main() { println!(\"x\"); }\n"),
+        ("src/ignored.rs", print),
+        ("src/.hidden/a.rs", print),
+        ("src/pb.rs", "// @generated by a program\npub fn f() { println!(\"x\"); }\n"),
+        ("src/list/tests.rs", print),
+        (
+            "src/inner.rs",
+            "#[cfg(test)]\n/// Docs.\nmod tests { fn f() { println!(\"x\"); } }\n#[test]\nfn t() { println!(\"x\"); }\n",
+        ),
+        ("tests/a.rs", print),
+        ("benches/a.rs", print),
+        ("examples/a.rs", print),
+        ("build.rs", print),
+        ("target/debug/a.rs", print),
+        ("vendor/other/src/lib.rs", print),
+        ("assets/a.rs", print),
+        ("crates/other/Cargo.toml", "[package]\nname = \"other\"\n"),
+        ("crates/other/src/main.rs", print),
+        ("docs/tool.py", "print(1)\n"),
+    ]);
+    let facts = facts(folder.path());
+    assert_eq!(facts.files.keys().collect::<Vec<_>>(), [&Language::Rust]);
+    let result = verdict("p2-src-stray-print", &facts, &[]);
+    let files: Vec<_> = result.evidence.iter().map(|evidence| evidence.file.clone().unwrap()).collect();
+    assert_eq!(files, ["src/main.rs"]);
+    assert_eq!((facts.left.aside, facts.left.generated), (6, 1));
+    assert!(facts.skipped.is_empty(), "{:?}", facts.skipped);
+}
+
+#[test]
+fn what_cannot_be_read_is_skipped_and_said() {
+    let folder = package(&[
+        ("src/good.py", "import sys\nsys.stderr.write('x')\n"),
+        ("src/broken.py", "def f(:\n    print(1\n"),
+    ]);
+    write(folder.path(), "src/binary.py", b"print(1)\0\x01");
+    write(folder.path(), "src/latin.py", b"# one\nprint('\xe9')\n");
+    write(folder.path(), "src/bom.py", b"\xef\xbb\xbfprint('x')\n");
+    let huge = fs::File::create(folder.path().join("src/huge.py")).unwrap();
+    huge.set_len(100 << 20).unwrap();
+    write(
+        folder.path(),
+        "src/deep.py",
+        format!("print({}1{})\n", "(".repeat(50_000), ")".repeat(50_000)).as_bytes(),
+    );
+    let facts = facts(folder.path());
+    let why = |file: &str| {
+        let skipped = facts.skipped.iter().find(|skipped| skipped.file == file);
+        skipped.map(|skipped| skipped.why.clone())
+    };
+    assert_eq!(why("src/broken.py"), Some(Why::Broken(1)));
+    assert_eq!(why("src/binary.py"), Some(Why::Binary));
+    assert_eq!(why("src/latin.py"), Some(Why::NotUtf8(2)));
+    assert_eq!(why("src/huge.py"), Some(Why::TooLarge(100 << 20)));
+    assert_eq!(why("src/good.py"), None);
+    assert_eq!(why("src/bom.py"), None);
+    assert_eq!(facts.files[&Language::Python], 7);
+
+    let code = Code { facts: &facts, checks: checks(), output: &[] };
+    let said = notes(&code).join("\n");
+    assert!(said.contains("src/binary.py (binary)"), "{said}");
+    // Nothing ends the process in what could be read; that is no pass.
+    let exits = verdict("p2-src-exit-in-library", &facts, &[]);
+    assert_eq!(exits.status, Status::Unverified, "{}", exits.message);
+    assert!(exits.message.contains("skipped"), "{}", exits.message);
+    // What was found is found all the same.
+    let prints = verdict("p2-src-stray-print", &facts, &[]);
+    assert_eq!(prints.status, Status::Warn);
+    let first = &prints.evidence[0];
+    assert_eq!((first.file.as_deref(), first.line, first.column), (Some("src/bom.py"), Some(1), Some(1)));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed_and_pipes_not_opened() {
+    let folder = package(&[("src/a.py", "print(1)\n"), ("elsewhere/b.py", "x = 1\n")]);
+    std::os::unix::fs::symlink("..", folder.path().join("src/loop")).unwrap();
+    std::os::unix::fs::symlink("a.py", folder.path().join("src/link.py")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.path().join("src/dangling.py")).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        folder.path().join("src/pipe.py"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    let facts = facts(folder.path());
+    assert_eq!(facts.left.links, 3);
+    assert_eq!(facts.files[&Language::Python], 2);
+    assert!(facts.skipped.is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn unreadable_files_are_skipped() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = package(&[("src/a.py", "print(1)\n")]);
+    let path = folder.path().join("src/a.py");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    if fs::read(&path).is_ok() {
+        eprintln!("skipped: this user may read every file");
+        return;
+    }
+    let facts = facts(folder.path());
+    assert!(matches!(facts.skipped[..], [ref skipped] if matches!(skipped.why, Why::Unreadable(_))));
+}
+
+#[test]
+fn a_comment_waives_one_line_and_needs_a_reason() {
+    let folder = package(&[(
+        "src/list.rs",
+        "pub fn f() {\n\
+         \x20   println!(\"a\"); // agentnative-ignore p2-src-stray-print: shown while it starts\n\
+         \x20   // agentnative-ignore p2-src-stray-print: the next line\n\
+         \x20   println!(\"b\");\n\
+         \x20   println!(\"agentnative-ignore p2-src-stray-print: no comment\");\n\
+         \x20   println!(\"c\"); // agentnative-ignore p2-src-stray-print\n\
+         \x20   println!(\"d\"); // agentnative-ignore p2-src-exit-codes: another check\n\
+         \x20   println!(\"e\"); // ast-grep-ignore\n\
+         }\n",
+    )]);
+    let seen = facts(folder.path());
+    let result = verdict("p2-src-stray-print", &seen, &[]);
+    let lines: Vec<_> = result.evidence.iter().map(|evidence| evidence.line.unwrap()).collect();
+    assert_eq!((result.status, lines), (Status::Warn, vec![5, 6, 7, 8]));
+    let code = Code { facts: &seen, checks: checks(), output: &[] };
+    let said = notes(&code);
+    assert_eq!(said.len(), 4, "{said:#?}");
+    assert!(
+        said[0].contains("src/list.rs:2: p2-src-stray-print is waived: shown while it starts"),
+        "{said:#?}"
+    );
+    assert!(said[2].contains("src/list.rs:6: the waiver of p2-src-stray-print does not count"), "{said:#?}");
+    assert!(said[3].contains("src/list.rs:7: the waiver of p2-src-exit-codes is not needed"), "{said:#?}");
+
+    let folder = package(&[(
+        "src/list.py",
+        "print('a')  # agentnative-ignore p2-src-stray-print: a page for people\n",
+    )]);
+    let result = verdict("p2-src-stray-print", &facts(folder.path()), &[]);
+    assert_eq!(result.status, Status::Waived);
+    assert!(result.message.contains("a page for people"), "{}", result.message);
+}
+
+#[test]
+fn the_output_module_is_found_and_can_be_named() {
+    let folder = package(&[
+        ("Cargo.toml", "[package]\nname = \"tool\"\n"),
+        ("src/main.rs", "fn main() {}\n"),
+        (
+            "src/shape.rs",
+            "pub struct Shape { pub format: Format, pub quiet: bool }\n\
+             impl Shape { pub fn emit(&self) { println!(\"x\"); } }\n\
+             pub fn show() { println!(\"y\"); }\n",
+        ),
+        ("src/pages.rs", "pub fn page() { println!(\"z\"); }\n"),
+    ]);
+    let facts = facts(folder.path());
+    let files = |output: &[String]| {
+        let result = verdict("p2-src-stray-print", &facts, output);
+        result.evidence.into_iter().map(|evidence| evidence.file.unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(files(&[]), ["src/pages.rs"]);
+    assert_eq!(files(&["src/pages.rs".to_owned()]), ["src/shape.rs", "src/shape.rs"]);
+    assert_eq!(verdict("p2-src-stray-print", &facts, &["src".to_owned()]).status, Status::Pass);
+}
+
+#[test]
+fn the_linted_package_is_the_one_that_builds_the_target() {
+    let folder = package(&[
+        (
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"crates/*\"]\n[workspace.dependencies]\ncore = { path = \"crates/core\" }\n",
+        ),
+        ("crates/cli/Cargo.toml", "[package]\nname = \"cli\"\n[dependencies]\ncore = { workspace = true }\n"),
+        ("crates/cli/src/main.rs", "fn main() { println!(\"x\"); }\n"),
+        ("crates/core/Cargo.toml", "[package]\nname = \"core\"\n[dependencies]\nserde_json = \"1\"\n"),
+        ("crates/core/src/lib.rs", "pub fn f() { println!(\"x\"); }\n"),
+        ("web/package.json", "{\"name\": \"web\", \"version\": \"1.0.0\", \"bin\": \"./cli.js\"}"),
+        ("web/cli.js", "console.log(JSON.stringify({}));\n"),
+        ("web/helper", "#!/usr/bin/env node\nprocess.exit(3);\n"),
+    ]);
+    let cli = facts(&folder.path().join("crates/cli"));
+    assert_eq!(verdict("p2-src-stray-print", &cli, &[]).evidence.len(), 1);
+    // The library that the CLI is built with may have what it lacks itself.
+    let json = verdict("p2-src-json-library", &cli, &[]);
+    assert_eq!((json.status, json.message.contains("core")), (Status::Unverified, true), "{}", json.message);
+
+    let whole = facts(folder.path());
+    assert_eq!(whole.files.len(), 2, "a workspace without a package of its own is all of them");
+    let web = facts(&folder.path().join("web"));
+    assert_eq!(web.files.keys().collect::<Vec<_>>(), [&Language::TypeScript]);
+    assert_eq!(verdict("p2-src-json-library", &web, &[]).status, Status::Pass);
+    assert_eq!(verdict("p2-src-exit-in-library", &web, &[]).status, Status::Pass);
+}
+
+#[test]
+fn without_code_nothing_is_applicable() {
+    let folder = package(&[("tool.sh", "echo hello\n"), ("README.md", "A tool.\n")]);
+    let facts = facts(folder.path());
+    for check in source_checks() {
+        let result = verdict(&check.id, &facts, &[]);
+        assert_eq!(result.status, Status::NotApplicable, "{}: {}", check.id, result.message);
+    }
+    assert!(scan(&folder.path().join("tool.sh"), &Rules::of(checks())).is_err());
+}
+
+#[test]
+fn evidence_names_the_span_and_shows_the_line() {
+    let folder = package(&[("src/list.py", "def f():\n\té = print(\n        'x')\n")]);
+    let result = verdict("p2-src-stray-print", &facts(folder.path()), &[]);
+    let evidence = &result.evidence[0];
+    assert_eq!((evidence.line, evidence.column), (Some(2), Some(6)));
+    assert_eq!((evidence.end_line, evidence.end_column), (Some(3), Some(13)));
+    assert_eq!(evidence.excerpt.as_deref(), Some("\té = print("));
+    assert_eq!(evidence.caret, Some(5));
+    let folder = package(&[("src/list.py", "def f():\r\n    print(1)\r\n")]);
+    let crlf = verdict("p2-src-stray-print", &facts(folder.path()), &[]);
+    assert_eq!(crlf.evidence[0].excerpt.as_deref(), Some("    print(1)"));
+    let json = serde_json::to_value(evidence).unwrap();
+    assert_eq!(json["file"], "src/list.py");
+    assert!(json.get("probe").is_none() && json.get("variant").is_none());
+}
+
+#[test]
+fn conforming_projects_pass_and_violating_ones_fail_every_check() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sources");
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for language in fs::read_dir(&root).unwrap() {
+        for project in fs::read_dir(language.unwrap().path()).unwrap() {
+            let project = project.unwrap().path();
+            let expected = if project.ends_with("conforming") { Status::Pass } else { Status::Warn };
+            let facts = facts(&project);
+            count += 1;
+            for check in source_checks() {
+                let result = verdict(&check.id, &facts, &[]);
+                if result.status != expected {
+                    let name = project.strip_prefix(&root).unwrap().display();
+                    wrong.push(format!(
+                        "{name}: {} {:?}: {} {:#?}",
+                        check.id, result.status, result.message, result.evidence
+                    ));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(count, 2 * Language::ALL.len());
+}
