@@ -8,11 +8,13 @@ mod about;
 mod chunks;
 #[expect(clippy::module_inception, reason = "the file of the type that the room is named for")]
 mod contract;
+mod cut;
 mod ending;
 mod examine;
 mod facts;
 mod finding;
 mod flat;
+pub mod infer;
 mod judge;
 mod read;
 mod read_rule;
