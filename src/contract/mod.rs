@@ -8,12 +8,14 @@ mod about;
 mod chunks;
 #[expect(clippy::module_inception, reason = "the file of the type that the room is named for")]
 mod contract;
+mod cut;
 pub mod diff;
 mod ending;
 mod examine;
 mod facts;
 mod finding;
 mod flat;
+pub mod infer;
 mod judge;
 mod promise;
 mod read;

@@ -18,13 +18,15 @@ pub(super) struct Walker<'a> {
     pub new: Expander<'a>,
     /// What came of a pair, by where its schemas are; nothing while it is compared.
     known: HashMap<(Vec<usize>, Vec<usize>), Option<Rc<Vec<Found>>>>,
+    /// The same for pairs of alternatives.
+    pairs: HashMap<(String, String), Option<Rc<Vec<Found>>>>,
     depth: usize,
 }
 
 impl<'a> Walker<'a> {
     pub fn new(old: &'a Value, new: &'a Value) -> Self {
         let (old, new) = (Expander { root: old }, Expander { root: new });
-        Self { old, new, known: HashMap::new(), depth: 0 }
+        Self { old, new, known: HashMap::new(), pairs: HashMap::new(), depth: 0 }
     }
 
     /// What changed from one node to the other.
@@ -124,6 +126,19 @@ impl<'a> Walker<'a> {
 
     /// Compares one alternative with another of the same type.
     pub fn pair(&mut self, kind: Kind, old: &Alt<'a>, new: &Alt<'a>) -> Vec<Found> {
+        let key = (identity(old), identity(new));
+        match self.pairs.get(&key) {
+            Some(Some(found)) => return found.to_vec(),
+            Some(None) => return Vec::new(),
+            None => {}
+        }
+        self.pairs.insert(key.clone(), None);
+        let found = self.compared(kind, old, new);
+        self.pairs.insert(key, Some(Rc::new(found.clone())));
+        found
+    }
+
+    fn compared(&mut self, kind: Kind, old: &Alt<'a>, new: &Alt<'a>) -> Vec<Found> {
         let mut out = Vec::new();
         if let (Some(before), Some(after)) = (&old.values, &new.values) {
             // Whole documents that are listed.
@@ -222,6 +237,18 @@ pub(super) fn whole(expander: &Expander<'_>, alt: &Alt<'_>) -> Value {
         schema["properties"] = Value::Object(tags.collect());
     }
     schema
+}
+
+/// What tells an alternative from others: the schemas that say something in it, not those that lead there.
+fn identity(alt: &Alt<'_>) -> String {
+    let leads = |schema: &Value| {
+        let only = |key: &String| {
+            ["$ref", "allOf", "anyOf", "oneOf", "$defs", "definitions"].contains(&key.as_str())
+        };
+        alt.conditions.is_empty() && schema.as_object().is_some_and(|members| members.keys().all(only))
+    };
+    let said: Vec<&Value> = alt.sources.iter().copied().filter(|schema| !leads(schema)).collect();
+    format!("{} {} {:?} {:?} {:?}", alt.kinds, alt.integer, addresses(&said), alt.tags, alt.values)
 }
 
 fn addresses(node: &Node<'_>) -> Vec<usize> {
