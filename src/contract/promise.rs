@@ -1,9 +1,10 @@
 //! What one output promises, however that was learnt.
 
+use super::contract::Contract;
 use super::spec::{Framing, Payload};
 use crate::report::{OutputFormat, Stream};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// What one output of a target promises: of one probe in one format, or of no probe in particular.
@@ -102,4 +103,49 @@ pub struct Errors {
     /// The schema of the error object; none where nothing is known of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
+}
+
+impl Promise {
+    /// What a contract, or a schema that stands for one, promises.
+    pub fn of_contract(contract: &Contract) -> Self {
+        let spec = &contract.spec;
+        let home = contract.sources.home();
+        let refer = |reference: &String| {
+            let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+            json!({ "$ref": format!("{}#{fragment}", home.uri(file)) })
+        };
+        let about = contract.about();
+        let named = |rule: &crate::contract::AboutRule| spec.rules.iter().any(|own| own.id == rule.id);
+        let rules = about.rules.into_iter().filter(named).map(|rule| (rule.id, rule.detail)).collect();
+        Self {
+            framing: Some(spec.framing),
+            schema: spec.schema.as_ref().map(refer),
+            documents: contract
+                .sources
+                .files()
+                .into_iter()
+                .map(|(uri, file)| (uri, file.value.clone()))
+                .collect(),
+            events: spec.events.as_ref().map(|events| Events {
+                discriminator: events.discriminator.text.clone(),
+                closed: !events.allow_unknown,
+                types: events.schemas.iter().map(|(name, schema)| (name.clone(), refer(schema))).collect(),
+                first: events.first.clone(),
+                last: events.last.clone(),
+                order: Vec::new(),
+            }),
+            exits: spec
+                .conditions
+                .iter()
+                .map(|condition| Exit {
+                    condition: Some(condition.name.clone()),
+                    codes: condition.exit.clone(),
+                    stdout: Some(condition.payload),
+                })
+                .collect(),
+            errors: spec.errors.map(|stream| Errors { stream, schema: None }),
+            rules,
+            ..Self::default()
+        }
+    }
 }

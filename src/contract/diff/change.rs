@@ -47,6 +47,9 @@ pub struct Change {
     /// The type of event that it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
+    /// It is in the error object, not in the data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_error: bool,
     /// RFC 6901 pointer into the output; `*` stands for each element of an array and for each key of a map.
     pub pointer: String,
     /// What was promised, as far as it changed.
