@@ -1,13 +1,13 @@
 //! `agentnative check`
 
+use super::live::{self, Told};
 use super::verdicts::{judged, unmet};
-use super::{bound, code, runs, select, subject};
+use super::{bound, runs, select, subject};
 use crate::error::{Error, Result};
 use crate::output::{Output, OutputConfig, OutputFormat, RENDERERS, Renderer, View};
 use crate::probe::Recording;
-use crate::report::catalogue::Check;
 use crate::report::{Layer, Report};
-use crate::run::{Runner, RunnerOptions};
+use crate::report::catalogue::Check;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -89,7 +89,23 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, executable: &Path) -> Re
     let record = args.record.as_ref().map(|path| Ok::<_, Error>((path, create(path)?))).transpose()?;
     let (recording, signal) = match &args.replay {
         Some(path) => (replay(path, &args, &checks, output)?, None),
-        None => live(&args, &checks, output, executable)?,
+        None => {
+            let call = live::Call {
+                subject: &args.subject,
+                probes: &args.probe,
+                contract: args.contract.as_deref(),
+                timeout: args.timeout,
+                jobs: args.jobs,
+            };
+            let live = call.make(&checks, executable, &mut |told| match told {
+                Told::Start(target, count) => runs::start(target, &checks, count, output),
+                Told::Ended(observation, nth, count) => {
+                    output.progress(&format!("{nth}/{count} {}", observation.key.probe));
+                    runs::ended(observation, output)
+                }
+            })?;
+            (live.recording, live.signal)
+        }
     };
     output.clear_progress();
     if let Some((path, file)) = record {
@@ -133,34 +149,4 @@ fn replay(path: &Path, args: &CheckArgs, checks: &[&Check], output: &mut Output)
         runs::ended(observation, output)?;
     }
     Ok(recording)
-}
-
-/// What was seen, and the signal that told us to stop.
-fn live(
-    args: &CheckArgs,
-    checks: &[&Check],
-    output: &mut Output,
-    executable: &Path,
-) -> Result<(Recording, Option<i32>)> {
-    let has = |layer| checks.iter().any(|check| check.layer == layer);
-    let (behavioral, source, project) = (has(Layer::Behavioral), has(Layer::Source), has(Layer::Project));
-    let mut options = RunnerOptions::new(executable);
-    options.jobs = args.jobs.map_or(options.jobs, std::num::NonZeroUsize::get);
-    let mut runner = Runner::new(options)?;
-    let subject::Found { config, target, code } =
-        subject::find(&args.subject, &mut runner, behavioral || project, source || project)?;
-    let root = config.as_ref().map(|config| config.root.clone());
-    let (mut recording, signal) = match (target.transpose(), &code) {
-        (Ok(Some(target)), _) => runs::make(args, checks, target, config, &mut runner, output)?,
-        // What is not built can be read all the same.
-        (without, Some(code)) if !behavioral => {
-            (runs::none(code, without.err().as_ref(), checks, config, output)?, None)
-        }
-        (Err(error), _) => return Err(error),
-        (Ok(None), _) => return Err(Error::general("there is neither a program nor code to look at")),
-    };
-    if let Some(code) = &code {
-        code::read(code, root.as_deref(), source, project, &mut recording)?;
-    }
-    Ok((recording, signal))
 }

@@ -1,6 +1,7 @@
 //! `agentnative contract`
 
 use super::contract_tree::tree;
+use super::infer::{self, InferArgs};
 use crate::contract::{About, Contract, Framing, names};
 use crate::error::Result;
 use crate::output::{Cell, Output, OutputFormat, Page, Tone};
@@ -21,6 +22,8 @@ enum ContractCommand {
     List,
     /// Show what a contract says: shape, rules, exit codes, channel, findings.
     Show(ShowArgs),
+    /// Infer a JSON Schema from sample documents or JSON lines.
+    Infer(InferArgs),
 }
 
 #[derive(clap::Args)]
@@ -56,6 +59,7 @@ pub(super) fn run(args: &ContractArgs, output: &mut Output) -> Result<u8> {
     match &args.command {
         ContractCommand::List => list(output)?,
         ContractCommand::Show(args) => show(args, output)?,
+        ContractCommand::Infer(args) => infer::run(args, output)?,
     }
     Ok(0)
 }

@@ -1,18 +1,13 @@
 //! `agentnative validate`
 
+use super::inputs::{inputs, is_lines, name, open, progress_line, threads};
 use crate::contract::{Contract, Ending, Finding, Framing, Settings, Validation, Verdict};
 use crate::error::{Error, Result};
 use crate::output::{Cell, Output, OutputFormat, Page, Tone};
-use crate::sanitize;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::thread;
-use walkdir::WalkDir;
 
 #[derive(clap::Args)]
 pub(super) struct ValidateArgs {
@@ -110,9 +105,7 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
         return Err(error.hint(format!("its conditions: {}", names.join(", "))));
     }
     let framing = args.framing.unwrap_or(contract.framing());
-    let jobs =
-        args.jobs.map_or_else(|| thread::available_parallelism().map_or(1, |n| n.get().min(8)), usize::from);
-    let settings = Settings { framing, max_errors: args.max_errors, ending, threads: jobs };
+    let settings = Settings { framing, max_errors: args.max_errors, ending, threads: threads(args.jobs) };
     let mut validation = Validation::new(&contract, settings);
     let mut files = Vec::new();
     for path in inputs(&args.files)? {
@@ -125,7 +118,7 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
             settings.threads = 1;
         }
         validation.set(settings);
-        let name = sanitize::lossless(path.as_os_str().as_bytes()).into_owned();
+        let name = name(&path);
         let mut progress = |bytes: u64| output.progress(&progress_line(&name, bytes, length));
         let verdict = validation.input(reader, &mut progress);
         output.clear_progress();
@@ -240,58 +233,4 @@ fn stream(file: &ValidatedFile, output: &mut Output) -> Result<()> {
         unknown_types: &file.unknown_types,
         unjudged: file.unjudged,
     })
-}
-
-fn progress_line(name: &str, bytes: u64, length: Option<u64>) -> String {
-    let megabytes = |bytes: u64| bytes as f64 / 1e6;
-    match length {
-        Some(length) => format!("{name}: {:.0} of {:.0} MB", megabytes(bytes), megabytes(length)),
-        None => format!("{name}: {:.0} MB", megabytes(bytes)),
-    }
-}
-
-/// The files, and those in the folders, sorted by name.
-fn inputs(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    if named.is_empty() {
-        return Ok(vec![PathBuf::from("-")]);
-    }
-    let mut inputs = Vec::new();
-    for path in named {
-        if path.as_os_str() == "-" || !path.is_dir() {
-            inputs.push(path.clone());
-            continue;
-        }
-        let before = inputs.len();
-        for entry in WalkDir::new(path).sort_by_file_name() {
-            let entry =
-                entry.map_err(|error| Error::usage(format!("cannot read {}: {error}", path.display())))?;
-            let data = entry.path().extension().is_some_and(|extension| extension == "json")
-                || is_lines(entry.path());
-            if entry.file_type().is_file() && data {
-                inputs.push(entry.into_path());
-            }
-        }
-        if inputs.len() == before {
-            return Err(Error::usage(format!(
-                "there is no *.json, *.jsonl or *.ndjson in {}",
-                path.display()
-            )));
-        }
-    }
-    Ok(inputs)
-}
-
-fn is_lines(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "jsonl" || extension == "ndjson")
-}
-
-/// The input, and its length where that is known.
-fn open(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
-    if path.as_os_str() == "-" {
-        return Ok((Box::new(io::stdin()), None));
-    }
-    let file =
-        File::open(path).map_err(|error| Error::usage(format!("cannot open {}: {error}", path.display())))?;
-    let length = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
-    Ok((Box::new(file), length))
 }

@@ -1,6 +1,7 @@
 //! JSON lines in chunks of whole lines: read ahead, examined by several threads, judged in order.
 
 use super::Contract;
+use super::cut::{Chunk, Cutter};
 use super::examine::{Examiner, offset, step};
 use super::facts::{Event, Fact};
 use super::finding::{Finding, Verdict};
@@ -15,26 +16,12 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Bytes of a chunk.
-const CHUNK: usize = 1 << 20;
-/// A line that is longer than this is not kept as a whole.
-const LONG: usize = 8 << 20;
-
 /// Lines that cannot be cut: the rest of the input has to be read as it comes.
 pub(super) struct Stopped<'r> {
     /// From the start of the first such chunk to the end of the input.
     pub rest: Box<dyn Read + 'r>,
     /// Where that is.
     pub base: Position,
-}
-
-/// Some whole lines, or the beginning of one that is too long.
-#[derive(Default)]
-struct Chunk {
-    bytes: Vec<u8>,
-    base: Option<Position>,
-    /// It is no whole lines.
-    cut: bool,
 }
 
 /// What a chunk comes to, before anything between events is judged.
@@ -60,41 +47,6 @@ struct Record {
     good: bool,
 }
 
-/// Cuts an input into chunks.
-struct Cutter<R> {
-    reader: R,
-    base: Position,
-    rest: Vec<u8>,
-    ended: bool,
-}
-
-impl<R: Read> Cutter<R> {
-    /// The next chunk in this buffer; none at the end.
-    fn next(&mut self, mut bytes: Vec<u8>) -> io::Result<Option<Chunk>> {
-        bytes.clear();
-        bytes.append(&mut self.rest);
-        let mut whole = 0;
-        while !self.ended && whole == 0 && bytes.len() <= LONG {
-            let from = bytes.len();
-            let room = if from == 0 { CHUNK } else { CHUNK.max(from) };
-            let read = (&mut self.reader).take(room as u64).read_to_end(&mut bytes)?;
-            self.ended = read < room;
-            whole = memchr::memrchr(b'\n', &bytes[from..]).map_or(0, |newline| from + newline + 1);
-        }
-        let cut = whole == 0 && !self.ended;
-        let end = if self.ended || cut { bytes.len() } else { whole };
-        self.rest.extend_from_slice(&bytes[end..]);
-        bytes.truncate(end);
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        let base = self.base;
-        self.base.offset += bytes.len() as u64;
-        self.base.line += memchr::memchr_iter(b'\n', &bytes).count() as u64;
-        Ok(Some(Chunk { bytes, base: Some(base), cut }))
-    }
-}
-
 /// Reads lines as long as they can be cut, and judges them.
 pub(super) fn read<'r, R: Read + Send + 'r>(
     validation: &mut Validation<'_>,
@@ -102,7 +54,7 @@ pub(super) fn read<'r, R: Read + Send + 'r>(
     verdict: &mut Verdict,
     progress: &mut dyn FnMut(u64),
 ) -> io::Result<Option<Stopped<'r>>> {
-    let mut cutter = Cutter { reader, base: Position::START, rest: Vec::new(), ended: false };
+    let mut cutter = Cutter::new(reader);
     let stopped = if validation.settings.threads < 2 {
         alone(validation, &mut cutter, verdict, progress)?
     } else {

@@ -39,6 +39,20 @@ impl Schema {
         Ok(Self { validator, flat, home: Home::Nowhere })
     }
 
+    /// The same, with formats held to be promises in every draft.
+    ///
+    /// # Errors
+    /// As [`Schema::compile`].
+    pub(super) fn compile_with_formats(schema: &Value) -> Result<Self> {
+        let sources = Sources::new(Home::Nowhere);
+        let refused = |error: ValidationError<'_>| Error::config(error.to_string());
+        let validator =
+            options::<SerdeJson>(&sources).should_validate_formats(true).build(schema).map_err(refused)?;
+        let flat =
+            options::<FlatJson>(&sources).should_validate_formats(true).build(schema).map_err(refused)?;
+        Ok(Self { validator, flat, home: Home::Nowhere })
+    }
+
     /// All ways in which `document` does not validate.
     pub fn violations(&self, document: &Value) -> Vec<Violation> {
         self.iter_violations(document).collect()

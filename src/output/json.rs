@@ -21,6 +21,23 @@ pub fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     Ok(String::from_utf8(out).expect("the serializer writes whole characters"))
 }
 
+/// JSON over lines for people to read, with a line feed at its end. Between its strings there is nothing
+/// to escape.
+///
+/// # Errors
+/// As [`to_string`].
+pub fn pretty<T: Serialize + ?Sized>(value: &T) -> Result<String> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Error::general(format!("cannot write as JSON: {error}")))?;
+    let mut out = Vec::new();
+    for line in text.lines() {
+        // Writing to memory cannot fail.
+        let _ = SafeFormatter.write_string_fragment(&mut out, line);
+        out.push(b'\n');
+    }
+    Ok(String::from_utf8(out).expect("only whole characters are written"))
+}
+
 /// The whole report as one document and a line feed.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
     let data = view.report;

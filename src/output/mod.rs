@@ -11,7 +11,7 @@ mod text;
 
 pub use crate::report::OutputFormat;
 pub use config::{ColorChoice, ColorEnv, DEFAULT_WIDTH, OutputConfig, use_color};
-pub use json::to_string;
+pub use json::{pretty, to_string};
 pub use page::{Cell, Page, Tone};
 
 use crate::error::{Error, Result};

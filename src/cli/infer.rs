@@ -1,0 +1,96 @@
+//! `agentnative contract infer`
+
+use super::inputs::{inputs, is_lines, name, open, progress_line, threads};
+use crate::contract::Framing;
+use crate::contract::infer::{Inference, Rules};
+use crate::error::{Error, Issue, Place, Result};
+use crate::output::{Output, OutputFormat, pretty};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub(super) struct InferArgs {
+    /// How data is put into the files; if not given, a file's name says so (.json, .jsonl, .ndjson), else
+    /// its beginning.
+    #[arg(long, value_enum, value_name = "FRAMING")]
+    framing: Option<Framing>,
+    /// Tell strings as a closed set (enum) when there are at least N of them for each different one; 0 for
+    /// never.
+    #[arg(long, value_name = "N", default_value_t = Rules::default().enum_threshold)]
+    enum_threshold: u64,
+    /// Threads that read JSON lines; as many as there are processors if not given, at most 8.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    jobs: Option<u8>,
+    /// Files, folders (their *.json, *.jsonl and *.ndjson), or - for standard input, which is the default.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+/// What was inferred from samples.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct InferredSchema {
+    /// Number of files.
+    files: usize,
+    /// Number of documents and records in them.
+    records: u64,
+    /// Their length.
+    bytes: u64,
+    /// The JSON Schema that all of them keep.
+    schema: Value,
+}
+
+/// Faults that come of reading lines as a document, or a document as lines.
+const FRAMING: [&str; 3] = ["trailing", "multi-line", "torn"];
+
+pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
+    let rules = Rules { enum_threshold: args.enum_threshold, ..Rules::default() };
+    let mut inference = Inference::new();
+    let files = inputs(&args.files)?;
+    for path in &files {
+        let by_name = match path.extension() {
+            _ if is_lines(path) => Some(Framing::Lines),
+            Some(extension) if extension == "json" => Some(Framing::Document),
+            _ => None,
+        };
+        let (reader, length) = open(path)?;
+        let threads = if length.is_some_and(|length| length < 2 << 20) { 1 } else { threads(args.jobs) };
+        let name = name(path);
+        let mut progress = |bytes: u64| output.progress(&progress_line(&name, bytes, length));
+        let faults = inference.input(reader, args.framing.or(by_name), threads, &mut progress);
+        output.clear_progress();
+        let faults = faults.map_err(|error| Error::general(format!("cannot learn from {name}: {error}")))?;
+        if !faults.is_empty() {
+            let issue = |fault: crate::contract::Finding| Issue {
+                place: Some(Place {
+                    file: path.clone(),
+                    line: fault.line.unwrap_or(0) as usize,
+                    column: fault.column.unwrap_or(0) as usize,
+                }),
+                message: match fault.pointer.as_str() {
+                    "" => fault.message,
+                    pointer => format!("{pointer}: {}", fault.message),
+                },
+            };
+            let misread = faults.iter().any(|fault| FRAMING.contains(&fault.rule.as_str()));
+            let error = Error::general(format!("{name} is no strict JSON: nothing is inferred"));
+            let error = error.issues(faults.into_iter().map(issue).collect());
+            let hint = "--framing says whether it is one document or JSON lines";
+            return Err(if misread { error.hint(hint) } else { error });
+        }
+    }
+    if inference.records() == 0 {
+        return Err(Error::general("there are no samples: nothing is inferred"));
+    }
+    let schema = inference.schema(&rules);
+    if output.config().format == OutputFormat::Text {
+        return output.verbatim(pretty(&schema)?.as_bytes());
+    }
+    let inferred =
+        InferredSchema { files: files.len(), records: inference.records(), bytes: inference.bytes(), schema };
+    match output.config().format {
+        OutputFormat::Json => output.document("contract infer", true, &inferred),
+        _ => output.record(&inferred),
+    }
+}

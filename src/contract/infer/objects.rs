@@ -1,0 +1,245 @@
+//! What the objects at one place have been: in groups by a tag, each with its keys.
+
+use super::shape::Shape;
+use super::tape::Tape;
+
+/// Keys whose value tells which shape an object has, the first that an object has; whether it is a boolean.
+pub(super) const TAGS: [(&str, bool); 7] = [
+    ("type", false),
+    ("kind", false),
+    ("event", false),
+    ("ok", true),
+    ("success", true),
+    ("status", false),
+    ("role", false),
+];
+
+/// More different values than this are no tag.
+const VARIANTS: usize = 64;
+/// An object with more different keys than this is a map.
+const KEYS: usize = 512;
+/// Keys that are longer than this make an object a map.
+const LONG_KEY: usize = 256;
+
+/// The value of a tag key.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Tag {
+    /// The key, by its place in [`TAGS`].
+    pub key: usize,
+    /// The string, or "true" or "false".
+    pub value: Box<str>,
+}
+
+/// What the objects at one place have been.
+#[derive(Clone, Default)]
+pub(super) struct Objects {
+    pub groups: Vec<Group>,
+    /// The tag keys that have had too many values, as bits: they are none any more.
+    loose: u8,
+    /// The group that was met last.
+    last: usize,
+}
+
+/// The objects with the same tag, or without one.
+#[derive(Clone, Default)]
+pub(super) struct Group {
+    pub tag: Option<Tag>,
+    pub count: u64,
+    pub fields: Fields,
+}
+
+/// The members of objects.
+#[derive(Clone, Default)]
+pub(super) struct Fields {
+    /// The keys as they came.
+    pub list: Vec<Field>,
+    /// The indices of `list`, sorted by key.
+    order: Vec<u16>,
+    /// What all values have been, where the keys are too many.
+    pub map: Option<Box<Shape>>,
+}
+
+/// The members of one key.
+#[derive(Clone)]
+pub(super) struct Field {
+    pub key: Box<str>,
+    pub count: u64,
+    pub shape: Shape,
+}
+
+impl Objects {
+    /// A single object.
+    pub fn of_one(tag: Option<Tag>, fields: Fields) -> Self {
+        Self { groups: vec![Group { tag, count: 1, fields }], loose: 0, last: 0 }
+    }
+
+    /// Merges the object at a node in.
+    pub fn absorb(&mut self, tape: &Tape, at: usize, depth: usize) {
+        let node = tape.node(at);
+        let tag = tape.tag(node).filter(|tag| self.loose & (1 << tag.key) == 0);
+        let known = self.groups.get(self.last).is_some_and(|group| group.tag.as_ref() == tag);
+        if !known {
+            self.last = self.group(tag);
+            tape.place(1);
+        }
+        let group = &mut self.groups[self.last];
+        group.count += 1;
+        let (mut at, end, mut hint) = (at + 1, node.end as usize, 0);
+        while at < end {
+            hint = group.fields.absorb_near(tape, at, depth + 1, hint) + 1;
+            at = tape.node(at + 1).end as usize;
+        }
+    }
+
+    /// The index of the group with this tag, which may be new.
+    fn group(&mut self, tag: Option<&Tag>) -> usize {
+        if let Some(index) = self.groups.iter().position(|group| group.tag.as_ref() == tag) {
+            return index;
+        }
+        if let Some(tag) = tag
+            && self.variants(tag.key) >= VARIANTS
+        {
+            self.loosen(tag.key);
+            return self.group(None);
+        }
+        self.groups.push(Group { tag: tag.cloned(), ..Group::default() });
+        self.groups.len() - 1
+    }
+
+    fn variants(&self, key: usize) -> usize {
+        self.groups.iter().filter(|group| group.tag.as_ref().is_some_and(|tag| tag.key == key)).count()
+    }
+
+    /// Joins the groups of this tag key with the one that has no tag.
+    pub fn loosen(&mut self, key: usize) {
+        self.loose |= 1 << key;
+        let of_key = |group: &Group| group.tag.as_ref().is_some_and(|tag| tag.key == key);
+        let (joined, kept) = std::mem::take(&mut self.groups).into_iter().partition(of_key);
+        self.groups = kept;
+        let joined: Vec<Group> = joined;
+        for mut group in joined {
+            group.tag = None;
+            self.add(group);
+        }
+        self.last = 0;
+    }
+
+    fn add(&mut self, mut group: Group) {
+        if group.tag.as_ref().is_some_and(|tag| self.loose & (1 << tag.key) != 0) {
+            group.tag = None;
+        }
+        let index = self.group(group.tag.as_ref());
+        let to = &mut self.groups[index];
+        to.count += group.count;
+        to.fields.join(group.fields);
+    }
+
+    pub fn join(&mut self, other: Self) {
+        for key in 0..TAGS.len() {
+            if other.loose & !self.loose & (1 << key) != 0 {
+                self.loosen(key);
+            }
+        }
+        other.groups.into_iter().for_each(|group| self.add(group));
+    }
+
+    pub fn places(&self) -> usize {
+        self.groups.iter().map(|group| 1 + group.fields.places()).sum()
+    }
+}
+
+impl Fields {
+    /// Merges a member in, whose key is at this node.
+    pub fn absorb(&mut self, tape: &Tape, at: usize, depth: usize) {
+        self.absorb_near(tape, at, depth, self.list.len());
+    }
+
+    /// As [`Fields::absorb`], where the key is perhaps the one of this index; gives the index.
+    fn absorb_near(&mut self, tape: &Tape, at: usize, depth: usize, hint: usize) -> usize {
+        let key = tape.text(tape.node(at)).unwrap_or_default();
+        if let Some(map) = &mut self.map {
+            map.absorb(tape, at + 1, depth);
+            return 0;
+        }
+        let index = match self.list.get(hint) {
+            Some(field) if *field.key == *key => hint,
+            _ => match self.find(key) {
+                Ok(index) => index,
+                Err(_) if self.list.len() >= KEYS || key.len() > LONG_KEY => {
+                    self.map().absorb(tape, at + 1, depth);
+                    return 0;
+                }
+                Err(place) => {
+                    tape.place(1);
+                    self.insert(place, Field { key: key.into(), count: 0, shape: Shape::default() })
+                }
+            },
+        };
+        let field = &mut self.list[index];
+        field.count += 1;
+        field.shape.absorb(tape, at + 1, depth);
+        index
+    }
+
+    /// The index of a key in `list`, or its place in `order`.
+    fn find(&self, key: &str) -> Result<usize, usize> {
+        let found = self.order.binary_search_by(|index| (*self.list[usize::from(*index)].key).cmp(key));
+        found.map(|place| usize::from(self.order[place]))
+    }
+
+    fn insert(&mut self, place: usize, field: Field) -> usize {
+        let index = self.list.len();
+        self.order.insert(place, index as u16);
+        self.list.push(field);
+        index
+    }
+
+    /// The member of this key.
+    pub fn get(&self, key: &str) -> Option<&Field> {
+        self.find(key).ok().map(|index| &self.list[index])
+    }
+
+    /// The members, sorted by key.
+    pub fn sorted(&self) -> impl Iterator<Item = &Field> {
+        self.order.iter().map(|index| &self.list[usize::from(*index)])
+    }
+
+    /// What all values have been, from now on.
+    fn map(&mut self) -> &mut Shape {
+        let Self { list, order, map } = self;
+        order.clear();
+        map.get_or_insert_with(|| {
+            let mut all = Box::<Shape>::default();
+            list.drain(..).for_each(|field| all.join(field.shape));
+            all
+        })
+    }
+
+    fn join(&mut self, other: Self) {
+        if let Some(map) = other.map {
+            self.map().join(*map);
+        }
+        for field in other.list {
+            if let Some(map) = &mut self.map {
+                map.join(field.shape);
+                continue;
+            }
+            match self.find(&field.key) {
+                Ok(index) => {
+                    let own = &mut self.list[index];
+                    own.count += field.count;
+                    own.shape.join(field.shape);
+                }
+                Err(_) if self.list.len() >= KEYS => self.map().join(field.shape),
+                Err(place) => {
+                    self.insert(place, field);
+                }
+            }
+        }
+    }
+
+    pub fn places(&self) -> usize {
+        let map = self.map.as_ref().map_or(0, |map| map.places());
+        map + self.list.iter().map(|field| 1 + field.shape.places()).sum::<usize>()
+    }
+}

@@ -1,0 +1,146 @@
+//! What a text looks like: a format, a word, a key that is data.
+
+/// A set of formats.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Formats(u8);
+
+/// The formats that are told, in the order of preference.
+const NAMES: [&str; 3] = ["date-time", "uuid", "uri"];
+
+impl Formats {
+    pub const NONE: Self = Self(0);
+    pub const ALL: Self = Self(7);
+
+    /// Those in both.
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The name of the first.
+    pub fn name(self) -> Option<&'static str> {
+        NAMES.iter().enumerate().find(|(bit, _)| self.0 & (1 << bit) != 0).map(|(_, name)| *name)
+    }
+}
+
+/// The formats that a text surely has: a validator that knows them accepts it.
+#[inline]
+pub(super) fn formats(text: &str) -> Formats {
+    let bytes = text.as_bytes();
+    let found = match bytes.len() {
+        20..=40 if bytes[4] == b'-' && is_date_time(bytes) => 1,
+        36 if bytes[8] == b'-' && is_uuid(bytes) => 2,
+        9..=2048 if bytes[0].is_ascii_lowercase() && is_uri(bytes) => 4,
+        _ => 0,
+    };
+    Formats(found)
+}
+
+/// `YYYY-MM-DDTHH:MM:SS[.f]Z` or with an offset (RFC 3339), without leap seconds.
+fn is_date_time(text: &[u8]) -> bool {
+    let number = |from: usize, to: usize| {
+        let digits = &text[from..to];
+        let all = digits.iter().all(u8::is_ascii_digit);
+        all.then(|| digits.iter().fold(0_u32, |sum, digit| sum * 10 + u32::from(digit - b'0')))
+    };
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+    if marks.iter().any(|(at, mark)| text[*at] != *mark) {
+        return false;
+    }
+    let (Some(year), Some(month), Some(day)) = (number(0, 4), number(5, 7), number(8, 10)) else {
+        return false;
+    };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + u32::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return false,
+    };
+    let clock = [(11, 23), (14, 59), (17, 59)];
+    if !(1..=days).contains(&day)
+        || clock.iter().any(|(at, most)| number(*at, at + 2).is_none_or(|n| n > *most))
+    {
+        return false;
+    }
+    let mut rest = &text[19..];
+    if let [b'.', fraction @ ..] = rest {
+        let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if !(1..=9).contains(&digits) {
+            return false;
+        }
+        rest = &fraction[digits..];
+    }
+    match rest {
+        [b'Z'] => true,
+        [b'+' | b'-', a, b, b':', c, d] => {
+            let digits = [a, b, c, d].iter().all(|byte| byte.is_ascii_digit());
+            digits && (*a < b'2' || *a == b'2' && *b < b'4') && *c < b'6'
+        }
+        _ => false,
+    }
+}
+
+fn is_uuid(text: &[u8]) -> bool {
+    text.iter().enumerate().all(|(at, byte)| match at {
+        8 | 13 | 18 | 23 => *byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    })
+}
+
+/// `scheme://host[:port]` and what may follow (RFC 3986), for plain hosts.
+fn is_uri(text: &[u8]) -> bool {
+    let scheme = text.iter().take(16).take_while(|byte| byte.is_ascii_lowercase()).count();
+    let Some(rest) = text[scheme..].strip_prefix(b"://") else { return false };
+    let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let mut parts = authority.splitn(2, |byte| *byte == b':');
+    let host = parts.next().unwrap_or_default();
+    let host_good = host.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(byte));
+    let port_good = parts.next().is_none_or(|port| {
+        (1..=4).contains(&port.len()) && port.iter().all(u8::is_ascii_digit)
+            || port.len() == 5 && port.iter().all(u8::is_ascii_digit) && port <= b"65535".as_slice()
+    });
+    let mut hex = 0;
+    let mut hashes = 0;
+    let path_good = path.iter().all(|byte| {
+        hashes += u32::from(*byte == b'#');
+        if hex > 0 {
+            hex -= 1;
+            return byte.is_ascii_hexdigit();
+        }
+        hex = if *byte == b'%' { 2 } else { 0 };
+        byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?#%".contains(byte)
+    });
+    (!host.is_empty() || scheme == 4 && text.starts_with(b"file"))
+        && host_good
+        && port_good
+        && path_good
+        && hex == 0
+        && hashes < 2
+}
+
+/// The longest word that is kept.
+const WORD: usize = 64;
+
+/// Whether a text can name a kind of things: it begins with a letter, and is short and without spaces.
+#[inline]
+pub(super) fn is_word(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    (1..=WORD).contains(&bytes.len())
+        && bytes[0].is_ascii_alphabetic()
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(byte))
+}
+
+/// Whether a word can be one of a closed set: no identifier, path or version, which have digits or slashes.
+pub(super) fn is_choice(word: &str) -> bool {
+    word.len() <= 32 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-.:".contains(&byte))
+}
+
+/// Whether a key looks like data (a path, an address, a date, an identifier) and not like a name.
+pub(super) fn is_data(key: &str) -> bool {
+    let digits = key.bytes().filter(u8::is_ascii_digit).count();
+    key.is_empty()
+        || key.starts_with(|first: char| first.is_ascii_digit())
+        || digits >= 4
+        || key.bytes().any(|byte| b"/\\@ :".contains(&byte))
+}

@@ -1,0 +1,4 @@
+//! What changed between two versions of a promise.
+
+mod kinds;
+mod support;
