@@ -226,7 +226,7 @@ fn unreadable_files_are_skipped() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = package(&[("src/a.py", "print(1)\n")]);
     let path = folder.path().join("src/a.py");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(&path).is_ok() {
         eprintln!("skipped: this user may read every file");
         return;
