@@ -203,7 +203,9 @@ fn examples_have_the_verdict_that_they_show() {
                     check.id, example.command, example.note, example.verdict
                 ));
             }
-            if status == Status::Pass {
+            // An example is one of the runs that a check needs.
+            let lacks_runs = message.ends_with(" runs that it needs were not made") && !message.contains(';');
+            if status == Status::Pass || lacks_runs {
                 passed.insert(&*check.id);
             }
         }

@@ -312,6 +312,7 @@ fn judge(validation: &mut Validation<'_>, chunk: &Chunk, examined: Examined, ver
     let (contract, ending) = (validation.contract, validation.settings.ending);
     let mut own = examined.found.into_iter().peekable();
     let (mut found, mut facts, mut violations) = (Vec::new(), 0, Vec::new());
+    let mut values = Values { bytes: &chunk.bytes, flat: Flat::default(), of: None };
     for (number, record) in examined.records.iter().enumerate() {
         let event = Event {
             kind: record.kind,
@@ -320,7 +321,7 @@ fn judge(validation: &mut Validation<'_>, chunk: &Chunk, examined: Examined, ver
             list: &examined.facts[facts..record.facts],
         };
         facts = record.facts;
-        let mut again = |look: &mut dyn FnMut(&Flat)| look(&value(&chunk.bytes[record.start..record.end]));
+        let mut again = |look: &mut dyn FnMut(&Flat)| look(values.get(record));
         step(contract, &mut validation.course, event, record.line, &mut again, &mut violations);
         let count = validation.course.events;
         if several {
@@ -332,8 +333,7 @@ fn judge(validation: &mut Validation<'_>, chunk: &Chunk, examined: Examined, ver
             found.push(finding);
         }
         for violation in violations.drain(..) {
-            let flat = value(&chunk.bytes[record.start..record.end]);
-            let start = offset(&flat, &violation.pointer).unwrap_or(0);
+            let start = offset(values.get(record), &violation.pointer).unwrap_or(0);
             let bytes = &chunk.bytes[..record.start + usize::try_from(start).unwrap_or(0)];
             let line = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
             let at = Position { offset: 0, line: record.line, column: 1 }.after(&bytes[line..]);
@@ -348,10 +348,22 @@ fn judge(validation: &mut Validation<'_>, chunk: &Chunk, examined: Examined, ver
     verdict.bytes += chunk.bytes.len() as u64;
 }
 
-/// The value of a record that was read before.
-fn value(bytes: &[u8]) -> Flat {
-    let mut flat = Flat::default();
-    // Reading from memory cannot fail.
-    let _ = read_lines(bytes, &Options::default(), &mut flat);
-    flat
+/// Values of records that were read before: the one that was asked for last.
+struct Values<'k> {
+    bytes: &'k [u8],
+    flat: Flat,
+    /// Where its record starts.
+    of: Option<usize>,
+}
+
+impl Values<'_> {
+    fn get(&mut self, record: &Record) -> &Flat {
+        if self.of != Some(record.start) {
+            self.of = Some(record.start);
+            self.flat.clear(0);
+            // Reading from memory cannot fail.
+            let _ = read_lines(&self.bytes[record.start..record.end], &Options::default(), &mut self.flat);
+        }
+        &self.flat
+    }
 }

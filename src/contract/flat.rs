@@ -141,7 +141,17 @@ impl Flat {
     }
 
     /// Adds to the string that starts there what there is room for.
+    #[inline]
     fn keep(&mut self, from: usize, text: &str) {
+        if self.beyond == 0 && self.text.len() - from + text.len() <= HEAD {
+            self.text.push_str(text);
+        } else {
+            self.keep_head(from, text);
+        }
+    }
+
+    #[cold]
+    fn keep_head(&mut self, from: usize, text: &str) {
         let room = if self.beyond > 0 { 0 } else { HEAD.saturating_sub(self.text.len() - from) };
         let kept = text.floor_char_boundary(room);
         self.text.push_str(&text[..kept]);
@@ -227,7 +237,19 @@ impl<'a> FlatNode<'a> {
     }
 
     fn member(self, name: &str) -> Option<Self> {
-        self.pairs().find(|(key, _)| *key == name).map(|(_, value)| value)
+        // Not by `pairs`: hardly a key has the length that is looked for.
+        let text = self.flat.text.as_bytes();
+        let end = if self.cell().tag == Tag::Object { self.end() } else { 0 };
+        let mut at = self.index + 1;
+        while at < end {
+            let (key, value) = (&self.flat.cells[at], Self { flat: self.flat, index: at + 1 });
+            let from = key.a as usize;
+            if key.b as usize == name.len() && &text[from..from + name.len()] == name.as_bytes() {
+                return Some(value);
+            }
+            at = value.end();
+        }
+        None
     }
 
     fn pairs(self) -> Members<'a> {

@@ -1,4 +1,5 @@
-//! The last bytes of an input, kept to find the line and column of what is found in them.
+//! The last bytes of an input, and the beginning of its last line, kept to find the line and column of
+//! what is found in them.
 
 use crate::json::Position;
 use std::cell::RefCell;
@@ -6,32 +7,65 @@ use std::io::{self, Read};
 
 /// As far back as this, places are found exactly.
 const KEEP: usize = 4 << 20;
+/// And so far into a line that is longer than that.
+const HEAD: usize = 64 << 10;
 
-/// The last bytes that were read, and where they begin.
+/// Bytes that were read, and where they begin.
 #[derive(Debug)]
-pub(super) struct Tail {
+struct Piece {
     bytes: Vec<u8>,
     base: Position,
 }
 
+impl Piece {
+    fn locate(&self, offset: u64) -> Option<Position> {
+        let index = usize::try_from(offset.checked_sub(self.base.offset)?).ok()?;
+        self.bytes.get(..index).map(|before| self.base.after(before))
+    }
+
+    fn end(&self) -> u64 {
+        self.base.offset + self.bytes.len() as u64
+    }
+}
+
+/// The last bytes that were read.
+#[derive(Debug)]
+pub(super) struct Tail {
+    last: Piece,
+    /// The beginning of the line that `last` begins in.
+    head: Piece,
+}
+
 impl Tail {
     pub fn new(base: Position) -> RefCell<Self> {
-        RefCell::new(Self { bytes: Vec::new(), base })
+        let piece = || Piece { bytes: Vec::new(), base };
+        RefCell::new(Self { last: piece(), head: piece() })
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        if self.bytes.len() + bytes.len() > 2 * KEEP {
-            let old = self.bytes.len().saturating_sub(KEEP);
-            self.base = self.base.after(&self.bytes[..old]);
-            self.bytes.drain(..old);
+        if self.last.bytes.len() + bytes.len() > 2 * KEEP {
+            let old: Vec<u8> = self.last.bytes.drain(..self.last.bytes.len().saturating_sub(KEEP)).collect();
+            self.forget(&old);
         }
-        self.bytes.extend_from_slice(bytes);
+        self.last.bytes.extend_from_slice(bytes);
+    }
+
+    /// Goes on to the line that begins in `old`, which comes before what is kept.
+    fn forget(&mut self, old: &[u8]) {
+        let line = memchr::memrchr(b'\n', old).map_or(0, |newline| newline + 1);
+        if line > 0 {
+            self.head = Piece { bytes: Vec::new(), base: self.last.base.after(&old[..line]) };
+        }
+        if self.head.end() == self.last.base.offset + line as u64 {
+            let room = HEAD - self.head.bytes.len();
+            self.head.bytes.extend(old[line..].iter().take(room));
+        }
+        self.last.base = self.last.base.after(old);
     }
 
     /// The place of an offset; none when it lies too far back.
     pub fn locate(&self, offset: u64) -> Option<Position> {
-        let index = usize::try_from(offset.checked_sub(self.base.offset)?).ok()?;
-        self.bytes.get(..index).map(|before| self.base.after(before))
+        self.last.locate(offset).or_else(|| self.head.locate(offset))
     }
 }
 

@@ -4,6 +4,8 @@ use std::io::{self, Read};
 
 use super::Position;
 
+/// The buffer at first, which is enough for most documents, and at most.
+const FIRST_CAPACITY: usize = 4 * 1024;
 const CAPACITY: usize = 128 * 1024;
 
 /// A remembered offset whose position outlives the bytes around it.
@@ -25,7 +27,7 @@ pub(super) enum Slot {
 /// The bytes at hand and how they are counted.
 pub(super) struct Input<R> {
     reader: R,
-    buffer: Box<[u8]>,
+    buffer: Vec<u8>,
     /// Position of the first byte of `buffer`.
     base: Position,
     /// How many newlines are behind us, and where the line at hand begins.
@@ -50,7 +52,7 @@ impl<R: Read> Input<R> {
     pub(super) fn new(reader: R) -> Self {
         Self {
             reader,
-            buffer: vec![0; CAPACITY].into_boxed_slice(),
+            buffer: vec![0; FIRST_CAPACITY],
             base: Position::START,
             newlines: 0,
             line_start: 0,
@@ -164,7 +166,12 @@ impl<R: Read> Input<R> {
         self.next = 0;
         match self.reader.read(&mut self.buffer[self.filled..]) {
             Ok(0) => self.ended = true,
-            Ok(read) => self.filled += read,
+            Ok(read) => {
+                self.filled += read;
+                if self.filled == self.buffer.len() && self.filled < CAPACITY {
+                    self.buffer.resize(CAPACITY, 0);
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
                 self.error = Some(error);

@@ -332,6 +332,29 @@ fn unwanted(bytes: &[u8]) -> Option<usize> {
 /// The number of bytes in front of the first quote, backslash or control character.
 #[inline]
 fn plain(bytes: &[u8]) -> usize {
+    match bytes.split_at_checked(BLOCK) {
+        Some((block, rest)) => match plain_by_words(block) {
+            BLOCK => BLOCK + plain_by_blocks(rest),
+            ended => ended,
+        },
+        // Most strings are short.
+        None => plain_by_words(bytes),
+    }
+}
+
+/// So many bytes are looked at together, in vectors, in a long string.
+const BLOCK: usize = 32;
+
+#[inline(never)]
+fn plain_by_blocks(bytes: &[u8]) -> usize {
+    let is_end = |byte: &u8| u8::from(*byte == b'"') | u8::from(*byte == b'\\') | u8::from(*byte < 0x20);
+    let is_plain = |block: &&[u8; BLOCK]| block.iter().fold(0, |found, byte| found | is_end(byte)) == 0;
+    let length = bytes.as_chunks::<BLOCK>().0.iter().take_while(is_plain).count() * BLOCK;
+    length + plain_by_words(&bytes[length..])
+}
+
+#[inline]
+fn plain_by_words(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let (words, tail) = bytes.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {

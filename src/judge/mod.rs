@@ -128,15 +128,17 @@ fn replaced<'a>(case: &'a Case, id: &str) -> Option<&'a str> {
 /// What was seen is enough only when all runs that the check needs were made: an interrupted check, or a
 /// recording of other checks, has fewer.
 fn complete(case: &Case, check: &Check, judgement: Judgement) -> Judgement {
-    if !matches!(judgement, Judgement::Pass(_) | Judgement::Unverified(_)) {
-        return judgement;
-    }
+    let reason = match &judgement {
+        Judgement::Pass(_) => String::new(),
+        Judgement::Unverified(reason) => format!("{reason}; "),
+        _ => return judgement,
+    };
     let declared = case.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
     let (_, needed) = probe::plan(&[check], declared, case.promises, Duration::ZERO);
     match needed.iter().filter(|key| !case.has(key)).count() {
         0 => judgement,
         missing => Judgement::Unverified(format!(
-            "{missing} of the {} runs that it needs were not made",
+            "{reason}{missing} of the {} runs that it needs were not made",
             needed.len()
         )),
     }
