@@ -6,8 +6,8 @@ use super::{bound, runs, select, subject};
 use crate::error::{Error, Result};
 use crate::output::{Output, OutputConfig, OutputFormat, RENDERERS, Renderer, View};
 use crate::probe::Recording;
-use crate::report::{Layer, Report};
 use crate::report::catalogue::Check;
+use crate::report::{Layer, Report};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -73,7 +73,7 @@ fn report_file(text: &str) -> Result<ReportFile, String> {
     Ok(ReportFile { renderer, path: path.into() })
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
     Duration::try_from_secs_f64(seconds)
         .ok()

@@ -2,6 +2,7 @@
 
 use super::contract_tree::tree;
 use super::infer::{self, InferArgs};
+use super::lock::{self, LockArgs};
 use crate::contract::{About, Contract, Framing, names};
 use crate::error::Result;
 use crate::output::{Cell, Output, OutputFormat, Page, Tone};
@@ -24,6 +25,8 @@ enum ContractCommand {
     Show(ShowArgs),
     /// Infer a JSON Schema from sample documents or JSON lines.
     Infer(InferArgs),
+    /// Lock what the declared probes promise, and compare with it.
+    Lock(Box<LockArgs>),
 }
 
 #[derive(clap::Args)]
@@ -55,11 +58,12 @@ pub(super) struct Shown {
     schemas: serde_json::Map<String, Value>,
 }
 
-pub(super) fn run(args: &ContractArgs, output: &mut Output) -> Result<u8> {
+pub(super) fn run(args: &ContractArgs, output: &mut Output, executable: &Path) -> Result<u8> {
     match &args.command {
         ContractCommand::List => list(output)?,
         ContractCommand::Show(args) => show(args, output)?,
         ContractCommand::Infer(args) => infer::run(args, output)?,
+        ContractCommand::Lock(args) => return lock::run(args, output, executable),
     }
     Ok(0)
 }

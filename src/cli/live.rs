@@ -4,6 +4,7 @@ use super::bound::{self, Bound};
 use super::code;
 use super::subject::{self, SubjectArgs};
 use crate::config::{Config, ProbeConfig};
+use crate::contract::lock::{Lock, lock_path};
 use crate::error::{Error, Result};
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::catalogue::Check;
@@ -138,6 +139,10 @@ impl Call<'_> {
         if let Some(error) = failed {
             return Err(error);
         }
+        let lock = match config.as_ref().map(|config| &config.root) {
+            Some(root) => read_lock(root, &info.name)?,
+            None => None,
+        };
         let recording = Recording {
             target: info,
             promises,
@@ -149,6 +154,7 @@ impl Call<'_> {
             facts: None,
             output_modules: Vec::new(),
             around: None,
+            lock,
         };
         if needed && interrupted.is_none() {
             something_ran(&recording.target, &recording.observations)?;
@@ -175,6 +181,7 @@ fn none(
         facts: None,
         output_modules: Vec::new(),
         around: None,
+        lock: None,
     };
     tell(Told::Start(&recording.target, 0))?;
     Ok(recording)
@@ -183,6 +190,12 @@ fn none(
 fn not_run(why: &Error) -> String {
     let hint = why.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
     format!("nothing was run: {}{hint}", why.message)
+}
+
+/// The lock of a target beside its configuration, if there is one.
+fn read_lock(root: &Path, target: &str) -> Result<Option<Lock>> {
+    let folder = lock_path(root, target);
+    if Lock::is_at(&folder) { Lock::read(&folder).map(Some) } else { Ok(None) }
 }
 
 /// What the reader has to know of a sandbox that was asked for.

@@ -13,6 +13,7 @@ mod init;
 mod inputs;
 mod list;
 mod live;
+mod lock;
 mod outcome;
 mod runs;
 mod schema;
@@ -40,7 +41,7 @@ struct Cli {
 const EXIT_CODES: &str = "Exit codes:
   0   success
   1   general error; for `check` a failed MUST (with --strict also an unverified one), for `validate` an
-      invalid document
+      invalid document, for `contract lock --check` a breaking change
   2   usage error
   77  authentication or permission error, such as a target that may not be executed
   78  configuration error, such as a bad agentnative.toml or a target that is not there";
@@ -111,7 +112,7 @@ pub fn main(args: &[OsString], executable: &Path) -> u8 {
         Command::Check(args) => check::run(*args, &mut output, executable),
         Command::List(args) => list::run(&args, &mut output),
         Command::Validate(args) => validate::run(&args, &mut output),
-        Command::Contract(args) => contract::run(&args, &mut output),
+        Command::Contract(args) => contract::run(&args, &mut output, executable),
         Command::Explain(args) => explain::run(&args, &mut output),
         Command::Init(args) => init::run(args, &mut output, executable),
         Command::Outcome(args) => outcome::run(args, &mut output),

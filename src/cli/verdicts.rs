@@ -11,7 +11,8 @@ use crate::report::{CheckResult, Layer, Report, Status};
 
 /// The verdicts on what was seen.
 pub(super) fn judged(recording: Recording, contracts: &Bound, checks: &[&Check]) -> Report {
-    let case = Case::new(&recording.promises, contracts, &recording.probes, &recording.observations);
+    let mut case = Case::new(&recording.promises, contracts, &recording.probes, &recording.observations);
+    case.lock = recording.lock.as_ref();
     let mut results = judge::judge(&case, checks);
     results.extend(judge::project::verdicts(&case, recording.around.as_ref(), checks));
     let mut notes = recording.notes;

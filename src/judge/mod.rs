@@ -6,6 +6,7 @@ mod data;
 mod ending;
 mod errors;
 mod exits;
+mod locked;
 mod offers;
 mod output;
 mod parity;
@@ -18,6 +19,7 @@ pub mod source;
 mod verdict;
 
 pub use case::Case;
+pub use locked::{Learnt, learn};
 
 use crate::contract::Framing;
 use crate::probe;
@@ -73,6 +75,7 @@ const LOGIC: &[(&str, Logic)] = &[
     ("p2-contract-schema", contracts::schema),
     ("p2-contract-stream", contracts::stream),
     ("p2-contract-exit", contracts::exit),
+    ("p2-contract-locked", locked::locked),
     ("p2-envelope", sameness::envelope),
     ("p2-schema-print", offers::schema),
     ("p2-json-alias", offers::alias),
@@ -90,6 +93,7 @@ const REPLACED: &[&str] = &[
     "p2-exit-usage",
     "p2-exit-auth",
     "p2-exit-config",
+    "p2-contract-locked",
     "p2-envelope",
     "p2-json-alias",
 ];

@@ -5,6 +5,7 @@
 
 use super::{Probe, Promises};
 use crate::config::Waiver;
+use crate::contract::lock::Lock;
 use crate::error::{Error, Issue, Place, Result};
 use crate::report::TargetInfo;
 use crate::run::{Observation, Recorded};
@@ -40,6 +41,8 @@ pub struct Recording {
     pub output_modules: Vec<String>,
     /// The files around the code; none when they were not looked at.
     pub around: Option<Project>,
+    /// What the target's probes promised when that was last accepted.
+    pub lock: Option<Lock>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -60,6 +63,7 @@ struct Head {
     output_modules: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     around: Option<Project>,
+    lock: Option<Lock>,
 }
 
 impl Recording {
@@ -80,6 +84,7 @@ impl Recording {
             facts: self.facts.clone(),
             output_modules: self.output_modules.clone(),
             around: self.around.clone(),
+            lock: self.lock.clone(),
         };
         let mut write = || -> std::io::Result<()> {
             serde_json::to_writer(&mut out, &head)?;
@@ -130,6 +135,7 @@ impl Recording {
             facts: head.facts,
             output_modules: head.output_modules,
             around: head.around,
+            lock: head.lock,
         })
     }
 }
