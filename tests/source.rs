@@ -378,3 +378,55 @@ fn conforming_projects_pass_and_violating_ones_fail_every_check() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(count, 2 * Language::ALL.len());
 }
+
+#[test]
+fn what_a_package_is_built_into_is_not_its_code() {
+    let manifest = r#"{"name": "tool", "version": "1.0.0", "bin": "bin/tool.js", "main": "./dist/index.js"}"#;
+    let files = [
+        ("package.json", manifest),
+        ("bin/tool.js", "require('../dist/index.js').run();\n"),
+        ("dist/index.js", "exports.run = () => console.log(JSON.stringify({}));\n"),
+    ];
+    let published = package(&files);
+    for id in ["p2-src-stray-print", "p2-src-json-library", "p2-src-output-format"] {
+        let result = verdict(id, &facts(published.path()), &[]);
+        assert_eq!(result.status, Status::Unverified, "{id}: {}", result.message);
+        assert!(result.message.contains("dist/ is built"), "{}", result.message);
+    }
+    // In its repository the source is there.
+    write(published.path(), "src/index.ts", b"export const run = () => console.log(JSON.stringify({}));\n");
+    let result = verdict("p2-src-stray-print", &facts(published.path()), &[]);
+    assert_eq!((result.status, result.evidence[0].file.as_deref()), (Status::Warn, Some("src/index.ts")));
+}
+
+#[test]
+fn what_runs_only_by_itself_is_no_part_of_a_program_that_starts_elsewhere() {
+    let files = [
+        ("tool/cli.py", "def run():\n    pass\nif __name__ == '__main__':\n    print(1)\n"),
+        ("tool/parse.py", "def parse():\n    print(2)\nif __name__ == '__main__':\n    print(parse())\n"),
+    ];
+    let folder = package(&files);
+    let places = || {
+        let result = verdict("p2-src-stray-print", &facts(folder.path()), &[]);
+        let place = |seen: agentnative::report::Evidence| (seen.file.unwrap(), seen.line.unwrap());
+        result.evidence.into_iter().map(place).collect::<Vec<_>>()
+    };
+    let at = |file: &str, line| (file.to_owned(), line);
+    assert_eq!(places(), [at("tool/cli.py", 4), at("tool/parse.py", 2), at("tool/parse.py", 4)]);
+    write(
+        folder.path(),
+        "pyproject.toml",
+        b"[project]\nname = 'tool'\n[project.scripts]\ntool = 'tool.cli:run'\n",
+    );
+    assert_eq!(places(), [at("tool/cli.py", 4), at("tool/parse.py", 2)]);
+}
+
+#[test]
+fn a_manifest_with_paths_that_are_no_patterns_does_no_harm() {
+    let folder = package(&[
+        ("Cargo.toml", "[package]\nname = \"tool\"\n[[bin]]\nname = \"a\"\npath = \"src/[a.rs\"\n"),
+        ("src/[a.rs", "fn main() { println!(\"x\"); }\n"),
+        ("package.json", "{\"version\": \"1\", \"bin\": {\"a\": \"b/{[.js\", \"c\": \"\"}}"),
+    ]);
+    assert_eq!(verdict("p2-src-stray-print", &facts(folder.path()), &[]).status, Status::Warn);
+}

@@ -228,17 +228,24 @@ fn waivers_in_the_code_are_told() {
     let code = "def f():\n    print(1)  # agentnative-ignore p2-src-stray-print: the banner, asked for\n";
     write(
         &folder,
-        &[("tool/listing.py", code), ("tool/more.py", "print(1)  # agentnative-ignore p2-src-exit-codes:\n")],
+        &[
+            ("tool/listing.py", code),
+            (
+                "tool/more.py",
+                "# Not agentnative-ignore ID: it only speaks of it.\nprint(1)  # agentnative-ignore p2-src-exit-codes:\n",
+            ),
+        ],
     );
     let said = folder.run(&STRAY);
-    assert_eq!(places(&said, "p2-src-stray-print"), ["tool/more.py:1"]);
+    assert_eq!(places(&said, "p2-src-stray-print"), ["tool/more.py:2"]);
     let notes = said.data()["notes"].to_string();
+    assert_eq!(said.data()["notes"].as_array().map(Vec::len), Some(2), "{notes}");
     assert!(
         notes.contains("tool/listing.py:2: p2-src-stray-print is waived: the banner, asked for"),
         "{notes}"
     );
     assert!(
-        notes.contains("tool/more.py:1: the waiver of p2-src-exit-codes does not count without a reason"),
+        notes.contains("tool/more.py:2: the waiver of p2-src-exit-codes does not count without a reason"),
         "{notes}"
     );
     fs::remove_file(folder.path().join("tool/more.py")).unwrap();
