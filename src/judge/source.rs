@@ -240,7 +240,7 @@ impl<'a> View<'a> {
             });
         }
         let skipped = facts.skipped.iter().any(|skipped| covered.contains(&skipped.language));
-        let gaps = skipped || facts.built.is_some();
+        let gaps = skipped || facts.built.is_some() || facts.left.folders > 0;
         let open = |what: &str| {
             let skipped = skipped.then(|| format!("; skipped: {}", self.code.named(&facts.skipped)));
             let built = facts.built.as_ref().map(|folder| {
@@ -249,7 +249,11 @@ impl<'a> View<'a> {
                     self.code.path(folder)
                 )
             });
-            Judgement::Unverified([what.to_owned()].into_iter().chain(skipped).chain(built).collect())
+            let shut = (facts.left.folders > 0)
+                .then(|| format!("; folders that could not be entered: {}", facts.left.folders));
+            Judgement::Unverified(
+                [what.to_owned()].into_iter().chain(skipped).chain(built).chain(shut).collect(),
+            )
         };
         let wanted = self.wanted();
         if self.has(Role::Wanted) && wanted.is_none() {
