@@ -137,6 +137,7 @@ fn only_the_programs_own_code_is_looked_at() {
             "#[cfg(test)]\n/// Docs.\nmod tests { fn f() { println!(\"x\"); } }\n#[test]\nfn t() { println!(\"x\"); }\n",
         ),
         ("tests/a.rs", print),
+        ("src/tool_test/a.rs", print),
         ("benches/a.rs", print),
         ("examples/a.rs", print),
         ("build.rs", print),
@@ -152,7 +153,7 @@ fn only_the_programs_own_code_is_looked_at() {
     let result = verdict("p2-src-stray-print", &facts, &[]);
     let files: Vec<_> = result.evidence.iter().map(|evidence| evidence.file.clone().unwrap()).collect();
     assert_eq!(files, ["src/main.rs"]);
-    assert_eq!((facts.left.aside, facts.left.generated), (6, 1));
+    assert_eq!((facts.left.aside, facts.left.generated), (7, 1));
     assert!(facts.skipped.is_empty(), "{:?}", facts.skipped);
 }
 
@@ -218,21 +219,6 @@ fn links_are_not_followed_and_pipes_not_opened() {
     assert_eq!(facts.left.links, 3);
     assert_eq!(facts.files[&Language::Python], 2);
     assert!(facts.skipped.is_empty());
-}
-
-#[cfg(unix)]
-#[test]
-fn unreadable_files_are_skipped() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let folder = package(&[("src/a.py", "print(1)\n")]);
-    let path = folder.path().join("src/a.py");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-    if fs::read(&path).is_ok() {
-        eprintln!("skipped: this user may read every file");
-        return;
-    }
-    let facts = facts(folder.path());
-    assert!(matches!(facts.skipped[..], [ref skipped] if matches!(skipped.why, Why::Unreadable(_))));
 }
 
 #[test]
@@ -377,4 +363,56 @@ fn conforming_projects_pass_and_violating_ones_fail_every_check() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(count, 2 * Language::ALL.len());
+}
+
+#[test]
+fn what_a_package_is_built_into_is_not_its_code() {
+    let manifest = r#"{"name": "tool", "version": "1.0.0", "bin": "bin/tool.js", "main": "./dist/index.js"}"#;
+    let files = [
+        ("package.json", manifest),
+        ("bin/tool.js", "require('../dist/index.js').run();\n"),
+        ("dist/index.js", "exports.run = () => console.log(JSON.stringify({}));\n"),
+    ];
+    let published = package(&files);
+    for id in ["p2-src-stray-print", "p2-src-json-library", "p2-src-output-format"] {
+        let result = verdict(id, &facts(published.path()), &[]);
+        assert_eq!(result.status, Status::Unverified, "{id}: {}", result.message);
+        assert!(result.message.contains("dist/ is built"), "{}", result.message);
+    }
+    // In its repository the source is there.
+    write(published.path(), "src/index.ts", b"export const run = () => console.log(JSON.stringify({}));\n");
+    let result = verdict("p2-src-stray-print", &facts(published.path()), &[]);
+    assert_eq!((result.status, result.evidence[0].file.as_deref()), (Status::Warn, Some("src/index.ts")));
+}
+
+#[test]
+fn what_runs_only_by_itself_is_no_part_of_a_program_that_starts_elsewhere() {
+    let files = [
+        ("tool/cli.py", "def run():\n    pass\nif __name__ == '__main__':\n    print(1)\n"),
+        ("tool/parse.py", "def parse():\n    print(2)\nif __name__ == '__main__':\n    print(parse())\n"),
+    ];
+    let folder = package(&files);
+    let places = || {
+        let result = verdict("p2-src-stray-print", &facts(folder.path()), &[]);
+        let place = |seen: agentnative::report::Evidence| (seen.file.unwrap(), seen.line.unwrap());
+        result.evidence.into_iter().map(place).collect::<Vec<_>>()
+    };
+    let at = |file: &str, line| (file.to_owned(), line);
+    assert_eq!(places(), [at("tool/cli.py", 4), at("tool/parse.py", 2), at("tool/parse.py", 4)]);
+    write(
+        folder.path(),
+        "pyproject.toml",
+        b"[project]\nname = 'tool'\n[project.scripts]\ntool = 'tool.cli:run'\n",
+    );
+    assert_eq!(places(), [at("tool/cli.py", 4), at("tool/parse.py", 2)]);
+}
+
+#[test]
+fn a_manifest_with_paths_that_are_no_patterns_does_no_harm() {
+    let folder = package(&[
+        ("Cargo.toml", "[package]\nname = \"tool\"\n[[bin]]\nname = \"a\"\npath = \"src/[a.rs\"\n"),
+        ("src/[a.rs", "fn main() { println!(\"x\"); }\n"),
+        ("package.json", "{\"version\": \"1\", \"bin\": {\"a\": \"b/{[.js\", \"c\": \"\"}}"),
+    ]);
+    assert_eq!(verdict("p2-src-stray-print", &facts(folder.path()), &[]).status, Status::Warn);
 }

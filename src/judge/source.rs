@@ -239,11 +239,21 @@ impl<'a> View<'a> {
                 format!("the check does not cover {}", names(&not))
             });
         }
-        let gaps = facts.skipped.iter().any(|skipped| covered.contains(&skipped.language));
+        let skipped = facts.skipped.iter().any(|skipped| covered.contains(&skipped.language));
+        let gaps = skipped || facts.built.is_some() || facts.left.folders > 0;
         let open = |what: &str| {
-            let skipped =
-                if gaps { format!("; skipped: {}", self.code.named(&facts.skipped)) } else { String::new() };
-            Judgement::Unverified(format!("{what}{skipped}"))
+            let skipped = skipped.then(|| format!("; skipped: {}", self.code.named(&facts.skipped)));
+            let built = facts.built.as_ref().map(|folder| {
+                format!(
+                    "; {}/ is built, and the code that it is built from is not here",
+                    self.code.path(folder)
+                )
+            });
+            let shut = (facts.left.folders > 0)
+                .then(|| format!("; folders that could not be entered: {}", facts.left.folders));
+            Judgement::Unverified(
+                [what.to_owned()].into_iter().chain(skipped).chain(built).chain(shut).collect(),
+            )
         };
         let wanted = self.wanted();
         if self.has(Role::Wanted) && wanted.is_none() {

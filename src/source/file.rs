@@ -50,7 +50,7 @@ pub(super) fn read(file: &SourceFile, table: &Table<'_>, package: &Package) -> R
         return Ok(read);
     }
     let grammar = table.grammar(file.grammar)?;
-    match hold(&text, &hits, file, grammar, table, package.is_entry(file.language, &file.name)) {
+    match hold(&text, &hits, file, grammar, table, package) {
         Ok((matches, waivers)) => {
             read.parsed = true;
             read.matches = matches;
@@ -124,7 +124,7 @@ fn hold(
     file: &SourceFile,
     grammar: &Grammar,
     table: &Table<'_>,
-    entry_file: bool,
+    package: &Package,
 ) -> Result<(Vec<Match>, Vec<SourceWaiver>), Why> {
     let doc = StrDoc::try_new(text, file.grammar).map_err(|_| Why::Broken(1))?;
     let tree = AstGrep::doc(doc);
@@ -152,7 +152,11 @@ fn hold(
         return Ok((Vec::new(), waivers));
     }
     let ranges = |matcher| root.find_all(matcher).map(|found| found.range()).collect::<Vec<Range<usize>>>();
-    let tests = grammar.tests.as_ref().map(ranges).unwrap_or_default();
+    let mut tests = grammar.tests.as_ref().map(ranges).unwrap_or_default();
+    let entry_file = package.is_entry(file.language, &file.name);
+    if !entry_file && package.tells_entry(file.language) {
+        tests.extend(grammar.alone.as_ref().map(ranges).unwrap_or_default());
+    }
     let entries = ranges(&grammar.entry);
     let within = |ranges: &[Range<usize>], at: &Range<usize>| {
         ranges.iter().any(|range| range.start <= at.start && at.end <= range.end)

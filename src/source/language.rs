@@ -22,6 +22,8 @@ pub(super) struct Row {
     pub entry: &'static str,
     /// Tests that stand in a file of the program.
     pub tests: Option<&'static str>,
+    /// Code that is run only when its file is run by itself: no part of a program that starts elsewhere.
+    pub alone: Option<&'static str>,
 }
 
 /// Every language, in the order of [`Language::ALL`].
@@ -40,6 +42,7 @@ pub(super) const ROWS: [Row; 4] = [
                  regex: '^#\[(cfg\((test\b|(all|any)\([^)]*\btest\b)|([a-z_]+::)*(test|bench|rstest|proptest)\b)',
                  stopBy: {not: {any: [{kind: attribute_item}, {kind: line_comment}]}}}}",
         ),
+        alone: None,
     },
     Row {
         language: Language::Python,
@@ -64,6 +67,7 @@ pub(super) const ROWS: [Row; 4] = [
             "{any: [{kind: function_definition, has: {field: name, regex: '^test_'}},
                     {kind: class_definition, has: {field: superclasses, regex: 'TestCase'}}]}",
         ),
+        alone: Some("{kind: if_statement, regex: '^if \\(?__name__ *=='}"),
     },
     Row {
         language: Language::Go,
@@ -75,6 +79,7 @@ pub(super) const ROWS: [Row; 4] = [
         entry: "{any: [{kind: source_file, has: {kind: package_clause, regex: '^package +main$'}},
                        {kind: function_declaration, has: {field: name, regex: '^(main|Main|Execute)$'}}]}",
         tests: None,
+        alone: None,
     },
     Row {
         language: Language::TypeScript,
@@ -108,6 +113,7 @@ pub(super) const ROWS: [Row; 4] = [
         entry: "{any: [{kind: program, has: {kind: hash_bang_line}},
                        {kind: function_declaration, has: {field: name, regex: '^main$'}}]}",
         tests: None,
+        alone: None,
     },
 ];
 
@@ -144,6 +150,8 @@ pub(super) const ASIDE: &[&str] = &[
     "__tests__/",
     "__mocks__/",
     "__fixtures__/",
+    "*_test/",
+    "*_tests/",
     "testdata/",
     "testutil/",
     "testutils/",
@@ -166,6 +174,8 @@ pub(super) const ASIDE: &[&str] = &[
     "/scripts/",
     "/script/",
     "/tools/",
+    "/dev/",
+    "/devtools/",
     "/hack/",
     "/ci/",
     "/e2e/",

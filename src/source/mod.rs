@@ -38,6 +38,10 @@ pub struct Facts {
     pub manifest: Option<String>,
     /// What the package depends on, where a manifest is needed to tell.
     pub dependencies: Vec<Dependency>,
+    /// The folder that the program is built into, when the code that it is built from is not there: what is
+    /// in it was not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub built: Option<String>,
     /// The checks whose rules the code was held to, each with the [`fingerprint`] of its rules.
     pub rules: BTreeMap<String, u64>,
     /// How many files of the program there are, by language; those that were skipped too.
@@ -180,6 +184,7 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
         folder: String::new(),
         manifest: package.manifest.map(str::to_owned),
         dependencies: package.dependencies.clone(),
+        built: package.built.clone(),
         rules: rules.fingerprints().clone(),
         files: BTreeMap::new(),
         parsed: 0,

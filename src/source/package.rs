@@ -11,6 +11,11 @@ use std::path::{Path, PathBuf};
 /// Manifests larger than this are not read, in bytes.
 const MAX_MANIFEST: u64 = 1 << 20;
 
+/// Folders that a package of npm is built into.
+const BUILT: [&str; 3] = ["dist", "build", "out"];
+/// Folders that by custom hold the source of what is built.
+const SOURCES: [&str; 3] = ["src", "source", "packages"];
+
 /// A package, as far as its manifests tell.
 #[derive(Debug)]
 pub struct Package {
@@ -22,7 +27,11 @@ pub struct Package {
     pub languages: Vec<Language>,
     /// What it depends on, where a manifest is needed to tell.
     pub dependencies: Vec<Dependency>,
+    /// The folder that the program is built into, when its code is not there: see [`super::Facts::built`].
+    pub built: Option<String>,
     entries: Vec<Gitignore>,
+    /// By language, whether the manifest tells where the program starts.
+    told: Vec<bool>,
     /// By language, where the code is, when the manifest tells.
     sources: Vec<Option<Gitignore>>,
 }
@@ -49,6 +58,8 @@ struct Manifest {
     /// Patterns of where the code is; empty: anywhere.
     sources: Vec<String>,
     dependencies: Vec<Dependency>,
+    /// As [`Package::built`].
+    built: Option<String>,
 }
 
 impl Package {
@@ -72,7 +83,12 @@ impl Package {
             let own: Vec<&str> = own.flat_map(|manifest| &manifest.sources).map(String::as_str).collect();
             (!own.is_empty()).then(|| patterns(folder, &own))
         });
+        let told = ROWS.iter().map(|row| {
+            manifests.iter().any(|manifest| manifest.language == row.language && !manifest.entries.is_empty())
+        });
         Self {
+            built: manifests.iter().find_map(|manifest| manifest.built.clone()),
+            told: told.collect(),
             sources: sources.collect(),
             entries: entries.collect(),
             manifest: manifests.first().map(|manifest| manifest.file),
@@ -105,6 +121,11 @@ impl Package {
         sources.is_none_or(|sources| sources.matched_path_or_any_parents(path, false).is_ignore())
     }
 
+    /// Whether the manifest tells where a program in this language starts.
+    pub(super) fn tells_entry(&self, language: Language) -> bool {
+        self.told[language as usize]
+    }
+
     /// Whether the program starts and ends in this file.
     pub(super) fn is_entry(&self, language: Language, name: &str) -> bool {
         self.entries[language as usize].matched_path_or_any_parents(name, false).is_ignore()
@@ -117,7 +138,8 @@ fn text(path: &Path) -> Option<String> {
 
 fn cargo(folder: &Path) -> Option<Manifest> {
     let manifest: toml::Table = text(&folder.join("Cargo.toml"))?.parse().ok()?;
-    manifest.get("package")?;
+    // `NAME-core` belongs to NAME, also in a manifest as a registry has it, without paths.
+    let own_name = manifest.get("package")?.get("name")?.as_str()?;
     let bins = manifest.get("bin").and_then(toml::Value::as_array);
     let path = |table: &toml::Value| Some(table.get("path")?.as_str()?.trim_start_matches("./").to_owned());
     let bin_paths: Vec<String> = bins.into_iter().flatten().filter_map(path).collect();
@@ -140,12 +162,22 @@ fn cargo(folder: &Path) -> Option<Manifest> {
         Dependency {
             language: Language::Rust,
             name: value.get("package").and_then(toml::Value::as_str).unwrap_or(name).to_owned(),
-            own: value.get("path").is_some(),
+            own: value.get("path").is_some()
+                || name.strip_prefix(own_name).is_some_and(|rest| rest.starts_with(['-', '_'])),
         }
     });
     let dependencies = dependencies.collect();
     let entries = bin_paths.iter().map(|path| format!("/{path}")).collect();
-    Some(Manifest { file: "Cargo.toml", language: Language::Rust, program, entries, sources, dependencies })
+    let built = None;
+    Some(Manifest {
+        file: "Cargo.toml",
+        language: Language::Rust,
+        program,
+        entries,
+        sources,
+        dependencies,
+        built,
+    })
 }
 
 /// The dependencies that the workspace around `folder` gives to its packages.
@@ -178,6 +210,7 @@ fn python(folder: &Path) -> Option<Manifest> {
         entries,
         sources: Vec::new(),
         dependencies: Vec::new(),
+        built: None,
     })
 }
 
@@ -204,6 +237,7 @@ fn setup(folder: &Path) -> Option<Manifest> {
         entries,
         sources: Vec::new(),
         dependencies: Vec::new(),
+        built: None,
     })
 }
 
@@ -221,6 +255,7 @@ fn go(folder: &Path) -> Option<Manifest> {
         entries: Vec::new(),
         sources: Vec::new(),
         dependencies: Vec::new(),
+        built: None,
     })
 }
 
@@ -246,6 +281,12 @@ fn npm(folder: &Path) -> Option<Manifest> {
         sources.push(format!("/{}", main.trim_start_matches("./")));
         sources.extend(["/*/", "/index.*", "/cli.*", "/main.*", "/app.*"].map(str::to_owned));
     }
+    // A package as it is published: no source beside what is built from it.
+    let main = manifest.get("main").and_then(Json::as_str);
+    let first = |path: &str| path.trim_start_matches("./").split('/').next().unwrap_or_default().to_owned();
+    let mut folders = bins.iter().copied().chain(main).map(first);
+    let built = folders.find(|name| BUILT.contains(&name.as_str()) && folder.join(name).is_dir());
+    let built = built.filter(|_| !SOURCES.iter().any(|name| folder.join(name).is_dir()));
     Some(Manifest {
         file: "package.json",
         language: Language::TypeScript,
@@ -253,5 +294,6 @@ fn npm(folder: &Path) -> Option<Manifest> {
         entries,
         sources,
         dependencies: Vec::new(),
+        built,
     })
 }

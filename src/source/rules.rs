@@ -111,6 +111,8 @@ pub(super) struct Grammar {
     pub entry: RuleCore,
     /// Tests.
     pub tests: Option<RuleCore>,
+    /// What is run only when its file is run by itself.
+    pub alone: Option<RuleCore>,
 }
 
 impl<'a> Table<'a> {
@@ -178,7 +180,8 @@ impl Grammar {
                 .map_err(|what| Error::general(format!("the row of {}: {what}", language.name())))
         };
         let row = row(language);
-        Ok(Self { rules, kinds, entry: own(row.entry)?, tests: row.tests.map(own).transpose()? })
+        let (tests, alone) = (row.tests.map(own).transpose()?, row.alone.map(own).transpose()?);
+        Ok(Self { rules, kinds, entry: own(row.entry)?, tests, alone })
     }
 }
 

@@ -56,7 +56,7 @@ impl Finder<'_> {
                 match Project::nearest(root).filter(|project| concerns(project, root, word)) {
                     None => (alone(root), name.map(str::to_owned), root.to_owned()),
                     Some(project) => {
-                        let package = self.built_as(&project, name)?;
+                        let package = self.built_as(&project, name);
                         (project, name.map(str::to_owned), package)
                     }
                 }
@@ -75,12 +75,14 @@ impl Finder<'_> {
         Ok(Some(CodeBase { name, project, package, config: target.clone() }))
     }
 
-    /// The package of the program of this name; the project's own folder where no manifest declares it.
-    fn built_as(&self, project: &Project, name: Option<&str>) -> Result<PathBuf> {
-        let declared = project.declared(self.tool)?;
+    /// The package of the program of this name; the project's own folder where no manifest declares it or can
+    /// be understood.
+    fn built_as(&self, project: &Project, name: Option<&str>) -> PathBuf {
+        // Code can be read where its own tools do not work.
+        let declared = project.declared(self.tool).unwrap_or_default();
         let mut called = declared.into_iter().map(|(_, binary)| binary);
         let package = called.find(|binary| Some(binary.name.as_str()) == name).map(|binary| binary.folder);
-        Ok(package.unwrap_or_else(|| project.folder.clone()))
+        package.unwrap_or_else(|| project.folder.clone())
     }
 }
 

@@ -137,10 +137,12 @@ pub(super) fn package(
     tool: Tool<'_>,
 ) -> Result<(Option<String>, PathBuf)> {
     let folder = &project.folder;
-    let all = project.declared(tool)?;
-    if all.is_empty() && bin.is_none() {
-        return Ok((None, folder.clone()));
-    }
+    let all = match project.declared(tool) {
+        Ok(all) if !all.is_empty() || bin.is_some() => all,
+        Err(error) if bin.is_some() => return Err(error),
+        // Code can be read where its own tools do not work.
+        Ok(_) | Err(_) => return Ok((None, folder.clone())),
+    };
     let pool = meant(&all, bin, hint, folder)?;
     let built: Vec<Declared> = pool.iter().filter(|(_, binary)| binary.built.is_some()).cloned().collect();
     let one_package = |pool: &[Declared]| pool.windows(2).all(|pair| pair[0].1.folder == pair[1].1.folder);

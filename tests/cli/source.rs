@@ -1,9 +1,12 @@
 //! `check` of the code behind a program and of the files around it, without a run and with runs.
 
-use super::support::{Folder, Said};
+use super::support::{Folder, Said, said};
 use serde_json::{Value, json};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
+use std::process::Command;
 
 /// A copy of a project of `fixtures/sources`, where no configuration is above it.
 fn project(name: &str) -> Folder {
@@ -217,6 +220,13 @@ fn the_package_that_builds_the_target_is_looked_at() {
     assert_eq!(said.data()["target"], json!({ "name": "two", "command": [], "project": "." }));
     let said = folder.run(&["check", "--check", "p2-src-stray-print", "--json", "crates/one"]);
     assert_eq!(places(&said, "p2-src-stray-print"), ["src/main.rs:2"]);
+    // Code can be read where cargo cannot go.
+    write(&folder, &[("crates/one/rust-toolchain.toml", "[toolchain]\nchannel = \"0.1\"\n")]);
+    write(&folder, &[("crates/one/Cargo.toml", "[package]\nname = \"one\"\nedition = \"1900\"\n")]);
+    let said = folder.run(&["check", "--check", "p2-src-stray-print", "--json", "crates/one"]);
+    assert_eq!(places(&said, "p2-src-stray-print"), ["src/main.rs:2"]);
+    fs::remove_file(folder.path().join("crates/one/rust-toolchain.toml")).unwrap();
+    write(&folder, &[("crates/one/Cargo.toml", "[package]\nname = \"one\"\nedition = \"2024\"\n")]);
     // A configured command is built by the package that declares it.
     write(&folder, &[("agentnative.toml", "[target]\ncommand = ['./target/debug/one']\n")]);
     assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["crates/one/src/main.rs:2"]);
@@ -228,17 +238,24 @@ fn waivers_in_the_code_are_told() {
     let code = "def f():\n    print(1)  # agentnative-ignore p2-src-stray-print: the banner, asked for\n";
     write(
         &folder,
-        &[("tool/listing.py", code), ("tool/more.py", "print(1)  # agentnative-ignore p2-src-exit-codes:\n")],
+        &[
+            ("tool/listing.py", code),
+            (
+                "tool/more.py",
+                "# Not agentnative-ignore ID: it only speaks of it.\nprint(1)  # agentnative-ignore p2-src-exit-codes:\n",
+            ),
+        ],
     );
     let said = folder.run(&STRAY);
-    assert_eq!(places(&said, "p2-src-stray-print"), ["tool/more.py:1"]);
+    assert_eq!(places(&said, "p2-src-stray-print"), ["tool/more.py:2"]);
     let notes = said.data()["notes"].to_string();
+    assert_eq!(said.data()["notes"].as_array().map(Vec::len), Some(2), "{notes}");
     assert!(
         notes.contains("tool/listing.py:2: p2-src-stray-print is waived: the banner, asked for"),
         "{notes}"
     );
     assert!(
-        notes.contains("tool/more.py:1: the waiver of p2-src-exit-codes does not count without a reason"),
+        notes.contains("tool/more.py:2: the waiver of p2-src-exit-codes does not count without a reason"),
         "{notes}"
     );
     fs::remove_file(folder.path().join("tool/more.py")).unwrap();
@@ -251,6 +268,41 @@ fn waivers_in_the_code_are_told() {
         ],
     );
     assert_eq!(folder.run(&STRAY).status("p2-src-stray-print"), "waived");
+}
+
+#[test]
+fn what_may_not_be_read_is_told_and_no_check_passes() {
+    let folder = Folder::new();
+    write(&folder, &[("tool/a.py", "print(1)\n"), ("tool/b.py", "x = 1\n"), ("tool/shut/c.py", "x = 1\n")]);
+    let mode = |name: &str, mode| {
+        fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    // Who may read everything becomes somebody else, who may not even reach the program where it is built.
+    mode("", 0o755);
+    fs::copy(env!("CARGO_BIN_EXE_agentnative"), folder.path().join("agentnative")).unwrap();
+    let run = || {
+        let mut command = Command::new(folder.path().join("agentnative"));
+        if rustix::process::geteuid().is_root() {
+            command.uid(65534).gid(65534);
+        }
+        said(command.args(STRAY).current_dir(folder.path()))
+    };
+    mode("tool/a.py", 0o000);
+    let file = run();
+    mode("tool/a.py", 0o644);
+    mode("tool/shut", 0o000);
+    fs::remove_file(folder.path().join("tool/a.py")).unwrap();
+    let shut = run();
+    mode("tool/shut", 0o755);
+    for (said, words, note) in [
+        (&file, "; skipped: tool/a.py (unreadable: ", "source files skipped: tool/a.py"),
+        (&shut, "; folders that could not be entered: 1", "source folders that could not be entered: 1"),
+    ] {
+        assert_eq!((said.code, said.status("p2-src-stray-print")), (Some(0), "unverified".into()));
+        let message = results(said)[0]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(words), "{message}");
+        assert!(said.data()["notes"].to_string().contains(note), "{said:?}");
+    }
 }
 
 #[test]
