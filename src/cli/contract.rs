@@ -22,6 +22,8 @@ enum ContractCommand {
     List,
     /// Show what a contract says: shape, rules, exit codes, channel, findings.
     Show(ShowArgs),
+    /// Tell what changed between two versions of an output, and whom it breaks.
+    Diff(super::diff::DiffArgs),
     /// Infer a JSON Schema from sample documents or JSON lines.
     Infer(InferArgs),
 }
@@ -55,10 +57,11 @@ pub(super) struct Shown {
     schemas: serde_json::Map<String, Value>,
 }
 
-pub(super) fn run(args: &ContractArgs, output: &mut Output) -> Result<u8> {
+pub(super) fn run(args: &ContractArgs, output: &mut Output, executable: &Path) -> Result<u8> {
     match &args.command {
         ContractCommand::List => list(output)?,
         ContractCommand::Show(args) => show(args, output)?,
+        ContractCommand::Diff(args) => return super::diff::run(args, output, executable),
         ContractCommand::Infer(args) => infer::run(args, output)?,
     }
     Ok(0)

@@ -5,6 +5,7 @@ mod check;
 mod completions;
 mod contract;
 mod contract_tree;
+mod diff;
 mod explain;
 mod follow;
 mod infer;
@@ -13,6 +14,7 @@ mod inputs;
 mod list;
 mod outcome;
 mod schema;
+mod sides;
 mod subject;
 mod validate;
 
@@ -36,7 +38,7 @@ struct Cli {
 const EXIT_CODES: &str = "Exit codes:
   0   success
   1   general error; for `check` a failed MUST (with --strict also an unverified one), for `validate` an
-      invalid document
+      invalid document, for `contract diff` a breaking change
   2   usage error
   77  authentication or permission error, such as a target that may not be executed
   78  configuration error, such as a bad agentnative.toml or a target that is not there";
@@ -82,7 +84,7 @@ enum Command {
     Validate(validate::ValidateArgs),
     /// Look at contracts.
     Contract(contract::ContractArgs),
-    /// Explain a check: what, why, how to mend it, examples.
+    /// Explain a check or a kind of change: what, why, how to mend it, examples.
     Explain(explain::ExplainArgs),
     /// Write a skeleton of agentnative.toml from a target's help.
     Init(init::InitArgs),
@@ -107,7 +109,7 @@ pub fn main(args: &[OsString], executable: &Path) -> u8 {
         Command::Check(args) => check::run(*args, &mut output, executable),
         Command::List(args) => list::run(&args, &mut output),
         Command::Validate(args) => validate::run(&args, &mut output),
-        Command::Contract(args) => contract::run(&args, &mut output),
+        Command::Contract(args) => contract::run(&args, &mut output, executable),
         Command::Explain(args) => explain::run(&args, &mut output),
         Command::Init(args) => init::run(args, &mut output, executable),
         Command::Outcome(args) => outcome::run(args, &mut output),

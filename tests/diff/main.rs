@@ -1,4 +1,6 @@
 //! What changed between two versions of a promise.
 
 mod kinds;
+mod real;
+mod rules;
 mod support;
