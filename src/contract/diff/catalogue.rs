@@ -56,7 +56,9 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         }
         Err(error) => panic!("changes/{stem}.toml, which is part of the program, is wrong: {error}"),
     };
-    FILES.iter().map(read).collect()
+    let mut rules: Vec<Rule> = FILES.iter().map(read).collect();
+    rules.sort_by(|left, right| left.id.cmp(&right.id));
+    rules
 });
 
 /// All rules, sorted by ID.
