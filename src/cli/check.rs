@@ -1,17 +1,16 @@
 //! `agentnative check`
 
 use super::bound::{self, Bound};
+use super::live::{self, Told};
 use super::{select, subject};
-use crate::config::{Config, ProbeConfig, Waiver};
+use crate::config::Waiver;
 use crate::error::{Error, Result};
 use crate::judge::{self, Case};
 use crate::output::{Output, OutputConfig, OutputFormat, RENDERERS, Renderer, View};
-use crate::probe::{self, Probe, Promises, Recording};
+use crate::probe::Recording;
 use crate::report::catalogue::Check;
 use crate::report::{CheckResult, Ended, Event, Layer, Report, RunEvent, StartEvent, Status, TargetInfo};
-use crate::run::{End, Enforced, Observation, Runner, RunnerOptions};
-use crate::target::Target;
-use std::collections::BTreeSet;
+use crate::run::{End, Observation};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -93,7 +92,23 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, executable: &Path) -> Re
     let record = args.record.as_ref().map(|path| Ok::<_, Error>((path, create(path)?))).transpose()?;
     let (recording, signal) = match &args.replay {
         Some(path) => (replay(path, &args, &checks, output)?, None),
-        None => live(&args, &checks, output, executable)?,
+        None => {
+            let call = live::Call {
+                subject: &args.subject,
+                probes: &args.probe,
+                contract: args.contract.as_deref(),
+                timeout: args.timeout,
+                jobs: args.jobs,
+            };
+            let live = call.make(&checks, executable, &mut |told| match told {
+                Told::Start(target, runs) => start(target, &checks, runs, output),
+                Told::Ended(observation, count, runs) => {
+                    output.progress(&format!("{count}/{runs} {}", observation.key.probe));
+                    ended(observation, output)
+                }
+            })?;
+            (live.recording, live.signal)
+        }
     };
     output.clear_progress();
     if let Some((path, file)) = record {
@@ -137,128 +152,6 @@ fn replay(path: &Path, args: &CheckArgs, checks: &[&Check], output: &mut Output)
         ended(observation, output)?;
     }
     Ok(recording)
-}
-
-/// What was seen, and the signal that told us to stop.
-fn live(
-    args: &CheckArgs,
-    checks: &[&Check],
-    output: &mut Output,
-    executable: &Path,
-) -> Result<(Recording, Option<i32>)> {
-    let mut options = RunnerOptions::new(executable);
-    options.jobs = args.jobs.map_or(options.jobs, std::num::NonZeroUsize::get);
-    let mut runner = Runner::new(options)?;
-    let (mut target, config) = subject::resolve(&args.subject, &mut runner)?;
-    if let Some(timeout) = args.timeout {
-        target.config.timeout = timeout;
-    }
-    let mut contracts = Bound::new();
-    let mut declared = declared(&target, config.as_ref(), &args.probe, &mut contracts)?;
-    let mut promises = Promises::of(&target.config);
-    if let Some(name) = &args.contract {
-        let name = bound::replace(name, &mut target.config, &mut declared, &mut contracts)?;
-        promises = Promises { contract: Some(name), ..Promises::of(&target.config) };
-    }
-
-    // What the help says decides which further probes are harmless.
-    let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
-    let help: Vec<_> = keys.iter().filter(|key| **key == probe::help_run()).cloned().collect();
-    let first = runner.run_all_blocking(probe::specs(&help, &probes, &promises, &target), &mut |_| {})?;
-    let help = first.observations.first().map(subject::help_of).unwrap_or_default();
-    let promises = promises.with_help(!help.commands.is_empty(), help.json.as_deref(), help.jsonl.as_deref());
-    let (probes, keys) = probe::plan(checks, declared, &promises, target.config.timeout);
-    let info = target.info(&std::env::current_dir().unwrap_or_default());
-    if keys.is_empty() || !first.observations.is_empty() {
-        something_ran(&info, &first.observations)?;
-    }
-    start(&info, checks, keys.len(), output)?;
-    let mut observations = first.observations;
-    for observation in &observations {
-        ended(observation, output)?;
-    }
-    let done: BTreeSet<_> = observations.iter().map(|observation| observation.key.clone()).collect();
-    let rest: Vec<_> = keys.iter().filter(|key| !done.contains(key)).cloned().collect();
-    let mut failed = None;
-    let mut count = observations.len();
-    let (mut interrupted, mut sandbox) = (first.interrupted, first.sandbox);
-    if interrupted.is_none() {
-        let finished = runner.run_all_blocking(
-            probe::specs(&rest, &probes, &promises, &target),
-            &mut |observation| {
-                count += 1;
-                output.progress(&format!("{count}/{} {}", keys.len(), observation.key.probe));
-                failed = failed.take().or(ended(observation, output).err());
-            },
-        )?;
-        observations.extend(finished.observations);
-        interrupted = finished.interrupted;
-        sandbox = sandbox.max(finished.sandbox);
-    }
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    let recording = Recording {
-        target: info,
-        promises,
-        probes,
-        observations,
-        interrupted: interrupted.is_some(),
-        waivers: config.map(|config| config.waivers).unwrap_or_default(),
-        notes: sandbox.and_then(confined).into_iter().map(str::to_owned).collect(),
-    };
-    if interrupted.is_none() {
-        something_ran(&recording.target, &recording.observations)?;
-    }
-    Ok((recording, interrupted))
-}
-
-/// What the reader has to know of a sandbox that was asked for.
-fn confined(enforced: Enforced) -> Option<&'static str> {
-    match enforced {
-        Enforced::Fully => None,
-        Enforced::Partly => Some(
-            "the sandbox was enforced in part: this kernel cannot confine all of writes, connections and signals",
-        ),
-        Enforced::Not => Some("the sandbox was not enforced: this kernel has no Landlock"),
-    }
-}
-
-/// Never a silent green: a target of which nothing could be run has no report.
-fn something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()> {
-    let mut words = None;
-    for seen in observations {
-        let End::NotStarted(_, why) = &seen.end else { return Ok(()) };
-        words = words.or(Some(why));
-    }
-    let command = target.command.join(" ");
-    Err(match words {
-        Some(words) => Error::general(format!("nothing could be run: {command}: {words}")),
-        None => Error::general(format!("nothing was run: no run of {command} would decide these checks"))
-            .hint("declare probes: --probe \"ARGS\", or [[probe]] in agentnative.toml"),
-    })
-}
-
-/// The probes of the configuration and those of the command line.
-fn declared(
-    target: &Target,
-    config: Option<&Config>,
-    flags: &[String],
-    contracts: &mut Bound,
-) -> Result<Vec<Probe>> {
-    let root = config.map_or(Path::new("."), |config| &config.root);
-    let of_flags = ProbeConfig::from_flags(flags)?;
-    let of_config = config.into_iter().flat_map(|config| config.probes_of(&target.config));
-    let mut probes: Vec<Probe> = Vec::new();
-    for config in of_config.chain(&of_flags) {
-        if probes.iter().any(|probe| probe.name == config.name) {
-            return Err(Error::usage(format!("there are two probes `{}`", config.name)));
-        }
-        let mut probe = Probe::declared(config, target.config.timeout);
-        bound::bind(&mut probe.contract, root, contracts)?;
-        probes.push(probe);
-    }
-    Ok(probes)
 }
 
 fn start(target: &TargetInfo, checks: &[&Check], runs: usize, output: &mut Output) -> Result<()> {

@@ -12,6 +12,7 @@ mod infer;
 mod init;
 mod inputs;
 mod list;
+mod live;
 mod outcome;
 mod schema;
 mod sides;

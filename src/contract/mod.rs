@@ -17,6 +17,7 @@ mod finding;
 mod flat;
 pub mod infer;
 mod judge;
+pub mod lock;
 mod promise;
 mod read;
 mod read_rule;
