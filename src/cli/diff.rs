@@ -129,7 +129,7 @@ fn told(change: &Change, page: &mut Page) {
         Class::Compatible => Tone::Good,
     };
     let head = Cell::new(tone, format!("{}[{}]: ", change.class.name(), change.rule));
-    page.labelled(0, &head, &change.message);
+    page.line(0, &[head, Cell::new(Tone::Strong, &change.message)]);
     let mut place: Vec<String> = Vec::new();
     place.extend(change.probe.as_ref().map(|probe| format!("probe {probe}")));
     place.extend(change.format.map(|format| format.name().to_owned()));

@@ -2,6 +2,7 @@
 
 use super::inputs::{is_lines, name, open, threads};
 use crate::contract::infer::{Inference, Rules};
+use crate::contract::lock::Lock;
 use crate::contract::{CONTRACT_FILE, Contract, Events, Framing, Promise, contract_path};
 use crate::error::{Error, Issue, Place, Result};
 use crate::output::Output;
@@ -44,8 +45,7 @@ fn read(named: &str) -> Result<Side> {
     let is_file =
         path.is_file() && (contract_path(Path::new(""), named).is_some() || path.extension().is_some());
     if path.is_dir() && !path.join(CONTRACT_FILE).is_file() {
-        let message = format!("{} is no contract: there is no {CONTRACT_FILE} in it", path.display());
-        return Err(Error::config(message));
+        return Ok(side(Lock::read(path)?.compared()));
     }
     if !is_file || is_schema(path)? {
         let contract = Contract::named(Path::new(""), named)?;

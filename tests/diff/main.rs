@@ -3,4 +3,5 @@
 mod kinds;
 mod real;
 mod rules;
+mod soundness;
 mod support;

@@ -131,7 +131,7 @@ impl Pair<'_> {
             }
             let any = |alts: &[Alt<'b>], side| json!({ "anyOf": alts.iter().map(|alt| whole(side, alt)).collect::<Vec<_>>() });
             let roots = (any(before, &walker.old), any(after, &walker.new));
-            self.told(&found, &roots, Some(name), false);
+            self.told(&found, &roots, before, walker.old, Some(name), false);
         }
     }
 
