@@ -5,6 +5,7 @@ mod check;
 mod completions;
 mod contract;
 mod contract_tree;
+mod diff;
 mod explain;
 mod follow;
 mod infer;
@@ -15,6 +16,7 @@ mod live;
 mod lock;
 mod outcome;
 mod schema;
+mod sides;
 mod subject;
 mod validate;
 
@@ -38,7 +40,11 @@ struct Cli {
 const EXIT_CODES: &str = "Exit codes:
   0   success
   1   general error; for `check` a failed MUST (with --strict also an unverified one), for `validate` an
+<<<<<<< HEAD
       invalid document, for `contract lock --check` a breaking change
+=======
+      invalid document, for `contract diff` a breaking change
+>>>>>>> diff
   2   usage error
   77  authentication or permission error, such as a target that may not be executed
   78  configuration error, such as a bad agentnative.toml or a target that is not there";
@@ -84,7 +90,7 @@ enum Command {
     Validate(validate::ValidateArgs),
     /// Look at contracts.
     Contract(contract::ContractArgs),
-    /// Explain a check: what, why, how to mend it, examples.
+    /// Explain a check or a kind of change: what, why, how to mend it, examples.
     Explain(explain::ExplainArgs),
     /// Write a skeleton of agentnative.toml from a target's help.
     Init(init::InitArgs),

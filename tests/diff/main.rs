@@ -1,4 +1,7 @@
 //! What changed between two versions of a promise.
 
 mod kinds;
+mod real;
+mod rules;
+mod soundness;
 mod support;
