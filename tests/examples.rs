@@ -19,6 +19,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("p2-contract-schema", "needs the contract that the example's note speaks of"),
     ("p2-contract-stream", "needs the contract that the example's note speaks of"),
     ("p2-contract-exit", "needs the contract that the example's note speaks of"),
+    ("p2-contract-locked", "needs the lock that the example's note speaks of"),
 ];
 
 /// How the calls of the others are expected to end.

@@ -76,7 +76,7 @@ fn report_file(text: &str) -> Result<ReportFile, String> {
     Ok(ReportFile { renderer, path: path.into() })
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
     Duration::try_from_secs_f64(seconds)
         .ok()
@@ -191,7 +191,8 @@ fn ended(run: &Observation, output: &mut Output) -> Result<()> {
 }
 
 fn judged(recording: Recording, contracts: &Bound, checks: &[&Check]) -> Report {
-    let case = Case::new(&recording.promises, contracts, &recording.probes, &recording.observations);
+    let mut case = Case::new(&recording.promises, contracts, &recording.probes, &recording.observations);
+    case.lock = recording.lock.as_ref();
     let mut results = judge::judge(&case, checks);
     let mut notes = recording.notes;
     for waiver in &recording.waivers {

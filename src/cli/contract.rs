@@ -2,6 +2,7 @@
 
 use super::contract_tree::tree;
 use super::infer::{self, InferArgs};
+use super::lock::{self, LockArgs};
 use crate::contract::{About, Contract, Framing, names};
 use crate::error::Result;
 use crate::output::{Cell, Output, OutputFormat, Page, Tone};
@@ -26,6 +27,8 @@ enum ContractCommand {
     Diff(super::diff::DiffArgs),
     /// Infer a JSON Schema from sample documents or JSON lines.
     Infer(InferArgs),
+    /// Lock what the declared probes promise, and compare with it.
+    Lock(Box<LockArgs>),
 }
 
 #[derive(clap::Args)]
@@ -63,6 +66,7 @@ pub(super) fn run(args: &ContractArgs, output: &mut Output, executable: &Path) -
         ContractCommand::Show(args) => show(args, output)?,
         ContractCommand::Diff(args) => return super::diff::run(args, output, executable),
         ContractCommand::Infer(args) => infer::run(args, output)?,
+        ContractCommand::Lock(args) => return lock::run(args, output, executable),
     }
     Ok(0)
 }

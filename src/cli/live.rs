@@ -3,6 +3,7 @@
 use super::bound::{self, Bound};
 use super::subject::{self, SubjectArgs};
 use crate::config::{Config, ProbeConfig};
+use crate::contract::lock::{Lock, lock_path};
 use crate::error::{Error, Result};
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::TargetInfo;
@@ -111,6 +112,10 @@ impl Call<'_> {
             return Err(error);
         }
         let root = config.as_ref().map(|config| config.root.clone());
+        let lock = match &root {
+            Some(root) => read_lock(root, &info.name)?,
+            None => None,
+        };
         let recording = Recording {
             target: info,
             promises,
@@ -119,12 +124,19 @@ impl Call<'_> {
             interrupted: interrupted.is_some(),
             waivers: config.map(|config| config.waivers).unwrap_or_default(),
             notes: sandbox.and_then(confined).into_iter().map(str::to_owned).collect(),
+            lock,
         };
         if interrupted.is_none() {
             something_ran(&recording.target, &recording.observations)?;
         }
         Ok(Live { recording, signal: interrupted, root })
     }
+}
+
+/// The lock of a target beside its configuration, if there is one.
+fn read_lock(root: &Path, target: &str) -> Result<Option<Lock>> {
+    let folder = lock_path(root, target);
+    if Lock::is_at(&folder) { Lock::read(&folder).map(Some) } else { Ok(None) }
 }
 
 /// What the reader has to know of a sandbox that was asked for.

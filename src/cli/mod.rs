@@ -13,6 +13,7 @@ mod init;
 mod inputs;
 mod list;
 mod live;
+mod lock;
 mod outcome;
 mod schema;
 mod sides;
@@ -39,7 +40,7 @@ struct Cli {
 const EXIT_CODES: &str = "Exit codes:
   0   success
   1   general error; for `check` a failed MUST (with --strict also an unverified one), for `validate` an
-      invalid document, for `contract diff` a breaking change
+      invalid document, for `contract diff` and `contract lock --check` a breaking change
   2   usage error
   77  authentication or permission error, such as a target that may not be executed
   78  configuration error, such as a bad agentnative.toml or a target that is not there";

@@ -1,6 +1,6 @@
 //! `agentnative schema [NAME]`
 
-use super::{completions, contract, diff, explain, infer, init, list, validate};
+use super::{completions, contract, diff, explain, infer, init, list, lock, validate};
 use crate::error::Result;
 use crate::outcome::RunOutcome;
 use crate::output::{Output, OutputFormat};
@@ -40,6 +40,7 @@ const DATA: &[Data] = &[
     ("contract list", |generator| generator.subschema_for::<Vec<contract::ContractEntry>>()),
     ("contract show", |generator| generator.subschema_for::<contract::Shown>()),
     ("contract infer", |generator| generator.subschema_for::<infer::InferredSchema>()),
+    ("contract lock", |generator| generator.subschema_for::<lock::Locked>()),
     ("contract diff", |generator| generator.subschema_for::<diff::Diff>()),
     ("explain", |generator| generator.subschema_for::<explain::Explained>()),
     ("init", |generator| generator.subschema_for::<init::Written>()),

@@ -3,6 +3,7 @@
 use super::scan::{Scan, Scans};
 use super::verdict::{Finding, Look};
 use crate::contract::Contract;
+use crate::contract::lock::Lock;
 use crate::json::Position;
 use crate::probe::{Probe, Promises};
 use crate::report::catalogue::Derived;
@@ -25,6 +26,8 @@ pub struct Case<'a> {
     pub contracts: &'a BTreeMap<String, Contract>,
     /// All probes that were run.
     pub probes: &'a [Probe],
+    /// What the probes promised when that was last accepted.
+    pub lock: Option<&'a Lock>,
     runs: BTreeMap<&'a RunKey, &'a Observation>,
     scans: Scans,
 }
@@ -59,7 +62,7 @@ impl<'a> Case<'a> {
         observations: &'a [Observation],
     ) -> Self {
         let runs = observations.iter().map(|run| (&run.key, run)).collect();
-        Self { promises, contracts, probes, runs, scans: Scans::default() }
+        Self { promises, contracts, probes, lock: None, runs, scans: Scans::default() }
     }
 
     /// The run of `probe` in `format` under `variant`, if it was made.

@@ -6,6 +6,7 @@ mod data;
 mod ending;
 mod errors;
 mod exits;
+mod locked;
 mod offers;
 mod output;
 mod parity;
@@ -16,6 +17,7 @@ mod shape;
 mod verdict;
 
 pub use case::Case;
+pub use locked::{Learnt, learn};
 
 use crate::contract::Framing;
 use crate::probe;
@@ -71,6 +73,7 @@ const LOGIC: &[(&str, Logic)] = &[
     ("p2-contract-schema", contracts::schema),
     ("p2-contract-stream", contracts::stream),
     ("p2-contract-exit", contracts::exit),
+    ("p2-contract-locked", locked::locked),
     ("p2-envelope", sameness::envelope),
     ("p2-schema-print", offers::schema),
     ("p2-json-alias", offers::alias),
@@ -88,6 +91,7 @@ const REPLACED: &[&str] = &[
     "p2-exit-usage",
     "p2-exit-auth",
     "p2-exit-config",
+    "p2-contract-locked",
     "p2-envelope",
     "p2-json-alias",
 ];

@@ -5,6 +5,7 @@
 
 use super::{Probe, Promises};
 use crate::config::Waiver;
+use crate::contract::lock::Lock;
 use crate::error::{Error, Issue, Place, Result};
 use crate::report::TargetInfo;
 use crate::run::{Observation, Recorded};
@@ -33,6 +34,8 @@ pub struct Recording {
     pub waivers: Vec<Waiver>,
     /// What else the reader must know of the runs, such as limits that were not enforced.
     pub notes: Vec<String>,
+    /// What the target's probes promised when that was last accepted.
+    pub lock: Option<Lock>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -47,6 +50,8 @@ struct Head {
     waivers: Vec<Waiver>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lock: Option<Lock>,
 }
 
 impl Recording {
@@ -64,6 +69,7 @@ impl Recording {
             interrupted: self.interrupted,
             waivers: self.waivers.clone(),
             notes: self.notes.clone(),
+            lock: self.lock.clone(),
         };
         let mut write = || -> std::io::Result<()> {
             serde_json::to_writer(&mut out, &head)?;
@@ -111,6 +117,7 @@ impl Recording {
             interrupted: head.interrupted,
             waivers: head.waivers,
             notes: head.notes,
+            lock: head.lock,
         })
     }
 }

@@ -7,6 +7,7 @@ mod config;
 mod contracts;
 mod endings;
 mod events;
+mod locks;
 mod mutations;
 mod openai;
 mod options;

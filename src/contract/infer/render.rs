@@ -71,7 +71,9 @@ impl Rules {
     }
 
     fn strings(&self, strings: &Strings, shape: &Shape, schema: &mut Members) {
-        if let Some(format) = strings.formats.name() {
+        // An address may be a path or a name next time; a time or an identifier stays one.
+        let enough = !self.cautious || strings.count >= 20;
+        if let Some(format) = strings.formats.name().filter(|format| enough || *format != "uri") {
             schema.insert("format".into(), json!(format));
         }
         let Some(choices) = &strings.choices else { return };
@@ -192,6 +194,8 @@ impl Rules {
         let total: u64 = groups.iter().map(|group| group.count).sum();
         let seen = match (bool, names_shapes) {
             (true, _) => true,
+            // Told apart they are a closed set.
+            (false, _) if self.cautious && !root => total >= 20 * groups.len() as u64,
             (false, true) => total >= 2 * groups.len() as u64,
             (false, false) => groups.iter().all(|group| group.count >= 3),
         };
