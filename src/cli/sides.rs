@@ -210,7 +210,7 @@ fn samples(path: &Path) -> Result<Promise> {
     if inference.records() == 0 {
         return Err(Error::config(format!("{} holds no samples", name(path))));
     }
-    let rules = Rules::default();
+    let rules = Rules::cautious();
     let lines = framing.unwrap_or(if inference.records() > 1 { Framing::Lines } else { Framing::Document });
     let mut promise = Promise { framing: Some(lines), ..Promise::default() };
     if lines == Framing::Lines {
