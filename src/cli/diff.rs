@@ -63,7 +63,14 @@ enum Line<'a> {
 
 pub(super) fn run(args: &DiffArgs, output: &mut Output, executable: &Path) -> Result<u8> {
     let (old, new) = sides::both(&args.sides, &args.live, output, executable)?;
-    let changes = compare(&old.promises, &new.promises);
+    let mut changes = compare(&old.promises, &new.promises);
+    let unknown = [("old", &old.unknown), ("new", &new.unknown)].into_iter();
+    changes.extend(unknown.flat_map(|(side, reasons)| {
+        reasons
+            .iter()
+            .map(move |reason| Change::undecided(&format!("the {side} side says nothing: {reason}")))
+    }));
+    changes.sort_by_key(|change| change.class);
     let count = |class: Class| changes.iter().filter(|change| change.class == class).count();
     let counts = Counts {
         breaking: count(Class::Breaking),

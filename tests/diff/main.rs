@@ -1,5 +1,6 @@
 //! What changed between two versions of a promise.
 
+mod cli;
 mod kinds;
 mod real;
 mod rules;

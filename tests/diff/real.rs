@@ -220,7 +220,7 @@ fn a_key_less_is_seen_in_every_bundled_contract() {
             required_keys(document, &mut PathBuf::from("/"), &mut places, uri);
         }
         // Some of them: each comparison takes its time.
-        for (uri, pointer, key) in places.iter().step_by(places.len() / 12 + 1) {
+        for (uri, pointer, key) in places.iter().step_by(places.len() / 6 + 1) {
             let mut less = whole.clone();
             let object = less.documents.get_mut(uri).unwrap().pointer_mut(pointer).unwrap();
             object["required"].as_array_mut().unwrap().retain(|name| name != key);
@@ -233,7 +233,7 @@ fn a_key_less_is_seen_in_every_bundled_contract() {
             }
         }
     }
-    assert!(seen > 30, "{seen}");
+    assert!(seen > 15, "{seen}");
 }
 
 fn required_keys(schema: &Value, at: &mut PathBuf, out: &mut Vec<(String, String, String)>, uri: &str) {

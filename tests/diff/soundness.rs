@@ -157,7 +157,7 @@ fn covers(wide: &Value, narrow: &Value) -> Option<bool> {
 
 #[test]
 fn no_made_up_break_is_missed_and_none_is_made_up() {
-    let pairs: u64 = std::env::var("DIFF_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_500);
+    let pairs: u64 = std::env::var("DIFF_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(400);
     let (mut missed, mut alarms, mut breaking, mut decided) = (Vec::new(), Vec::new(), 0, 0);
     for nth in 0..pairs {
         let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ (nth + 1).wrapping_mul(0x2545_f491_4f6c_dd1d));

@@ -129,7 +129,10 @@ impl Pair<'_> {
             if found.is_empty() {
                 continue;
             }
-            let any = |alts: &[Alt<'b>], side| json!({ "anyOf": alts.iter().map(|alt| whole(side, alt)).collect::<Vec<_>>() });
+            let any = |alts: &[Alt<'b>], side| match alts {
+                [only] => whole(side, only),
+                several => json!({ "anyOf": several.iter().map(|alt| whole(side, alt)).collect::<Vec<_>>() }),
+            };
             let roots = (any(before, &walker.old), any(after, &walker.new));
             self.told(&found, &roots, before, walker.old, Some(name), false);
         }
