@@ -1,4 +1,4 @@
-//! Embeds `checks/*.toml` and `contracts/*/`: tables of names and texts, sorted by name.
+//! Embeds `checks/*.toml`, `changes/*.toml` and `contracts/*/`: tables of names and texts, sorted by name.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -7,8 +7,12 @@ fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?);
     let out = PathBuf::from(env::var("OUT_DIR").map_err(io::Error::other)?);
     println!("cargo::rerun-if-changed=checks");
+    println!("cargo::rerun-if-changed=changes");
     println!("cargo::rerun-if-changed=contracts");
-    fs::write(out.join("checks.rs"), format!("&[{}]", rows(&root.join("checks"), &["toml"], stem)?))?;
+    for folder in ["checks", "changes"] {
+        let rows = rows(&root.join(folder), &["toml"], stem)?;
+        fs::write(out.join(format!("{folder}.rs")), format!("&[{rows}]"))?;
+    }
     let mut contracts = String::new();
     for folder in entries(&root.join("contracts"))?.into_iter().filter(|path| path.is_dir()) {
         let files = rows(&folder, &["toml", "json"], name)?;

@@ -23,6 +23,8 @@ enum ContractCommand {
     List,
     /// Show what a contract says: shape, rules, exit codes, channel, findings.
     Show(ShowArgs),
+    /// Tell what changed between two versions of an output, and whom it breaks.
+    Diff(super::diff::DiffArgs),
     /// Infer a JSON Schema from sample documents or JSON lines.
     Infer(InferArgs),
     /// Lock what the declared probes promise, and compare with it.
@@ -62,6 +64,7 @@ pub(super) fn run(args: &ContractArgs, output: &mut Output, executable: &Path) -
     match &args.command {
         ContractCommand::List => list(output)?,
         ContractCommand::Show(args) => show(args, output)?,
+        ContractCommand::Diff(args) => return super::diff::run(args, output, executable),
         ContractCommand::Infer(args) => infer::run(args, output)?,
         ContractCommand::Lock(args) => return lock::run(args, output, executable),
     }

@@ -1,28 +1,87 @@
 //! `agentnative explain ID`
 
-use super::known_check;
-use crate::error::Result;
+use crate::contract::diff::{Class, Rule, rule, rules};
+use crate::error::{Error, Result};
 use crate::output::{Cell, Output, OutputFormat, Page, Tone};
 use crate::report::Status;
-use crate::report::catalogue::{Check, Example};
+use crate::report::catalogue::{Check, Example, check, checks};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 #[derive(clap::Args)]
 pub(super) struct ExplainArgs {
-    /// ID of the check, such as p2-output-json.
+    /// ID of a check, such as p2-output-json, or of a kind of change, such as diff-key-removed.
     id: String,
 }
 
+/// What an ID stands for.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Explained {
+    /// A check.
+    Check(&'static Check),
+    /// A rule of `contract diff`.
+    Rule(&'static Rule),
+}
+
+impl Explained {
+    fn find(id: &str) -> Result<Self> {
+        let check = check(id).map(Self::Check);
+        let found = check.or_else(|| rule(id).map(Self::Rule));
+        found.ok_or_else(|| {
+            let ids = checks().iter().map(|check| &check.id).chain(rules().iter().map(|rule| &rule.id));
+            let hint = match crate::config::nearest(id, ids.map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "see `agentnative list`".to_owned(),
+            };
+            let what = if id.starts_with("diff-") { "kind of change" } else { "check" };
+            Error::usage(format!("there is no {what} `{id}`")).hint(hint)
+        })
+    }
+}
+
 pub(super) fn run(args: &ExplainArgs, output: &mut Output) -> Result<u8> {
-    let check = known_check(&args.id)?;
+    let found = Explained::find(&args.id)?;
     match output.config().format {
         OutputFormat::Text => {
-            let text = page(check, output);
+            let text = match found {
+                Explained::Check(check) => page(check, output),
+                Explained::Rule(rule) => rule_page(rule, output),
+            };
             output.text(&text)?;
         }
-        OutputFormat::Json => output.document("explain", true, check)?,
-        OutputFormat::Jsonl => output.record(check)?,
+        OutputFormat::Json => output.document("explain", true, &found)?,
+        OutputFormat::Jsonl => output.record(&found)?,
     }
     Ok(0)
+}
+
+fn rule_page(rule: &Rule, output: &Output) -> String {
+    let mut page = Page::new(output.config());
+    page.heading(&format!("{}: {}", rule.id, rule.title));
+    let classes: Vec<&str> = rule.classes.iter().map(|class| class.name()).collect();
+    page.line(0, &[Cell::new(Tone::Dim, classes.join(" or "))]);
+    for (label, text) in [("What", &rule.what), ("Who breaks", &rule.why)] {
+        page.blank();
+        page.heading(label);
+        page.paragraph(2, text);
+    }
+    for example in &rule.examples {
+        page.blank();
+        let tone = match example.class {
+            Class::Breaking => Tone::Bad,
+            Class::Compatible => Tone::Good,
+            Class::Risky | Class::Undecided => Tone::Warn,
+        };
+        page.line(0, &[Cell::new(tone, format!("Example: {}", example.class.name()))]);
+        for (label, side) in [("old: ", &example.old), ("new: ", &example.new)] {
+            page.labelled(2, &Cell::new(Tone::Dim, label), side);
+        }
+        if !example.note.is_empty() {
+            page.paragraph(2, &example.note);
+        }
+    }
+    page.finish()
 }
 
 fn page(check: &Check, output: &Output) -> String {

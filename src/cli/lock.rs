@@ -1,6 +1,7 @@
 //! `agentnative contract lock`
 
 use super::bound;
+use super::diff::told;
 use super::live::{Call, Told};
 use super::subject::SubjectArgs;
 use crate::contract::diff::{Change, Class, compare};
@@ -133,24 +134,8 @@ fn show(locked: &Locked, old: Option<&Lock>, output: &mut Output) -> Result<()> 
     let mut page = Page::new(output.config());
     let plain = |text: &str| Cell::new(Tone::Plain, text);
     for change in &locked.changes {
-        let tone = match change.class {
-            Class::Breaking => Tone::Bad,
-            Class::Undecided | Class::Risky => Tone::Open,
-            Class::Compatible => Tone::Dim,
-        };
-        let place =
-            [change.probe.as_deref(), change.format.map(|format| format.name()), change.event.as_deref()];
-        let place: Vec<&str> = place.into_iter().flatten().collect();
-        page.line(
-            0,
-            &[
-                Cell::new(tone, change.class.name()),
-                plain(&format!(" {} ", place.join(" · "))),
-                Cell::new(Tone::Strong, &change.pointer),
-                plain(&format!(" {} ", change.message)),
-                Cell::new(Tone::Dim, format!("[{}]", change.rule)),
-            ],
-        );
+        told(change, &mut page);
+        page.blank();
     }
     if let Some(was) = old.map(|old| &old.version).filter(|version| **version != locked.version) {
         let words = |version: &Option<String>| version.clone().unwrap_or_else(|| "unknown".to_owned());

@@ -6,6 +6,7 @@ mod code;
 mod completions;
 mod contract;
 mod contract_tree;
+mod diff;
 mod explain;
 mod follow;
 mod infer;
@@ -17,6 +18,7 @@ mod lock;
 mod outcome;
 mod runs;
 mod schema;
+mod sides;
 mod subject;
 mod validate;
 mod verdicts;
@@ -41,7 +43,7 @@ struct Cli {
 const EXIT_CODES: &str = "Exit codes:
   0   success
   1   general error; for `check` a failed MUST (with --strict also an unverified one), for `validate` an
-      invalid document, for `contract lock --check` a breaking change
+      invalid document, for `contract diff` and `contract lock --check` a breaking change
   2   usage error
   77  authentication or permission error, such as a target that may not be executed
   78  configuration error, such as a bad agentnative.toml or a target that is not there";
@@ -87,7 +89,7 @@ enum Command {
     Validate(validate::ValidateArgs),
     /// Look at contracts.
     Contract(contract::ContractArgs),
-    /// Explain a check: what, why, how to mend it, examples.
+    /// Explain a check or a kind of change: what, why, how to mend it, examples.
     Explain(explain::ExplainArgs),
     /// Write a skeleton of agentnative.toml from a target's help.
     Init(init::InitArgs),

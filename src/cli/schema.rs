@@ -1,10 +1,9 @@
 //! `agentnative schema [NAME]`
 
-use super::{completions, contract, infer, init, list, lock, validate};
+use super::{completions, contract, diff, explain, infer, init, list, lock, validate};
 use crate::error::Result;
 use crate::outcome::RunOutcome;
 use crate::output::{Output, OutputFormat};
-use crate::report::catalogue::Check;
 use crate::report::{ErrorObject, Event, Report};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -42,7 +41,8 @@ const DATA: &[Data] = &[
     ("contract show", |generator| generator.subschema_for::<contract::Shown>()),
     ("contract infer", |generator| generator.subschema_for::<infer::InferredSchema>()),
     ("contract lock", |generator| generator.subschema_for::<lock::Locked>()),
-    ("explain", |generator| generator.subschema_for::<Check>()),
+    ("contract diff", |generator| generator.subschema_for::<diff::Diff>()),
+    ("explain", |generator| generator.subschema_for::<explain::Explained>()),
     ("init", |generator| generator.subschema_for::<init::Written>()),
     ("outcome", |generator| generator.subschema_for::<RunOutcome>()),
     ("completions", |generator| generator.subschema_for::<completions::Completions>()),

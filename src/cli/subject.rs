@@ -38,6 +38,11 @@ pub(super) struct SubjectArgs {
 }
 
 impl SubjectArgs {
+    /// A command line, with this configuration.
+    pub(super) fn of_command(command: Vec<OsString>, config: Option<PathBuf>) -> Self {
+        Self { path: None, name: None, bin: None, config, command }
+    }
+
     fn way(&self) -> Way<'_> {
         match (&self.path, &self.name) {
             (_, Some(name)) => Way::Name(name),

@@ -3,6 +3,7 @@
 mod check;
 mod commands;
 mod errors;
+mod infer;
 mod live;
 mod record;
 mod settings;

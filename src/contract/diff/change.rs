@@ -68,6 +68,26 @@ pub struct Change {
     pub witness: Option<Witness>,
 }
 
+impl Change {
+    /// Something that could not be looked at.
+    pub fn undecided(message: &str) -> Self {
+        Self {
+            rule: "diff-undecided".to_owned(),
+            class: Class::Undecided,
+            probe: None,
+            format: None,
+            event: None,
+            in_error: false,
+            pointer: String::new(),
+            old: None,
+            new: None,
+            message: message.to_owned(),
+            note: None,
+            witness: None,
+        }
+    }
+}
+
 /// Output that the new promise allows and the old one does not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Witness {

@@ -169,6 +169,8 @@ pub(super) fn holds(expander: &Expander<'_>, condition: &Value, alt: &Alt<'_>) -
     let mut sure = true;
     for (keyword, value) in members {
         let part = match keyword.as_str() {
+            // What is no object has nothing wrong with its keys.
+            "required" | "properties" if alt.kinds & Kind::Object.bit() == 0 => Some(true),
             "required" => keys_hold(value, alt),
             "properties" => properties_hold(expander, value, alt),
             "type" => match value.as_str() {
@@ -228,6 +230,10 @@ fn properties_hold(expander: &Expander<'_>, properties: &Value, alt: &Alt<'_>) -
             sure &= schema == &Value::Bool(true);
             continue;
         };
+        let plain = ["const", "enum", "type", "$ref"];
+        sure &= schema.as_object().is_some_and(|all| {
+            all.len() == 1 && plain.contains(&all.keys().next().map_or("", String::as_str))
+        });
         let fits = |value: &&Value| wanted.iter().any(|other| same(value, other));
         match known.iter().filter(fits).count() {
             count if count == known.len() => {}

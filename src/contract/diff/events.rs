@@ -1,6 +1,6 @@
 //! Streams: types of events that come and go, what begins and ends a stream, what comes before what.
 
-use super::alt::Alt;
+use super::alt::{Alt, Kind};
 use super::bundle::{self, Bundle, DATA};
 use super::change::{Class, Witness};
 use super::found::Found;
@@ -57,10 +57,8 @@ impl Pair<'_> {
         let come: Vec<&String> = new.alts.keys().filter(|name| !old.alts.contains_key(*name)).collect();
         let pairs = {
             let variants = |stream: &Stream<'b>| {
-                let first = |(name, alts): (&String, &Vec<Alt<'b>>)| {
-                    Some((name.clone(), (json!(name), alts.first()?.clone())))
-                };
-                stream.alts.iter().filter_map(first).collect()
+                let all = stream.alts.iter();
+                all.map(|(name, alts)| (name.clone(), (json!(name), alts.clone()))).collect()
             };
             walker.renamed(&variants(old), &gone, &variants(new), &come)
         };
@@ -131,9 +129,12 @@ impl Pair<'_> {
             if found.is_empty() {
                 continue;
             }
-            let any = |alts: &[Alt<'b>], side| json!({ "anyOf": alts.iter().map(|alt| whole(side, alt)).collect::<Vec<_>>() });
+            let any = |alts: &[Alt<'b>], side| match alts {
+                [only] => whole(side, only),
+                several => json!({ "anyOf": several.iter().map(|alt| whole(side, alt)).collect::<Vec<_>>() }),
+            };
             let roots = (any(before, &walker.old), any(after, &walker.new));
-            self.told(&found, &roots, Some(name), false);
+            self.told(&found, &roots, before, walker.old, Some(name), false);
         }
     }
 
@@ -208,12 +209,16 @@ fn stream<'b>(
         let alternatives = |name: &String| {
             let schema = bundle.schema(&bundle::event(name))?;
             let mut alts = side.alternatives(&[schema]);
+            // What has a type at a key is an object.
+            if key.is_some() {
+                alts.retain(|alt| alt.kind() == Kind::Object);
+            }
             // What stands for several types is looked at as this one.
             if let Some(key) = key.as_deref()
                 && let Some(mut variants) = by_tag(&side, &alts, key)
-                && let Some((_, alt)) = variants.remove(name.as_str())
+                && let Some((_, of_type)) = variants.remove(name.as_str())
             {
-                alts = vec![alt];
+                alts = of_type;
             }
             Some((name.clone(), alts))
         };
@@ -222,8 +227,11 @@ fn stream<'b>(
     }
     let schema = bundle.schema(DATA).filter(|_| framing == Some(Framing::Lines))?;
     let alts = side.alternatives(&[schema]);
-    let key = candidates(&side, &alts).into_iter().next().filter(|_| alts.len() > 1)?;
-    let variants = by_tag(&side, &alts, &key)?;
+    let mut keys = candidates(&side, &alts).into_iter();
+    let (key, variants) = keys.find_map(|key| {
+        let variants = by_tag(&side, &alts, &key)?;
+        (variants.len() > 1).then_some((key, variants))
+    })?;
     let types = variants.keys().map(|name| (name.clone(), Value::Bool(true))).collect();
     let events = Events {
         discriminator: format!("/{}", bundle::escape(&key)),
@@ -231,7 +239,7 @@ fn stream<'b>(
         types,
         ..Events::default()
     };
-    Some(Stream { events, alts: variants.into_iter().map(|(name, (_, alt))| (name, vec![alt])).collect() })
+    Some(Stream { events, alts: variants.into_iter().map(|(name, (_, alts))| (name, alts)).collect() })
 }
 
 /// The key that a pointer of one token names.

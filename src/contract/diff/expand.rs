@@ -43,7 +43,13 @@ impl<'a> Expander<'a> {
         }
         let mut settled = Vec::new();
         for alt in made {
-            self.settle(alt, &mut settled);
+            if alt.branches.is_empty() {
+                self.settle(alt, &mut settled);
+                continue;
+            }
+            for kind in Kind::ALL.into_iter().filter(|kind| alt.kinds & kind.bit() != 0) {
+                self.settle(Alt { kinds: kind.bit(), ..alt.clone() }, &mut settled);
+            }
         }
         let mut typed = Vec::new();
         for alt in settled {
@@ -306,7 +312,15 @@ impl<'a> Expander<'a> {
             }
             None => {
                 alt.conditions.push(self.condition(members, &["if", "then", "else"]));
-                self.settle(alt, out);
+                let (Some(then), Some(otherwise)) = (members.get("then"), members.get("else")) else {
+                    self.settle(alt, out);
+                    return;
+                };
+                // One or the other holds, whatever the condition is.
+                let held = self.each(self.with(alt.clone(), condition), then);
+                for alt in held.into_iter().chain(self.with(alt, otherwise)) {
+                    self.settle(alt, out);
+                }
             }
         }
     }

@@ -6,6 +6,7 @@
 mod alt;
 mod array;
 mod bundle;
+mod catalogue;
 mod change;
 mod decide;
 mod events;
@@ -23,6 +24,7 @@ mod validator;
 mod walk;
 mod witness;
 
+pub use catalogue::{Rule, RuleExample, rule, rules};
 pub use change::{Change, Class, Witness};
 
 use super::Promise;

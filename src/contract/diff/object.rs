@@ -1,8 +1,8 @@
 //! Objects: keys that come, go, are promised or not, and are renamed.
 
 use super::Class;
-use super::alt::{Alt, Node, is_nothing};
-use super::decide::{finite, same};
+use super::alt::{Alt, Kind, Node, is_nothing};
+use super::decide::{keeps, same};
 use super::found::Found;
 use super::rename;
 use super::walk::{Walker, brief, names};
@@ -100,17 +100,14 @@ impl<'a> Walker<'a> {
         }
         match (old.tags.get(key), new.tags.get(key)) {
             (None, None) => self.values(key, was, new, is, out),
+            (Some(before), Some(after)) if same(before, after) => {}
             (before, after) => {
-                let values = |tag: Option<&Value>, node: &Node<'a>, side: &super::expand::Expander<'a>| {
-                    tag.map(|tag| vec![tag.clone()]).or_else(|| finite(side, node))
-                };
-                let (before, after) = (values(before, was, &self.old), values(after, is, &self.new));
-                let (Some(before), Some(after)) = (before, after) else { return };
-                for value in after.iter().filter(|value| !before.iter().any(|other| same(value, other))) {
-                    let message = format!("the value {value} is new");
-                    let shown = self.put(new, key, value.clone());
-                    let found = Found::breaking("diff-enum-value-added", message).new_value(value.clone());
-                    out.push(at(found.shown(shown)));
+                let before = tagged(self.old.alternatives(was), before);
+                let after = tagged(self.new.alternatives(is), after);
+                for mut found in self.alternatives(&before, &after) {
+                    let shown = found.shown.take();
+                    found.shown = shown.and_then(|value| self.put(new, key, value));
+                    out.push(found.under(key));
                 }
             }
         }
@@ -267,6 +264,19 @@ impl<'a> Walker<'a> {
     fn told_new(&self, node: &Node<'a>) -> Value {
         told(&self.new.alternatives(node))
     }
+}
+
+/// The alternatives that take the value of a tag, and take no other.
+fn tagged<'a>(alts: Vec<Alt<'a>>, tag: Option<&Value>) -> Vec<Alt<'a>> {
+    let Some(tag) = tag else { return alts };
+    let takes = |alt: &Alt<'a>| {
+        alt.kind() == Kind::of(tag)
+            && keeps(alt, tag)
+            && alt.values.as_ref().is_none_or(|values| values.iter().any(|value| same(value, tag)))
+    };
+    let mut alts: Vec<Alt<'a>> = alts.into_iter().filter(takes).collect();
+    alts.iter_mut().for_each(|alt| alt.values = Some(vec![tag.clone()]));
+    alts
 }
 
 fn told(alts: &[Alt<'_>]) -> Value {

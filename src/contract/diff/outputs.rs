@@ -1,5 +1,6 @@
 //! Two promises side by side: what is not in schemas, and then the schemas.
 
+use super::alt::Alt;
 use super::bundle::{Bundle, DATA, ERROR};
 use super::change::{Change, Class, Witness};
 use super::found::Found;
@@ -187,15 +188,24 @@ impl<'a> Pair<'a> {
     ) {
         let found = walker.nodes(&vec![old], &vec![new]);
         let roots = (walker.old.schema(&vec![old]), walker.new.schema(&vec![new]));
-        self.told(&found, &roots, event, in_error);
+        self.told(&found, &roots, &walker.old.alternatives(&[old]), walker.old, event, in_error);
     }
 
-    /// Adds what was found between two schemas, with witnesses.
-    pub fn told(&mut self, found: &[Found], roots: &(Value, Value), event: Option<&str>, in_error: bool) {
-        let mut witnesses = super::witness::Witnesses::new(roots);
+    /// Adds what was found between two schemas (also given as the alternatives of the old one), with
+    /// witnesses.
+    pub fn told<'b>(
+        &mut self,
+        found: &[Found],
+        roots: &(Value, Value),
+        before: &[Alt<'b>],
+        side: super::expand::Expander<'b>,
+        event: Option<&str>,
+        in_error: bool,
+    ) {
+        let mut witnesses = super::witness::Witnesses::new(roots, side, before);
         for one in found {
             let shows = matches!(one.class, Class::Breaking | Class::Risky);
-            let witness = one.shown.as_ref().filter(|_| shows).and_then(|shown| witnesses.check(shown));
+            let witness = one.shown.as_ref().filter(|_| shows).and_then(|shown| witnesses.check(one, shown));
             self.push(one.clone(), event, in_error, witness);
         }
     }

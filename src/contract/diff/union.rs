@@ -15,8 +15,8 @@ const USUAL: [&str; 8] = ["type", "kind", "event", "status", "ok", "success", "s
 /// Alternatives of one type that are compared each with each, at most.
 const MOST: usize = 40;
 
-/// Variants by the value of their tag.
-pub(super) type Variants<'a> = BTreeMap<String, (Value, Alt<'a>)>;
+/// Variants by the value of their tag; one value may stand for several.
+pub(super) type Variants<'a> = BTreeMap<String, (Value, Vec<Alt<'a>>)>;
 
 impl<'a> Walker<'a> {
     /// Compares several objects or arrays with several.
@@ -39,7 +39,7 @@ impl<'a> Walker<'a> {
         let mut out: Vec<Found> = Vec::new();
         for (tag, (_, before)) in old {
             if let Some((_, after)) = new.get(tag) {
-                for found in self.pair(Kind::Object, before, after) {
+                for found in self.composites(Kind::Object, before, after) {
                     // What several variants have in common changes once.
                     let known = out.iter().any(|other| {
                         (other.rule, &other.path, &other.message) == (found.rule, &found.path, &found.message)
@@ -55,8 +55,8 @@ impl<'a> Walker<'a> {
         let renamed = self.renamed(old, &gone, new, &come);
         let path = |key: &str| format!("/{}", super::bundle::escape(key));
         for tag in &come {
-            let (value, alt) = &new[*tag];
-            let shown = self.sample(alt, 0);
+            let (value, alts) = &new[*tag];
+            let shown = self.sample_of(alts);
             let message = format!("the variant with `{new_key}` {} is new", short(value));
             let mut found =
                 Found::breaking("diff-variant-added", message).new_value(value.clone()).shown(shown);
@@ -90,7 +90,9 @@ impl<'a> Walker<'a> {
     ) -> Vec<(String, String)> {
         let mut pairs = Vec::new();
         for from in gone {
-            let candidates = come.iter().filter(|to| alike(&old[*from].1, &new[**to].1) > 0.75);
+            let shapes = |to: &&&String| Some((old[*from].1.first()?, new[**to].1.first()?));
+            let candidates =
+                come.iter().filter(|to| shapes(to).is_some_and(|(old, new)| alike(old, new) > 0.75));
             let best = candidates
                 .map(|to| (rename::likeness(from, to), *to))
                 .max_by(|left, right| left.0.total_cmp(&right.0));
@@ -168,18 +170,22 @@ fn tags<'a>(
     new: &[Alt<'a>],
 ) -> Option<(String, String)> {
     let (before, after) = (candidates(old_side, old), candidates(new_side, new));
-    let common = before.iter().find(|key| after.contains(key));
+    let values = |side: &Expander<'a>, alts: &[Alt<'a>], key: &str| -> BTreeSet<String> {
+        by_tag(side, alts, key).into_iter().flatten().map(|(tag, _)| tag).collect()
+    };
+    // A key that has one value everywhere tells nothing apart.
+    let common = before
+        .iter()
+        .filter(|key| after.contains(key))
+        .find(|key| values(old_side, old, key).union(&values(new_side, new, key)).count() > 1);
     if let Some(key) = common {
         return Some((key.clone(), key.clone()));
     }
     // A key under another name still tells the same variants apart.
-    let values = |side: &Expander<'a>, alts: &[Alt<'a>], key: &str| -> BTreeSet<String> {
-        by_tag(side, alts, key).into_iter().flatten().map(|(tag, _)| tag).collect()
-    };
-    for old_key in &before {
-        for new_key in &after {
+    for old_key in before.iter().filter(|key| !after.contains(key)) {
+        for new_key in after.iter().filter(|key| !before.contains(key)) {
             let (left, right) = (values(old_side, old, old_key), values(new_side, new, new_key));
-            if left.intersection(&right).next().is_some() {
+            if left.intersection(&right).next().is_some() && left.union(&right).count() > 1 {
                 return Some((old_key.clone(), new_key.clone()));
             }
         }
@@ -200,7 +206,7 @@ pub(super) fn candidates(side: &Expander<'_>, alts: &[Alt<'_>]) -> Vec<String> {
     keys
 }
 
-/// The alternatives by the value of a key, if it tells them apart.
+/// The alternatives by the value of a key, if each has one.
 pub(super) fn by_tag<'a>(side: &Expander<'a>, alts: &[Alt<'a>], key: &str) -> Option<Variants<'a>> {
     let mut variants = Variants::new();
     for alt in alts {
@@ -221,9 +227,7 @@ pub(super) fn by_tag<'a>(side: &Expander<'a>, alts: &[Alt<'a>], key: &str) -> Op
             let mut one = alt.clone();
             one.tags.insert(key.to_owned(), value.clone());
             let name = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            if variants.insert(name, (value, one)).is_some() {
-                return None;
-            }
+            variants.entry(name).or_insert_with(|| (value, Vec::new())).1.push(one);
         }
     }
     Some(variants)

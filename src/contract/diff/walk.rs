@@ -117,7 +117,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Compares alternatives that are arrays or objects.
-    fn composites(&mut self, kind: Kind, old: &[Alt<'a>], new: &[Alt<'a>]) -> Vec<Found> {
+    pub fn composites(&mut self, kind: Kind, old: &[Alt<'a>], new: &[Alt<'a>]) -> Vec<Found> {
         if let ([old], [new]) = (old, new) {
             return self.pair(kind, old, new);
         }
@@ -182,7 +182,8 @@ impl<'a> Walker<'a> {
         let extra = new.conditions.iter().filter(|one| !old.conditions.contains(one)).count();
         let mut dropped = false;
         for condition in &missing {
-            let union = condition.schema.get("oneOf").or_else(|| condition.schema.get("anyOf")).is_some();
+            let parts = ["oneOf", "anyOf", "if"];
+            let union = parts.iter().any(|keyword| condition.schema.get(keyword).is_some());
             if union && !harmless(out) {
                 // What is wrong in one of the parts is told already.
                 dropped = true;

@@ -1,0 +1,50 @@
+//! `contract infer`: a schema in each format, and never half of one.
+
+use super::support::{Folder, said};
+use serde_json::{Value, json};
+
+#[test]
+fn the_schema_in_each_format() {
+    let folder = Folder::new();
+    folder.write("a.jsonl", "{\"id\":1}\n{\"id\":2,\"name\":\"b\"}\n");
+    std::fs::create_dir(folder.path().join("more")).unwrap();
+    folder.write("more/b.json", "{\n  \"id\": 3\n}\n");
+    let schema = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
+        "required": ["id"], "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}});
+    let text = folder.run(&["contract", "infer", "a.jsonl", "more"]);
+    assert_eq!((text.code, text.err.as_str()), (Some(0), ""));
+    assert_eq!(serde_json::from_str::<Value>(&text.out).unwrap(), schema);
+    let data = folder.run(&["contract", "infer", "--json", "a.jsonl", "more"]).data();
+    assert_eq!((&data["files"], &data["records"], &data["schema"]), (&json!(2), &json!(3), &schema));
+    assert_eq!(folder.run(&["contract", "infer", "--jsonl", "a.jsonl", "more"]).lines(), [data]);
+    // What a terminal may never be sent is escaped, and still the same.
+    folder.write("odd.json", "{\"\u{202e}x\":1}");
+    let odd = folder.run(&["contract", "infer", "odd.json"]).out;
+    assert!(odd.contains("\\u202e") && !odd.contains('\u{202e}'), "{odd}");
+    assert_eq!(serde_json::from_str::<Value>(&odd).unwrap()["required"], json!(["\u{202e}x"]));
+}
+
+#[test]
+fn bad_samples_give_no_schema_but_their_places() {
+    let folder = Folder::new();
+    folder.write("good.jsonl", "{\"id\":1}\n");
+    folder.write("bad.jsonl", "{\"id\":1}\n{\"id\":1,\"id\":2}\n{\"id\":}\n");
+    let text = folder.run(&["contract", "infer", "good.jsonl", "bad.jsonl"]);
+    assert_eq!((text.code, text.out.as_str()), (Some(1), ""));
+    assert!(text.err.contains("bad.jsonl:2:9: /id: expected a key"), "{}", text.err);
+    assert!(text.err.contains("bad.jsonl:3:7: /id: expected a JSON value"), "{}", text.err);
+    let error = folder.run(&["contract", "infer", "--json", "good.jsonl", "bad.jsonl"]).error();
+    assert_eq!((&error["issues"][0]["line"], &error["issues"][0]["column"]), (&json!(2), &json!(9)));
+    // A document that is taken for lines, and the other way round.
+    folder.write("pretty.jsonl", "{\n\"id\":1\n}\n");
+    folder.write("lines.json", "{\"id\":1}\n{\"id\":2}\n");
+    for name in ["pretty.jsonl", "lines.json"] {
+        let text = folder.run(&["contract", "infer", name]);
+        assert!(text.code == Some(1) && text.err.contains("--framing"), "{}", text.err);
+    }
+    assert_eq!(folder.run(&["contract", "infer", "--framing", "lines", "lines.json"]).code, Some(0));
+    for (args, code) in [(&["absent.json"][..], 2), (&["--enum-threshold", "x"], 2), (&[], 1)] {
+        let args = [&["contract", "infer"], args].concat();
+        assert_eq!(said(folder.command().args(&args).stdin(std::process::Stdio::null())).code, Some(code));
+    }
+}
