@@ -136,8 +136,11 @@ fn is_recording(path: &Path) -> Result<bool> {
     Ok(head.starts_with(b"{\"recording\":"))
 }
 
+/// A keyword, and whether a value can be its.
+type Keyword = (&'static str, fn(&Value) -> bool);
+
 /// Keywords that only a schema has, with what their values are.
-const KEYWORDS: [(&str, fn(&Value) -> bool); 10] = [
+const KEYWORDS: [Keyword; 10] = [
     ("$schema", Value::is_string),
     ("$ref", Value::is_string),
     ("$defs", Value::is_object),

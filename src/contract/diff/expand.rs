@@ -143,7 +143,7 @@ impl<'a> Expander<'a> {
         };
         excluded(left, right)
             || excluded(right, left)
-            || left.required.intersection(&right.required).any(|key| differ(key))
+            || left.required.intersection(&right.required).any(differ)
     }
 
     /// The keywords of one schema object that are no schemas in place.
@@ -197,7 +197,7 @@ impl<'a> Expander<'a> {
             alt.branches.push(members);
         }
         if let Some(not) = members.get("not") {
-            self.without(alt, not, members);
+            self.without(alt, not);
         }
         if let Some(unknown) = members.get(UNKNOWN) {
             alt.conditions.push(Condition { schema: json!({ UNKNOWN: unknown }), opaque: true });
@@ -242,7 +242,7 @@ impl<'a> Expander<'a> {
     }
 
     /// `not`, where it is plain: types, values, keys that are not to be there.
-    fn without(&self, alt: &mut Alt<'a>, not: &'a Value, members: &'a Map<String, Value>) {
+    fn without(&self, alt: &mut Alt<'a>, not: &'a Value) {
         let Some(inner) = not.as_object() else {
             if not == &Value::Bool(true) {
                 alt.kinds = 0;
@@ -257,7 +257,7 @@ impl<'a> Expander<'a> {
             }
             Some(("anyOf", Value::Array(parts))) => {
                 for part in parts {
-                    self.without(alt, part, members);
+                    self.without(alt, part);
                 }
             }
             Some(("type", Value::String(name))) if name != "integer" && name != "number" => {

@@ -12,14 +12,17 @@ use std::rc::Rc;
 const PAIRS: usize = 20_000;
 const DEEP: usize = 150;
 
+/// What came of a pair; nothing while it is compared.
+type Told = Option<Rc<Vec<Found>>>;
+
 /// Compares schemas of two bundles.
 pub(super) struct Walker<'a> {
     pub old: Expander<'a>,
     pub new: Expander<'a>,
     /// What came of a pair, by where its schemas are; nothing while it is compared.
-    known: HashMap<(Vec<usize>, Vec<usize>), Option<Rc<Vec<Found>>>>,
+    known: HashMap<(Vec<usize>, Vec<usize>), Told>,
     /// The same for pairs of alternatives.
-    pairs: HashMap<(String, String), Option<Rc<Vec<Found>>>>,
+    pairs: HashMap<(String, String), Told>,
     depth: usize,
 }
 
@@ -321,5 +324,5 @@ pub(super) fn brief(alts: &[Alt<'_>]) -> String {
 
 /// A value in a few characters.
 pub(super) fn short(value: &Value) -> String {
-    crate::sanitize::capped(&value.to_string(), 80)
+    crate::sanitize::capped(value.to_string(), 80)
 }
