@@ -19,6 +19,7 @@ mod pattern;
 mod rename;
 mod sample;
 mod scalar;
+mod settle;
 mod union;
 mod validator;
 mod walk;
