@@ -102,7 +102,7 @@ pub(super) fn run(args: &LockArgs, output: &mut Output, executable: &Path) -> Re
         }
         _ => {}
     }
-    let changes = old.as_ref().map_or_else(Vec::new, |old| compare(&old.compared(), &new.compared()));
+    let changes = old.as_ref().map_or_else(Vec::new, |old| compare(&old.compared(), &new.compared_with(old)));
     let write = !args.check && old.as_ref() != Some(&new);
     if write {
         new.write(&folder, pretty)?;

@@ -45,14 +45,14 @@ pub fn locked(case: &Case) -> Judgement {
         let words = "there is no lock beside the configuration: `agentnative contract lock` writes one";
         return Judgement::NotApplicable(words.into());
     };
-    let looks = lock.compared().into_iter().flat_map(|old| look(case, &old));
+    let looks = lock.compared().into_iter().flat_map(|old| look(case, lock, &old));
     Judgement::of(
         looks,
         "the lock holds no promise: accept what there is with `agentnative contract lock --update`",
     )
 }
 
-fn look(case: &Case, old: &Promise) -> Vec<Look> {
+fn look(case: &Case, lock: &Lock, old: &Promise) -> Vec<Look> {
     let (Some(name), Some(format)) = (&old.probe, old.format) else { return Vec::new() };
     let declared =
         |probe: &&Probe| probe.is_declared() && probe.name == *name && probe.formats.contains(&format);
@@ -64,7 +64,7 @@ fn look(case: &Case, old: &Promise) -> Vec<Look> {
         Ok(new) => new,
         Err(reason) => return vec![Look::Unknown(reason)],
     };
-    let compared = Lock::new("", None, vec![new]).compared();
+    let compared = Lock::new("", None, vec![new]).compared_with(lock);
     let changes = compare(std::slice::from_ref(old), &compared);
     let looks: Vec<Look> =
         changes.iter().filter_map(|change| of_change(case, probe, format, change)).collect();

@@ -71,9 +71,7 @@ impl Rules {
     }
 
     fn strings(&self, strings: &Strings, shape: &Shape, schema: &mut Members) {
-        // An address may be a path or a name next time; a time or an identifier stays one.
-        let enough = !self.cautious || strings.count >= 20;
-        if let Some(format) = strings.formats.name().filter(|format| enough || *format != "uri") {
+        if let Some(format) = strings.formats.name().filter(|format| !(self.cautious && *format == "uri")) {
             schema.insert("format".into(), json!(format));
         }
         let Some(choices) = &strings.choices else { return };
@@ -120,7 +118,7 @@ impl Rules {
 
     /// The keywords of objects.
     fn members(&self, group: &Group, schema: &mut Members) {
-        if let Some(values) = group.tag.is_none().then(|| map(group)).flatten() {
+        if let Some(values) = group.tag.is_none().then(|| map(group, self.cautious)).flatten() {
             let values = self.value(&values, false);
             if !values.is_empty() {
                 schema.insert("additionalProperties".into(), Value::Object(values));
@@ -183,7 +181,7 @@ impl Rules {
 
     /// Whether objects with these values of a tag key are told as shapes of their own.
     fn apart(&self, key: usize, groups: &[&Group], root: bool) -> bool {
-        if groups.len() < 2 {
+        if groups.len() < 2 || self.cautious {
             return false;
         }
         let names_shapes = key < STRONG;
@@ -194,8 +192,6 @@ impl Rules {
         let total: u64 = groups.iter().map(|group| group.count).sum();
         let seen = match (bool, names_shapes) {
             (true, _) => true,
-            // Told apart they are a closed set.
-            (false, _) if self.cautious && !root => total >= 20 * groups.len() as u64,
             (false, true) => total >= 2 * groups.len() as u64,
             (false, false) => groups.iter().all(|group| group.count >= 3),
         };
@@ -227,7 +223,7 @@ fn differ(groups: &[&Group]) -> bool {
 }
 
 /// What all values have been, where the keys of objects are data.
-fn map(group: &Group) -> Option<Shape> {
+fn map(group: &Group, cautious: bool) -> Option<Shape> {
     let fields = &group.fields;
     if let Some(map) = &fields.map {
         return Some((**map).clone());
@@ -236,7 +232,8 @@ fn map(group: &Group) -> Option<Shape> {
     let data = keys > 0 && fields.list.iter().all(|field| is_data(&field.key));
     let filled: u64 = fields.list.iter().map(|field| field.count).sum();
     // Many keys, none of which is always there, and few of which are in one object.
-    let sparse = keys >= MANY_KEYS
+    let sparse = !cautious
+        && keys >= MANY_KEYS
         && fields.list.iter().all(|field| field.count < group.count)
         && filled < group.count * keys as u64 / 4;
     if !(data || sparse) || !alike(fields) {

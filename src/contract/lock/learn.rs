@@ -1,7 +1,7 @@
 //! What one probe promises in one format, learnt from its runs.
 //!
-//! A run with other data of the same shape must keep it. So it is made of shapes and required keys: a set
-//! of strings is closed only on strong evidence, a value that was only ever null may be anything, and
+//! A run with other data of the same shape must keep it. So it is made of shapes and required keys: no set
+//! of strings is closed (that has to be declared), a value that was only ever null may be anything, and
 //! types of events that were not seen may come.
 
 use super::super::infer::{Inference, Rules};

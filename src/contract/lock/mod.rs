@@ -4,6 +4,7 @@
 //! format. All is sorted, and nothing in it changes from run to run: no times, identifiers or paths.
 
 mod course;
+mod fill;
 mod learn;
 
 pub use learn::Learner;
@@ -73,6 +74,21 @@ impl Lock {
             events.order = course::closed(&events.order);
         }
         promises
+    }
+
+    /// The promises as [`Lock::compared`] has them, to be compared with those of an older lock: where
+    /// nothing was seen that could tell, the older promise stands.
+    pub fn compared_with(&self, old: &Self) -> Vec<Promise> {
+        let same = |new: &Promise| {
+            old.promises.iter().find(|old| old.probe == new.probe && old.format == new.format)
+        };
+        let promises = self.compared().into_iter();
+        promises
+            .map(|new| match same(&new) {
+                Some(old) => fill::filled(new, old),
+                None => new,
+            })
+            .collect()
     }
 
     /// The files of the lock: name and text, sorted. `json` writes a value for people to read.

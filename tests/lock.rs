@@ -1,0 +1,90 @@
+//! A lock against other data: what the data of the day did not show is no break, what readers relied on is.
+
+use agentnative::contract::diff::{Class, compare};
+use agentnative::contract::lock::{Learner, Lock, lock_path};
+use agentnative::report::OutputFormat;
+use std::io::Read;
+use std::path::Path;
+
+/// The lock of one probe whose runs printed these texts.
+fn lock(format: OutputFormat, runs: &[&str]) -> Lock {
+    let mut learner = Learner::new("list", format);
+    for text in runs {
+        let stdout = || Box::new(text.as_bytes()) as Box<dyn Read + Send>;
+        let nothing = || Box::new(std::io::empty()) as Box<dyn Read + Send>;
+        learner.run(0, &stdout, &nothing).unwrap();
+    }
+    Lock::new("demo", None, vec![learner.promise()])
+}
+
+/// The rules of the breaking or undecided changes from one output to another.
+fn broken(format: OutputFormat, old: &str, new: &str) -> Vec<String> {
+    let (old, new) = (lock(format, &[old]), lock(format, &[new]));
+    let changes = compare(&old.compared(), &new.compared_with(&old));
+    let bad = changes.into_iter().filter(|change| change.class <= Class::Undecided);
+    bad.map(|change| change.rule).collect()
+}
+
+#[test]
+fn other_data_of_the_same_shape_keeps_a_lock() {
+    use OutputFormat::{Json, Jsonl};
+    for (format, old, new) in [
+        (Json, r#"{"a":[1]}"#, r#"{"a":[]}"#),
+        (Json, r#"{"a":[]}"#, r#"{"a":[1]}"#),
+        (Json, r#"{"a":[{"b":[1]}]}"#, r#"{"a":[{"b":[]}]}"#),
+        (Json, r#"{"a":null}"#, r#"{"a":"x"}"#),
+        (Json, r#"{"a":[1,null]}"#, r#"{"a":[null]}"#),
+        (Json, r#"{"files":{"a/b":1}}"#, r#"{"files":{"c/d":2,"e/f":3}}"#),
+        (Json, r#"{"files":{"a/b":1}}"#, r#"{"files":{}}"#),
+        (Json, r#"{"files":{"a/b":1}}"#, r#"{"files":{"readme":1}}"#),
+        (Json, r#"{"at":"https://example.org/a"}"#, r#"{"at":"a path"}"#),
+        (Json, r#"{"a":["x",1]}"#, r#"{"a":["x",1,2,"y"]}"#),
+        (Json, r#"{"a":[{"type":"x","b":1},{"type":"y","c":1}]}"#, r#"{"a":[{"type":"z","d":1}]}"#),
+        (Json, r#"{"status":"done"}"#, r#"{"status":"failed"}"#),
+        (Jsonl, "{\"a\":1}\n{\"a\":2,\"b\":1}\n", "{\"a\":1}\n"),
+        (Jsonl, "{\"a\":1}\n", ""),
+        (Jsonl, "", "{\"a\":1}\n"),
+        (
+            Jsonl,
+            "{\"type\":\"start\"}\n{\"type\":\"text\",\"a\":[1]}\n{\"type\":\"end\"}\n",
+            "{\"type\":\"start\"}\n{\"type\":\"tool\"}\n{\"type\":\"text\",\"a\":[]}\n{\"type\":\"end\"}\n",
+        ),
+    ] {
+        assert_eq!(broken(format, old, new), [""; 0], "{old} {new}");
+    }
+}
+
+#[test]
+fn what_readers_relied_on_is_missed() {
+    use OutputFormat::{Json, Jsonl};
+    for (format, old, new, rule) in [
+        (Json, r#"{"a":"x"}"#, r#"{"a":null}"#, "diff-type-changed"),
+        (Json, r#"{"a":["x"]}"#, r#"{"a":["x",null]}"#, "diff-null-added"),
+        (Json, r#"{"a":[{"b":1}]}"#, r#"{"a":[{"b":1},{}]}"#, "diff-key-optional"),
+        (Json, r#"{"files":{"a/b":1}}"#, r#"{"files":{"c/d":"x"}}"#, "diff-type-changed"),
+        (Json, r#"{"at":"2026-03-01T10:00:00Z"}"#, r#"{"at":"yesterday"}"#, "diff-format-loosened"),
+        (Jsonl, "{\"type\":\"a\"}\n{\"type\":\"b\"}\n", "{\"type\":\"a\"}\n", "diff-event-removed"),
+    ] {
+        assert!(broken(format, old, new).contains(&rule.to_owned()), "{new}: {:?}", broken(format, old, new));
+    }
+}
+
+#[test]
+fn a_lock_is_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = lock_path(folder.path(), "a/../b");
+    assert_eq!(path.parent().unwrap(), folder.path().join("agentnative.lock"));
+    let json = |value: &serde_json::Value| Ok(format!("{value:#}\n"));
+    let first = lock(OutputFormat::Json, &["{\"a\":1}", "{\"a\":1,\"b\":2}"]);
+    first.write(&path, json).unwrap();
+    assert_eq!(Lock::read(&path).unwrap(), first);
+    assert_eq!(Lock::read(&folder.path().join("agentnative.lock")).unwrap(), first);
+    // Files of probes that are gone go.
+    let second = lock(OutputFormat::Jsonl, &["{\"a\":1}\n"]);
+    second.write(&path, json).unwrap();
+    assert_eq!(Lock::read(&path).unwrap(), second);
+    std::fs::write(path.join("list.jsonl.json"), "{\"probe\":1}").unwrap();
+    let error = Lock::read(&path).unwrap_err();
+    assert!(error.issues[0].place.as_ref().is_some_and(|place| place.line == 1), "{error:?}");
+    assert!(Lock::read(Path::new("/nowhere")).is_err());
+}
