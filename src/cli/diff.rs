@@ -1,7 +1,7 @@
 //! `agentnative contract diff`
 
 use super::sides::{self, Side};
-use crate::contract::diff::{Change, Class, compare};
+use crate::contract::diff::{Change, Class};
 use crate::error::{Error, Result};
 use crate::output::{Cell, Output, OutputFormat, Page, Tone};
 use schemars::JsonSchema;
@@ -63,7 +63,7 @@ enum Line<'a> {
 
 pub(super) fn run(args: &DiffArgs, output: &mut Output, executable: &Path) -> Result<u8> {
     let (old, new) = sides::both(&args.sides, &args.live, output, executable)?;
-    let mut changes = compare(&old.promises, &new.promises);
+    let mut changes = sides::changes(&old, &new);
     let unknown = [("old", &old.unknown), ("new", &new.unknown)].into_iter();
     changes.extend(unknown.flat_map(|(side, reasons)| {
         reasons

@@ -4,6 +4,7 @@ use super::bound;
 use super::inputs::{is_lines, name, open, threads};
 use super::live::{Call, Told};
 use super::subject::SubjectArgs;
+use crate::contract::diff::{Change, compare};
 use crate::contract::infer::{Inference, Rules};
 use crate::contract::lock::Lock;
 use crate::contract::{CONTRACT_FILE, Contract, Events, Framing, Promise, contract_path};
@@ -44,6 +45,17 @@ pub(super) struct Side {
     pub promises: Vec<Promise>,
     /// Why nothing is known of some output.
     pub unknown: Vec<String>,
+    /// What it is a lock of, or what a lock of it would be.
+    lock: Option<Lock>,
+}
+
+/// What changed from one side to the other. What was seen of no data (an empty list, a null of the day)
+/// is no change where both sides are learnt from runs.
+pub(super) fn changes(old: &Side, new: &Side) -> Vec<Change> {
+    match (&old.lock, &new.lock) {
+        (Some(before), Some(now)) => compare(&old.promises, &now.compared_with(before)),
+        _ => compare(&old.promises, &new.promises),
+    }
 }
 
 /// Both sides, old and new.
@@ -71,10 +83,12 @@ pub(super) fn both(
 
 /// What a name stands for.
 fn read(named: &str) -> Result<Side> {
-    let side = |promises: Vec<Promise>| Side { name: named.to_owned(), promises, unknown: Vec::new() };
+    let side =
+        |promises: Vec<Promise>| Side { name: named.to_owned(), promises, unknown: Vec::new(), lock: None };
     let path = Path::new(named);
     if path.is_dir() && !path.join(CONTRACT_FILE).is_file() {
-        return Ok(side(Lock::read(path)?.compared()));
+        let lock = Lock::read(path)?;
+        return Ok(Side { lock: Some(lock.clone()), ..side(lock.compared()) });
     }
     let is_file =
         path.is_file() && (contract_path(Path::new(""), named).is_some() || path.extension().is_some());
@@ -124,7 +138,12 @@ fn learnt(recording: &Recording) -> Result<Side> {
             format!("no probe of {} is declared: there is nothing to compare", recording.target.name);
         return Err(Error::config(message).hint("declare probes in agentnative.toml, or give --probe"));
     }
-    Ok(Side { name: String::new(), promises: learnt.lock.compared(), unknown: learnt.unknown })
+    Ok(Side {
+        name: String::new(),
+        promises: learnt.lock.compared(),
+        unknown: learnt.unknown,
+        lock: Some(learnt.lock),
+    })
 }
 
 /// Whether a file begins as a recording does.

@@ -63,6 +63,7 @@ struct Head {
     output_modules: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     around: Option<Project>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     lock: Option<Lock>,
 }
 

@@ -148,12 +148,12 @@ impl Rules {
     /// The groups of objects that have shapes of their own, sorted by tag; the others are joined.
     pub(super) fn variants(&self, objects: &Objects, root: bool) -> Vec<Group> {
         let mut objects = objects.clone();
-        for key in 0..TAGS.len() {
+        for (key, (name, _)) in TAGS.iter().enumerate() {
             let of_key = |group: &&Group| group.tag.as_ref().is_some_and(|tag| tag.key == key);
             let groups: Vec<&Group> = objects.groups.iter().filter(of_key).collect();
             // Where the key has other values as well, it is no tag.
             let others = || objects.groups.iter().filter(|group| group.tag.is_none());
-            let mixed = others().any(|group| group.fields.get(TAGS[key].0).is_some());
+            let mixed = others().any(|group| group.fields.get(name).is_some());
             if !groups.is_empty() && (mixed || !self.apart(key, &groups, root)) {
                 objects.loosen(key);
             }
