@@ -309,6 +309,7 @@ fn judge(validation: &mut Validation<'_>, chunk: &Chunk, examined: Examined, ver
     let base = chunk.base.unwrap_or(Position::START);
     let several = validation.several_documents();
     let most = validation.settings.max_errors;
+    let room = most.saturating_sub(verdict.findings.len());
     let (contract, ending) = (validation.contract, validation.settings.ending);
     let mut own = examined.found.into_iter().peekable();
     let (mut found, mut facts, mut violations) = (Vec::new(), 0, Vec::new());
@@ -321,11 +322,23 @@ fn judge(validation: &mut Validation<'_>, chunk: &Chunk, examined: Examined, ver
             list: &examined.facts[facts..record.facts],
         };
         facts = record.facts;
-        let mut again = |look: &mut dyn FnMut(&Flat)| look(values.get(record));
+        // What comes behind the last finding that is kept is counted, not described.
+        let full = found.len() >= room;
+        let mut again = |look: &mut dyn FnMut(&Flat)| {
+            if !full {
+                look(values.get(record));
+            }
+        };
         step(contract, &mut validation.course, event, record.line, &mut again, &mut violations);
         let count = validation.course.events;
         if several {
             violations.extend(validation.course.finish(&contract.spec, &ending).violations);
+        }
+        if full {
+            let own = std::iter::from_fn(|| own.next_if(|(of, _)| *of == number)).count();
+            let count = own + violations.drain(..).len();
+            verdict.more += (count as u64).max(u64::from(!record.good));
+            continue;
         }
         let before = found.len();
         while let Some((_, mut finding)) = own.next_if(|(of, _)| *of == number) {

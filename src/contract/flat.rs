@@ -28,7 +28,7 @@ enum Tag {
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     tag: Tag,
-    /// Where it begins, from the start of the record; saturated.
+    /// Where it begins, from the start of the record; saturated. Of a key: the index of the next.
     at: u32,
     /// Of a text: where it starts. Of a container: how many elements or members it has.
     a: u32,
@@ -127,7 +127,11 @@ impl Flat {
         if self.cells.is_empty() {
             self.root_at = start;
         }
-        let at = u32::try_from(start.saturating_sub(self.start)).unwrap_or(u32::MAX);
+        let at = if tag == Tag::Key {
+            small(self.cells.len() + 2)
+        } else {
+            u32::try_from(start.saturating_sub(self.start)).unwrap_or(u32::MAX)
+        };
         self.cells.push(Cell { tag, at, a: small(a), b: small(b) });
     }
 
@@ -161,7 +165,11 @@ impl Flat {
     fn close(&mut self) {
         let end = self.cells.len();
         if let Some(container) = self.open.pop().filter(|_| !self.overflow) {
-            self.cells[container].b = u32::try_from(end).unwrap_or(u32::MAX);
+            let end = u32::try_from(end).unwrap_or(u32::MAX);
+            self.cells[container].b = end;
+            if let Some(key) = container.checked_sub(1).filter(|key| self.cells[*key].tag == Tag::Key) {
+                self.cells[key].at = end;
+            }
         }
     }
 
@@ -172,6 +180,9 @@ impl Flat {
 }
 
 impl Sink for Flat {
+    // What is read for a second time.
+    const COMPARES_KEYS: bool = false;
+
     fn begin_object(&mut self, start: u64) {
         self.open(Tag::Object, start);
     }
@@ -240,14 +251,14 @@ impl<'a> FlatNode<'a> {
         // Not by `pairs`: hardly a key has the length that is looked for.
         let text = self.flat.text.as_bytes();
         let end = if self.cell().tag == Tag::Object { self.end() } else { 0 };
+        let cells = &self.flat.cells[..end];
         let mut at = self.index + 1;
-        while at < end {
-            let (key, value) = (&self.flat.cells[at], Self { flat: self.flat, index: at + 1 });
+        while let Some(key) = cells.get(at) {
             let from = key.a as usize;
             if key.b as usize == name.len() && &text[from..from + name.len()] == name.as_bytes() {
-                return Some(value);
+                return Some(Self { flat: self.flat, index: at + 1 });
             }
-            at = value.end();
+            at = key.at as usize;
         }
         None
     }
@@ -279,7 +290,7 @@ impl<'a> Iterator for Members<'a> {
         }
         let key = FlatNode { flat: self.flat, index: self.next };
         let value = FlatNode { flat: self.flat, index: self.next + 1 };
-        self.next = value.end();
+        self.next = key.cell().at as usize;
         Some((key.text(), value))
     }
 }
@@ -345,6 +356,9 @@ impl<'a> FlatNumber<'a> {
     }
 
     fn to_number_owned(self) -> Cow<'a, Number> {
+        if let Ok(natural) = self.0.parse::<u64>() {
+            return Cow::Owned(natural.into());
+        }
         // What no number can hold (1e400, NaN) is the greatest that one can.
         let parsed = self.0.parse::<Number>().ok();
         let sign = if self.0.starts_with('-') { -1.0 } else { 1.0 };

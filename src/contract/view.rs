@@ -76,6 +76,10 @@ pub(crate) struct Pointer {
 impl Pointer {
     /// None when the text is no pointer.
     pub fn parse(text: &str) -> Option<Self> {
+        // Hardly a pointer has escapes.
+        let unescaped = |token: &str| {
+            if token.contains('~') { token.replace("~1", "/").replace("~0", "~") } else { token.to_owned() }
+        };
         let mut parts = text.split('/');
         let valid = |part: &str| {
             let mut tildes = part.split('~').skip(1);
@@ -84,7 +88,7 @@ impl Pointer {
         if parts.next() != Some("") || !text.split('/').all(valid) {
             return None;
         }
-        let tokens = parts.map(|token| token.replace("~1", "/").replace("~0", "~")).collect();
+        let tokens = parts.map(unescaped).collect();
         Some(Self { text: text.to_owned(), tokens })
     }
 

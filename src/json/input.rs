@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 
 use super::Position;
+use super::parser::text;
 
 /// The buffer at first, which is enough for most documents, and at most.
 const FIRST_CAPACITY: usize = 4 * 1024;
@@ -43,6 +44,10 @@ pub(super) struct Input<R> {
     invalid: bool,
     ended: bool,
     error: Option<io::Error>,
+    /// The valid bytes as text, from this index of `buffer` on: so that what is cut from it has not to be
+    /// validated again.
+    text: String,
+    text_from: usize,
     /// Index of the first noncharacter at or behind `next`, or `usize::MAX`.
     noncharacter: usize,
     pins: [Pin; 2],
@@ -62,6 +67,8 @@ impl<R: Read> Input<R> {
             invalid: false,
             ended: false,
             error: None,
+            text: String::new(),
+            text_from: 0,
             noncharacter: usize::MAX,
             pins: [Pin { offset: u64::MAX, position: None }; 2],
         }
@@ -82,6 +89,13 @@ impl<R: Read> Input<R> {
     #[inline]
     pub(super) fn rest(&self) -> &[u8] {
         &self.buffer[self.next..self.valid]
+    }
+
+    /// This range of [`Input::rest`], which begins and ends at characters.
+    #[inline]
+    pub(super) fn text(&self, from: usize, to: usize) -> &str {
+        let next = self.next - self.text_from;
+        &self.text[next + from..next + to]
     }
 
     /// The next byte if it is at hand.
@@ -154,6 +168,8 @@ impl<R: Read> Input<R> {
         }
         self.base = end;
         self.buffer.copy_within(self.next..self.filled, 0);
+        self.text.drain(..self.next - self.text_from);
+        self.text_from = 0;
         self.filled -= self.next;
         self.valid -= self.next;
         self.noncharacter = if self.noncharacter == usize::MAX {
@@ -182,13 +198,15 @@ impl<R: Read> Input<R> {
 
     fn validate(&mut self) {
         let from = self.valid;
-        match simdutf8::compat::from_utf8(&self.buffer[from..self.filled]) {
-            Ok(_) => self.valid = self.filled,
+        let text = match simdutf8::compat::from_utf8(&self.buffer[from..self.filled]) {
+            Ok(text) => text,
             Err(error) => {
-                self.valid += error.valid_up_to();
                 self.invalid = error.error_len().is_some() || self.ended;
+                text(&self.buffer[from..from + error.valid_up_to()])
             }
-        }
+        };
+        self.valid += text.len();
+        self.text.push_str(text);
         if self.noncharacter == usize::MAX && !self.buffer[from..self.valid].is_ascii() {
             self.noncharacter = find_noncharacter(&self.buffer[..self.valid], from);
         }
@@ -219,6 +237,8 @@ impl<R: Read> Input<R> {
     /// Forgets what is known about the bytes behind `next`.
     fn forget(&mut self) {
         self.valid = self.next;
+        self.text.clear();
+        self.text_from = self.next;
         self.invalid = false;
         self.noncharacter = usize::MAX;
     }

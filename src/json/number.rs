@@ -123,7 +123,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         if S::TEXT && self.sink.wants_text() {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
-            self.sink.number(span, text(&self.input.rest()[..length]));
+            self.sink.number(span, self.input.text(0, length));
         }
         self.input.advance(length);
         Ok(())

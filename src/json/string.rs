@@ -41,7 +41,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
         if S::TEXT && self.sink.wants_text() {
             let span = Span { start, end: start + length as u64 + 2 };
-            self.sink.string(span, text(&self.input.rest()[1..=length]));
+            self.sink.string(span, self.input.text(1, length + 1));
         }
         self.input.advance(length + 2);
         Ok(())
@@ -83,7 +83,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             true
         };
         if S::TEXT && self.sink.wants_key(key) {
-            self.sink.key(Span { start, end: start + length as u64 + 2 }, text(key));
+            self.sink.key(Span { start, end: start + length as u64 + 2 }, self.input.text(1, length + 1));
         }
         if !new {
             self.duplicate(start);
