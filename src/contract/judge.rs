@@ -9,7 +9,6 @@ use super::view::Pointer;
 use super::violation::{Broken, Violation};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// Keys that all rules together remember; what comes beyond is counted, not judged.
 const MAX_KEYS: usize = 500_000;
@@ -91,25 +90,9 @@ pub(crate) struct Course {
 /// What a rule remembers.
 #[derive(Debug, Default, Clone)]
 struct Memory {
-    named: HashSet<u64, BuildHasherDefault<Hashed>>,
-    lives: HashMap<u64, (u8, u64), BuildHasherDefault<Hashed>>,
+    named: HashSet<u64>,
+    lives: HashMap<u64, (u8, u64)>,
     value: Option<u64>,
-}
-
-/// Keys are hashes already.
-#[derive(Debug, Default, Clone)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
-    }
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 impl Course {
