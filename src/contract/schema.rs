@@ -4,6 +4,7 @@ use super::flat::{FlatJson, FlatNode};
 use super::sources::{Home, Sources};
 use super::violation::{Broken, Violation, excerpt};
 use crate::error::{Error, Result};
+use crate::json::escape_token;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::json::{Json, SerdeJson};
 use jsonschema::{PatternOptions, Registry, Retrieve, ValidationError, ValidationOptions, Validator, meta};
@@ -164,7 +165,7 @@ fn culprit(schema: &Value, message: &str) -> String {
         };
         for (key, value) in members {
             path.push('/');
-            path.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            path.push_str(&escape_token(&key));
             let text = value.as_str().map(|text| text.trim_start_matches('#'));
             let named = matches!(key.as_str(), "pattern" | "$ref" | "$dynamicRef" | "$recursiveRef");
             if named && text.is_some_and(|text| !text.is_empty() && message.contains(text))

@@ -215,7 +215,8 @@ fn escape(path: &str) -> String {
     spelt.collect()
 }
 
-fn unescape(path: &str) -> String {
+/// Percent-encoded bytes of a URI as themselves; what is no UTF-8 then is U+FFFD.
+pub(super) fn unescape(path: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = path.as_bytes();
     while let [first, tail @ ..] = rest {

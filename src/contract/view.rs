@@ -1,5 +1,6 @@
 //! A look at a JSON value, wherever it is held.
 
+use crate::json::unescape_token;
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 
@@ -76,10 +77,6 @@ pub(crate) struct Pointer {
 impl Pointer {
     /// None when the text is no pointer.
     pub fn parse(text: &str) -> Option<Self> {
-        // Hardly a pointer has escapes.
-        let unescaped = |token: &str| {
-            if token.contains('~') { token.replace("~1", "/").replace("~0", "~") } else { token.to_owned() }
-        };
         let mut parts = text.split('/');
         let valid = |part: &str| {
             let mut tildes = part.split('~').skip(1);
@@ -88,7 +85,7 @@ impl Pointer {
         if parts.next() != Some("") || !text.split('/').all(valid) {
             return None;
         }
-        let tokens = parts.map(unescaped).collect();
+        let tokens = parts.map(unescape_token).collect();
         Some(Self { text: text.to_owned(), tokens })
     }
 

@@ -12,6 +12,7 @@ mod lines;
 mod number;
 mod parser;
 mod path;
+mod pointer;
 mod position;
 mod problem;
 mod reader;
@@ -21,6 +22,7 @@ mod string;
 mod value;
 
 pub use lines::read_lines;
+pub use pointer::{escape_token, unescape_token};
 pub use position::{Position, locate};
 pub use problem::{Class, Options, Problem, ProblemKind, Summary};
 pub use reader::read_document;

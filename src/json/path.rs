@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::fault::Place;
+use super::pointer::escape_token;
 use super::string::fitting;
 
 /// Keys over this many bytes are cut in pointers.
@@ -157,7 +158,7 @@ impl Path {
                 let end = self.levels.get(number + 1).map_or(self.text.len(), |next| next.text);
                 let key = String::from_utf8_lossy(&self.text[level.text..end]);
                 pointer.push('/');
-                pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                pointer.push_str(&escape_token(&key));
             }
         }
         pointer

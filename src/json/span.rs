@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use super::pointer::unescape_token;
 use super::{Options, Sink, Span, read_document};
 
 /// The bytes of the value that an RFC 6901 pointer names in a document; none when there is no such
@@ -12,7 +13,7 @@ pub fn find_span(reader: impl Read, pointer: &str) -> io::Result<Option<Span>> {
     if tokens.next() != Some("") {
         return Ok(None);
     }
-    let tokens: Vec<String> = tokens.map(|token| token.replace("~1", "/").replace("~0", "~")).collect();
+    let tokens: Vec<String> = tokens.map(unescape_token).collect();
     let mut finder = Finder { tokens, ..Finder::default() };
     read_document(reader, &Options::default(), &mut finder)?;
     Ok(finder.found)

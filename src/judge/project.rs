@@ -3,6 +3,7 @@
 use super::case::Case;
 use super::verdict::{Finding, Judgement};
 use crate::contract::Schema;
+use crate::json::escape_token;
 use crate::report::catalogue::{Check, Derived};
 use crate::report::{CheckResult, Evidence, OutputFormat, Stream, Variant};
 use crate::sanitize;
@@ -252,7 +253,7 @@ fn difference(a: &Value, b: &Value, at: String) -> Option<String> {
         (Value::Object(a), Value::Object(b)) => {
             let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
             keys.into_iter().find_map(|key| {
-                let at = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
+                let at = format!("{at}/{}", escape_token(key));
                 match (a.get(key), b.get(key)) {
                     (Some(a), Some(b)) => difference(a, b, at),
                     _ => Some(at),

@@ -4,7 +4,7 @@ use super::case::{Case, Seen};
 use super::shape::{Node, Shape, Type};
 use super::verdict::{Finding, Judgement, Look};
 use super::{DECLARE_DATA, DECLARE_JSON};
-use crate::json::ProblemKind;
+use crate::json::{ProblemKind, escape_token};
 use crate::probe::Probe;
 use crate::report::{OutputFormat, Stream, Variant};
 use crate::run::Bytes;
@@ -212,7 +212,7 @@ fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
         if let Some(other) = b.keys.get(key) {
             let length = pointer.len();
             pointer.push('/');
-            pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            pointer.push_str(&escape_token(key));
             if let Some(found) = differ(child, other, pointer) {
                 return Some(found);
             }

@@ -1,6 +1,8 @@
 //! All schemas of one side in one value: every reference local, every draft told as 2020-12.
 
 use crate::contract::Promise;
+use crate::contract::sources::unescape;
+use crate::json::{escape_token, unescape_token};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -80,7 +82,7 @@ impl Bundle {
         }
         let mut known = Known { places: BTreeMap::new(), dynamic: BTreeMap::new() };
         for (name, uri, schema) in &entries {
-            known.learn(schema, uri, &format!("/$defs/{}", escape(name)), true);
+            known.learn(schema, uri, &format!("/$defs/{}", escape_token(name)), true);
         }
         let mut all = Map::new();
         for (name, uri, schema) in &entries {
@@ -163,7 +165,7 @@ impl Known {
         }
         for (keyword, value) in members {
             each_schema(keyword, value, &mut |path, schema| {
-                self.learn(schema, &base, &format!("{at}/{}{path}", escape(keyword)), false);
+                self.learn(schema, &base, &format!("{at}/{}{path}", escape_token(keyword)), false);
             });
         }
     }
@@ -266,7 +268,7 @@ impl Known {
         let (file, fragment) = full.split_once('#').unwrap_or((&full, ""));
         if fragment.is_empty() || fragment.starts_with('/') {
             let place = self.places.get(file)?;
-            return Some(format!("{place}{}", decode(fragment)));
+            return Some(format!("{place}{}", unescape(fragment)));
         }
         self.places.get(&full).cloned()
     }
@@ -277,7 +279,7 @@ fn each_schema(keyword: &str, value: &Value, each: &mut dyn FnMut(&str, &Value))
     match value {
         Value::Object(all) if BY_NAME.contains(&keyword) || keyword == "dependencies" => {
             for (name, schema) in all {
-                each(&format!("/{}", escape(name)), schema);
+                each(&format!("/{}", escape_token(name)), schema);
             }
         }
         Value::Array(all) if SEVERAL.contains(&keyword) || keyword == "items" => {
@@ -338,7 +340,7 @@ fn modern(root: &Value, pointer: &str) -> String {
     let (mut at, mut path) = (root, String::new());
     let mut tokens = pointer.split('/').skip(1).peekable();
     while let Some(token) = tokens.next() {
-        let plain = token.replace("~1", "/").replace("~0", "~");
+        let plain = unescape_token(token);
         let number = tokens.peek().is_some_and(|next| next.bytes().all(|byte| byte.is_ascii_digit()));
         let called = match plain.as_str() {
             "items" if number && at.get("prefixItems").is_some() => "prefixItems",
@@ -353,27 +355,9 @@ fn modern(root: &Value, pointer: &str) -> String {
         let Some(next) = next else { return String::new() };
         at = next;
         path.push('/');
-        path.push_str(&escape(called));
+        path.push_str(&escape_token(called));
     }
     if path == pointer || !(at.is_object() || at.is_boolean()) { String::new() } else { path }
-}
-
-/// A name as a token of a pointer.
-pub(super) fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
-/// Percent-encoded characters as themselves.
-fn decode(fragment: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = fragment.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let digits = (*first == b'%').then(|| tail.get(..2)).flatten();
-        let code = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// A reference against a base.

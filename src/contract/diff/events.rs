@@ -8,6 +8,7 @@ use super::outputs::Pair;
 use super::union::{by_tag, candidates};
 use super::walk::{Walker, whole};
 use crate::contract::{Events, Framing};
+use crate::json::{escape_token, unescape_token};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -234,7 +235,7 @@ fn stream<'b>(
     })?;
     let types = variants.keys().map(|name| (name.clone(), Value::Bool(true))).collect();
     let events = Events {
-        discriminator: format!("/{}", bundle::escape(&key)),
+        discriminator: format!("/{}", escape_token(&key)),
         closed: true,
         types,
         ..Events::default()
@@ -245,7 +246,7 @@ fn stream<'b>(
 /// The key that a pointer of one token names.
 fn top_key(pointer: &str) -> Option<String> {
     let token = pointer.strip_prefix('/')?;
-    (!token.contains('/')).then(|| token.replace("~1", "/").replace("~0", "~"))
+    (!token.contains('/')).then(|| unescape_token(token))
 }
 
 /// Puts the type into a record that was made up.

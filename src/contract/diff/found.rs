@@ -1,6 +1,7 @@
 //! A change between two schemas, before it is known where in the output it is.
 
 use super::Class;
+use crate::json::escape_token;
 use serde_json::Value;
 
 /// A change, relative to the schemas that were compared.
@@ -52,7 +53,7 @@ impl Found {
     /// At this token below the place that was compared.
     #[must_use]
     pub fn under(mut self, token: &str) -> Self {
-        self.path = format!("/{}{}", super::bundle::escape(token), self.path);
+        self.path = format!("/{}{}", escape_token(token), self.path);
         self
     }
 

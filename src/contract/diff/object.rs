@@ -6,6 +6,7 @@ use super::decide::{keeps, same};
 use super::found::Found;
 use super::rename;
 use super::walk::{Walker, brief, names};
+use crate::json::escape_token;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -148,7 +149,7 @@ impl<'a> Walker<'a> {
             }
             let (gone, come) = (removed[nth].1.key, added[other].key);
             for found in out.iter_mut() {
-                let here = |key: &str| found.path == format!("/{}", super::bundle::escape(key));
+                let here = |key: &str| found.path == format!("/{}", escape_token(key));
                 if here(gone) && found.rule.ends_with("key-removed") {
                     found.note = Some(format!("`{come}` of the same shape is new: it looks like a rename"));
                 } else if here(come) && found.rule.starts_with("diff-key-added") {

@@ -7,6 +7,7 @@ use super::found::{Found, harmless, weight};
 use super::rename;
 use super::validator;
 use super::walk::{Walker, short, whole};
+use crate::json::escape_token;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +54,7 @@ impl<'a> Walker<'a> {
         let gone: Vec<&String> = old.keys().filter(|tag| !new.contains_key(*tag)).collect();
         let come: Vec<&String> = new.keys().filter(|tag| !old.contains_key(*tag)).collect();
         let renamed = self.renamed(old, &gone, new, &come);
-        let path = |key: &str| format!("/{}", super::bundle::escape(key));
+        let path = |key: &str| format!("/{}", escape_token(key));
         for tag in &come {
             let (value, alts) = &new[*tag];
             let shown = self.sample_of(alts);

@@ -7,6 +7,7 @@ use super::found::Found;
 use super::validator::validator;
 use super::walk::Walker;
 use crate::contract::{Schema, Violation};
+use crate::json::{escape_token, unescape_token};
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -65,7 +66,7 @@ impl<'b> Witnesses<'b> {
         let mut alts = self.before.clone();
         let mut at = &*document;
         for token in violation.pointer.split('/').skip(1) {
-            let token = token.replace("~1", "/").replace("~0", "~");
+            let token = unescape_token(token);
             let kind = Kind::of(at);
             let alt = alts.iter().find(|alt| alt.kind() == kind)?;
             let node = match at {
@@ -99,7 +100,7 @@ fn missing(violation: &Violation) -> Option<String> {
 fn about(violation: &Violation, found: &Found) -> bool {
     let mut place = violation.pointer.clone();
     if let Some(key) = missing(violation) {
-        place = format!("{place}/{}", super::bundle::escape(&key));
+        place = format!("{place}/{}", escape_token(&key));
     }
     let (mut told, mut wanted) = (place.split('/'), found.path.split('/'));
     loop {
