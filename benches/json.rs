@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::time::Instant;
 
-use agentnative::json::{Options, read_document, read_lines, read_value};
+use strict_json::{Options, read_document, read_lines, read_value};
 
 const BYTES: usize = 150_000_000;
 const RUNS: usize = 5;

@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use agentnative::contract::{Contract, Ending, Framing, Settings, Validation};
+use agentnative_contract::{Contract, Ending, Framing, Settings, Validation};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};

@@ -5,19 +5,12 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
-pub mod agent;
 pub mod cli;
 pub mod config;
-pub mod contract;
-pub mod error;
-pub mod json;
 pub mod judge;
-pub mod outcome;
 pub mod output;
 pub mod probe;
 pub mod report;
 pub mod run;
-pub mod sanitize;
 pub mod source;
-mod tables;
 pub mod target;

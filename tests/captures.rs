@@ -3,9 +3,9 @@
 //! The table was written by hand from the facts of the contracts, before anything was judged. The
 //! captures are not part of the project: where they are missing, the test says so and is skipped.
 
-use agentnative::contract::{Broken, Contract, Ending, Framing};
-use agentnative::json::{Options, read_records, read_value};
+use agentnative_contract::{Broken, Contract, Ending, Framing};
 use std::path::Path;
+use strict_json::{Options, read_records, read_value};
 
 /// What is to be found against a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! `agentnative.toml` through the public face: what it says, and what is said when it is wrong.
 
 use agentnative::config::{Config, Contracts, Date, Formats, Known, ProbeConfig, place_format};
-use agentnative::error::{Error, ErrorKind};
 use agentnative::report::{OutputFormat, Stream};
+use agentnative_contract::error::{Error, ErrorKind};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -25,7 +25,7 @@ fn faults(text: &str) -> Vec<String> {
 }
 
 fn listed(error: &Error) -> Vec<String> {
-    let place = |issue: &agentnative::error::Issue| issue.place.clone().unwrap();
+    let place = |issue: &agentnative_contract::error::Issue| issue.place.clone().unwrap();
     error.issues.iter().map(|i| format!("{}:{} {}", place(i).line, place(i).column, i.message)).collect()
 }
 

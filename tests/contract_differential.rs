@@ -1,7 +1,7 @@
 //! The fast path finds what the jsonschema crate finds: over the Test-Suite, the contracts' examples
 //! and generated values.
 
-use agentnative::contract::{
+use agentnative_contract::{
     Contract, Ending, Finding, Framing, Schema, Settings, Validation, Violation, names,
 };
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! A user's own contract: a folder or a schema file anywhere, read strictly and offline.
 
-use agentnative::contract::{Broken, Contract, Ending, Framing, contract_path};
-use agentnative::error::{Error, ErrorKind};
+use agentnative_contract::error::{Error, ErrorKind};
+use agentnative_contract::{Broken, Contract, Ending, Framing, contract_path};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn load(files: &[(&str, &str)]) -> Result<Contract, Error> {
 /// Each issue as `file:line:column: message`, files without their folder.
 fn issues(error: &Error) -> Vec<String> {
     assert_eq!(error.kind, ErrorKind::Config);
-    let place = |issue: &agentnative::error::Issue| {
+    let place = |issue: &agentnative_contract::error::Issue| {
         let place = issue.place.as_ref().unwrap();
         let file = place.file.file_name().unwrap().display();
         format!("{file}:{}:{}: {}", place.line, place.column, issue.message)

@@ -3,7 +3,11 @@
 //!
 //! `UPDATE=1 cargo test --test contract_generated` writes them anew.
 
+#[path = "support/programs.rs"]
+mod programs;
+
 use agentnative::report::{Envelope, Event, Report};
+use programs::program;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
@@ -84,8 +88,8 @@ fn the_events_are_fresh() {
 #[test]
 fn the_schemas_that_are_printed_are_in_the_repository() {
     for (program, argument, file) in [
-        (env!("CARGO_BIN_EXE_agentnative"), "schema", "schemas/agentnative.schema.json"),
-        (env!("CARGO_BIN_EXE_reference-agent"), "--json-schema", "schemas/reference-agent.schema.json"),
+        (program("agentnative"), "schema", "schemas/agentnative.schema.json"),
+        (program("reference-agent"), "--json-schema", "schemas/reference-agent.schema.json"),
     ] {
         let printed = Command::new(program).arg(argument).output().unwrap();
         check(file, &serde_json::from_slice(&printed.stdout).unwrap());

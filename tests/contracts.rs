@@ -1,10 +1,10 @@
 //! The bundled contracts: each folder is whole, and its examples are judged as they say.
 
-use agentnative::contract::{Contract, Ending, Framing, Violation, names};
-use agentnative::json::{Options, read_records, read_value};
+use agentnative_contract::{Contract, Ending, Framing, Violation, names};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use strict_json::{Options, read_records, read_value};
 use support::{Demand, mutants};
 use toml::{Table, Value};
 

@@ -1,8 +1,8 @@
 //! Inferring a schema: every sample keeps it, the order of samples makes no difference, and it tells
 //! records from maps, closed sets from names, events from each other.
 
-use agentnative::contract::infer::{Inference, Rules};
-use agentnative::contract::{Framing, Schema};
+use agentnative_contract::infer::{Inference, Rules};
+use agentnative_contract::{Framing, Schema};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! A lock against other data: what the data of the day did not show is no break, what readers relied on is.
 
-use agentnative::contract::diff::{Class, compare};
-use agentnative::contract::lock::{Learner, Lock, lock_path};
 use agentnative::report::OutputFormat;
+use agentnative_contract::diff::{Class, compare};
+use agentnative_contract::lock::{Learner, Lock, lock_path};
 use std::io::Read;
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use agentnative::outcome::{Collector, Options};
+use agentnative_contract::outcome::{Collector, Options};
 use std::fmt::Write as _;
 use std::io::{self, Read};
 
@@ -30,7 +30,10 @@ impl<F: FnMut(u64, &mut String)> Read for Events<F> {
     }
 }
 
-fn outcome_of(count: u64, make: impl FnMut(u64, &mut String)) -> (agentnative::outcome::RunOutcome, u64) {
+fn outcome_of(
+    count: u64,
+    make: impl FnMut(u64, &mut String),
+) -> (agentnative_contract::outcome::RunOutcome, u64) {
     let collector = Collector::new(Options::default());
     collector.read(Events { make, next: 0, count, buffer: String::new(), at: 0 }, "").unwrap();
     (collector.outcome(), peak().unwrap_or(0))

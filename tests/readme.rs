@@ -1,7 +1,11 @@
 //! The README is true: its commands are run as they stand there, its table of checks is the catalogue.
 
+#[path = "support/programs.rs"]
+mod programs;
+
 use agentnative::report::Level;
 use agentnative::report::catalogue::checks;
+use programs::program;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -52,10 +56,9 @@ fn copy() -> tempfile::TempDir {
     }
     fs::create_dir(copy.path().join(".git")).unwrap();
     fs::create_dir_all(copy.path().join("target/debug")).unwrap();
-    for (name, built) in [
-        ("agentnative", env!("CARGO_BIN_EXE_agentnative")),
-        ("reference-agent", env!("CARGO_BIN_EXE_reference-agent")),
-    ] {
+    for (name, built) in
+        [("agentnative", program("agentnative")), ("reference-agent", program("reference-agent"))]
+    {
         fs::copy(built, copy.path().join("target/debug").join(name)).unwrap();
     }
     copy

@@ -1,11 +1,12 @@
 //! The renderers, compared exactly with `tests/snapshots/`. `UPDATE=1` writes these files anew.
 
-use agentnative::output::{OutputConfig, OutputFormat, RENDERERS, View};
+use agentnative::output::{RENDERERS, View};
 use agentnative::report::{
     CheckResult, Event, Evidence, Layer, Level, Report, Status, Stream, TargetInfo, Variant,
 };
-use agentnative::sanitize;
+use agentnative_output::{OutputConfig, OutputFormat};
 use std::path::Path;
+use strict_json::sanitize;
 
 /// Compares with the snapshot, or rewrites it.
 fn snapshot(name: &str, actual: &str) {

@@ -2,7 +2,7 @@
 //!
 //! The suite is not part of the project: where it is missing, the test says so and is skipped.
 
-use agentnative::contract::Schema;
+use agentnative_contract::Schema;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! The skeleton that `agentnative init` writes.
 
 use agentnative::config::{Config, Date, Known};
-use agentnative::error::Error;
 use agentnative::target::Help;
 use agentnative::target::skeleton;
+use agentnative_contract::error::Error;
 use std::path::Path;
 
 const KNOWN: Known<'static> =

@@ -1,8 +1,8 @@
 //! Finding the target: commands, files, and projects of each kind.
 
 use agentnative::config::{Config, Date, Known};
-use agentnative::error::{Error, ErrorKind, Result};
 use agentnative::target::{Finder, Manifest, Target, Way};
+use agentnative_contract::error::{Error, ErrorKind, Result};
 use serde_json::json;
 use std::ffi::{OsStr, OsString};
 use std::fs;

@@ -1,6 +1,6 @@
 //! `agentnative validate`: places, limits, framing, exit codes, inputs of any shape.
 
-use agentnative::contract::{Contract, Ending, Framing, Settings, Validation, Verdict};
+use agentnative_contract::{Contract, Ending, Framing, Settings, Validation, Verdict};
 use assert_cmd::Command;
 use predicates::prelude::*;
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ fn the_shape_of_the_results_is_the_one_that_schema_prints() {
         .get_output()
         .stdout
         .clone();
-    let schema = agentnative::contract::Schema::compile(&serde_json::from_slice(&schema).unwrap()).unwrap();
+    let schema = agentnative_contract::Schema::compile(&serde_json::from_slice(&schema).unwrap()).unwrap();
     for args in [
         vec!["validate", "--json", "--contract", "codex-exec", "contracts/codex-exec/examples/invalid"],
         vec!["contract", "list", "--json"],

@@ -1,6 +1,6 @@
 //! The memory of validating, alone in its process, where its greatest size can be seen.
 
-use agentnative::contract::{Contract, Ending, Settings, Validation, Verdict};
+use agentnative_contract::{Contract, Ending, Settings, Validation, Verdict};
 use std::fs;
 use std::io::{self, Read};
 

@@ -3,11 +3,12 @@
 use super::live::{self, Told};
 use super::verdicts::{judged, unmet};
 use super::{bound, runs, select, subject};
-use crate::error::{Error, Result};
-use crate::output::{Output, OutputConfig, OutputFormat, RENDERERS, Renderer, View};
+use crate::output::{self, RENDERERS, Renderer, View};
 use crate::probe::Recording;
 use crate::report::catalogue::Check;
 use crate::report::{Layer, Report};
+use agentnative_contract::error::{Error, Result};
+use agentnative_output::{Output, OutputConfig, OutputFormat};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -117,7 +118,7 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, executable: &Path) -> Re
     for (to, file) in files {
         write_report(to, file, &report, error.is_none())?;
     }
-    output.report(&report, error.is_none())?;
+    output::write_report(output, &report, error.is_none())?;
     let code = error.as_ref().map_or(0, |error| error.kind.exit_code());
     if let Some(error) = error {
         output.error(&error);

@@ -1,13 +1,13 @@
 //! Reading the code behind a target, and the files around it.
 
-use crate::error::Result;
 use crate::probe::Recording;
 use crate::report::catalogue;
-use crate::sanitize;
 use crate::source::{self, Project, Rules};
 use crate::target::CodeBase;
+use agentnative_contract::error::Result;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use strict_json::sanitize;
 
 /// Puts what was found in the code (`source`) and around it (`project`) into the recording. Paths of the
 /// configuration are relative to `root`.

@@ -1,8 +1,8 @@
 //! `agentnative completions SHELL`
 
 use super::Cli;
-use crate::error::Result;
-use crate::output::{Output, OutputFormat};
+use agentnative_contract::error::Result;
+use agentnative_output::{Output, OutputFormat};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use schemars::JsonSchema;

@@ -3,9 +3,9 @@
 use super::contract_tree::tree;
 use super::infer::{self, InferArgs};
 use super::lock::{self, LockArgs};
-use crate::contract::{About, Contract, Framing, names};
-use crate::error::Result;
-use crate::output::{Cell, Output, OutputFormat, Page, Tone};
+use agentnative_contract::error::Result;
+use agentnative_contract::{About, Contract, Framing, names};
+use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,9 +1,9 @@
 //! `agentnative contract diff`
 
 use super::sides::{self, Side};
-use crate::contract::diff::{Change, Class};
-use crate::error::{Error, Result};
-use crate::output::{Cell, Output, OutputFormat, Page, Tone};
+use agentnative_contract::diff::{Change, Class};
+use agentnative_contract::error::{Error, Result};
+use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -167,5 +167,5 @@ pub(super) fn told(change: &Change, page: &mut Page) {
 
 fn short(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    crate::sanitize::capped(&text, 200)
+    strict_json::sanitize::capped(&text, 200)
 }

@@ -1,10 +1,10 @@
 //! `agentnative explain ID`
 
-use crate::contract::diff::{Class, Rule, rule, rules};
-use crate::error::{Error, Result};
-use crate::output::{Cell, Output, OutputFormat, Page, Tone};
 use crate::report::Status;
 use crate::report::catalogue::{Check, Example, check, checks};
+use agentnative_contract::diff::{Class, Rule, rule, rules};
+use agentnative_contract::error::{Error, Result};
+use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ impl Explained {
         let found = check.or_else(|| rule(id).map(Self::Rule));
         found.ok_or_else(|| {
             let ids = checks().iter().map(|check| &check.id).chain(rules().iter().map(|rule| &rule.id));
-            let hint = match crate::config::nearest(id, ids.map(String::as_str)) {
+            let hint = match agentnative_contract::spanned_toml::nearest(id, ids.map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "see `agentnative list`".to_owned(),
             };

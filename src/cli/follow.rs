@@ -1,6 +1,6 @@
 //! Reading a file or pipe that grows, until it is over or a signal says so.
 
-use crate::error::{Error, Result};
+use agentnative_contract::error::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,10 +1,10 @@
 //! `agentnative contract infer`
 
 use super::inputs::{inputs, is_lines, name, open, progress_line, threads};
-use crate::contract::Framing;
-use crate::contract::infer::{Inference, Rules};
-use crate::error::{Error, Issue, Place, Result};
-use crate::output::{Output, OutputFormat, pretty};
+use agentnative_contract::Framing;
+use agentnative_contract::error::{Error, Issue, Place, Result};
+use agentnative_contract::infer::{Inference, Rules};
+use agentnative_output::{Output, OutputFormat, pretty};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -62,7 +62,7 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
         output.clear_progress();
         let faults = faults.map_err(|error| Error::general(format!("cannot learn from {name}: {error}")))?;
         if !faults.is_empty() {
-            let issue = |fault: crate::contract::Finding| Issue {
+            let issue = |fault: agentnative_contract::Finding| Issue {
                 place: Some(Place {
                     file: path.clone(),
                     line: fault.line.unwrap_or(0) as usize,

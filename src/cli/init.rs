@@ -2,10 +2,10 @@
 
 use super::subject;
 use crate::config::FILE_NAME;
-use crate::error::{Error, Result};
-use crate::output::{Output, OutputFormat};
 use crate::run::{Runner, RunnerOptions};
 use crate::target::skeleton;
+use agentnative_contract::error::{Error, Result};
+use agentnative_output::{Output, OutputFormat};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write as _;

@@ -1,12 +1,12 @@
 //! The data files that a subcommand is given.
 
-use crate::error::{Error, Result};
-use crate::sanitize;
+use agentnative_contract::error::{Error, Result};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
+use strict_json::sanitize;
 use walkdir::WalkDir;
 
 /// The name of a file as it is told; bytes that are not UTF-8 are spelt `\xNN`.

@@ -1,10 +1,10 @@
 //! `agentnative list`
 
 use super::select;
-use crate::error::Result;
-use crate::output::{Cell, Output, OutputFormat, Page, Tone};
 use crate::report::catalogue::Check;
 use crate::report::{Layer, Level};
+use agentnative_contract::error::Result;
+use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
 

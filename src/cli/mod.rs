@@ -23,8 +23,8 @@ mod subject;
 mod validate;
 mod verdicts;
 
-use crate::error::{Error, Result};
-use crate::output::{ColorChoice, Output, OutputConfig, OutputFormat};
+use agentnative_contract::error::{Error, Result};
+use agentnative_output::{ColorChoice, Output, OutputConfig, OutputFormat};
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
@@ -205,7 +205,7 @@ fn known_check(id: &str) -> Result<&'static crate::report::catalogue::Check> {
     use crate::report::catalogue;
     catalogue::check(id).ok_or_else(|| {
         let ids = catalogue::checks().iter().map(|check| check.id.as_str());
-        let hint = match crate::config::nearest(id, ids) {
+        let hint = match agentnative_contract::spanned_toml::nearest(id, ids) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "see `agentnative list`".to_owned(),
         };

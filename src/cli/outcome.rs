@@ -1,9 +1,11 @@
 //! `agentnative outcome [FILE|-]...`
 
 use super::follow::{Follow, stop_signal};
-use crate::error::{Error, Result};
-use crate::outcome::{CallStatus, Collector, Dialect, Operation, Options, Quantity, RunOutcome, ToolCall};
-use crate::output::{Cell, Output, OutputFormat, Page, Tone};
+use agentnative_contract::error::{Error, Result};
+use agentnative_contract::outcome::{
+    CallStatus, Collector, Dialect, Operation, Options, Quantity, RunOutcome, ToolCall,
+};
+use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -142,7 +144,7 @@ fn page(outcome: &RunOutcome, told: usize, mut page: Page) -> String {
     }
     if !outcome.artifacts.is_empty() {
         page.heading(&format!("Files ({})", outcome.artifacts.len()));
-        let row = |artifact: &crate::outcome::Artifact| {
+        let row = |artifact: &agentnative_contract::outcome::Artifact| {
             let (word, tone) = match artifact.operation {
                 Operation::Created => ("created", Tone::Good),
                 Operation::Modified => ("modified", Tone::Warn),

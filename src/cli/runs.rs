@@ -1,10 +1,10 @@
 //! The records of runs in a stream.
 
-use crate::error::Result;
-use crate::output::{Output, OutputFormat};
 use crate::report::catalogue::Check;
 use crate::report::{Ended, Event, RunEvent, StartEvent, TargetInfo};
 use crate::run::{End, Observation};
+use agentnative_contract::error::Result;
+use agentnative_output::{Output, OutputFormat};
 
 /// Writes the record that a stream begins with.
 pub(super) fn start(target: &TargetInfo, checks: &[&Check], runs: usize, output: &mut Output) -> Result<()> {

@@ -1,10 +1,10 @@
 //! `agentnative schema [NAME]`
 
 use super::{completions, contract, diff, explain, infer, init, list, lock, validate};
-use crate::error::Result;
-use crate::outcome::RunOutcome;
-use crate::output::{Output, OutputFormat};
 use crate::report::{ErrorObject, Event, Report};
+use agentnative_contract::error::Result;
+use agentnative_contract::outcome::RunOutcome;
+use agentnative_output::{Output, OutputFormat};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};

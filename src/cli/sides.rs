@@ -4,15 +4,15 @@ use super::bound;
 use super::inputs::{is_lines, name, open, threads};
 use super::live::{Call, Told};
 use super::subject::SubjectArgs;
-use crate::contract::diff::{Change, compare};
-use crate::contract::infer::{Inference, Rules};
-use crate::contract::lock::Lock;
-use crate::contract::{CONTRACT_FILE, Contract, Events, Framing, Promise, contract_path};
-use crate::error::{Error, Issue, Place, Result};
 use crate::judge::{Case, learn};
-use crate::output::Output;
 use crate::probe::Recording;
 use crate::report::catalogue;
+use agentnative_contract::diff::{Change, compare};
+use agentnative_contract::error::{Error, Issue, Place, Result};
+use agentnative_contract::infer::{Inference, Rules};
+use agentnative_contract::lock::Lock;
+use agentnative_contract::{CONTRACT_FILE, Contract, Events, Framing, Promise, contract_path};
+use agentnative_output::Output;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fs;
@@ -219,7 +219,7 @@ fn samples(path: &Path) -> Result<Promise> {
     let faults =
         faults.map_err(|error| Error::general(format!("cannot learn from {}: {error}", name(path))))?;
     if !faults.is_empty() {
-        let issue = |fault: crate::contract::Finding| {
+        let issue = |fault: agentnative_contract::Finding| {
             let at = |position: Option<u64>| {
                 position.and_then(|position| usize::try_from(position).ok()).unwrap_or(0)
             };

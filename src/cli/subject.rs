@@ -1,12 +1,12 @@
 //! What is checked: the ways to name a target, and the configuration that holds for it.
 
 use crate::config::{Config, Date, Known};
-use crate::contract;
-use crate::error::{Error, Result};
 use crate::report::catalogue;
 use crate::run::{self, End, Observation, Runner};
 use crate::target::help::Help;
 use crate::target::{CodeBase, Finder, Target, Way};
+use agentnative_contract;
+use agentnative_contract::error::{Error, Result};
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ pub(super) fn load(path: &Path) -> Result<Config> {
 
 fn known<T>(read: impl FnOnce(&Known) -> T) -> T {
     let checks: Vec<&str> = catalogue::checks().iter().map(|check| check.id.as_str()).collect();
-    let contracts: Vec<&str> = contract::names().collect();
+    let contracts: Vec<&str> = agentnative_contract::names().collect();
     read(&Known { checks: &checks, contracts: &contracts, today: Date::of(SystemTime::now()) })
 }
 

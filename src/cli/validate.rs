@@ -1,9 +1,9 @@
 //! `agentnative validate`
 
 use super::inputs::{inputs, is_lines, name, open, progress_line, threads};
-use crate::contract::{Contract, Ending, Finding, Framing, Settings, Validation, Verdict};
-use crate::error::{Error, Result};
-use crate::output::{Cell, Output, OutputFormat, Page, Tone};
+use agentnative_contract::error::{Error, Result};
+use agentnative_contract::{Contract, Ending, Finding, Framing, Settings, Validation, Verdict};
+use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -2,12 +2,12 @@
 
 use super::bound::Bound;
 use crate::config::Waiver;
-use crate::error::Error;
 use crate::judge::source::{self, Absence, Code};
 use crate::judge::{self, Case};
 use crate::probe::Recording;
 use crate::report::catalogue::{self, Check};
 use crate::report::{CheckResult, Layer, Report, Status};
+use agentnative_contract::error::Error;
 
 /// The verdicts on what was seen.
 pub(super) fn judged(recording: Recording, contracts: &Bound, checks: &[&Check]) -> Report {

@@ -1,7 +1,7 @@
 //! `contract` of a probe.
 
 use super::{Contracts, Known, contract_path};
-use crate::tables::{Value, suggestion};
+use agentnative_contract::spanned_toml::{Value, suggestion};
 use std::path::Path;
 
 const EXPECTED: &str = "a bundled contract's name, the path of a contract folder or schema file, or \

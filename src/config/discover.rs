@@ -1,8 +1,8 @@
 //! Where the configuration is.
 
 use super::{Config, Known};
-use crate::error::{Error, Issue, Result};
-use crate::tables::place;
+use agentnative_contract::error::{Error, Issue, Result};
+use agentnative_contract::spanned_toml::place;
 use std::path::{Path, PathBuf};
 
 /// Name of the configuration file.

@@ -1,7 +1,7 @@
 //! `--probe "[EXIT:]ARGS"`.
 
 use super::ProbeConfig;
-use crate::error::{Error, Result};
+use agentnative_contract::error::{Error, Result};
 
 impl ProbeConfig {
     /// The probe of a flag: an exit code and a colon, if another than 0 is expected, then the

@@ -14,9 +14,8 @@ mod types;
 mod waiver;
 mod whole;
 
-pub use crate::contract::contract_path;
-pub use crate::tables::nearest;
-pub(crate) use crate::tables::place;
+pub use agentnative_contract::contract_path;
+pub(crate) use agentnative_contract::spanned_toml::place;
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above};
 pub use types::{

@@ -2,7 +2,7 @@
 
 use super::{FORMAT_PLACE, Known, ProbeConfig, contract};
 use crate::report::OutputFormat;
-use crate::tables::{Span, Table, Value};
+use agentnative_contract::spanned_toml::{Span, Table, Value};
 use std::path::{Path, PathBuf};
 
 const KEYS: [&str; 11] =

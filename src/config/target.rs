@@ -2,7 +2,7 @@
 
 use super::{Formats, TargetConfig};
 use crate::report::Stream;
-use crate::tables::{Table, Value, suggestion, variable_name};
+use agentnative_contract::spanned_toml::{Table, Value, suggestion, variable_name};
 use std::path::{Component, Path};
 
 const KEYS: [&str; 10] = [

@@ -196,7 +196,7 @@ impl ProbeConfig {
 }
 
 /// What the output of a probe is held to, by format: the name of a bundled contract, or the path of
-/// a contract folder or schema file as written (see [`crate::contract::contract_path`]).
+/// a contract folder or schema file as written (see [`agentnative_contract::contract_path`]).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contracts {
     /// Of the document in `json`.

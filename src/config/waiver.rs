@@ -1,7 +1,7 @@
 //! `[[waiver]]`.
 
 use super::{Date, Known, Waiver};
-use crate::tables::{Table, Value};
+use agentnative_contract::spanned_toml::{Table, Value};
 use toml::de::DeValue;
 
 /// All waivers of the file that are good.
@@ -18,7 +18,7 @@ fn read(table: &Table<'_>, known: &Known<'_>) -> Option<Waiver> {
         if known.checks.contains(&id.as_str()) {
             return Some(id);
         }
-        let near = match crate::tables::nearest(&id, known.checks.iter().copied()) {
+        let near = match agentnative_contract::spanned_toml::nearest(&id, known.checks.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`agentnative list` shows them".to_owned(),
         };

@@ -1,8 +1,8 @@
 //! The file as a whole: its elements, and what they say of each other.
 
 use super::{Config, Known, ProbeConfig, TargetConfig, probe, target, waiver};
-use crate::error::Result;
-use crate::tables::{Faults, Table, suggestion};
+use agentnative_contract::error::Result;
+use agentnative_contract::spanned_toml::{Faults, Table, suggestion};
 use std::collections::HashMap;
 use std::path::Path;
 use toml::de::DeTable;

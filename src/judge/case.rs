@@ -2,16 +2,16 @@
 
 use super::scan::{Scan, Scans};
 use super::verdict::{Finding, Look};
-use crate::contract::Contract;
-use crate::contract::lock::Lock;
-use crate::json::Position;
 use crate::probe::{Probe, Promises};
 use crate::report::catalogue::Derived;
 use crate::report::{Evidence, OutputFormat, Stream, Variant};
 use crate::run::{Bytes, End, HOSTILE, Observation, RunKey};
-use crate::sanitize;
+use agentnative_contract::Contract;
+use agentnative_contract::lock::Lock;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use strict_json::Position;
+use strict_json::sanitize;
 
 /// The longest excerpt, in characters.
 const EXCERPT: usize = 100;

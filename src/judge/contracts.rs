@@ -3,10 +3,10 @@
 use super::DECLARE;
 use super::case::{Case, Seen};
 use super::verdict::{Finding, Judgement, Look};
-use crate::contract::{Broken, Contract, Ending, Violation};
-use crate::json::{self, Position};
 use crate::report::{OutputFormat, Stream, Variant};
 use crate::run::End;
+use agentnative_contract::{Broken, Contract, Ending, Violation};
+use strict_json::Position;
 
 /// Records and documents larger than this are not judged here, but by `validate`.
 const LARGE: u64 = 64 << 20;
@@ -74,20 +74,20 @@ fn look(seen: &Seen, contract: &Contract, kind: Broken) -> Option<Look> {
         }
     };
     let mut too_large = false;
-    let options = json::Options::default();
+    let options = strict_json::Options::default();
     let read = if lines {
-        let take = |record: json::Record| match record.value {
+        let take = |record: strict_json::Record| match record.value {
             Some(value) => {
                 let at = Position { offset: record.offset, line: record.line, column: 1 };
                 note(Some(at), judge.push(record.line, &value));
             }
             None => too_large = true,
         };
-        json::read_records(bytes.reader(), &options, LARGE, take).map(drop)
+        strict_json::read_records(bytes.reader(), &options, LARGE, take).map(drop)
     } else if nothing {
         Ok(())
     } else {
-        json::read_value(bytes.reader(), &options, LARGE).map(|document| match document.value {
+        strict_json::read_value(bytes.reader(), &options, LARGE).map(|document| match document.value {
             Some(value) => note(None, judge.push(1, &value)),
             None => too_large = true,
         })

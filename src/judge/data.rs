@@ -3,9 +3,9 @@
 use super::case::{Case, Seen};
 use super::verdict::{Finding, Judgement, Look};
 use super::{DECLARE_DATA, DECLARE_JSONL};
-use crate::json::{Class, Problem, ProblemKind};
 use crate::report::{OutputFormat, Stream, Variant};
 use std::time::Duration;
+use strict_json::{Class, Problem, ProblemKind};
 
 /// `p2-json-strict`
 pub fn strict(case: &Case) -> Judgement {

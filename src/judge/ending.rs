@@ -18,7 +18,7 @@ pub fn completes(case: &Case) -> Judgement {
 fn ended(seen: &Seen) -> Look {
     if !seen.run.left_behind.is_empty() || seen.run.held_open {
         let names: Vec<String> =
-            seen.run.left_behind.iter().map(|process| crate::sanitize::line(&process.name)).collect();
+            seen.run.left_behind.iter().map(|process| strict_json::sanitize::line(&process.name)).collect();
         let what = if seen.run.held_open { ", and its output was held open" } else { "" };
         let detail = if names.is_empty() {
             "a process that it left behind held its output open after it had ended".to_owned()

@@ -2,16 +2,16 @@
 
 use super::case::{Case, Seen};
 use super::verdict::{Finding, Judgement, Look};
-use crate::contract::diff::{Change, Class, compare};
-use crate::contract::lock::{Learner, Lock};
-use crate::contract::{Contract, Promise};
-use crate::json::Position;
 use crate::probe::Probe;
 use crate::report::catalogue::Derived;
 use crate::report::{Evidence, OutputFormat, Stream, Variant};
 use crate::run::{Bytes, End};
-use crate::sanitize;
+use agentnative_contract::diff::{Change, Class, compare};
+use agentnative_contract::lock::{Learner, Lock};
+use agentnative_contract::{Contract, Promise};
 use std::io::Read;
+use strict_json::Position;
+use strict_json::sanitize;
 
 /// The longest version that is kept, in characters.
 const VERSION: usize = 120;

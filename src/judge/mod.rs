@@ -21,10 +21,10 @@ mod verdict;
 pub use case::Case;
 pub use locked::{Learnt, learn};
 
-use crate::contract::Framing;
 use crate::probe;
 use crate::report::CheckResult;
 use crate::report::catalogue::Check;
+use agentnative_contract::Framing;
 use std::time::Duration;
 use verdict::Judgement;
 

@@ -4,10 +4,10 @@ use super::case::{Case, Seen};
 use super::scan::Scan;
 use super::verdict::{Finding, Judgement, Look};
 use super::{DECLARE_DATA, DECLARE_JSON, shown};
-use crate::contract::Schema;
 use crate::probe::Probe;
 use crate::report::catalogue::Derived;
 use crate::report::{OutputFormat, Stream};
+use agentnative_contract::Schema;
 
 /// `p2-json-alias`
 pub fn alias(case: &Case) -> Judgement {

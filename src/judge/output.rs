@@ -3,9 +3,9 @@
 use super::case::{Accepted, Case, Seen};
 use super::verdict::{Finding, Judgement, Look};
 use super::{DECLARE, DECLARE_DATA, DECLARE_JSON, DECLARE_JSONL, shown};
-use crate::json::ProblemKind;
 use crate::report::catalogue::Derived;
 use crate::report::{OutputFormat, Stream, Variant};
+use strict_json::ProblemKind;
 
 /// `p2-output-format`
 pub fn format(case: &Case) -> Judgement {

@@ -2,15 +2,15 @@
 
 use super::case::Case;
 use super::verdict::{Finding, Judgement};
-use crate::contract::Schema;
-use crate::json::escape_token;
 use crate::report::catalogue::{Check, Derived};
 use crate::report::{CheckResult, Evidence, OutputFormat, Stream, Variant};
-use crate::sanitize;
 use crate::source::{Document, Project};
+use agentnative_contract::Schema;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Read as _;
+use strict_json::escape_token;
+use strict_json::sanitize;
 
 /// How many lines after a mention of exit codes may tell what they mean, where no heading ends them.
 const WINDOW: usize = 40;

@@ -2,10 +2,10 @@
 
 use super::case::Seen;
 use super::verdict::{Finding, Look};
-use crate::json::{self, Position};
 use crate::report::{Evidence, OutputFormat, Stream};
 use serde_json::Value;
 use std::io::Read;
+use strict_json::Position;
 
 /// Streams longer than this are judged by their scan alone.
 const SMALL: u64 = 8 << 20;
@@ -43,7 +43,7 @@ impl Seen<'_> {
         if bytes.len() > SMALL || self.document(stream).structural().is_some() {
             return None;
         }
-        json::read_value(bytes.reader(), &json::Options::default(), SMALL).ok()?.value
+        strict_json::read_value(bytes.reader(), &strict_json::Options::default(), SMALL).ok()?.value
     }
 
     /// Evidence at the start of a line, counted from 0.
@@ -76,8 +76,8 @@ impl Seen<'_> {
     /// Where the value that a JSON pointer names stands in the document on standard output.
     pub fn place_of(&self, pointer: &str) -> Option<Position> {
         let bytes = self.bytes(Stream::Stdout);
-        let span = json::find_span(bytes.reader(), pointer).ok()??;
-        json::locate(bytes.reader(), span.start).ok()
+        let span = strict_json::find_span(bytes.reader(), pointer).ok()??;
+        strict_json::locate(bytes.reader(), span.start).ok()
     }
 
     /// Why a check that needs parsed data can't use this run, and which check says so.

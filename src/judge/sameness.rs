@@ -4,12 +4,12 @@ use super::case::{Case, Seen};
 use super::shape::{Node, Shape, Type};
 use super::verdict::{Finding, Judgement, Look};
 use super::{DECLARE_DATA, DECLARE_JSON};
-use crate::json::{ProblemKind, escape_token};
 use crate::probe::Probe;
 use crate::report::{OutputFormat, Stream, Variant};
 use crate::run::Bytes;
 use std::collections::BTreeSet;
 use std::fmt;
+use strict_json::{ProblemKind, escape_token};
 
 impl Seen<'_> {
     /// Whether stdout is a part of what the same call gave under another variant: cut, where the other

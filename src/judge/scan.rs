@@ -1,6 +1,5 @@
 //! Strict reading of a stream, once: its problems and its shape.
 
-use crate::json::{self, Class, Problem, ProblemKind, Summary};
 use crate::judge::shape::{Shape, ShapeSink};
 use crate::report::OutputFormat;
 use crate::run::Bytes;
@@ -8,6 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use strict_json::{Class, Problem, ProblemKind, Summary};
 
 /// What strict reading gave.
 pub struct Scan {
@@ -23,12 +23,12 @@ pub struct Scan {
 
 impl Scan {
     fn of(bytes: &Bytes, format: OutputFormat) -> std::io::Result<Self> {
-        let options = json::Options::default();
+        let options = strict_json::Options::default();
         let mut sink = ShapeSink::default();
         let summary = match format {
-            OutputFormat::Jsonl => json::read_lines(bytes.reader(), &options, &mut sink)?,
+            OutputFormat::Jsonl => strict_json::read_lines(bytes.reader(), &options, &mut sink)?,
             OutputFormat::Json | OutputFormat::Text => {
-                json::read_document(bytes.reader(), &options, &mut sink)?
+                strict_json::read_document(bytes.reader(), &options, &mut sink)?
             }
         };
         let controls_follow = match summary.first(Class::Structural) {

@@ -2,9 +2,9 @@
 //!
 //! Memory depends on the number of different places, which is bounded, not on the number of values.
 
-use crate::json::{Sink, Span};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use strict_json::{Sink, Span};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// More keys at one place than this are a map of data, not a record: the rest is not kept.

@@ -1,24 +1,12 @@
-//! Everything that this program writes to standard output and standard error.
-//!
-//! Whatever is written passes the sanitiser on the way: text in [`Output`] itself, JSON in
-//! [`json::to_string`].
+//! How a report looks: a file for each renderer. What is written, and how, is `agentnative_output`.
 
-mod config;
 mod json;
 mod jsonl;
-mod page;
 mod text;
 
-pub use crate::report::OutputFormat;
-pub use config::{ColorChoice, ColorEnv, DEFAULT_WIDTH, OutputConfig, use_color};
-pub use json::{pretty, to_string};
-pub use page::{Cell, Page, Tone};
-
-use crate::error::{Error, Result};
-use crate::report::{Envelope, ErrorObject, Report};
-use crate::sanitize;
-use serde::Serialize;
-use std::io::{ErrorKind, IsTerminal as _, Stderr, Stdout, Write};
+use crate::report::Report;
+use agentnative_contract::error::Result;
+use agentnative_output::{Output, OutputConfig, OutputFormat};
 
 /// A report and how it is to look.
 #[derive(Debug, Clone, Copy)]
@@ -46,196 +34,16 @@ pub const RENDERERS: &[Renderer] = &[
     Renderer { name: "jsonl", render: jsonl::render },
 ];
 
-/// The two streams of this process.
+/// Writes the end of a `check`: the whole report as text or as one document; in `jsonl` the `result`
+/// and `summary` lines, for `start` and `run` were written by [`Output::record`].
 ///
-/// A closed standard output is no error: what is written afterwards goes nowhere, and
-/// [`Output::is_closed`] says so. Standard error is best effort.
-#[derive(Debug)]
-pub struct Output<O: Write = Stdout, E: Write = Stderr> {
-    config: OutputConfig,
-    out: O,
-    err: E,
-    closed: bool,
-    progress_shown: bool,
-}
-
-impl Output {
-    /// The real streams. They are not held locked, so a panic in another thread can still speak.
-    #[expect(clippy::disallowed_methods, reason = "the one place that writes to the streams")]
-    pub fn new(config: OutputConfig) -> Self {
-        Self::with(config, std::io::stdout(), std::io::stderr())
+/// # Errors
+/// As [`Output::document`].
+pub fn write_report(output: &mut Output, report: &Report, ok: bool) -> Result<()> {
+    let config = *output.config();
+    match config.format {
+        OutputFormat::Text => output.text(&text::render(&View { report, ok, config })?),
+        OutputFormat::Json => output.document("check", ok, report),
+        OutputFormat::Jsonl => report.result_events().try_for_each(|event| output.record(&event)),
     }
-
-    /// Writes text for other tools just as it is, with a last line feed; a terminal gets it as
-    /// [`Output::text`] would write it.
-    ///
-    /// # Errors
-    /// As [`Output::document`].
-    pub fn raw(&mut self, text: &str) -> Result<()> {
-        if self.out.is_terminal() {
-            return self.text(text);
-        }
-        self.write(text.as_bytes())?;
-        if text.ends_with('\n') { Ok(()) } else { self.write(b"\n") }
-    }
-}
-
-impl<O: Write, E: Write> Output<O, E> {
-    /// Other sinks in the place of standard output and standard error.
-    pub const fn with(config: OutputConfig, out: O, err: E) -> Self {
-        Self { config, out, err, closed: false, progress_shown: false }
-    }
-
-    /// How output looks.
-    pub const fn config(&self) -> &OutputConfig {
-        &self.config
-    }
-
-    /// Whether the reader of standard output has gone, so that further work for it is in vain.
-    pub const fn is_closed(&self) -> bool {
-        self.closed
-    }
-
-    /// Writes the one document of `--output json`: envelope and line feed.
-    ///
-    /// # Errors
-    /// General, when standard output cannot be written (a reader that has gone is no error).
-    pub fn document<T: Serialize + ?Sized>(&mut self, command: &str, ok: bool, data: &T) -> Result<()> {
-        let line = to_string(&Envelope { ok, command: command.to_owned(), data })? + "\n";
-        self.write(line.as_bytes())
-    }
-
-    /// Writes one line of `--output jsonl`, at once.
-    ///
-    /// # Errors
-    /// As [`Output::document`].
-    pub fn record<T: Serialize + ?Sized>(&mut self, record: &T) -> Result<()> {
-        let line = to_string(record)? + "\n";
-        self.write(line.as_bytes())
-    }
-
-    /// Writes rendered text, such as a finished [`Page`]. Only colours of ours get through, and no
-    /// line is a command to a CI log reader. A last line feed is added where there is none.
-    ///
-    /// # Errors
-    /// As [`Output::document`].
-    pub fn text(&mut self, text: &str) -> Result<()> {
-        let mut safe = gate(text, self.config.use_color);
-        if !safe.is_empty() && !safe.ends_with('\n') {
-            safe.push('\n');
-        }
-        self.write(safe.as_bytes())
-    }
-
-    /// Writes bytes of our own making just as they are: a schema, a completion script.
-    ///
-    /// # Errors
-    /// As [`Output::document`].
-    pub fn verbatim(&mut self, bytes: &[u8]) -> Result<()> {
-        self.write(bytes)
-    }
-
-    /// Writes the end of a `check`: the whole report as text or as one document; in `jsonl` the
-    /// `result` and `summary` lines, for `start` and `run` were written by [`Output::record`].
-    ///
-    /// # Errors
-    /// As [`Output::document`].
-    pub fn report(&mut self, report: &Report, ok: bool) -> Result<()> {
-        match self.config.format {
-            OutputFormat::Text => self.text(&text::render(&View { report, ok, config: self.config })?),
-            OutputFormat::Json => self.document("check", ok, report),
-            OutputFormat::Jsonl => report.result_events().try_for_each(|event| self.record(&event)),
-        }
-    }
-
-    /// Writes an error to standard error: plain lines in text mode, one JSON line else. Exiting is
-    /// the caller's.
-    pub fn error(&mut self, error: &Error) {
-        if self.config.format.is_json() {
-            // Strings and numbers only, which cannot fail to serialise.
-            if let Ok(line) = to_string(&ErrorObject::from(error)) {
-                self.write_err(&(line + "\n"));
-            }
-            return;
-        }
-        let color = self.config.color_err;
-        let mut lines = format!("{} {}\n", Tone::Bad.paint("error:", color), sanitize::line(&error.message));
-        for issue in &error.issues {
-            let place = issue.place.as_ref().map_or_else(String::new, |place| {
-                let file = sanitize::Untrusted::from(place.file.as_path()).line();
-                match place.line {
-                    0 => format!("{file}: "),
-                    line => format!("{file}:{line}:{}: ", place.column),
-                }
-            });
-            let message = sanitize::line(&issue.message);
-            lines.push_str(&format!("  {}{message}\n", Tone::Strong.paint(&place, color)));
-        }
-        if let Some(hint) = &error.hint {
-            lines.push_str(&format!("{} {}\n", Tone::Open.paint("hint:", color), sanitize::line(hint)));
-        }
-        self.write_err(&gate(&lines, color));
-    }
-
-    /// Writes a plain line to standard error, in text mode and unless quiet.
-    pub fn diagnostic(&mut self, line: &str) {
-        if self.config.format == OutputFormat::Text && !self.config.quiet {
-            self.write_err(&(gate(line, false) + "\n"));
-        }
-    }
-
-    /// Asks a person at the terminal: no line feed follows.
-    pub fn question(&mut self, question: &str) {
-        self.write_err(&gate(question, false));
-    }
-
-    /// Draws `line` in the place of the last progress line, where progress is drawn at all. It is
-    /// cut to the width, and gone before anything else is written.
-    pub fn progress(&mut self, line: &str) {
-        if self.config.progress {
-            let line = sanitize::capped(line, self.config.width.saturating_sub(1));
-            self.progress_shown = true;
-            self.raw_err(&format!("\r\x1b[K{line}"));
-        }
-    }
-
-    /// Takes the progress line away.
-    pub fn clear_progress(&mut self) {
-        if std::mem::take(&mut self.progress_shown) {
-            self.raw_err("\r\x1b[K");
-        }
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.clear_progress();
-        if self.closed {
-            return Ok(());
-        }
-        match self.out.write_all(bytes).and_then(|()| self.out.flush()) {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
-                self.closed = true;
-                Ok(())
-            }
-            Err(error) => {
-                self.closed = true;
-                Err(Error::general(format!("cannot write to standard output: {error}")))
-            }
-        }
-    }
-
-    fn write_err(&mut self, text: &str) {
-        self.clear_progress();
-        self.raw_err(text);
-    }
-
-    fn raw_err(&mut self, text: &str) {
-        // Where standard error is gone there is nobody left to tell.
-        let _ = self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush());
-    }
-}
-
-/// The last thing that text passes: see [`sanitize::rendered`] and [`sanitize::break_commands`].
-fn gate(text: &str, color: bool) -> String {
-    sanitize::break_commands(&sanitize::rendered(text, color)).into_owned()
 }

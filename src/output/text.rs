@@ -4,10 +4,10 @@
 //! A check that needs nothing is one line.
 
 use super::View;
-use super::page::{Cell, Page, Tone, columns, expand_tabs};
-use crate::error::Result;
 use crate::report::{CheckResult, Evidence, Layer, Level, OutputFormat, Report, Status, Stream, Variant};
-use crate::sanitize;
+use agentnative_contract::error::Result;
+use agentnative_output::{Cell, Page, Tone, columns, expand_tabs};
+use strict_json::sanitize;
 
 /// More evidence of one check than this is only counted.
 const MAX_EVIDENCE: usize = 3;
@@ -46,7 +46,7 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
     }
     page.blank();
     summary(&mut page, view);
-    Ok(super::gate(&page.finish(), view.config.use_color))
+    Ok(agentnative_output::gate(&page.finish(), view.config.use_color))
 }
 
 fn header(page: &mut Page, report: &Report) {

@@ -5,11 +5,11 @@
 
 use super::{Probe, Promises};
 use crate::config::Waiver;
-use crate::contract::lock::Lock;
-use crate::error::{Error, Issue, Place, Result};
 use crate::report::TargetInfo;
 use crate::run::{Observation, Recorded};
 use crate::source::{Facts, Project};
+use agentnative_contract::error::{Error, Issue, Place, Result};
+use agentnative_contract::lock::Lock;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};

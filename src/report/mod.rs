@@ -4,15 +4,15 @@
 //! generated with schemars.
 
 pub mod catalogue;
-mod envelope;
 mod events;
 mod format;
 mod source;
 mod summary;
 
-pub use envelope::{Envelope, ErrorIssue, ErrorObject};
+pub use agentnative_contract::{OutputFormat, Stream};
+pub use agentnative_output::{Envelope, ErrorIssue, ErrorObject};
 pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
-pub use format::{OutputFormat, Variant};
+pub use format::Variant;
 pub use source::{Home, Language, LanguageRules, Role, Snippet, SourceCheck, SourceRule};
 pub use summary::Summary;
 
@@ -72,16 +72,6 @@ pub enum Status {
     NotApplicable,
     /// It failed, and a waiver with a reason says that this is known.
     Waived,
-}
-
-/// Which of a run's two streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Stream {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
 }
 
 /// Where something was seen: a run, and where it applies the place in one of its streams; or a

@@ -3,7 +3,7 @@
 
 use super::Enforced;
 use super::plan::{Answer, Plan};
-use crate::error::ErrorKind;
+use agentnative_contract::error::ErrorKind;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetError, RulesetStatus, Scope, path_beneath_rules,

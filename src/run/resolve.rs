@@ -1,7 +1,7 @@
 //! Finds a program: once, to an absolute path, never with a shell.
 
 use super::env::{clean_path, folders_of};
-use crate::error::{Error, Result};
+use agentnative_contract::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 /// asdf becomes the program behind it, since asdf looks for the chosen version below HOME.
 ///
 /// # Errors
-/// [`ErrorKind::Config`](crate::error::ErrorKind::Config) when there is no such file,
-/// [`ErrorKind::Auth`](crate::error::ErrorKind::Auth) when there is one that may not be executed.
+/// [`ErrorKind::Config`](agentnative_contract::error::ErrorKind::Config) when there is no such file,
+/// [`ErrorKind::Auth`](agentnative_contract::error::ErrorKind::Auth) when there is one that may not be executed.
 pub fn resolve(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf> {
     let shown = program.display();
     let is_path = program.as_encoded_bytes().contains(&b'/');

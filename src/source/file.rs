@@ -3,14 +3,14 @@
 use super::rules::{Grammar, Table, WAIVER};
 use super::walk::{SourceFile, read_up_to};
 use super::{Entry, MAX_FILE, Match, Package, Skipped, SourceWaiver, Span, Why};
-use crate::error::Result;
 use crate::report::Language;
-use crate::sanitize;
+use agentnative_contract::error::Result;
 use ast_grep_core::matcher::MatcherExt as _;
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_core::{AstGrep, Node};
 use ast_grep_language::SupportLang;
 use std::ops::Range;
+use strict_json::sanitize;
 
 /// The longest excerpt, in characters.
 const EXCERPT: usize = 120;

@@ -14,8 +14,8 @@ pub use project::{Document, Project};
 pub use rules::Rules;
 pub use rules::fingerprint;
 
-use crate::error::Result;
 use crate::report::Language;
+use agentnative_contract::error::Result;
 use file::Read;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

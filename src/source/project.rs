@@ -2,12 +2,12 @@
 
 use super::language::{ASIDE, FOREIGN};
 use super::walk::{patterns, read_up_to};
-use crate::sanitize;
 use ignore::WalkBuilder;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use strict_json::sanitize;
 
 /// Documents larger than this are not read, in bytes.
 const MAX_DOCUMENT: u64 = 4 << 20;

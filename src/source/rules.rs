@@ -1,9 +1,9 @@
 //! The checks' rules, compiled: one table a grammar, by kind of node.
 
 use super::language::row;
-use crate::error::{Error, Result};
 use crate::report::catalogue::Check;
 use crate::report::{Language, SourceCheck, SourceRule};
+use agentnative_contract::error::{Error, Result};
 use aho_corasick::{AhoCorasick, MatchKind};
 use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore, from_str};
 use ast_grep_core::Matcher as _;

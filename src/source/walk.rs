@@ -2,9 +2,8 @@
 
 use super::language::{self, ASIDE, FOREIGN, ROWS};
 use super::{Left, Package};
-use crate::error::{Error, Result};
 use crate::report::Language;
-use crate::sanitize;
+use agentnative_contract::error::{Error, Result};
 use ast_grep_language::SupportLang;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder};
@@ -13,6 +12,7 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use strict_json::sanitize;
 
 /// A file of the program.
 pub(super) struct SourceFile {

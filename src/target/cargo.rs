@@ -2,7 +2,7 @@
 
 use super::find::Tool;
 use super::project::{Binary, newest};
-use crate::error::{Error, Result};
+use agentnative_contract::error::{Error, Result};
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 use super::find::{Finder, Way};
 use super::{Project, project, shown};
 use crate::config::{Config, TargetConfig};
-use crate::error::{Error, Result};
 use crate::report::TargetInfo;
+use agentnative_contract::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// The code behind a target.

@@ -2,7 +2,7 @@
 
 use super::{Project, Target, project};
 use crate::config::{Config, TargetConfig};
-use crate::error::{Error, Result};
+use agentnative_contract::error::{Error, Result};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! `go.mod`: the main packages of the module, in its folder and in `cmd`.
 
 use super::project::{Binary, newest, read};
-use crate::error::Result;
+use agentnative_contract::error::Result;
 use std::path::{Path, PathBuf};
 
 pub(super) fn binaries(folder: &Path) -> Result<Vec<Binary>> {

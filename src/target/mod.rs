@@ -21,11 +21,11 @@ pub use skeleton::skeleton;
 
 use crate::config::TargetConfig;
 use crate::report::TargetInfo;
-use crate::sanitize::lossless;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use strict_json::sanitize::lossless;
 
 /// A CLI to check: an argv prefix, and what is said of it.
 #[derive(Debug, Clone, PartialEq)]

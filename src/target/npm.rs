@@ -1,7 +1,7 @@
 //! `package.json`: `bin`, of the package or of its workspaces.
 
 use super::project::{Binary, read};
-use crate::error::{Error, Issue, Place, Result};
+use agentnative_contract::error::{Error, Issue, Place, Result};
 use rustix::fs::{Access, access};
 use serde_json::{Map, Value};
 use std::fs::File;

@@ -3,7 +3,7 @@
 use super::find::Tool;
 use super::{cargo, go, npm, python, shown};
 use crate::config::folders_above;
-use crate::error::{Error, Issue, Result};
+use agentnative_contract::error::{Error, Issue, Result};
 use std::path::{Path, PathBuf};
 
 /// The kinds of projects.

@@ -2,7 +2,7 @@
 
 use super::project::{Binary, newest, read};
 use crate::config::place;
-use crate::error::{Error, Issue, Result};
+use agentnative_contract::error::{Error, Issue, Result};
 use std::collections::BTreeSet;
 use std::path::Path;
 use toml::{Table, Value};

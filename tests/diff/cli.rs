@@ -1,7 +1,7 @@
 //! The command: sides, formats, exit codes.
 
-use agentnative::contract::Schema;
-use agentnative::contract::diff::rules;
+use agentnative_contract::Schema;
+use agentnative_contract::diff::rules;
 use assert_cmd::Command;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;

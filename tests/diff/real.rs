@@ -1,8 +1,8 @@
 //! Breaks that happened.
 
 use crate::support::{changes, promise, rules, worst};
-use agentnative::contract::diff::{Change, Class, compare};
-use agentnative::contract::{Contract, Framing, Promise};
+use agentnative_contract::diff::{Change, Class, compare};
+use agentnative_contract::{Contract, Framing, Promise};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -199,7 +199,7 @@ fn opencode_tokens() {
 
 #[test]
 fn every_bundled_contract_is_itself() {
-    for name in agentnative::contract::names() {
+    for name in agentnative_contract::names() {
         let promise = bundled(name);
         let again: Promise = serde_json::from_value(serde_json::to_value(&promise).unwrap()).unwrap();
         assert_eq!(promise, again, "{name}");
@@ -213,7 +213,7 @@ fn every_bundled_contract_is_itself() {
 #[test]
 fn a_key_less_is_seen_in_every_bundled_contract() {
     let mut seen = 0;
-    for name in agentnative::contract::names() {
+    for name in agentnative_contract::names() {
         let whole = bundled(name);
         let mut places = Vec::new();
         for (uri, document) in &whole.documents {

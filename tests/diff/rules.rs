@@ -1,8 +1,8 @@
 //! The rules as data: each example is told by its rule and by no other, in both directions.
 
 use crate::support::{promise, worst};
-use agentnative::contract::Promise;
-use agentnative::contract::diff::{Change, RuleExample, compare, rule, rules};
+use agentnative_contract::Promise;
+use agentnative_contract::diff::{Change, RuleExample, compare, rule, rules};
 use serde_json::Value;
 use std::path::Path;
 
@@ -76,7 +76,7 @@ fn every_example_is_told_by_its_rule_and_no_other_in_both_directions() {
 
 #[test]
 fn every_rule_that_is_told_exists() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/contract/diff");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/agentnative-contract/src/diff");
     let mut named = 0;
     for entry in walkdir::WalkDir::new(source) {
         let entry = entry.unwrap();

@@ -2,8 +2,8 @@
 //! algebra of schemas.
 
 use crate::support::{changes, hold_witnesses, worst};
-use agentnative::contract::Schema;
-use agentnative::contract::diff::Class;
+use agentnative_contract::Schema;
+use agentnative_contract::diff::Class;
 use jsonschema::canonical::{self, Containment};
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! What the tests of this folder share.
 
-use agentnative::contract::diff::{Change, Class, compare};
-use agentnative::contract::{Framing, Promise, Schema};
+use agentnative_contract::diff::{Change, Class, compare};
+use agentnative_contract::{Framing, Promise, Schema};
 use serde_json::Value;
 
 /// The promise that a schema of documents is.

@@ -2,7 +2,7 @@
 //! outcome of each. The captures are in `../shared/captures`; without them the tests are skipped.
 
 use super::as_json;
-use agentnative::outcome::{Collector, Options};
+use agentnative_contract::outcome::{Collector, Options};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The types, the schema that they generate and the bundled contract agree.
 
 use super::{assistant, event, of, session, text, tool, with};
-use agentnative::outcome::{Collector, Options, RunOutcome};
+use agentnative_contract::outcome::{Collector, Options, RunOutcome};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};

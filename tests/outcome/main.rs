@@ -14,7 +14,7 @@ mod sessions;
 mod success;
 mod tools;
 
-use agentnative::outcome::{Collector, Options, RunOutcome, outcome};
+use agentnative_contract::outcome::{Collector, Options, RunOutcome, outcome};
 use serde_json::{Value, json};
 
 /// The outcome of events, as JSON, with a session and an assistant message before them: a stream in

@@ -1,7 +1,7 @@
 //! Each step of the parsing strategy, and each rule of error handling.
 
 use super::{assistant, event, lines, of, part, session, text, tool};
-use agentnative::outcome::{Collector, MAX_LINE, Options};
+use agentnative_contract::outcome::{Collector, MAX_LINE, Options};
 use serde_json::{Value, json};
 use std::io::{self, Read};
 
@@ -185,7 +185,8 @@ fn error_handling_partial_data_never_fails() {
     .join("\n");
     for end in 0..whole.len() {
         // A stream cut anywhere, also inside of a character or an escape.
-        let outcome = agentnative::outcome::outcome(whole.as_bytes()[..end].split(|byte| *byte == b'\n'));
+        let outcome =
+            agentnative_contract::outcome::outcome(whole.as_bytes()[..end].split(|byte| *byte == b'\n'));
         assert!(outcome.success || outcome.error.is_some());
     }
 }

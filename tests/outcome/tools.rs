@@ -1,7 +1,7 @@
 //! Tool calls: once each, with their end, their time, and on demand what went in and out.
 
 use super::{event, of, session, tool, with};
-use agentnative::outcome::Options;
+use agentnative_contract::outcome::Options;
 use serde_json::{Value, json};
 
 fn state(status: &str, more: Value) -> Value {

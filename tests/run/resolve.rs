@@ -2,9 +2,9 @@
 
 use super::run;
 use super::support::{spec, text};
-use agentnative::error::ErrorKind;
 use agentnative::report::Variant;
 use agentnative::run::{End, clean_path, manager_variables, resolve};
+use agentnative_contract::error::ErrorKind;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;

@@ -1,7 +1,7 @@
 //! Invalid examples of a contract that need no file: valid ones without a required key, or with a key more in
 //! an object that takes no others.
 
-use agentnative::contract::{Contract, Promise};
+use agentnative_contract::{Contract, Promise};
 use jsonschema::{Registry, Validator};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

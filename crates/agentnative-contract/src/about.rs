@@ -1,0 +1,183 @@
+//! What a contract says, for people and for `contract show`.
+
+use super::contract::Contract;
+use super::rule::{Kind, Rule};
+use super::spec::{Framing, Payload};
+use crate::Stream;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// All that a contract says, but for its schemas.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct About {
+    /// Its name.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// Its version.
+    pub version: String,
+    /// Where its promises come from.
+    pub origin: String,
+    /// How data is put on a stream.
+    pub framing: Framing,
+    /// Arguments that ask a target for the format.
+    pub ask: Option<Vec<String>>,
+    /// The stream that holds the data of a failed run.
+    pub errors: Option<Stream>,
+    /// The types of events.
+    pub events: Vec<String>,
+    /// What is made of other types: true if they are let through and counted; none without events.
+    pub unknown_types_allowed: Option<bool>,
+    /// The rules that schemas cannot say.
+    pub rules: Vec<AboutRule>,
+    /// The conditions that a run can end in.
+    pub conditions: Vec<AboutCondition>,
+    /// Where the origin contradicts itself or the program, and which side the contract takes.
+    pub findings: Vec<String>,
+}
+
+/// A rule of a contract.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AboutRule {
+    /// Its ID, which violations name.
+    pub id: String,
+    /// What it demands, in a sentence.
+    pub what: String,
+    /// The same, as it is judged.
+    pub detail: Vec<String>,
+}
+
+/// A condition that a run can end in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AboutCondition {
+    /// Its name.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub what: String,
+    /// Its exit codes.
+    pub exit: Vec<i32>,
+    /// What standard output holds then.
+    pub stdout: Payload,
+    /// The data has each of these.
+    pub some: Vec<String>,
+    /// The data has none of these.
+    pub none: Vec<String>,
+    /// It holds only for runs that are said to be in it.
+    pub declared: bool,
+}
+
+impl Contract {
+    /// What it says.
+    pub fn about(&self) -> About {
+        let spec = &self.spec;
+        let built_in = |id: &str, what: String| AboutRule { id: id.to_owned(), what, detail: Vec::new() };
+        let mut rules = Vec::new();
+        if let Some(events) = &spec.events {
+            let at = &events.discriminator.text;
+            let known = if events.allow_unknown { "" } else { ", which is one of those of the contract" };
+            rules.push(built_in("event-type", format!("Each record has its type at {at}{known}.")));
+            if let Some(first) = &events.first {
+                rules
+                    .push(built_in("first-event", format!("The stream begins with {}.", first.join(" or "))));
+            }
+            if let Some(last) = &events.last {
+                rules.push(built_in("last-event", format!("The stream ends with {}.", last.join(" or "))));
+            }
+        }
+        rules.extend(spec.rules.iter().map(|rule| AboutRule {
+            id: rule.id.clone(),
+            what: rule.what.clone(),
+            detail: detail(rule),
+        }));
+        if !spec.conditions.is_empty() {
+            rules.push(built_in(
+                "exit-code",
+                "Exit code and data go together as the conditions say.".to_owned(),
+            ));
+        }
+        let describe = |patterns: &[super::rule::Pattern]| patterns.iter().map(|p| p.describe()).collect();
+        About {
+            name: spec.name.clone(),
+            title: spec.title.clone(),
+            version: spec.version.clone(),
+            origin: spec.origin.clone(),
+            framing: spec.framing,
+            ask: spec.ask.clone(),
+            errors: spec.errors,
+            events: spec
+                .events
+                .iter()
+                .flat_map(|events| &events.schemas)
+                .map(|(name, _)| name.clone())
+                .collect(),
+            unknown_types_allowed: spec.events.as_ref().map(|events| events.allow_unknown),
+            rules,
+            conditions: spec
+                .conditions
+                .iter()
+                .map(|condition| AboutCondition {
+                    name: condition.name.clone(),
+                    what: condition.what.clone(),
+                    exit: condition.exit.clone(),
+                    stdout: condition.payload,
+                    some: describe(&condition.some),
+                    none: describe(&condition.none),
+                    declared: condition.declared,
+                })
+                .collect(),
+            findings: spec.findings.clone(),
+        }
+    }
+
+    /// Its schema files: what each is called, and its value.
+    pub fn schema_files(&self) -> Vec<(String, serde_json::Value)> {
+        let files = self.sources.files();
+        let own = files.into_iter().map(|(uri, file)| (self.sources.home().name(&uri), file.value.clone()));
+        own.collect()
+    }
+}
+
+/// How a rule is judged, a line for each part.
+fn detail(rule: &Rule) -> Vec<String> {
+    let scope = (rule.filter.on.is_some() || !rule.filter.when.is_empty())
+        .then(|| format!("in {}", rule.filter.describe()));
+    let mut lines: Vec<String> = scope.into_iter().collect();
+    match &rule.kind {
+        Kind::Refer { defines, uses } => {
+            lines.extend(defines.iter().map(|p| format!("{} names {}", p.pattern.describe(), p.at.text)));
+            lines.extend(uses.iter().map(|p| format!("{} uses {}", p.pattern.describe(), p.at.text)));
+        }
+        Kind::Life(life) => {
+            let parts: Vec<String> = life
+                .key
+                .iter()
+                .map(|part| part.iter().map(|p| p.text.as_str()).collect::<Vec<_>>().join(" or "))
+                .collect();
+            if !parts.is_empty() {
+                lines.push(format!("for each {}", parts.join(", ")));
+            }
+            lines.push(format!("begins `{}`", life.states[0]));
+            for step in &life.steps {
+                let from = (0..life.states.len()).filter(|state| step.from >> state & 1 == 1);
+                let from: Vec<&str> = from.map(|state| life.states[state].as_str()).collect();
+                let new =
+                    step.new.as_ref().map_or_else(String::new, |new| format!(" with a new {}", new.text));
+                let (on, to) = (step.pattern.describe(), &life.states[step.to]);
+                lines.push(format!("`{}` → `{to}`: {on}{new}", from.join("`, `")));
+            }
+            if let Some(end) = &life.end {
+                let end: Vec<&str> = end.iter().map(|state| life.states[*state].as_str()).collect();
+                lines.push(format!("ends `{}`", end.join("` or `")));
+            }
+        }
+        Kind::Compare { left, relation, right } => {
+            lines.push(format!("{} {} {}", left.describe(), relation.name(), right.describe()));
+        }
+        Kind::Same(pointers) => {
+            let all: Vec<&str> = pointers.iter().map(|pointer| pointer.text.as_str()).collect();
+            lines.push(format!("one value at {}", all.join(", ")));
+        }
+        Kind::SameKeys(pointer) => lines.push(format!("the same keys at \"{}\"", pointer.text)),
+    }
+    lines
+}

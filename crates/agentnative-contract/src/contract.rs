@@ -1,0 +1,243 @@
+//! A contract: found, read and compiled.
+
+use super::facts::Plan;
+use super::read;
+use super::schema::{Compiler, Schema};
+use super::sources::{BUNDLE, Home, Sources, bundled, read_limited, unreadable};
+use super::spec::{Framing, Spec};
+use super::view::Pointer;
+use crate::Stream;
+use crate::error::{Error, Issue, Result};
+use crate::spanned_toml::{nearest, place};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The file that makes a folder a contract.
+pub const CONTRACT_FILE: &str = "contract.toml";
+
+/// What a target promises: framing, schemas, rules on its stream, exit codes, error channel.
+pub struct Contract {
+    pub(super) spec: Spec,
+    pub(super) plan: Plan,
+    /// The schema of the document, or of records whose type has none.
+    pub(super) schema: Option<Arc<Schema>>,
+    /// The schemas of the event types, in the order of the file.
+    pub(super) schemas: Vec<Option<Arc<Schema>>>,
+    /// The schema of an element, where the document may be judged element by element.
+    pub(super) elements: Option<Arc<Schema>>,
+    pub(super) sources: Sources,
+}
+
+impl fmt::Debug for Contract {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Contract").field("name", &self.spec.name).finish_non_exhaustive()
+    }
+}
+
+/// The names of the bundled contracts, sorted.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    BUNDLE.iter().map(|(name, _)| *name)
+}
+
+/// The path that a contract's name stands for, relative to `root`; none for a bundled contract.
+///
+/// A name is a path when it holds a `/` or ends in `.json`.
+pub fn contract_path(root: &Path, name: &str) -> Option<PathBuf> {
+    (name.contains('/') || name.ends_with(".json")).then(|| root.join(name))
+}
+
+impl Contract {
+    /// A bundled contract.
+    ///
+    /// # Errors
+    /// One of kind `Config` when there is none of this name.
+    pub fn bundled(name: &str) -> Result<Self> {
+        let Some(known) = names().find(|known| *known == name) else {
+            let error = Error::config(format!("there is no bundled contract `{name}`"));
+            return Err(match nearest(name, names()) {
+                Some(near) => error.hint(format!("did you mean `{near}`?")),
+                None => error.hint("see `agentnative contract list`; a path holds a `/` or ends in .json"),
+            });
+        };
+        let text = bundled(known, CONTRACT_FILE).unwrap_or_default();
+        let path = Path::new("contracts").join(known).join(CONTRACT_FILE);
+        Self::from_toml(text, &path, Home::Bundle(known))
+    }
+
+    /// A contract folder, or a schema file that is a contract with nothing else in it.
+    ///
+    /// # Errors
+    /// One of kind `Config` with the place of everything that is wrong.
+    pub fn load(path: &Path) -> Result<Self> {
+        let full = path.canonicalize().map_err(|error| unreadable(path, &error))?;
+        if full.is_dir() {
+            let file = path.join(CONTRACT_FILE);
+            let text = String::from_utf8(read_limited(&file)?)
+                .map_err(|_| Error::config(format!("{} is not UTF-8", file.display())))?;
+            return Self::from_toml(&text, &file, Home::Folder(full));
+        }
+        let (Some(folder), Some(file)) = (full.parent(), full.file_name().and_then(|name| name.to_str()))
+        else {
+            return Err(Error::config(format!("{} is no schema file", path.display())));
+        };
+        let spec = Spec {
+            name: path.display().to_string(),
+            title: "A JSON Schema".to_owned(),
+            schema: Some(file.to_owned()),
+            ..Spec::default()
+        };
+        Self::compile(spec, Sources::new(Home::Folder(folder.to_owned())), &|error, _| error)
+    }
+
+    /// A bundled contract's name, or a path relative to `root`: see [`contract_path`].
+    ///
+    /// # Errors
+    /// As [`Contract::bundled`] and [`Contract::load`].
+    pub fn named(root: &Path, name: &str) -> Result<Self> {
+        match contract_path(root, name) {
+            Some(path) => Self::load(&path),
+            None => Self::bundled(name),
+        }
+    }
+
+    fn from_toml(text: &str, path: &Path, home: Home) -> Result<Self> {
+        let (spec, references) = read::read(text, path)?;
+        Self::compile(spec, Sources::new(home), &|error, reference| {
+            // Without a place of its own the error is about the reference.
+            let Some(span) = references.get(reference).filter(|_| error.issues.is_empty()) else {
+                return error;
+            };
+            let place = Some(place(path, text, span.start));
+            let message = format!("`{reference}`: {}", error.message);
+            Error::config(format!("{} has an error", path.display())).issues(vec![Issue { place, message }])
+        })
+    }
+
+    fn compile(spec: Spec, sources: Sources, locate: &dyn Fn(Error, &str) -> Error) -> Result<Self> {
+        let types = spec.events.iter().flat_map(|events| &events.schemas).map(|(_, reference)| reference);
+        let references: Vec<&String> = spec.schema.iter().chain(types).collect();
+        let full = |reference: &str| {
+            let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+            (sources.home().uri(file), fragment.to_owned())
+        };
+        let mut uris = Vec::new();
+        for reference in &references {
+            let (uri, _) = full(reference);
+            if !uris.contains(&uri) {
+                sources.file(&uri).map_err(|error| locate(error, reference))?;
+                uris.push(uri);
+            }
+        }
+        let compiler = Compiler::new(&sources, &uris)?;
+        let compile = |reference: &String| {
+            let (uri, fragment) = full(reference);
+            let schema =
+                compiler.compile(&format!("{uri}#{fragment}")).map_err(|error| locate(error, reference))?;
+            Ok::<_, Error>(Arc::new(schema))
+        };
+        let schema = spec.schema.as_ref().map(&compile).transpose()?;
+        let mut schemas: Vec<Option<Arc<Schema>>> = Vec::new();
+        if let Some(events) = &spec.events {
+            for (nth, (_, reference)) in events.schemas.iter().enumerate() {
+                // Types that share a schema share it compiled, too.
+                let same = events.schemas[..nth].iter().position(|(_, other)| other == reference);
+                let shared = same.and_then(|same| schemas[same].clone());
+                schemas.push(Some(shared.map_or_else(|| compile(reference), Ok)?));
+            }
+        }
+        let alone = spec.framing == Framing::Document && spec.rules.is_empty() && spec.conditions.is_empty();
+        let elements = spec.schema.as_ref().filter(|_| alone).and_then(|reference| {
+            let (uri, fragment) = full(reference);
+            element_schema(&sources, uri, fragment)
+        });
+        let elements = elements.map(|uri| compiler.compile(&uri).map(Arc::new)).transpose()?;
+        drop(compiler);
+        Ok(Self { plan: Plan::new(&spec), spec, schema, schemas, elements, sources })
+    }
+
+    /// Its name; for a schema file the path as it was given.
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// What it is, in a line.
+    pub fn title(&self) -> &str {
+        &self.spec.title
+    }
+
+    /// How data is put on a stream.
+    pub fn framing(&self) -> Framing {
+        self.spec.framing
+    }
+
+    /// The arguments that ask a target for the contract's format, where it says so.
+    pub fn ask(&self) -> Option<&[String]> {
+        self.spec.ask.as_deref()
+    }
+
+    /// The stream that holds the data of a failed run, where it says so.
+    pub fn errors(&self) -> Option<Stream> {
+        self.spec.errors
+    }
+
+    /// The exit codes that it has, sorted; none where it says nothing of them.
+    pub fn exit_codes(&self) -> Vec<i32> {
+        let mut codes: Vec<i32> = self.spec.conditions.iter().flat_map(|c| c.exit.clone()).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        codes
+    }
+
+    /// Whether it is a schema file and nothing else.
+    pub fn is_bare_schema(&self) -> bool {
+        self.spec.version.is_empty()
+    }
+
+    /// Whether it says anything of what holds between events.
+    pub fn has_stream_rules(&self) -> bool {
+        let bounded = |events: &super::spec::Events| events.first.is_some() || events.last.is_some();
+        self.spec.framing == Framing::Lines
+            && (!self.spec.rules.is_empty() || self.spec.events.as_ref().is_some_and(bounded))
+    }
+}
+
+/// The URI of the schema of an array's elements, if nothing else in the schema looks into them.
+fn element_schema(sources: &Sources, mut uri: String, mut fragment: String) -> Option<String> {
+    const HARMLESS: [&str; 13] = [
+        "$schema",
+        "$id",
+        "id",
+        "$comment",
+        "$defs",
+        "definitions",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "type",
+        "minItems",
+        "maxItems",
+    ];
+    // A reference may lead to a reference, but not for ever.
+    for _ in 0..16 {
+        let file = sources.file(&uri).ok()?;
+        let schema = Pointer::parse(&fragment)?.of(&file.value)?.as_object()?;
+        let others: Vec<&String> = schema.keys().filter(|key| !HARMLESS.contains(&key.as_str())).collect();
+        match others.as_slice() {
+            [only] if *only == "items" && !schema[*only].is_array() => {
+                return Some(format!("{uri}#{fragment}/items"));
+            }
+            // With an ID of its own, a file's references are not relative to where it lies.
+            [only] if *only == "$ref" && !schema.contains_key("$id") && file.value.get("$id").is_none() => {
+                let (to, pointer) = schema[*only].as_str()?.split_once('#')?;
+                if !to.is_empty() {
+                    uri = sources.home().uri(to);
+                }
+                fragment = pointer.to_owned();
+            }
+            _ => return None,
+        }
+    }
+    None
+}

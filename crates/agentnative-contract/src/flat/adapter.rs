@@ -1,0 +1,189 @@
+//! The flat value as the validator looks at it.
+
+use super::{Elements, Flat, FlatNode, Members, Tag};
+use crate::view::{Seen, View};
+use jsonschema::JsonType;
+use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
+use serde_json::{Map, Number, Value};
+use std::borrow::Cow;
+use std::sync::atomic::Ordering;
+
+/// A number as it is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FlatNumber<'a>(pub(super) &'a str);
+
+impl<'a> FlatNumber<'a> {
+    fn written_as_integer(self) -> bool {
+        !self.0.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
+    }
+
+    pub(super) fn to_number_owned(self) -> Cow<'a, Number> {
+        if let Ok(natural) = self.0.parse::<u64>() {
+            return Cow::Owned(natural.into());
+        }
+        // What no number can hold (1e400, NaN) is the greatest that one can.
+        let parsed = self.0.parse::<Number>().ok();
+        let sign = if self.0.starts_with('-') { -1.0 } else { 1.0 };
+        Cow::Owned(parsed.or_else(|| Number::from_f64(sign * f64::MAX)).unwrap_or_else(|| 0.into()))
+    }
+}
+
+impl JsonNumber for FlatNumber<'_> {
+    fn as_u64(&self) -> Option<u64> {
+        self.0.parse().ok()
+    }
+    fn as_i64(&self) -> Option<i64> {
+        // serde_json reads "-0" as the float that it is in binary64.
+        self.0.parse().ok().filter(|value| *value != 0 || self.0 == "0")
+    }
+    fn as_f64(&self) -> Option<f64> {
+        self.0.parse::<f64>().ok().map(|value| value.clamp(f64::MIN, f64::MAX))
+    }
+    fn as_str(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self.0)
+    }
+    fn to_number(&self) -> Cow<'_, Number> {
+        self.to_number_owned()
+    }
+    fn is_integer(&self) -> bool {
+        self.written_as_integer() || self.as_f64().is_some_and(|value| value.fract() == 0.0)
+    }
+    fn is_written_as_integer(&self) -> bool {
+        self.written_as_integer()
+    }
+}
+
+/// The representation, for the validator.
+pub(crate) struct FlatJson;
+
+impl Json for FlatJson {
+    type Node<'a> = FlatNode<'a>;
+    type PreparedKey = Box<str>;
+    type StringBuffer = Flat;
+    // A lookup goes over the members, as a pass does.
+    const KEYS_PER_LOOKUP: usize = 8;
+
+    fn prepare_key(key: &str) -> Box<str> {
+        key.into()
+    }
+
+    fn with_string_node<T>(buffer: &mut Flat, string: &str, f: impl FnOnce(FlatNode<'_>) -> T) -> T {
+        buffer.clear(0);
+        buffer.push_text(Tag::Text, 0, string);
+        f(FlatNode { flat: buffer, index: 0 })
+    }
+}
+
+impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
+    type Object = Self;
+    type Array = Self;
+    type Number = FlatNumber<'a>;
+
+    fn as_object(&self) -> Option<Self> {
+        (self.cell().tag == Tag::Object).then_some(*self)
+    }
+    fn as_array(&self) -> Option<Self> {
+        (self.cell().tag == Tag::Array).then_some(*self)
+    }
+    fn as_string(&self) -> Option<Cow<'a, str>> {
+        if self.beyond() > 0 {
+            self.flat.undecided.store(true, Ordering::Relaxed);
+        }
+        (self.cell().tag == Tag::Text).then(|| Cow::Borrowed(self.text()))
+    }
+    fn string_length(&self) -> Option<u64> {
+        (self.cell().tag == Tag::Text).then(|| self.text().chars().count() as u64 + self.beyond())
+    }
+    fn as_number(&self) -> Option<FlatNumber<'a>> {
+        (self.cell().tag == Tag::Number).then(|| FlatNode::number(*self))
+    }
+    fn as_boolean(&self) -> Option<bool> {
+        match self.cell().tag {
+            Tag::True => Some(true),
+            Tag::False => Some(false),
+            _ => None,
+        }
+    }
+    fn is_null(&self) -> bool {
+        self.cell().tag == Tag::Null
+    }
+    fn is_number(&self) -> bool {
+        self.cell().tag == Tag::Number
+    }
+    fn is_string(&self) -> bool {
+        self.cell().tag == Tag::Text
+    }
+
+    fn json_type(&self) -> JsonType {
+        match self.cell().tag {
+            Tag::Null => JsonType::Null,
+            Tag::False | Tag::True => JsonType::Boolean,
+            Tag::Number => JsonType::Number,
+            Tag::Text | Tag::Key => JsonType::String,
+            Tag::Array => JsonType::Array,
+            Tag::Object => JsonType::Object,
+        }
+    }
+
+    fn equals_value(&self, expected: &Value) -> bool {
+        match (self.cell().tag, expected) {
+            (Tag::Text, Value::String(expected)) => self.beyond() == 0 && self.text() == expected,
+            (Tag::True, Value::Bool(expected)) => *expected,
+            (Tag::False, Value::Bool(expected)) => !expected,
+            (Tag::Null, Value::Null) => true,
+            (Tag::Number, Value::Number(_))
+            | (Tag::Array, Value::Array(_))
+            | (Tag::Object, Value::Object(_)) => jsonschema::json::cmp::equal(&self.to_value(), expected),
+            _ => false,
+        }
+    }
+
+    fn to_value(&self) -> Cow<'a, Value> {
+        Cow::Owned(match self.seen() {
+            Seen::Null => Value::Null,
+            Seen::Bool(value) => Value::Bool(value),
+            Seen::Number(number) => Value::Number(number.into_owned()),
+            Seen::Text(text) => Value::String(text.into_owned()),
+            Seen::Array => {
+                Value::Array(self.items().map(|element| element.to_value().into_owned()).collect())
+            }
+            Seen::Object => {
+                let member =
+                    |(key, value): (&str, FlatNode<'a>)| (key.to_owned(), value.to_value().into_owned());
+                Value::Object(self.pairs().map(member).collect::<Map<_, _>>())
+            }
+        })
+    }
+
+    fn identity(&self) -> Option<NodeIdentity> {
+        Some(NodeIdentity::new(std::ptr::from_ref(&self.flat.cells[self.index]).addr()))
+    }
+}
+
+impl<'a> Object<'a, FlatJson> for FlatNode<'a> {
+    type Node = Self;
+    type MemberName = &'a str;
+    type MembersIter = Members<'a>;
+
+    fn len(&self) -> usize {
+        self.cell().a as usize
+    }
+    fn get(&self, key: &Box<str>) -> Option<Self> {
+        self.member(key)
+    }
+    fn members(&self) -> Members<'a> {
+        self.pairs()
+    }
+}
+
+impl<'a> Array<'a, FlatJson> for FlatNode<'a> {
+    type Node = Self;
+    type ElementsIter = Elements<'a>;
+
+    fn len(&self) -> usize {
+        self.cell().a as usize
+    }
+    fn elements(&self) -> Elements<'a> {
+        self.items()
+    }
+}

@@ -1,0 +1,49 @@
+//! The words for what a command prints: in which format, on which stream.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An output format of principle 2: of a target's run, and of this program itself.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum OutputFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON document.
+    Json,
+    /// One JSON object a line, as things happen.
+    Jsonl,
+}
+
+impl OutputFormat {
+    /// The three formats, in the order of the specification.
+    pub const ALL: [Self; 3] = [Self::Text, Self::Json, Self::Jsonl];
+
+    /// The name that flags and reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Jsonl => "jsonl",
+        }
+    }
+
+    /// Whether the format is for programs.
+    pub const fn is_json(self) -> bool {
+        !matches!(self, Self::Text)
+    }
+}
+
+/// Which of a run's two streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}

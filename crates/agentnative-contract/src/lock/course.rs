@@ -1,0 +1,182 @@
+//! The order in which a stream's types of records come.
+
+use super::super::promise::Order;
+use std::collections::{BTreeMap, BTreeSet};
+use strict_json::{Sink, Span};
+
+/// Keys that name the type of a record, the first that all records have.
+const KEYS: [&str; 3] = ["type", "kind", "event"];
+/// More types than this have no order.
+const MOST: usize = 64;
+
+/// The types of one stream by one key.
+#[derive(Default, Clone)]
+struct Types {
+    /// In the order of their first record; none when a record has no type.
+    came: Option<Vec<String>>,
+    last: String,
+    /// That of the record under way.
+    now: Option<String>,
+}
+
+/// Takes the records of one stream.
+pub(super) struct Course {
+    depth: usize,
+    /// The key that waits for its value.
+    waiting: Option<usize>,
+    types: [Types; 3],
+    records: u64,
+}
+
+impl Default for Course {
+    fn default() -> Self {
+        let empty = || Types { came: Some(Vec::new()), ..Types::default() };
+        Self { depth: 0, waiting: None, types: [empty(), empty(), empty()], records: 0 }
+    }
+}
+
+impl Sink for Course {
+    fn wants_text(&self) -> bool {
+        self.waiting.is_some()
+    }
+    fn begin_record(&mut self, _line: u64, _offset: u64) {
+        (self.depth, self.waiting) = (0, None);
+        self.types.iter_mut().for_each(|types| types.now = None);
+    }
+    fn end_record(&mut self, _offset: u64, whole: bool) {
+        if !whole {
+            return;
+        }
+        self.records += 1;
+        for types in &mut self.types {
+            match (types.now.take(), &mut types.came) {
+                (Some(now), Some(came)) => {
+                    if !came.contains(&now) {
+                        came.push(now.clone());
+                    }
+                    if came.len() > MOST {
+                        types.came = None;
+                    }
+                    types.last = now;
+                }
+                _ => types.came = None,
+            }
+        }
+    }
+    fn begin_object(&mut self, _start: u64) {
+        self.depth += 1;
+        self.waiting = None;
+    }
+    fn end_object(&mut self, _end: u64) {
+        self.depth -= 1;
+    }
+    fn begin_array(&mut self, _start: u64) {
+        self.depth += 1;
+        self.waiting = None;
+    }
+    fn end_array(&mut self, _end: u64) {
+        self.depth -= 1;
+    }
+    fn key(&mut self, _span: Span, text: &str) {
+        let known = || KEYS.iter().position(|key| *key == text);
+        self.waiting = if self.depth == 1 { known() } else { None };
+    }
+    fn string(&mut self, _span: Span, text: &str) {
+        if let Some(key) = self.waiting.take() {
+            self.types[key].now = Some(text.to_owned());
+        }
+    }
+}
+
+/// What holds of the order in all streams so far.
+#[derive(Default)]
+pub(super) struct Courses {
+    streams: Vec<Course>,
+}
+
+/// The key that names types, and their order in all streams.
+pub(super) struct Ordered {
+    pub key: &'static str,
+    pub first: Vec<String>,
+    pub last: Vec<String>,
+    pub order: Vec<Order>,
+}
+
+impl Courses {
+    /// Adds a stream; one without records says nothing.
+    pub fn add(&mut self, stream: Course) {
+        if stream.records > 0 {
+            self.streams.push(stream);
+        }
+    }
+
+    /// What holds in all streams; none when not every record has a type.
+    pub fn ordered(&self) -> Option<Ordered> {
+        let typed = |key: &usize| self.streams.iter().all(|stream| stream.types[*key].came.is_some());
+        let key = (0..KEYS.len()).find(typed).filter(|_| !self.streams.is_empty())?;
+        let came = || self.streams.iter().filter_map(|stream| stream.types[key].came.as_ref());
+        let first: BTreeSet<String> = came().filter_map(|came| came.first().cloned()).collect();
+        let last: BTreeSet<String> =
+            self.streams.iter().map(|stream| stream.types[key].last.clone()).collect();
+        let all: BTreeSet<&String> = came().flatten().collect();
+        let place = |came: &[String], kind: &String| came.iter().position(|other| other == kind);
+        let before = |a: &String, b: &String| {
+            came().all(|came| match (place(came, a), place(came, b)) {
+                (Some(a), Some(b)) => a < b,
+                (None, Some(_)) => false,
+                (_, None) => true,
+            })
+        };
+        let mut order = Vec::new();
+        for a in &all {
+            let after = all.iter().filter(|b| a != *b && before(a, b));
+            order.extend(after.map(|b| Order { before: (*a).clone(), after: (*b).clone() }));
+        }
+        Some(Ordered {
+            key: KEYS[key],
+            first: first.into_iter().collect(),
+            last: last.into_iter().collect(),
+            order: reduced(order),
+        })
+    }
+}
+
+/// Without the pairs that follow from others.
+fn reduced(order: Vec<Order>) -> Vec<Order> {
+    let known: BTreeSet<(&str, &str)> =
+        order.iter().map(|pair| (pair.before.as_str(), pair.after.as_str())).collect();
+    let follows = |pair: &Order| {
+        known.iter().any(|(before, middle)| {
+            *before == pair.before && *middle != pair.after && known.contains(&(middle, pair.after.as_str()))
+        })
+    };
+    let mut kept: Vec<Order> = order.iter().filter(|pair| !follows(pair)).cloned().collect();
+    kept.sort();
+    kept
+}
+
+/// With the pairs that follow from others.
+pub(super) fn closed(order: &[Order]) -> Vec<Order> {
+    let mut after: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for pair in order {
+        after.entry(&pair.before).or_default().insert(&pair.after);
+    }
+    loop {
+        let mut more = Vec::new();
+        for (before, those) in &after {
+            let further = those.iter().filter_map(|middle| after.get(middle)).flatten();
+            more.extend(further.filter(|last| !those.contains(*last)).map(|last| (*before, *last)));
+        }
+        if more.is_empty() {
+            break;
+        }
+        for (before, last) in more {
+            after.entry(before).or_default().insert(last);
+        }
+    }
+    let pairs = after.iter().flat_map(|(before, those)| those.iter().map(move |last| (*before, *last)));
+    pairs
+        .filter(|(before, last)| before != last)
+        .map(|(before, after)| Order { before: before.to_owned(), after: after.to_owned() })
+        .collect()
+}

@@ -1,0 +1,346 @@
+//! One event, reduced to the fields that are needed; the rest of it is passed over.
+
+use super::fields::{COUNT, ERROR_PLACES, ERRORS, Field, Keep, MAX_TEXT, PART_PLACES, PARTS, PLACES};
+use serde_json::Value;
+use strict_json::Builder;
+
+/// A text buffer that grew over this many bytes is given back when its event is over.
+const SPARE: usize = 64 << 10;
+/// So many elements of an array are kept.
+const MAX_LIST: usize = 1000;
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Held {
+    #[default]
+    Nothing,
+    Text,
+    Number,
+    Bool,
+    Container,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    held: Held,
+    text: String,
+    list: Vec<String>,
+    number: f64,
+    /// Where the text begins.
+    start: u64,
+    /// Length of the whole text in bytes, kept or not.
+    length: u64,
+}
+
+/// The fields of one event.
+#[derive(Debug)]
+pub(super) struct Event {
+    slots: Vec<Slot>,
+    /// The fields that were filled.
+    filled: Vec<Field>,
+    pub(super) input: Option<Value>,
+    /// A text was longer than what is kept.
+    pub(super) cut: bool,
+}
+
+impl Event {
+    fn new() -> Self {
+        let slots = (0..COUNT).map(|_| Slot::default()).collect();
+        Self { slots, filled: Vec::new(), input: None, cut: false }
+    }
+
+    fn clear(&mut self) {
+        for field in self.filled.drain(..) {
+            let slot = &mut self.slots[field as usize];
+            slot.held = Held::Nothing;
+            slot.start = u64::MAX;
+            slot.text.clear();
+            slot.text.shrink_to(SPARE);
+            slot.list.clear();
+        }
+        self.input = None;
+        self.cut = false;
+    }
+
+    fn fill(&mut self, field: Field, held: Held) -> &mut Slot {
+        let slot = &mut self.slots[field as usize];
+        if slot.held == Held::Nothing {
+            self.filled.push(field);
+        }
+        slot.held = held;
+        slot
+    }
+
+    fn slot(&self, field: Field, held: Held) -> Option<&Slot> {
+        Some(&self.slots[field as usize]).filter(|slot| slot.held == held)
+    }
+
+    /// Whether the field is there and not null.
+    pub(super) fn has(&self, field: Field) -> bool {
+        self.slots[field as usize].held != Held::Nothing
+    }
+
+    /// A text, or what is kept of it.
+    pub(super) fn text(&self, field: Field) -> Option<&str> {
+        self.slot(field, Held::Text).map(|slot| slot.text.as_str())
+    }
+
+    /// A text that is not empty, as a name or id should be.
+    pub(super) fn name(&self, field: Field) -> Option<&str> {
+        self.text(field).filter(|text| !text.is_empty())
+    }
+
+    /// The whole length of a text, in bytes.
+    pub(super) fn length(&self, field: Field) -> Option<u64> {
+        self.slot(field, Held::Text).map(|slot| slot.length)
+    }
+
+    /// The texts of a field in an array, or of a field that is one text.
+    pub(super) fn list(&self, field: Field) -> &[String] {
+        &self.slots[field as usize].list
+    }
+
+    /// A finite number.
+    pub(super) fn number(&self, field: Field) -> Option<f64> {
+        self.slot(field, Held::Number).map(|slot| slot.number).filter(|number| number.is_finite())
+    }
+
+    /// A truth value.
+    pub(super) fn flag(&self, field: Field) -> Option<bool> {
+        self.slot(field, Held::Bool).map(|slot| slot.number != 0.0)
+    }
+}
+
+/// A member on the way to a field.
+#[derive(Debug, Default)]
+struct Node {
+    /// Its own members that are on the way to one, by key; `*` is each element of an array.
+    members: Vec<Member>,
+    field: Option<Field>,
+    /// The text of a value here is needed.
+    text: bool,
+}
+
+#[derive(Debug)]
+struct Member {
+    /// Tells most keys apart without looking at all of their bytes.
+    tag: u32,
+    key: &'static str,
+    node: usize,
+}
+
+/// Length, first and last byte.
+fn tag(key: &[u8]) -> u32 {
+    let [first, .., last] = key else { return u32::MAX };
+    u32::from_le_bytes([*first, *last, key.len().min(255) as u8, 0])
+}
+
+/// Walks through an event and fills its fields.
+#[derive(Debug)]
+pub(super) struct Walk {
+    pub(super) event: Event,
+    nodes: Vec<Node>,
+    full: bool,
+    /// The nodes of the open containers, each with the number of the element in an array.
+    open: Vec<(usize, Option<usize>)>,
+    /// The node of the value that comes next; none when it is not needed.
+    next: Option<usize>,
+    /// How many containers are open that are not needed.
+    skipped: u32,
+    /// Builds the input of a tool, with the number of its open containers.
+    building: Option<(Builder, u32)>,
+}
+
+impl Walk {
+    pub(super) fn new(full: bool) -> Self {
+        let mut nodes = vec![Node::default()];
+        let mut add = |path: &[&'static str], field: Field| {
+            let mut at = 0;
+            for key in path.iter().flat_map(|path| path.split('.')).filter(|key| !key.is_empty()) {
+                let known = nodes[at].members.iter().find(|member| member.key == key);
+                at = known.map(|member| member.node).unwrap_or_else(|| {
+                    nodes.push(Node::default());
+                    let node = nodes.len() - 1;
+                    nodes[at].members.push(Member { tag: tag(key.as_bytes()), key, node });
+                    node
+                });
+            }
+            nodes[at].field = Some(field);
+            nodes[at].text = full || field.keep() != Keep::Full;
+        };
+        PLACES.iter().for_each(|(path, field)| add(&[*path], *field));
+        for (above, places) in [(ERRORS, ERROR_PLACES), (PARTS, PART_PLACES)] {
+            for above in above {
+                places.iter().for_each(|(path, field)| add(&[*above, *path], *field));
+            }
+        }
+        Self { event: Event::new(), nodes, full, open: Vec::new(), next: None, skipped: 0, building: None }
+    }
+
+    /// A new event begins.
+    pub(super) fn begin(&mut self) {
+        self.event.clear();
+        self.open.clear();
+        self.next = Some(0);
+        self.skipped = 0;
+        self.building = None;
+    }
+
+    /// Whether the text of the value that comes next is needed.
+    pub(super) fn wants_text(&self) -> bool {
+        self.building.is_some()
+            || self.skipped == 0
+                && self.next.is_some_and(|node| {
+                    let node = &self.nodes[node];
+                    // Other parts than texts have text too, and most say first what they are.
+                    node.text && (node.field != Some(Field::Text) || self.may_be_text())
+                })
+    }
+
+    fn may_be_text(&self) -> bool {
+        self.event.text(Field::PartType).is_none_or(|kind| kind == "text")
+    }
+
+    pub(super) fn open(&mut self, start: u64, array: bool) {
+        if let Some((builder, depth)) = &mut self.building {
+            *depth += 1;
+            forward(builder, start, array, true);
+        }
+        let node = self.next.filter(|_| self.skipped == 0);
+        let Some(node) = node else {
+            self.skipped += 1;
+            return;
+        };
+        if let Some(field) = self.nodes[node].field {
+            self.event.fill(field, Held::Container);
+            if field == Field::ToolInput && self.full && self.building.is_none() {
+                let mut builder = Builder::new(start, MAX_TEXT as u64);
+                forward(&mut builder, start, array, true);
+                self.building = Some((builder, 1));
+            }
+        }
+        self.open.push((node, array.then_some(0)));
+        self.next = if array { self.member(node, b"*") } else { None };
+    }
+
+    pub(super) fn close(&mut self, end: u64, array: bool) {
+        if let Some((builder, depth)) = &mut self.building {
+            *depth -= 1;
+            forward(builder, end, array, false);
+            if *depth == 0 {
+                self.event.input = builder.take();
+                self.event.cut |= self.event.input.is_none();
+                self.building = None;
+            }
+        }
+        if self.skipped > 0 {
+            self.skipped -= 1;
+        } else {
+            self.open.pop();
+        }
+        self.value_over();
+    }
+
+    /// Behind a value: in an array the next element comes.
+    fn value_over(&mut self) {
+        if self.skipped > 0 {
+            return;
+        }
+        self.next = match self.open.last_mut() {
+            Some((node, Some(element))) => {
+                *element += 1;
+                let node = *node;
+                self.member(node, b"*")
+            }
+            _ => None,
+        };
+    }
+
+    fn member(&self, node: usize, key: &[u8]) -> Option<usize> {
+        let wanted = tag(key);
+        let members = self.nodes[node].members.iter();
+        let mut same = members.filter(|member| member.tag == wanted && member.key.as_bytes() == key);
+        same.next().map(|member| member.node)
+    }
+
+    pub(super) fn key(&mut self, key: &[u8]) {
+        if self.skipped == 0
+            && let Some((node, None)) = self.open.last()
+        {
+            self.next = self.member(*node, key);
+        }
+    }
+
+    pub(super) fn builder(&mut self) -> Option<&mut Builder> {
+        self.building.as_mut().map(|(builder, _)| builder)
+    }
+
+    fn field(&self) -> Option<Field> {
+        self.next.filter(|_| self.skipped == 0).and_then(|node| self.nodes[node].field)
+    }
+
+    /// A piece of the text that begins at `start`; the last one ends it.
+    pub(super) fn text(&mut self, text: &str, start: u64, ends: bool) {
+        if let Some(field) = self.field() {
+            let full = self.full;
+            // The element of the innermost array that the field is in.
+            let element = self.open.iter().rev().find_map(|(_, element)| *element);
+            let slot = self.event.fill(field, Held::Text);
+            if slot.start != start {
+                slot.start = start;
+                slot.text.clear();
+                slot.length = 0;
+            }
+            slot.length += text.len() as u64;
+            let most = match field.keep() {
+                Keep::Bytes(most) => most,
+                Keep::Full if full => MAX_TEXT,
+                Keep::Full | Keep::Length => 0,
+            };
+            let fits = text.floor_char_boundary(most - slot.text.len().min(most));
+            slot.text.push_str(&text[..fits]);
+            if ends && matches!(field, Field::PatchPaths | Field::PatchKinds | Field::PermissionPatterns) {
+                let element = element.unwrap_or(0);
+                if element < MAX_LIST {
+                    slot.list.resize(element, String::new());
+                    slot.list.push(slot.text.clone());
+                }
+            }
+            self.event.cut |= fits < text.len() && most == MAX_TEXT;
+            if ends && field == Field::ToolInput && full {
+                self.event.input = Some(Value::String(self.event.slots[field as usize].text.clone()));
+            }
+        }
+        if ends {
+            self.value_over();
+        }
+    }
+
+    pub(super) fn number(&mut self, text: &str) {
+        if let Some(field) = self.field() {
+            self.event.fill(field, Held::Number).number = text.parse().unwrap_or(f64::NAN);
+        }
+        self.value_over();
+    }
+
+    pub(super) fn bool(&mut self, value: bool) {
+        if let Some(field) = self.field() {
+            self.event.fill(field, Held::Bool).number = f64::from(u8::from(value));
+        }
+        self.value_over();
+    }
+
+    pub(super) fn null(&mut self) {
+        self.value_over();
+    }
+}
+
+fn forward(builder: &mut Builder, at: u64, array: bool, begins: bool) {
+    use strict_json::Sink;
+    match (begins, array) {
+        (true, true) => builder.begin_array(at),
+        (true, false) => builder.begin_object(at),
+        (false, true) => builder.end_array(at),
+        (false, false) => builder.end_object(at),
+    }
+}

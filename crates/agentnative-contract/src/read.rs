@@ -1,0 +1,204 @@
+//! Reads `contract.toml`: all that is wrong with it at once, each on its span.
+
+use super::read_rule::{self, MOST, Types, one_or_more, pattern, patterns, pointer};
+use super::spec::{Condition, Events, Framing, Payload, Spec};
+use crate::Stream;
+use crate::error::Result;
+use crate::spanned_toml::{Faults, Span, Table, Value};
+use std::collections::HashMap;
+use std::path::Path;
+use toml::de::DeTable;
+
+const KEYS: [&str; 12] = [
+    "name",
+    "title",
+    "version",
+    "origin",
+    "framing",
+    "schema",
+    "ask",
+    "errors",
+    "events",
+    "rule",
+    "condition",
+    "finding",
+];
+
+/// What the text of the file at `path` says, and where each schema reference is.
+pub(super) fn read(text: &str, path: &Path) -> Result<(Spec, HashMap<String, Span>)> {
+    let faults = Faults::new(path, text);
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        faults.add(&error.span().unwrap_or_default(), error.message());
+    }
+    if let Some(error) = faults.error() {
+        return Err(error);
+    }
+    let file = Table::new(&faults, "the file", table.span(), table.get_ref());
+    let read = whole(&file);
+    match faults.error() {
+        Some(error) => Err(error),
+        None => Ok(read),
+    }
+}
+
+fn whole(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
+    file.allow(&KEYS);
+    let mut references = HashMap::new();
+    let framing = file
+        .require("framing", "\"document\" or \"lines\"")
+        .and_then(|value| value.choice(&[("document", Framing::Document), ("lines", Framing::Lines)]))
+        .unwrap_or_default();
+    let schema = file.get("schema").and_then(|value| reference(&value, &mut references));
+    let events = file.get("events").and_then(|value| events(&value, &mut references));
+    if framing == Framing::Document
+        && let (Some(_), Some(value)) = (&events, file.get("events"))
+    {
+        value.fault::<()>("`events` is for framing = \"lines\"; a document has one schema");
+    }
+    if schema.is_none() && file.get("schema").is_none() && file.get("events").is_none() {
+        file.require("schema", "the file of the schema, or [events] with a schema for each type");
+    }
+    let types = Types::new(framing, events.as_ref());
+    let rules = tables(file, "rule").iter().filter_map(|table| read_rule::read(table, &types)).collect();
+    let conditions: Vec<_> =
+        tables(file, "condition").iter().filter_map(|table| condition(table, &types)).collect();
+    if conditions.iter().map(|condition| condition.some.len() + condition.none.len()).sum::<usize>() > MOST
+        && let Some(value) = file.get("condition")
+    {
+        value.fault::<()>(&format!("the conditions have more than {MOST} patterns; expected fewer"));
+    }
+    unique(file, "rule", "id");
+    unique(file, "condition", "name");
+    let text = |key: &str| {
+        let value = file.require(key, "a string that is not empty");
+        value.and_then(|value| words(&value)).unwrap_or_default()
+    };
+    let spec = Spec {
+        name: text("name"),
+        title: text("title"),
+        version: text("version"),
+        origin: text("origin"),
+        framing,
+        schema,
+        ask: file
+            .get("ask")
+            .and_then(|value| value.arguments())
+            .map(|arguments| arguments.into_iter().map(|argument| argument.text).collect()),
+        errors: file
+            .get("errors")
+            .and_then(|value| value.choice(&[("stdout", Stream::Stdout), ("stderr", Stream::Stderr)])),
+        events,
+        rules,
+        conditions,
+        findings: tables(file, "finding")
+            .iter()
+            .filter_map(|table| {
+                table.allow(&["what"]);
+                words(&table.require("what", "a sentence")?)
+            })
+            .collect(),
+    };
+    (spec, references)
+}
+
+/// The tables of `[[name]]`.
+fn tables<'a>(file: &Table<'a>, name: &str) -> Vec<Table<'a>> {
+    let expected = format!("tables, each under [[{name}]]");
+    let elements = file.get(name).and_then(|value| value.elements(&expected)).unwrap_or_default();
+    elements.iter().filter_map(|element| element.table(&format!("[[{name}]]"), "a table")).collect()
+}
+
+/// Notes the second and later tables of a name.
+fn unique(file: &Table<'_>, name: &str, key: &str) {
+    let mut met = Vec::new();
+    for table in tables(file, name) {
+        let Some(value) = table.get(key) else { continue };
+        let Some(text) = value.inner.as_str() else { continue };
+        if met.contains(&text) {
+            value.fault::<()>(&format!("a second {name} `{text}`; expected {key}s of their own"));
+        }
+        met.push(text);
+    }
+}
+
+/// A string that says something.
+pub(super) fn words(value: &Value<'_>) -> Option<String> {
+    let text = value.string("a string that is not empty")?.text;
+    if text.trim().is_empty() { value.fault("it is empty; expected some words") } else { Some(text) }
+}
+
+/// A reference to a schema: a file of the folder, or a bundled contract's, and a pointer in it.
+fn reference(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<String> {
+    let text = words(value)?;
+    references.insert(text.clone(), value.span.clone());
+    Some(text)
+}
+
+fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<Events> {
+    let table = value.table("[events]", "a table: `type` and [events.schemas]")?;
+    table.allow(&["type", "unknown", "first", "last", "schemas"]);
+    let discriminator = table.require("type", "the pointer of an event's type, as in \"/type\"");
+    let schemas = table.require("schemas", "a table of event types and their schemas");
+    let schemas = schemas.and_then(|value| value.table("[events.schemas]", "a table of strings"))?;
+    let mut types: Vec<(usize, String, String)> = schemas
+        .entries
+        .keys()
+        .filter_map(|key| {
+            let reference = reference(&schemas.get(key.get_ref())?, references)?;
+            Some((key.span().start, key.get_ref().to_string(), reference))
+        })
+        .collect();
+    types.sort();
+    let schemas: Vec<_> = types.into_iter().map(|(_, name, reference)| (name, reference)).collect();
+    let known = Types::of(schemas.iter().map(|(name, _)| name.clone()).collect());
+    let bounds = |key: &str| table.get(key).and_then(|value| known.all(&value));
+    Some(Events {
+        discriminator: discriminator.and_then(|value| pointer(&value))?,
+        allow_unknown: table
+            .require("unknown", "\"allow\" or \"reject\": what is made of other types")
+            .and_then(|value| value.choice(&[("allow", true), ("reject", false)]))
+            .unwrap_or(true),
+        first: bounds("first"),
+        last: bounds("last"),
+        schemas,
+    })
+}
+
+fn condition(table: &Table<'_>, types: &Types) -> Option<Condition> {
+    table.allow(&["name", "what", "exit", "stdout", "some", "none", "declared"]);
+    let exit = table.require("exit", "the exit codes, as in [0]");
+    let codes = exit.and_then(|value| {
+        let codes: Vec<_> = one_or_more(&value, "exit codes")?.iter().map(Value::exit_code).collect();
+        codes.into_iter().collect::<Option<Vec<i32>>>()
+    });
+    let payload = table.get("stdout").and_then(|value| {
+        let names = [Payload::Whole, Payload::Part, Payload::Nothing, Payload::Any];
+        value.choice(&names.map(|payload| (payload.name(), payload)))
+    });
+    let read = |key: &str| table.get(key).and_then(|value| patterns(&value, types)).unwrap_or_default();
+    let name = table.require("name", "a word").and_then(|value| words(&value));
+    let what = table.require("what", "a sentence").and_then(|value| words(&value));
+    let (some, none) = (read("some"), read("none"));
+    if let (Some(Payload::Nothing | Payload::Any), Some(value)) = (payload, table.get("some")) {
+        value.fault::<()>(
+            "`some` asks for data that `stdout` does not promise; expected \"whole\" or \"part\"",
+        );
+    }
+    Some(Condition {
+        name: name?,
+        what: what?,
+        exit: codes?,
+        payload: payload.unwrap_or_default(),
+        some,
+        none,
+        declared: table.get("declared").and_then(|value| value.boolean()).unwrap_or(false),
+    })
+}
+
+/// One pattern: `{ on = …, when = … }`.
+pub(super) fn pattern_of(value: &Value<'_>, types: &Types) -> Option<super::rule::Pattern> {
+    let table = value.table("the pattern", "a table: { on = …, when = … }")?;
+    table.allow(&["on", "when"]);
+    Some(pattern(&table, types))
+}

@@ -1,0 +1,247 @@
+//! Reads a `[[rule]]` and what rules are made of.
+
+use super::read::{pattern_of, words};
+use super::rule::{Kind, Life, Pattern, Place, Relation, Rule, Step, Term, Test};
+use super::spec::{Events, Framing};
+use super::view::Pointer;
+use crate::spanned_toml::{Table, Value, suggestion};
+use serde_json::Value as Json;
+use toml::de::DeValue;
+
+/// States and steps of a life, and patterns of all conditions, are bits of a number.
+pub(super) const MOST: usize = 64;
+
+/// A rule is of the kind whose key it has.
+const KINDS: [&str; 5] = ["uses", "steps", "compare", "same", "same_keys"];
+
+/// The types of events that a contract has; none in a contract of documents.
+pub(super) struct Types(Option<Vec<String>>);
+
+impl Types {
+    pub fn new(framing: Framing, events: Option<&Events>) -> Self {
+        let names = |events: &Events| events.schemas.iter().map(|(name, _)| name.clone()).collect();
+        Self((framing == Framing::Lines).then(|| events.map(names).unwrap_or_default()))
+    }
+
+    pub fn of(names: Vec<String>) -> Self {
+        Self(Some(names))
+    }
+
+    /// One type or an array of them, all known.
+    pub fn all(&self, value: &Value<'_>) -> Option<Vec<String>> {
+        let Some(known) = &self.0 else {
+            return value.fault("a document has no events; expected `when` instead");
+        };
+        let read = one_or_more(value, "types of events")?.into_iter().map(|element| {
+            let name = element.string("the type of an event, a string")?.text;
+            if known.contains(&name) {
+                return Some(name);
+            }
+            let near = suggestion(&name, known.iter().map(String::as_str));
+            element.fault(&format!("there is no event type `{name}` in [events.schemas]; {near}"))
+        });
+        read.collect::<Vec<_>>().into_iter().collect()
+    }
+}
+
+pub(super) fn read(table: &Table<'_>, types: &Types) -> Option<Rule> {
+    let id = table.require("id", "a word").and_then(|value| words(&value));
+    let what = table.require("what", "a sentence").and_then(|value| words(&value));
+    let filter = pattern(table, types);
+    let mut kinds = KINDS.into_iter().filter_map(|key| Some((key, table.get(key)?)));
+    let (Some((key, value)), extra) = (kinds.next(), kinds.next()) else {
+        let all = KINDS.map(|key| format!("`{key}`")).join(", ");
+        table.faults.add(&table.span, format!("[[rule]] demands nothing; expected one of {all}"));
+        return None;
+    };
+    if let Some((other, second)) = extra {
+        second.fault::<()>(&format!("[[rule]] has `{key}` and `{other}`; expected one of the two"));
+    }
+    let more: &[&str] = match key {
+        "uses" => &["defines"],
+        "steps" => &["key", "start", "end"],
+        _ => &[],
+    };
+    table.allow(&[&["id", "what", "on", "when", key], more].concat());
+    let kind = match key {
+        "uses" => refer(table, &value, types),
+        "steps" => life(table, &value, types).map(Kind::Life),
+        "compare" => compare(&value),
+        "same" => pointers(&value).map(Kind::Same),
+        _ => pointer(&value).map(Kind::SameKeys),
+    };
+    Some(Rule { id: id?, what: what?, filter, kind: kind? })
+}
+
+fn refer(table: &Table<'_>, uses: &Value<'_>, types: &Types) -> Option<Kind> {
+    let defines = table.require("defines", "the places that name what others may use");
+    let defines = defines.and_then(|value| places(&value, types));
+    Some(Kind::Refer { uses: places(uses, types)?, defines: defines? })
+}
+
+/// `[{ on = …, when = …, at = "/pointer" }]`
+fn places(value: &Value<'_>, types: &Types) -> Option<Vec<Place>> {
+    let read = one_or_more(value, "places: { on = …, at = \"/pointer\" }")?.into_iter().map(|element| {
+        let table = element.table("the place", "a table: { on = …, at = \"/pointer\" }")?;
+        table.allow(&["on", "when", "at"]);
+        let at = table.require("at", "a pointer").and_then(|value| pointer(&value));
+        Some(Place { pattern: pattern(&table, types), at: at? })
+    });
+    read.collect::<Vec<_>>().into_iter().collect()
+}
+
+fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<Life> {
+    let start = table.require("start", "the state that a life begins in");
+    let start = start.and_then(|value| words(&value))?;
+    let key = table.get("key").map_or(Some(Vec::new()), |value| {
+        let parts = one_or_more(&value, "JSON pointers")?;
+        parts.iter().map(pointers).collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()
+    });
+    let mut states = vec![start];
+    let elements = one_or_more(steps, "steps: { from = …, on = …, to = … }")?;
+    let read: Vec<_> = elements.iter().map(|element| step(element, &mut states, types)).collect();
+    if states.len() > MOST || elements.len() > MOST {
+        return steps.fault(&format!("more than {MOST} steps or states; expected fewer"));
+    }
+    let steps: Vec<Step> = read.into_iter().collect::<Option<Vec<_>>>()?;
+    let end = table.get("end").map(|value| {
+        let names = one_or_more(&value, "names of states")?.into_iter().map(|element| {
+            let name = element.string("the name of a state")?.text;
+            states.iter().position(|state| *state == name).or_else(|| {
+                let near = suggestion(&name, states.iter().map(String::as_str));
+                element.fault(&format!("no step has a state `{name}`; {near}"))
+            })
+        });
+        names.collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()
+    });
+    let reached = |index: usize| index == 0 || steps.iter().any(|step| step.to == index);
+    if let Some(lost) = (0..states.len()).find(|index| !reached(*index)) {
+        let state = &states[lost];
+        table.faults.add(
+            &table.span,
+            format!("no step leads to state `{state}`; expected one, or a state that is reached"),
+        );
+    }
+    let end = match end {
+        Some(end) => Some(end?),
+        None => None,
+    };
+    Some(Life { key: key?, states, steps, end })
+}
+
+fn step(element: &Value<'_>, states: &mut Vec<String>, types: &Types) -> Option<Step> {
+    let table = element.table("the step", "a table: { from = …, on = …, to = … }")?;
+    table.allow(&["from", "on", "when", "new", "to"]);
+    let mut state = |value: &Value<'_>| {
+        let name = words(value)?;
+        let known = states.iter().position(|state| *state == name);
+        Some(known.unwrap_or_else(|| {
+            states.push(name);
+            states.len() - 1
+        }))
+    };
+    let mut from = 0_u64;
+    for value in one_or_more(&table.require("from", "the states that it leads from")?, "names of states")? {
+        from |= 1_u64.checked_shl(u32::try_from(state(&value)?).ok()?).unwrap_or(0);
+    }
+    let to = state(&table.require("to", "the state that it leads to")?)?;
+    let new = match table.get("new") {
+        Some(value) => Some(pointer(&value)?),
+        None => None,
+    };
+    Some(Step { from, pattern: pattern(&table, types), new, to })
+}
+
+/// `["/a", "<=", "/b"]`
+fn compare(value: &Value<'_>) -> Option<Kind> {
+    const EXPECTED: &str = "two terms with a relation between them, as in [\"/start\", \"<=\", \"/end\"]";
+    let elements = value.elements(EXPECTED)?;
+    let [left, relation, right] = elements.as_slice() else {
+        return value.fault(&format!("expected {EXPECTED}"));
+    };
+    let relation = relation.choice(&Relation::NAMES);
+    let (left, right) = (term(left), term(right));
+    Some(Kind::Compare { left: left?, relation: relation?, right: right? })
+}
+
+fn term(value: &Value<'_>) -> Option<Term> {
+    if value.inner.is_str() {
+        return pointer(value).map(Term::At);
+    }
+    let expected = "a pointer, { count = \"/pointer\", when = … } or { ratio = [\"/a\", \"/b\"] }";
+    let table = value.table("the term", expected)?;
+    if let Some(value) = table.get("ratio") {
+        table.allow(&["ratio"]);
+        let elements = value.elements("two terms")?;
+        let [left, right] = elements.as_slice() else { return value.fault("expected two terms") };
+        return Some(Term::Ratio(Box::new(term(left)?), Box::new(term(right)?)));
+    }
+    table.allow(&["count", "when"]);
+    let of = pointer(&table.require("count", "the pointer of an array")?)?;
+    Some(Term::Count { of, when: tests(&table) })
+}
+
+/// `on` and `when` of a table.
+pub(super) fn pattern(table: &Table<'_>, types: &Types) -> Pattern {
+    Pattern { on: table.get("on").and_then(|value| types.all(&value)), when: tests(table) }
+}
+
+pub(super) fn patterns(value: &Value<'_>, types: &Types) -> Option<Vec<Pattern>> {
+    let elements = one_or_more(value, "patterns: { on = …, when = … }")?;
+    elements.iter().map(|element| pattern_of(element, types)).collect::<Vec<_>>().into_iter().collect()
+}
+
+/// `when = { "/pointer" = value }`; a value is a scalar, several of them, or `{ present = true }`.
+fn tests(table: &Table<'_>) -> Vec<(Pointer, Test)> {
+    let expected = "a table of pointers and their values, as in { \"/ok\" = true }";
+    let Some(when) = table.get("when").and_then(|value| value.table("`when`", expected)) else {
+        return Vec::new();
+    };
+    let keys = when.entries.keys().filter_map(|key| {
+        let text: &str = key.get_ref();
+        let Some(pointer) = Pointer::parse(text) else {
+            when.faults.add(&key.span(), format!("{text:?} is no JSON pointer; expected one, as in \"/ok\""));
+            return None;
+        };
+        Some((pointer, test(&when.get(text)?)?))
+    });
+    keys.collect()
+}
+
+fn test(value: &Value<'_>) -> Option<Test> {
+    if value.inner.is_table() {
+        let table = value.table("the test", "a table")?;
+        table.allow(&["present"]);
+        return table.require("present", "`true` or `false`")?.boolean().map(Test::Present);
+    }
+    let elements = one_or_more(value, "values")?;
+    let read = elements.iter().map(|element| match element.inner {
+        DeValue::String(text) => Some(Json::from(&**text)),
+        DeValue::Boolean(value) => Some(Json::from(*value)),
+        DeValue::Integer(integer) => {
+            i64::from_str_radix(integer.as_str(), integer.radix()).ok().map(Json::from)
+        }
+        _ => element.wrong("a string, an integer, `true` or `false`"),
+    });
+    read.collect::<Vec<_>>().into_iter().collect::<Option<_>>().map(Test::OneOf)
+}
+
+pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
+    let text = value.string("a JSON pointer, as in \"/ok\"")?.text;
+    Pointer::parse(&text).or_else(|| {
+        value.fault(&format!("{text:?} is no JSON pointer; expected one, as in \"/ok\" (\"\" is the whole)"))
+    })
+}
+
+fn pointers(value: &Value<'_>) -> Option<Vec<Pointer>> {
+    one_or_more(value, "JSON pointers")?.iter().map(pointer).collect::<Vec<_>>().into_iter().collect()
+}
+
+/// The elements of an array that is not empty; anything else stands for an array of itself.
+pub(super) fn one_or_more<'a>(value: &Value<'a>, what: &str) -> Option<Vec<Value<'a>>> {
+    if !value.inner.is_array() {
+        return Some(vec![value.clone()]);
+    }
+    let elements = value.elements(what)?;
+    if elements.is_empty() { value.fault(&format!("it is empty; expected {what}")) } else { Some(elements) }
+}

@@ -1,0 +1,290 @@
+//! JSON Schemas, drafts 4 to 2020-12, compiled without network and without files of strangers.
+
+use super::flat::{FlatJson, FlatNode};
+use super::sources::{Home, Sources};
+use super::violation::{Broken, Violation, excerpt};
+use crate::error::{Error, Result};
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::json::{Json, SerdeJson};
+use jsonschema::{PatternOptions, Registry, Retrieve, ValidationError, ValidationOptions, Validator, meta};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use strict_json::escape_token;
+
+/// A compiled schema.
+pub struct Schema {
+    validator: Validator,
+    /// The same for the reader's own representation.
+    flat: Validator<FlatJson>,
+    /// What the places in it are relative to.
+    home: Home,
+}
+
+impl Schema {
+    /// Compiles a schema. References may point into it and to bundled contracts only; patterns are
+    /// matched in linear time.
+    ///
+    /// # Errors
+    /// A configuration error when it is no valid schema, or points outside.
+    pub fn compile(schema: &Value) -> Result<Self> {
+        let wrong = |error: &ValidationError<'_>| {
+            let place = error.instance_path().as_str();
+            let place = if place.is_empty() { "the schema" } else { place };
+            Error::config(format!("{place}: {error}"))
+        };
+        meta::validate(schema).map_err(|error| wrong(&error))?;
+        let sources = Sources::new(Home::Nowhere);
+        let refused = |error: ValidationError<'_>| sources.error().unwrap_or_else(|| wrong(&error));
+        let validator = options::<SerdeJson>(&sources).build(schema).map_err(refused)?;
+        let flat = options::<FlatJson>(&sources).build(schema).map_err(refused)?;
+        Ok(Self { validator, flat, home: Home::Nowhere })
+    }
+
+    /// The same, with formats held to be promises in every draft.
+    ///
+    /// # Errors
+    /// As [`Schema::compile`].
+    pub(super) fn compile_with_formats(schema: &Value) -> Result<Self> {
+        let sources = Sources::new(Home::Nowhere);
+        let refused = |error: ValidationError<'_>| Error::config(error.to_string());
+        let validator =
+            options::<SerdeJson>(&sources).should_validate_formats(true).build(schema).map_err(refused)?;
+        let flat =
+            options::<FlatJson>(&sources).should_validate_formats(true).build(schema).map_err(refused)?;
+        Ok(Self { validator, flat, home: Home::Nowhere })
+    }
+
+    /// All ways in which `document` does not validate.
+    pub fn violations(&self, document: &Value) -> Vec<Violation> {
+        self.iter_violations(document).collect()
+    }
+
+    /// The ways in which `document` does not validate, found one by one.
+    pub(super) fn iter_violations<'a>(&'a self, document: &'a Value) -> impl Iterator<Item = Violation> + 'a {
+        self.validator.iter_errors(document).map(|error| self.violation(&error))
+    }
+
+    /// Whether a value in the reader's representation validates.
+    pub(super) fn accepts(&self, node: FlatNode<'_>) -> bool {
+        self.flat.is_valid(node)
+    }
+
+    /// As [`Schema::violations`], the first `most` of them.
+    pub(super) fn flat_violations(&self, node: FlatNode<'_>, most: usize) -> Vec<Violation> {
+        self.flat.iter_errors(node).take(most).map(|error| self.violation(&error)).collect()
+    }
+
+    fn violation(&self, error: &ValidationError<'_>) -> Violation {
+        let location = error.absolute_keyword_location().map(|uri| self.home.name(uri.as_str()));
+        Violation {
+            broken: Broken::Schema,
+            event: None,
+            line: None,
+            pointer: error.instance_path().as_str().to_owned(),
+            message: describe(error),
+            rule: location.unwrap_or_else(|| error.schema_path().as_str().to_owned()),
+            keyword: Some(error.kind().keyword().to_owned()),
+        }
+    }
+}
+
+/// Linear-time patterns, and schemas from these sources only.
+fn options<F: Json>(sources: &Sources) -> ValidationOptions<'static, Arc<dyn Retrieve>, F> {
+    jsonschema::options_for::<F>()
+        .with_pattern_options(PatternOptions::regex())
+        .with_retriever(sources.clone())
+}
+
+/// Schemas of one contract.
+pub(super) struct Compiler<'a> {
+    sources: &'a Sources,
+    registry: Registry<'static>,
+}
+
+impl<'a> Compiler<'a> {
+    /// Reads these files (URIs without fragments) and all that they refer to.
+    pub fn new(sources: &'a Sources, uris: &[String]) -> Result<Self> {
+        let mut builder = Registry::new().retriever(sources.clone());
+        for uri in uris {
+            let file = sources.file(uri)?;
+            builder =
+                builder.add(uri, file.value.clone()).map_err(|error| file.fault("", error.to_string()))?;
+        }
+        let registry = builder.prepare().map_err(|error| {
+            sources.error().unwrap_or_else(|| Error::config(format!("the contract's schemas: {error}")))
+        })?;
+        for (_, file) in sources.files() {
+            let checked = meta::options().with_registry(&registry).validate(&file.value);
+            checked.map_err(|error| file.fault(error.instance_path().as_str(), error.to_string()))?;
+        }
+        Ok(Self { sources, registry })
+    }
+
+    /// Compiles the schema that a URI with a fragment names.
+    pub fn compile(&self, uri: &str) -> Result<Schema> {
+        let schema = json!({ "$ref": uri });
+        let wrong = |error: ValidationError<'_>| self.wrong(uri, &error);
+        let validator = self.options::<SerdeJson>().build(&schema).map_err(wrong)?;
+        let flat = self.options::<FlatJson>().build(&schema).map_err(wrong)?;
+        Ok(Schema { validator, flat, home: self.sources.home().clone() })
+    }
+
+    fn options<F: Json>(&self) -> ValidationOptions<'_, Arc<dyn Retrieve>, F> {
+        options(self.sources).with_registry(&self.registry)
+    }
+
+    fn wrong(&self, uri: &str, error: &ValidationError<'_>) -> Error {
+        if let Some(error) = self.sources.error() {
+            return error;
+        }
+        let file = self.sources.file(uri.split('#').next().unwrap_or(uri));
+        let message = error.to_string();
+        // What is wrong (a pattern, a dangling reference) is not always located: look for its text.
+        match file {
+            Ok(file) => {
+                let pointer = error.instance_path().as_str();
+                let pointer =
+                    if pointer.is_empty() { culprit(&file.value, &message) } else { pointer.to_owned() };
+                file.fault(&pointer, message)
+            }
+            Err(error) => error,
+        }
+    }
+}
+
+/// The pointer of the first `pattern` or reference whose text a message mentions.
+fn culprit(schema: &Value, message: &str) -> String {
+    fn look(value: &Value, message: &str, path: &mut String) -> bool {
+        let length = path.len();
+        let members: Vec<(String, &Value)> = match value {
+            Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), value)).collect(),
+            Value::Array(elements) => {
+                elements.iter().enumerate().map(|(nth, value)| (nth.to_string(), value)).collect()
+            }
+            _ => return false,
+        };
+        for (key, value) in members {
+            path.push('/');
+            path.push_str(&escape_token(&key));
+            let text = value.as_str().map(|text| text.trim_start_matches('#'));
+            let named = matches!(key.as_str(), "pattern" | "$ref" | "$dynamicRef" | "$recursiveRef");
+            if named && text.is_some_and(|text| !text.is_empty() && message.contains(text))
+                || look(value, message, path)
+            {
+                return true;
+            }
+            path.truncate(length);
+        }
+        false
+    }
+    let mut path = String::new();
+    look(schema, message, &mut path);
+    path
+}
+
+/// What was found and what was expected.
+fn describe(error: &ValidationError<'_>) -> String {
+    use ValidationErrorKind as Kind;
+    let instance = error.instance();
+    let found = found(instance);
+    let quoted = |names: &[String]| {
+        let mut names = names.to_vec();
+        names.sort();
+        names.iter().map(|name| format!("`{}`", excerpt(name))).collect::<Vec<_>>().join(", ")
+    };
+    match error.kind() {
+        Kind::Type { kind: TypeKind::Single(one) } => {
+            format!("found {found}, expected {}", article(&one.to_string()))
+        }
+        Kind::Type { kind: TypeKind::Multiple(types) } => {
+            let types: Vec<String> = types.iter().map(|one| article(&one.to_string())).collect();
+            format!("found {found}, expected {}", types.join(" or "))
+        }
+        Kind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            format!("key `{}` is missing, expected an object with it", excerpt(name))
+        }
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            format!(
+                "unexpected {} {}, expected no keys beyond those of the schema",
+                keys(unexpected),
+                quoted(unexpected)
+            )
+        }
+        Kind::Enum { options } => format!("found {found}, expected one of {}", excerpt_long(options)),
+        Kind::Constant { expected_value } => {
+            format!("found {found}, expected {}", excerpt_long(expected_value))
+        }
+        Kind::Pattern { pattern } => format!("found {found}, expected a string that matches `{pattern}`"),
+        Kind::Format { format } => format!("found {found}, expected the format `{format}`"),
+        Kind::MinLength { limit } => format!("found {found}, expected at least {limit} characters"),
+        Kind::MaxLength { limit } => format!("found {found}, expected at most {limit} characters"),
+        Kind::Minimum { limit } => format!("found {found}, expected at least {limit}"),
+        Kind::Maximum { limit } => format!("found {found}, expected at most {limit}"),
+        Kind::ExclusiveMinimum { limit } => format!("found {found}, expected more than {limit}"),
+        Kind::ExclusiveMaximum { limit } => format!("found {found}, expected less than {limit}"),
+        Kind::MinItems { limit } => {
+            format!("found {}, expected at least {limit} elements", counted(instance))
+        }
+        Kind::MaxItems { limit } => format!("found {}, expected at most {limit} elements", counted(instance)),
+        Kind::MinProperties { limit } => {
+            format!("found {}, expected at least {limit} keys", counted(instance))
+        }
+        Kind::MaxProperties { limit } => {
+            format!("found {}, expected at most {limit} keys", counted(instance))
+        }
+        Kind::FalseSchema => format!("found {found}, expected no value here"),
+        Kind::OneOfNotValid { .. } => {
+            format!("found {found}, expected one of the forms that the schema lists")
+        }
+        Kind::AnyOf { .. } => format!("found {found}, expected any of the forms that the schema lists"),
+        Kind::OneOfMultipleValid { .. } => {
+            format!("found {found}, expected exactly one of the schema's forms")
+        }
+        Kind::Not { .. } => format!("found {found}, expected anything but what `not` describes"),
+        _ => excerpt(&error.masked_with(&found).to_string()),
+    }
+}
+
+fn keys(names: &[String]) -> &'static str {
+    if names.len() == 1 { "key" } else { "keys" }
+}
+
+fn article(name: &str) -> String {
+    match name {
+        "null" => name.to_owned(),
+        "integer" | "object" | "array" => format!("an {name}"),
+        _ => format!("a {name}"),
+    }
+}
+
+fn counted(value: &Value) -> String {
+    match value {
+        Value::Array(elements) => format!("{} elements", elements.len()),
+        Value::Object(members) => format!("{} keys", members.len()),
+        other => found(other),
+    }
+}
+
+/// A short name of a value.
+fn found(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => format!("the number {}", excerpt(&number.to_string())),
+        Value::String(text) if text.is_empty() => "an empty string".to_owned(),
+        Value::String(text) => format!("the string \"{}\"", excerpt(text)),
+        Value::Array(elements) if elements.is_empty() => "an empty array".to_owned(),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(members) if members.is_empty() => "an empty object".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+/// A value of a schema, as JSON.
+fn excerpt_long(value: &Value) -> String {
+    match value {
+        Value::Array(elements) => elements.iter().map(excerpt_long).collect::<Vec<_>>().join(", "),
+        scalar => excerpt(&scalar.to_string()),
+    }
+}

@@ -1,0 +1,227 @@
+//! Reads TOML values, and says what was expected where they are something else.
+
+use super::fault::{Faults, Span};
+use super::nearest;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use toml::de::{DeTable, DeValue};
+
+/// A table: which one, and what is in it.
+pub struct Table<'a> {
+    /// Where faults are collected.
+    pub faults: &'a Faults<'a>,
+    /// What messages call it.
+    title: String,
+    /// Where it is in the file.
+    pub span: Span,
+    /// Its entries.
+    pub entries: &'a DeTable<'a>,
+}
+
+/// A value: under which key, and where.
+#[derive(Clone)]
+pub struct Value<'a> {
+    /// Where faults are collected.
+    pub faults: &'a Faults<'a>,
+    /// What messages call it.
+    title: String,
+    /// Where it is in the file.
+    pub span: Span,
+    /// The value itself.
+    pub inner: &'a DeValue<'a>,
+}
+
+/// A string and where it is.
+#[derive(Debug, Clone)]
+pub struct Text {
+    pub text: String,
+    pub span: Span,
+}
+
+/// Time limits are below this, so that they can be added to any instant.
+const LONGEST: Duration = Duration::from_secs(86_400);
+
+impl<'a> Table<'a> {
+    /// The table with these entries at `span`, which messages call `title`.
+    pub fn new(
+        faults: &'a Faults<'a>,
+        title: impl Into<String>,
+        span: Span,
+        entries: &'a DeTable<'a>,
+    ) -> Self {
+        Self { faults, title: title.into(), span, entries }
+    }
+
+    /// Notes every key that is not among `keys`.
+    pub fn allow(&self, keys: &[&str]) {
+        for key in self.entries.keys() {
+            let name: &str = key.get_ref();
+            if !keys.contains(&name) {
+                let near = suggestion(name, keys.iter().copied());
+                self.faults.add(&key.span(), format!("unknown key `{name}` in {}; {near}", self.title));
+            }
+        }
+    }
+
+    /// The value of `key`.
+    pub fn get(&self, key: &str) -> Option<Value<'a>> {
+        let value = self.entries.get(key)?;
+        let title = format!("`{key}`");
+        Some(Value { faults: self.faults, title, span: value.span(), inner: value.get_ref() })
+    }
+
+    /// The value of `key`; noted if it is not there.
+    pub fn require(&self, key: &str, expected: &str) -> Option<Value<'a>> {
+        let value = self.get(key);
+        if value.is_none() {
+            self.faults.add(&self.span, format!("{} has no `{key}`; expected {expected}", self.title));
+        }
+        value
+    }
+}
+
+impl<'a> Value<'a> {
+    /// Notes that this should be something else.
+    pub fn wrong<T>(&self, expected: &str) -> Option<T> {
+        let kind = match self.inner {
+            DeValue::Array(_) | DeValue::Integer(_) => format!("an {}", self.inner.type_str()),
+            DeValue::Datetime(_) => "a date or time".to_owned(),
+            _ => format!("a {}", self.inner.type_str()),
+        };
+        self.fault(&format!("{} is {kind}; expected {expected}", self.title))
+    }
+
+    /// Notes a fault of this value, in these words.
+    pub fn fault<T>(&self, message: &str) -> Option<T> {
+        self.faults.add(&self.span, message);
+        None
+    }
+
+    /// The string; notes a fault if it is something else.
+    pub fn string(&self, expected: &str) -> Option<Text> {
+        match self.inner.as_str() {
+            Some(text) => Some(Text { text: text.to_owned(), span: self.span.clone() }),
+            None => self.wrong(expected),
+        }
+    }
+
+    /// The truth value; notes a fault if it is something else.
+    pub fn boolean(&self) -> Option<bool> {
+        self.inner.as_bool().or_else(|| self.wrong("`true` or `false`"))
+    }
+
+    /// The table, which messages call `title`; notes a fault if it is something else.
+    pub fn table(&self, title: &str, expected: &str) -> Option<Table<'a>> {
+        match self.inner.as_table() {
+            Some(entries) => Some(Table::new(self.faults, title, self.span.clone(), entries)),
+            None => self.wrong(expected),
+        }
+    }
+
+    /// The elements, if it is an array.
+    pub fn elements(&self, expected: &str) -> Option<Vec<Self>> {
+        let Some(array) = self.inner.as_array() else { return self.wrong(expected) };
+        let element = |(nth, value): (usize, &'a toml::Spanned<DeValue<'a>>)| Self {
+            faults: self.faults,
+            title: format!("element {} of {}", nth + 1, self.title),
+            span: value.span(),
+            inner: value.get_ref(),
+        };
+        Some(array.iter().enumerate().map(element).collect())
+    }
+
+    /// Arguments of a program: an array of strings without NUL.
+    pub fn arguments(&self) -> Option<Vec<Text>> {
+        let elements = self.elements("an array of strings, an argument each")?;
+        let read: Vec<Option<Text>> = elements
+            .iter()
+            .map(|element| {
+                let text = element.string("a string")?;
+                if text.text.contains('\0') {
+                    element.fault("an argument can hold no NUL")
+                } else {
+                    Some(text)
+                }
+            })
+            .collect();
+        read.into_iter().collect()
+    }
+
+    /// An integer from 0 to 255.
+    pub fn exit_code(&self) -> Option<i32> {
+        const EXPECTED: &str = "an exit code from 0 to 255";
+        let DeValue::Integer(integer) = self.inner else { return self.wrong(EXPECTED) };
+        match u8::from_str_radix(integer.as_str(), integer.radix()) {
+            Ok(code) => Some(code.into()),
+            Err(_) => self.fault(&format!("{} is {integer}; expected {EXPECTED}", self.title)),
+        }
+    }
+
+    /// A number of seconds above 0.
+    pub fn seconds(&self) -> Option<Duration> {
+        const EXPECTED: &str = "a number of seconds above 0 and at most 86400";
+        let (text, seconds) = match self.inner {
+            DeValue::Integer(integer) => {
+                let whole = u64::from_str_radix(integer.as_str(), integer.radix());
+                (integer.to_string(), whole.ok().map(Duration::from_secs))
+            }
+            DeValue::Float(float) => {
+                let parsed = float.as_str().parse().ok();
+                (float.to_string(), parsed.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()))
+            }
+            _ => return self.wrong(EXPECTED),
+        };
+        match seconds {
+            Some(time) if !time.is_zero() && time <= LONGEST => Some(time),
+            _ => self.fault(&format!("{} is {text}; expected {EXPECTED}", self.title)),
+        }
+    }
+
+    /// One of a few words.
+    pub fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Option<T> {
+        let names: Vec<String> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+        let expected = names.join(" or ");
+        let text = self.string(&expected)?.text;
+        match choices.iter().find(|(name, _)| *name == text) {
+            Some((_, value)) => Some(*value),
+            None => self.fault(&format!("{} is {text:?}; expected {expected}", self.title)),
+        }
+    }
+
+    /// Environment variables: a table of strings.
+    pub fn variables(&self) -> Option<BTreeMap<String, String>> {
+        let table = self.table(&self.title, "a table of strings, as in { KEY = \"value\" }")?;
+        let mut variables = BTreeMap::new();
+        for key in table.entries.keys() {
+            let name: &str = key.get_ref();
+            variable_name(self.faults, name, &key.span());
+            let value = table.get(name).and_then(|value| Some((value.clone(), value.string("a string")?)));
+            if let Some((value, text)) = value {
+                if text.text.contains('\0') {
+                    value.fault::<()>("the value of a variable can hold no NUL");
+                }
+                variables.insert(name.to_owned(), text.text);
+            }
+        }
+        Some(variables)
+    }
+}
+
+/// Notes a name that no environment variable can have.
+pub fn variable_name(faults: &Faults<'_>, name: &str, span: &Span) {
+    if name.is_empty() || name.contains(['=', '\0']) {
+        faults
+            .add(span, format!("{name:?} cannot be the name of a variable: it is empty or holds `=` or NUL"));
+    }
+}
+
+/// What to say after an unknown name: the one that was probably meant, else all of them.
+pub fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str> + Clone) -> String {
+    match nearest(word, names.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let all: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+            if all.is_empty() { "there are none".to_owned() } else { format!("expected {}", all.join(", ")) }
+        }
+    }
+}

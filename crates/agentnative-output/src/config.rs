@@ -1,0 +1,100 @@
+//! How this program's own output looks, decided once at the start.
+
+use agentnative_contract::OutputFormat;
+use std::ffi::OsStr;
+use std::io::IsTerminal;
+
+/// Line width where standard output is no terminal.
+pub const DEFAULT_WIDTH: usize = 100;
+/// Narrower terminals are written to as if they had this width.
+const MIN_WIDTH: usize = 40;
+
+/// The `--color` flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless the environment says otherwise.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The environment variables that decide about colour.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ColorEnv<'a> {
+    /// `NO_COLOR`: not empty means no.
+    pub no_color: Option<&'a OsStr>,
+    /// `CLICOLOR_FORCE`: neither empty nor `0` means yes.
+    pub clicolor_force: Option<&'a OsStr>,
+    /// `TERM`: `dumb` means no.
+    pub term: Option<&'a OsStr>,
+}
+
+/// Whether to colour a stream: flag, else `NO_COLOR`, else `CLICOLOR_FORCE`, else `TERM=dumb`, else
+/// whether the stream is a terminal.
+pub fn use_color(flag: ColorChoice, env: ColorEnv<'_>, terminal: bool) -> bool {
+    let set = |value: Option<&OsStr>| value.is_some_and(|value| !value.is_empty());
+    match flag {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if set(env.no_color) => false,
+        ColorChoice::Auto if set(env.clicolor_force) && env.clicolor_force != Some(OsStr::new("0")) => true,
+        ColorChoice::Auto => terminal && env.term != Some(OsStr::new("dumb")),
+    }
+}
+
+/// How output looks; threaded through everything that writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutputConfig {
+    /// For people or for programs.
+    pub format: OutputFormat,
+    /// Colour on standard output; never in a JSON mode.
+    pub use_color: bool,
+    /// Colour on standard error; never in a JSON mode.
+    pub color_err: bool,
+    /// Only problems and the summary; no diagnostics.
+    pub quiet: bool,
+    /// Draw progress on standard error.
+    pub progress: bool,
+    /// Columns to wrap text at.
+    pub width: usize,
+}
+
+impl OutputConfig {
+    /// No colour, no progress, default width: the same on every machine.
+    pub const fn plain(format: OutputFormat) -> Self {
+        Self {
+            format,
+            use_color: false,
+            color_err: false,
+            quiet: false,
+            progress: false,
+            width: DEFAULT_WIDTH,
+        }
+    }
+
+    /// What the flags ask for, on the streams and in the environment of this process.
+    #[expect(clippy::disallowed_methods, reason = "looks at the streams; writes nothing")]
+    pub fn detect(format: OutputFormat, color: ColorChoice, quiet: bool) -> Self {
+        let var = |name| std::env::var_os(name);
+        let (no_color, force, term) = (var("NO_COLOR"), var("CLICOLOR_FORCE"), var("TERM"));
+        let env = ColorEnv {
+            no_color: no_color.as_deref(),
+            clicolor_force: force.as_deref(),
+            term: term.as_deref(),
+        };
+        let (out, err) = (std::io::stdout(), std::io::stderr());
+        let text = format == OutputFormat::Text;
+        let columns = rustix::termios::tcgetwinsize(&out).map_or(0, |size| usize::from(size.ws_col));
+        Self {
+            format,
+            use_color: text && use_color(color, env, out.is_terminal()),
+            color_err: text && use_color(color, env, err.is_terminal()),
+            quiet,
+            progress: text && !quiet && err.is_terminal() && env.term != Some(OsStr::new("dumb")),
+            width: if columns == 0 { DEFAULT_WIDTH } else { columns.max(MIN_WIDTH) },
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The shapes that every subcommand's JSON shares: the envelope and the error object.
+
+use agentnative_contract::error::{Error, ErrorKind, Issue};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::os::unix::ffi::OsStrExt as _;
+use strict_json::sanitize::lossless;
+
+/// The one document of `--output json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Envelope<T> {
+    /// The command did what it was asked for and found nothing against it.
+    pub ok: bool,
+    /// The subcommand, such as `check` or `contract list`.
+    pub command: String,
+    /// What the subcommand gives.
+    pub data: T,
+}
+
+/// The one line on standard error of a failed command in a JSON mode.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorObject {
+    /// The kind in words, such as "configuration error".
+    pub error: String,
+    /// The kind as a stable name: `general`, `usage`, `auth` or `config`.
+    pub kind: String,
+    /// One line: what went wrong.
+    pub message: String,
+    /// The single problems behind it.
+    pub issues: Vec<ErrorIssue>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hint: Option<String>,
+}
+
+/// One problem of an [`ErrorObject`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorIssue {
+    /// The file it is in; bytes of its name that are not UTF-8 are spelt `\xNN`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub file: Option<String>,
+    /// 1-based line, when it is not about the whole file.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub line: Option<usize>,
+    /// 1-based column in characters, when it is not about the whole file.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub column: Option<usize>,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl From<&Error> for ErrorObject {
+    fn from(error: &Error) -> Self {
+        let words = match error.kind {
+            ErrorKind::General => "general error",
+            ErrorKind::Usage => "usage error",
+            ErrorKind::Auth => "authentication or permission error",
+            ErrorKind::Config => "configuration error",
+        };
+        Self {
+            error: words.to_owned(),
+            kind: error.kind.name().to_owned(),
+            message: error.message.clone(),
+            issues: error.issues.iter().map(ErrorIssue::from).collect(),
+            hint: error.hint.clone(),
+        }
+    }
+}
+
+impl From<&Issue> for ErrorIssue {
+    fn from(issue: &Issue) -> Self {
+        let place = issue.place.as_ref();
+        let position = place.filter(|place| place.line > 0);
+        Self {
+            file: place.map(|place| lossless(place.file.as_os_str().as_bytes()).into_owned()),
+            line: position.map(|place| place.line),
+            column: position.map(|place| place.column),
+            message: issue.message.clone(),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! JSON that is safe to look at: what a terminal may never be sent is `\u`-escaped, so nothing is
+//! lost.
+
+use agentnative_contract::error::{Error, Result};
+use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter, Serializer};
+use std::io::{self, Write};
+use strict_json::sanitize::{command_starts, is_unsafe};
+
+/// One line of JSON without a line feed.
+///
+/// # Errors
+/// When `value` has a map whose keys are no strings, or its own serialisation fails.
+pub fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String> {
+    let mut out = Vec::new();
+    value
+        .serialize(&mut Serializer::with_formatter(&mut out, SafeFormatter))
+        .map_err(|error| Error::general(format!("cannot write as JSON: {error}")))?;
+    Ok(String::from_utf8(out).expect("the serializer writes whole characters"))
+}
+
+/// JSON over lines for people to read, with a line feed at its end. Between its strings there is nothing
+/// to escape.
+///
+/// # Errors
+/// As [`to_string`].
+pub fn pretty<T: Serialize + ?Sized>(value: &T) -> Result<String> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Error::general(format!("cannot write as JSON: {error}")))?;
+    let mut out = Vec::new();
+    for line in text.lines() {
+        // Writing to memory cannot fail.
+        let _ = SafeFormatter.write_string_fragment(&mut out, line);
+        out.push(b'\n');
+    }
+    Ok(String::from_utf8(out).expect("only whole characters are written"))
+}
+
+/// Compact JSON with [`is_unsafe`] characters and CI commands escaped.
+struct SafeFormatter;
+
+impl Formatter for SafeFormatter {
+    fn write_string_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
+        let mut hashes = command_starts(text).filter(|at| text[*at..].starts_with('#')).peekable();
+        let mut done = 0;
+        for (at, c) in text.char_indices() {
+            if hashes.next_if_eq(&at).is_none() && !is_unsafe(c) {
+                continue;
+            }
+            CompactFormatter.write_string_fragment(writer, &text[done..at])?;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
+            done = at + c.len_utf8();
+        }
+        CompactFormatter.write_string_fragment(writer, &text[done..])
+    }
+}

@@ -1,0 +1,235 @@
+//! Building blocks of text output: colours, wrapping, aligned tables.
+
+use super::OutputConfig;
+use owo_colors::{OwoColorize as _, Style};
+use strict_json::sanitize;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// Narrowest last column of a table that is still wrapped beside the others.
+const MIN_LAST_COLUMN: usize = 24;
+/// Spaces between two columns.
+const GAP: usize = 2;
+/// A tab is drawn as this many spaces.
+const TAB: &str = "    ";
+
+/// What a piece of text means; its colour follows. The words alone must be enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tone {
+    /// No colour.
+    #[default]
+    Plain,
+    /// A heading or a name.
+    Strong,
+    /// Of less interest.
+    Dim,
+    /// Something holds.
+    Good,
+    /// Something must be mended.
+    Bad,
+    /// Something should be mended.
+    Warn,
+    /// Something is open.
+    Open,
+}
+
+impl Tone {
+    /// `text` in the colour of the tone, when `color` is set.
+    pub fn paint(self, text: &str, color: bool) -> String {
+        let style = match self {
+            Self::Plain => return text.to_owned(),
+            Self::Strong => Style::new().bold(),
+            Self::Dim => Style::new().dimmed(),
+            Self::Good => Style::new().green(),
+            Self::Bad => Style::new().red().bold(),
+            Self::Warn => Style::new().yellow(),
+            Self::Open => Style::new().cyan(),
+        };
+        if color && !text.is_empty() { text.style(style).to_string() } else { text.to_owned() }
+    }
+}
+
+/// One cell of a table, or one piece of a line: safe text and its tone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    text: String,
+    tone: Tone,
+}
+
+impl Cell {
+    /// A cell; `text` passes the sanitiser and is one line.
+    pub fn new(tone: Tone, text: impl AsRef<[u8]>) -> Self {
+        Self { text: sanitize::line(text), tone }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::new(Tone::Plain, text)
+    }
+}
+
+/// Text output under construction. All that is added passes the sanitiser.
+#[derive(Debug)]
+pub struct Page {
+    out: String,
+    color: bool,
+    width: usize,
+}
+
+impl Page {
+    /// An empty page for standard output.
+    pub const fn new(config: &OutputConfig) -> Self {
+        Self { out: String::new(), color: config.use_color, width: config.width }
+    }
+
+    /// The columns that there are.
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The rendered text, ready for [`super::Output::text`].
+    pub fn finish(self) -> String {
+        self.out
+    }
+
+    /// An empty line, unless the page is empty or ends in one.
+    pub fn blank(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    /// A heading after an empty line.
+    pub fn heading(&mut self, text: &str) {
+        self.blank();
+        self.line(0, &[Cell::new(Tone::Strong, text)]);
+    }
+
+    /// One line of cells, put together without gaps and never wrapped.
+    pub fn line(&mut self, indent: usize, cells: &[Cell]) {
+        let start = self.out.len();
+        self.out.push_str(&" ".repeat(indent));
+        for cell in cells {
+            self.out.push_str(&cell.tone.paint(&cell.text, self.color));
+        }
+        self.end_line(start);
+    }
+
+    /// Wrapped text. Its line feeds stay; lines that begin with white space are kept as they are.
+    pub fn paragraph(&mut self, indent: usize, text: impl AsRef<[u8]>) {
+        self.labelled(indent, &Cell::from(""), text);
+    }
+
+    /// Wrapped text after a label such as `help: `; the following lines stand under its first word.
+    pub fn labelled(&mut self, indent: usize, label: &Cell, text: impl AsRef<[u8]>) {
+        let hang = " ".repeat(label.text.width());
+        self.hanging(indent, std::slice::from_ref(label), &[Cell::from(hang.as_str())], text);
+    }
+
+    /// Wrapped text whose first line comes after `first` and the others after `others`, which is of
+    /// the same width.
+    pub fn hanging(&mut self, indent: usize, first: &[Cell], others: &[Cell], text: impl AsRef<[u8]>) {
+        let lead = indent + first.iter().map(|cell| cell.text.width()).sum::<usize>();
+        let text = sanitize::text(text).replace('\t', TAB);
+        let lines = wrap(text.trim_end(), self.width.saturating_sub(lead).max(MIN_LAST_COLUMN));
+        for (nth, line) in lines.iter().enumerate() {
+            let start = self.out.len();
+            self.out.push_str(&" ".repeat(indent));
+            for cell in if nth == 0 { first } else { others } {
+                self.out.push_str(&cell.tone.paint(&cell.text, self.color));
+            }
+            self.out.push_str(line);
+            self.end_line(start);
+        }
+    }
+
+    /// Text as it stands, such as an example; tabs are drawn as spaces.
+    pub fn block(&mut self, indent: usize, text: impl AsRef<[u8]>) {
+        for line in sanitize::text(text).replace('\t', TAB).lines() {
+            let start = self.out.len();
+            self.out.push_str(&" ".repeat(indent));
+            self.out.push_str(line);
+            self.end_line(start);
+        }
+    }
+
+    /// Rows in aligned columns. The last column wraps, beside the others or, where there is too
+    /// little room, under them.
+    pub fn table(&mut self, indent: usize, rows: &[Vec<Cell>]) {
+        let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+        let mut widths = vec![0; columns];
+        for row in rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = cell.text.width().max(*width);
+            }
+        }
+        let lead = |columns: usize| indent + widths.iter().take(columns).map(|w| w + GAP).sum::<usize>();
+        for row in rows {
+            let Some((last, others)) = row.split_last() else { continue };
+            let start = self.out.len();
+            self.out.push_str(&" ".repeat(indent));
+            for (cell, width) in others.iter().zip(&widths) {
+                self.out.push_str(&cell.tone.paint(&cell.text, self.color));
+                self.out.push_str(&" ".repeat(width - cell.text.width() + GAP));
+            }
+            let mut hang = lead(others.len());
+            let mut room = self.width.saturating_sub(hang);
+            if room < MIN_LAST_COLUMN && last.text.width() > room {
+                self.end_line(start);
+                hang = indent + 2 * GAP;
+                room = self.width.saturating_sub(hang).max(MIN_LAST_COLUMN);
+                self.out.push_str(&" ".repeat(hang));
+            }
+            for (nth, line) in wrap(&last.text, room).iter().enumerate() {
+                if nth > 0 {
+                    self.out.push_str(&" ".repeat(hang));
+                }
+                self.out.push_str(&last.tone.paint(line, self.color));
+                self.end_line(start);
+            }
+        }
+    }
+
+    /// Ends the line that began at byte `start`, without white space at its end.
+    fn end_line(&mut self, start: usize) {
+        let kept = self.out[start..].trim_end_matches(' ').len();
+        self.out.truncate(start + kept);
+        self.out.push('\n');
+    }
+}
+
+/// The lines of `text` in at most `width` columns; a longer word is a line of its own. There is at
+/// least one line. What follows in an item of a list stands under its first word.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        if line.starts_with(' ') || line.width() <= width {
+            lines.push(line.to_owned());
+            continue;
+        }
+        let hang = if line.starts_with("- ") { "  " } else { "" };
+        let mut current = String::new();
+        for word in line.split_whitespace() {
+            if current.trim_start().is_empty() {
+                current.push_str(word);
+            } else if current.width() + 1 + word.width() > width {
+                lines.push(std::mem::replace(&mut current, format!("{hang}{word}")));
+            } else {
+                current.push(' ');
+                current.push_str(word);
+            }
+        }
+        lines.push(current);
+    }
+    lines
+}
+
+/// Columns that one character takes.
+pub fn columns(c: char) -> usize {
+    if c == '\t' { TAB.len() } else { c.width().unwrap_or(0) }
+}
+
+/// `text` as it is drawn, tabs as spaces.
+pub fn expand_tabs(text: &str) -> String {
+    text.replace('\t', TAB)
+}

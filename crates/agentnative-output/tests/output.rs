@@ -1,0 +1,307 @@
+//! Writing: who gets what on which stream, colour, JSON that is safe to look at, broken sinks.
+
+use agentnative_contract::error::{Error, Issue, Place};
+use agentnative_output::{Cell, ColorChoice, ColorEnv, Output, OutputConfig, OutputFormat, Page, Tone};
+use agentnative_output::{to_string, use_color};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use strict_json::sanitize::is_unsafe;
+
+/// What `act` writes to standard output and to standard error.
+fn written(config: OutputConfig, act: impl FnOnce(&mut Output<&mut Vec<u8>, &mut Vec<u8>>)) -> [String; 2] {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    act(&mut Output::with(config, &mut out, &mut err));
+    [out, err].map(|bytes| String::from_utf8(bytes).unwrap())
+}
+
+const TEXT: OutputConfig = OutputConfig::plain(OutputFormat::Text);
+const JSON: OutputConfig = OutputConfig::plain(OutputFormat::Json);
+const JSONL: OutputConfig = OutputConfig::plain(OutputFormat::Jsonl);
+
+#[test]
+fn colour_truth_table() {
+    use ColorChoice::{Always, Auto, Never};
+    for (flag, no_color, force, term, terminal, expected) in [
+        // The terminal alone decides last.
+        (Auto, None, None, None, true, true),
+        (Auto, None, None, None, false, false),
+        (Auto, None, None, Some("xterm"), true, true),
+        (Auto, None, None, Some("xterm"), false, false),
+        // TERM=dumb beats the terminal.
+        (Auto, None, None, Some("dumb"), true, false),
+        (Auto, None, None, Some("dumb"), false, false),
+        // CLICOLOR_FORCE beats both; empty and 0 mean nothing.
+        (Auto, None, Some("1"), Some("dumb"), false, true),
+        (Auto, None, Some("1"), None, false, true),
+        (Auto, None, Some("yes"), None, true, true),
+        (Auto, None, Some("0"), None, false, false),
+        (Auto, None, Some("0"), None, true, true),
+        (Auto, None, Some("0"), Some("dumb"), true, false),
+        (Auto, None, Some(""), None, false, false),
+        (Auto, None, Some(""), None, true, true),
+        // NO_COLOR beats all of these, whatever its value; empty means nothing.
+        (Auto, Some("1"), None, None, true, false),
+        (Auto, Some("0"), None, None, true, false),
+        (Auto, Some("1"), Some("1"), None, true, false),
+        (Auto, Some(""), None, None, true, true),
+        (Auto, Some(""), Some("1"), None, false, true),
+        // The flag beats everything.
+        (Always, Some("1"), None, Some("dumb"), false, true),
+        (Always, None, None, None, false, true),
+        (Never, None, Some("1"), None, true, false),
+        (Never, None, None, Some("xterm"), true, false),
+    ] {
+        let env = ColorEnv {
+            no_color: no_color.map(OsStr::new),
+            clicolor_force: force.map(OsStr::new),
+            term: term.map(OsStr::new),
+        };
+        assert_eq!(use_color(flag, env, terminal), expected, "{flag:?} {env:?} {terminal}");
+    }
+}
+
+#[test]
+fn json_modes_are_never_coloured_nor_progress_drawn() {
+    for format in [OutputFormat::Json, OutputFormat::Jsonl] {
+        let config = OutputConfig::detect(format, ColorChoice::Always, false);
+        assert!(!config.use_color && !config.color_err && !config.progress);
+    }
+    let config = OutputConfig::detect(OutputFormat::Text, ColorChoice::Always, false);
+    assert!(config.use_color && config.color_err);
+}
+
+#[test]
+fn a_document_is_one_line_in_the_envelope() {
+    let [out, err] = written(JSON, |output| output.document("list", true, &["a\nb"]).unwrap());
+    assert_eq!(out, "{\"ok\":true,\"command\":\"list\",\"data\":[\"a\\nb\"]}\n");
+    assert_eq!(err, "");
+}
+
+#[test]
+fn records_are_flushed_one_by_one() {
+    #[derive(Default)]
+    struct Sink {
+        pending: Vec<u8>,
+        flushed: Vec<Vec<u8>>,
+    }
+    impl Write for &mut Sink {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.pending.extend(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            let pending = std::mem::take(&mut self.pending);
+            self.flushed.push(pending);
+            Ok(())
+        }
+    }
+    let mut sink = Sink::default();
+    let mut output = Output::with(JSONL, &mut sink, io::sink());
+    output.record(&json!({"n": 1})).unwrap();
+    output.record(&json!({"n": 2})).unwrap();
+    assert_eq!(sink.flushed, [b"{\"n\":1}\n", b"{\"n\":2}\n"]);
+}
+
+fn bad_config() -> Error {
+    let issue = |file: &str, line, column, message: &str| Issue {
+        place: Some(Place { file: file.into(), line, column }),
+        message: message.into(),
+    };
+    Error::config("agentnative.toml has 3 errors")
+        .issues(vec![
+            issue("agentnative.toml", 3, 14, "unknown key `frmat`; expected `formats`"),
+            issue("schemas/\u{1b}[2Jx.json", 0, 0, "no such file"),
+            Issue { place: None, message: "no target\n::error::x".into() },
+        ])
+        .hint("run agentnative init")
+}
+
+#[test]
+fn an_error_in_text_mode_is_plain_lines_on_stderr() {
+    let [out, err] = written(TEXT, |output| output.error(&bad_config()));
+    assert_eq!(out, "");
+    assert_eq!(
+        err,
+        "error: agentnative.toml has 3 errors\n\
+         \x20 agentnative.toml:3:14: unknown key `frmat`; expected `formats`\n\
+         \x20 schemas/\\x1b[2Jx.json: no such file\n\
+         \x20 no target\\x0a::error::x\n\
+         hint: run agentnative init\n"
+    );
+}
+
+#[test]
+fn an_error_in_a_json_mode_is_one_line_on_stderr() {
+    for config in [JSON, JSONL] {
+        let [out, err] = written(config, |output| output.error(&bad_config()));
+        assert_eq!(out, "");
+        assert_eq!(err.matches('\n').count(), 1);
+        assert!(!err.contains('\x1b'));
+        assert_eq!(
+            serde_json::from_str::<Value>(&err).unwrap(),
+            json!({
+                "error": "configuration error",
+                "kind": "config",
+                "message": "agentnative.toml has 3 errors",
+                "issues": [
+                    {"file": "agentnative.toml", "line": 3, "column": 14,
+                     "message": "unknown key `frmat`; expected `formats`"},
+                    {"file": "schemas/\u{1b}[2Jx.json", "message": "no such file"},
+                    {"message": "no target\n::error::x"},
+                ],
+                "hint": "run agentnative init",
+            })
+        );
+    }
+    let [_, err] = written(JSON, |output| output.error(&Error::usage("no")));
+    assert_eq!(err, "{\"error\":\"usage error\",\"kind\":\"usage\",\"message\":\"no\",\"issues\":[]}\n");
+}
+
+#[test]
+fn diagnostics_are_for_people_who_want_them() {
+    let say = |config| written(config, |output| output.diagnostic("2 probes\x1b[2J\n::warning::x"));
+    assert_eq!(say(TEXT), ["", "2 probes\\x1b[2J\n\\x3a:warning::x\n"].map(str::to_owned));
+    assert_eq!(say(OutputConfig { quiet: true, ..TEXT }), ["", ""]);
+    assert_eq!(say(JSON), ["", ""]);
+    assert_eq!(say(JSONL), ["", ""]);
+}
+
+#[test]
+fn text_passes_the_gate() {
+    let raw = "\x1b[31mred\x1b[0m \x1b[2J\u{202e}\n::error::x";
+    let [plain, _] = written(TEXT, |output| output.text(raw).unwrap());
+    assert_eq!(plain, "\\x1b[31mred\\x1b[0m \\x1b[2J\\u{202e}\n\\x3a:error::x\n");
+    let [colored, _] = written(OutputConfig { use_color: true, ..TEXT }, |output| output.text(raw).unwrap());
+    assert_eq!(colored, "\x1b[31mred\x1b[0m \\x1b[2J\\u{202e}\n\\x3a:error::x\n");
+    let [nothing, _] = written(TEXT, |output| output.text("").unwrap());
+    assert_eq!(nothing, "");
+}
+
+#[test]
+fn progress_is_one_line_that_leaves_before_other_output() {
+    let config = OutputConfig { progress: true, width: 40, ..TEXT };
+    let [out, err] = written(config, |output| {
+        output.progress("1/9 list\x1b[2J");
+        output.progress(&"x".repeat(60));
+        output.text("done").unwrap();
+        output.diagnostic("note");
+    });
+    assert_eq!(out, "done\n");
+    let cut = "x".repeat(38) + "…";
+    assert_eq!(err, format!("\r\x1b[K1/9 list\\x1b[2J\r\x1b[K{cut}\r\x1b[Knote\n"));
+    assert_eq!(written(TEXT, |output| output.progress("1/9")), ["", ""]);
+}
+
+/// A sink whose reader has gone, or whose disk is full.
+struct Broken(io::ErrorKind, usize);
+impl Write for Broken {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        self.1 += 1;
+        Err(self.0.into())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_reader_that_has_gone_ends_output_quietly() {
+    let mut err = Vec::new();
+    let mut output = Output::with(JSONL, Broken(io::ErrorKind::BrokenPipe, 0), &mut err);
+    assert!(!output.is_closed());
+    output.record(&1).unwrap();
+    assert!(output.is_closed());
+    output.record(&2).unwrap();
+    output.text("x").unwrap();
+
+    assert_eq!(err, b"");
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_a_closed_stderr_is_none() {
+    let mut output =
+        Output::with(TEXT, Broken(io::ErrorKind::StorageFull, 0), Broken(io::ErrorKind::BrokenPipe, 0));
+    let error = output.text("x").unwrap_err();
+    assert!(error.message.starts_with("cannot write to standard output: "), "{error}");
+    assert_eq!(error.kind.exit_code(), 1);
+    output.error(&error);
+    output.diagnostic("x");
+}
+
+#[test]
+fn a_closed_pipe_of_the_system_is_quiet_too() {
+    let (reader, writer) = io::pipe().unwrap();
+    drop(reader);
+    let mut output = Output::with(JSON, writer, io::sink());
+    output.document("list", true, &vec![0; 100_000]).unwrap();
+    assert!(output.is_closed());
+}
+
+#[test]
+fn json_is_safe_to_look_at() {
+    let value = json!({"k\u{9b}": "\x1b[2J \u{7f} \u{202e} \u{feff} \u{e0041} ##[error]x ##", "z": 1.5});
+    let line = to_string(&value).unwrap();
+    assert_eq!(
+        line,
+        "{\"k\\u009b\":\"\\u001b[2J \\u007f \\u202e \\ufeff \\udb40\\udc41 \\u0023#[error]x ##\",\"z\":1.5}"
+    );
+    assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);
+}
+
+#[test]
+fn what_is_no_json_is_an_error_and_writes_nothing() {
+    let map = std::collections::BTreeMap::from([(vec![1], 2)]);
+    let [out, _] = written(JSON, |output| assert!(output.document("x", true, &map).is_err()));
+    assert_eq!(out, "");
+}
+
+#[test]
+fn tables_align_and_wrap_their_last_column() {
+    let mut page = Page::new(&OutputConfig { width: 50, ..TEXT });
+    page.heading("Checks");
+    page.table(
+        2,
+        &[
+            vec!["p2-a".into(), Cell::new(Tone::Good, "must"), "a short one".into()],
+            vec!["中文".into(), "may".into(), "words that go on until they no longer fit in a line".into()],
+        ],
+    );
+    page.paragraph(4, "One paragraph that is rather longer than the page is wide.\n  kept   as it is");
+    page.labelled(0, &"help: ".into(), "wraps under the first word, and not under the label");
+    assert_eq!(
+        page.finish(),
+        "\
+Checks
+  p2-a  must  a short one
+  中文  may   words that go on until they no
+              longer fit in a line
+    One paragraph that is rather longer than the
+    page is wide.
+      kept   as it is
+help: wraps under the first word, and not under
+      the label
+"
+    );
+}
+
+#[test]
+fn a_page_is_safe_by_construction() {
+    let mut page = Page::new(&TEXT);
+    page.line(0, &["a\x1b[2J\n".into()]);
+    page.block(2, "{\n\t\"a\": \"\u{202e}\"\n}");
+    assert_eq!(page.finish(), "a\\x1b[2J\\x0a\n  {\n      \"a\": \"\\u{202e}\"\n  }\n");
+}
+
+proptest! {
+    #[test]
+    fn json_is_safe_and_loses_nothing(text in any::<String>(), more in "[#\\[a\\x00-\\x1f\\u{7f}-\\u{9f}\\u{200b}-\\u{206f}]*") {
+        for value in [json!(text), json!({more.as_str(): [text, more]})] {
+            let line = to_string(&value).unwrap();
+            prop_assert!(!line.contains(is_unsafe));
+            prop_assert!(!line.contains("##["));
+            prop_assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What is sent.
+
+use crate::model::{Message, ToolSpec};
+use serde_json::{Value, json};
+
+/// The body of a request.
+pub(super) fn body(model: &str, messages: &[Message], tools: &[ToolSpec], stream: bool) -> Value {
+    let mut body = json!({
+        "model": model,
+        "messages": messages.iter().map(message).collect::<Vec<_>>(),
+        "stream": stream,
+    });
+    if stream {
+        body["stream_options"] = json!({"include_usage": true});
+    }
+    // An empty list is an error to some servers.
+    if !tools.is_empty() {
+        body["tools"] = tools.iter().map(tool).collect();
+    }
+    body
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    json!({"type": "function", "function": {
+        "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+    }})
+}
+
+fn message(message: &Message) -> Value {
+    match message {
+        Message::System(text) => json!({"role": "system", "content": text}),
+        Message::User { text, images } if images.is_empty() => json!({"role": "user", "content": text}),
+        Message::User { text, images } => {
+            let mut parts = vec![json!({"type": "text", "text": text})];
+            parts.extend(images.iter().map(|image| {
+                let url = format!("data:{};base64,{}", image.mime, image.base64);
+                json!({"type": "image_url", "image_url": {"url": url}})
+            }));
+            json!({"role": "user", "content": parts})
+        }
+        Message::Assistant { text, calls } => {
+            let calls: Vec<Value> = calls
+                .iter()
+                .map(|call| {
+                    let function = json!({"name": call.name, "arguments": call.arguments});
+                    json!({"id": call.id, "type": "function", "function": function})
+                })
+                .collect();
+            json!({"role": "assistant", "content": text, "tool_calls": calls})
+        }
+        Message::Tool { id, content, .. } => json!({"role": "tool", "tool_call_id": id, "content": content}),
+    }
+}

@@ -1,0 +1,205 @@
+//! The scripted provider: plays a file of turns.
+
+use crate::event::Event;
+use crate::failure::{Code, Failure, Result};
+use crate::model::{Message, Provider, ToolCall, ToolSpec, Trouble, Turn, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::Path;
+use std::time::Duration;
+
+/// A script. Each item of `turns` answers one request; the model asks for tools as the turn says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Script {
+    turns: Vec<Scripted>,
+    /// The last turn is played again and again.
+    #[serde(default)]
+    repeat: bool,
+    /// The model takes images.
+    #[serde(default = "yes")]
+    vision: bool,
+    /// The model takes tools.
+    #[serde(default = "yes")]
+    tools: bool,
+}
+
+/// One answer, or one failure.
+#[derive(Deserialize, Clone, Default)]
+#[serde(deny_unknown_fields, default)]
+struct Scripted {
+    /// How long the model thinks.
+    delay_ms: u64,
+    /// Its words, told in these pieces.
+    text: Pieces,
+    /// The tools that it asks for.
+    calls: Vec<Call>,
+    /// The tokens that it counts.
+    usage: Option<Tokens>,
+    /// It fails instead.
+    fail: Option<Fail>,
+}
+
+/// Words in pieces: a list, so that a stream can be played; or one string.
+#[derive(Deserialize, Clone, Default)]
+#[serde(from = "Value")]
+struct Pieces(Vec<String>);
+
+impl From<Value> for Pieces {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::String(text) => Self(vec![text]),
+            Value::Array(items) => Self(items.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
+            _ => Self(Vec::new()),
+        }
+    }
+}
+
+/// A tool call: `args`, or `raw` for arguments that are no JSON.
+#[derive(Deserialize, Clone)]
+#[serde(deny_unknown_fields)]
+struct Call {
+    tool: String,
+    #[serde(default)]
+    args: Value,
+    raw: Option<String>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(deny_unknown_fields)]
+struct Tokens {
+    input: u64,
+    output: u64,
+}
+
+/// A failure, in the kinds that a real provider has.
+#[derive(Deserialize, Clone)]
+#[serde(deny_unknown_fields)]
+struct Fail {
+    kind: FailKind,
+    #[serde(default)]
+    message: String,
+    /// Seconds that the provider asks to wait.
+    retry_after: Option<u64>,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum FailKind {
+    /// The key is refused.
+    Auth,
+    /// The request is wrong: no retry.
+    Request,
+    /// Too many requests.
+    RateLimit,
+    /// A defect of the server.
+    Server,
+    /// No connection.
+    Connection,
+    /// No answer in time.
+    Timeout,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Plays a script.
+pub(super) struct Player {
+    model: String,
+    script: Script,
+    at: usize,
+    calls: usize,
+}
+
+impl Player {
+    pub(super) fn open(path: &Path, model: &str) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Failure::new(
+                Code::AgentConfigError,
+                format!("cannot read the script {}: {error}", path.display()),
+            )
+        })?;
+        let script: Script = serde_json::from_str(&text).map_err(|error| {
+            Failure::new(Code::AgentConfigInvalid, format!("the script {}: {error}", path.display()))
+        })?;
+        Ok(Self { model: model.to_owned(), script, at: 0, calls: 0 })
+    }
+
+    fn next(&mut self) -> Option<Scripted> {
+        let last = self.script.turns.len().saturating_sub(1);
+        let at = if self.script.repeat { self.at.min(last) } else { self.at };
+        self.at += 1;
+        self.script.turns.get(at).cloned()
+    }
+}
+
+impl Provider for Player {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn sees_images(&self) -> bool {
+        self.script.vision
+    }
+
+    fn turn(
+        &mut self,
+        _messages: &[Message],
+        tools: &[ToolSpec],
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<Turn, Trouble> {
+        if !self.script.tools && !tools.is_empty() {
+            let message = format!("scripted/{} takes no tools", self.model);
+            return Err(Trouble::NoTools(Failure::new(Code::ToolsNotSupported, message)));
+        }
+        let Some(turn) = self.next() else {
+            let message =
+                format!("the script has {} turns, and one more was asked for", self.script.turns.len());
+            return Err(Trouble::Final(Failure::new(Code::ProviderError, message)));
+        };
+        std::thread::sleep(Duration::from_millis(turn.delay_ms));
+        if let Some(fail) = turn.fail {
+            return Err(trouble(fail));
+        }
+        for piece in turn.text.0.iter().filter(|piece| !piece.is_empty()) {
+            tell(Event::Text(piece.clone()));
+        }
+        let calls = turn.calls.into_iter().map(|call| {
+            self.calls += 1;
+            let arguments = match (call.raw, call.args) {
+                (Some(raw), _) => raw,
+                (None, Value::Null) => "{}".to_owned(),
+                (None, args) => args.to_string(),
+            };
+            ToolCall { id: format!("call_{}", self.calls), name: call.tool, arguments }
+        });
+        Ok(Turn {
+            calls: calls.collect(),
+            text: turn.text.0.concat(),
+            usage: turn.usage.map(|usage| Usage { input: usage.input, output: usage.output }),
+        })
+    }
+}
+
+fn trouble(fail: Fail) -> Trouble {
+    let (code, status, again, usual) = match fail.kind {
+        FailKind::Auth => (Code::AuthRefused, Some(401), false, "the key was refused"),
+        FailKind::Request => (Code::ProviderError, Some(400), false, "the request was refused"),
+        FailKind::RateLimit => (Code::ProviderError, Some(429), true, "too many requests"),
+        FailKind::Server => (Code::ProviderError, Some(500), true, "the server failed"),
+        FailKind::Connection => (Code::ProviderError, None, true, "no connection"),
+        FailKind::Timeout => (Code::FetchTimeout, None, true, "no answer in time"),
+    };
+    let message = if fail.message.is_empty() { usual.to_owned() } else { fail.message };
+    let failure = Failure { status, ..Failure::new(code, message) };
+    if again {
+        Trouble::Again { failure, after: fail.retry_after.map(Duration::from_secs) }
+    } else {
+        Trouble::Final(failure)
+    }
+}

@@ -1,0 +1,79 @@
+//! Writing and editing.
+
+use super::files::{MAX_BYTES, read_text};
+use super::{Given, Toolbox, io_error, object, text};
+use crate::event::{Effect, ToolCode, ToolError};
+use cap_std::fs::OpenOptions;
+use serde_json::{Map, Value, json};
+use std::io::Write as _;
+use std::path::Path;
+
+pub(super) fn write(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
+    let (path, content) = (text(arguments, "path"), text(arguments, "content"));
+    let relative = tools.relative(path)?;
+    let existed = tools.dir.symlink_metadata(&relative).is_ok();
+    // What cannot be shown as text is replaced all the same, with nothing told of its past.
+    let before = if existed {
+        read_text(tools, path, MAX_BYTES).map_or_else(|_| String::new(), |(t, _)| t)
+    } else {
+        String::new()
+    };
+    if let Some(folder) = relative.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        tools.dir.create_dir_all(folder).map_err(|error| io_error(path, &error))?;
+    }
+    put(tools, path, &relative, content)?;
+    let result = json!({"path": path, "bytes": content.len(), "created": !existed});
+    Ok((object(result), Some(changed(path, before, content.to_owned()))))
+}
+
+pub(super) fn edit(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
+    let (path, old, new) = (text(arguments, "path"), text(arguments, "old"), text(arguments, "new"));
+    let relative = tools.relative(path)?;
+    let (before, truncated) = read_text(tools, path, MAX_BYTES)?;
+    if truncated {
+        return Err(ToolError::execution(format!("{path} is larger than {MAX_BYTES} bytes")));
+    }
+    let count = before.match_indices(old).count();
+    if count != 1 {
+        let message = match count {
+            0 => format!("the old text is not in {path}"),
+            _ => format!("the old text stands {count} times in {path}: expected once"),
+        };
+        return Err(ToolError::new(ToolCode::Conflict, message));
+    }
+    let after = before.replacen(old, new, 1);
+    put(tools, path, &relative, &after)?;
+    Ok((object(json!({"path": path, "bytes": after.len()})), Some(changed(path, before, after))))
+}
+
+/// Writes beside the file and renames, so that nobody ever sees half of it, and a link is replaced,
+/// not followed.
+fn put(tools: &Toolbox, path: &str, relative: &Path, content: &str) -> Result<(), ToolError> {
+    let fail = |error: std::io::Error| io_error(path, &error);
+    let Some(name) = relative.file_name() else {
+        return Err(ToolError::execution(format!("{path} names no file")));
+    };
+    if tools.dir.symlink_metadata(relative).is_ok_and(|meta| !meta.is_file() && !meta.is_symlink()) {
+        return Err(ToolError::execution(format!("{path} is no regular file")));
+    }
+    let beside =
+        relative.with_file_name(format!(".{}.{:08x}", name.display(), crate::clock::fresh() & 0xffff_ffff));
+    let mode = tools.dir.metadata(relative).ok().map(|meta| meta.permissions());
+    let written = (|| {
+        let mut file = tools.dir.open_with(&beside, OpenOptions::new().write(true).create_new(true))?;
+        file.write_all(content.as_bytes())?;
+        if let Some(mode) = mode {
+            file.set_permissions(mode)?;
+        }
+        tools.dir.rename(&beside, &tools.dir, relative)
+    })();
+    if written.is_err() {
+        // It may not even have been made.
+        let _ = tools.dir.remove_file(&beside);
+    }
+    written.map_err(fail)
+}
+
+fn changed(path: &str, before: String, after: String) -> Effect {
+    Effect::FileChanged { path: path.to_owned(), before, after }
+}

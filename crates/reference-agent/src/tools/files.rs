@@ -1,0 +1,95 @@
+//! Listing and reading.
+
+use super::{Given, Toolbox, io_error, object, text};
+use crate::event::{ToolCode, ToolError};
+use cap_std::fs::{File, OpenOptions, OpenOptionsExt as _};
+use serde_json::{Map, Value, json};
+use std::io::Read as _;
+use std::path::Path;
+
+/// Most names of a listing.
+const MAX_NAMES: usize = 1_000;
+/// Most bytes of a file that the model gets.
+pub(super) const MAX_BYTES: u64 = 256 * 1024;
+
+pub(super) fn list(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
+    let path = arguments.get("path").and_then(Value::as_str).unwrap_or(".");
+    let hidden = arguments.get("hidden").and_then(Value::as_bool).unwrap_or(false);
+    let entries = tools.dir.read_dir(tools.relative(path)?).map_err(|error| io_error(path, &error))?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| io_error(path, &error))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') && !hidden {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            Ok(kind) if kind.is_dir() => "directory",
+            Ok(kind) if kind.is_symlink() => "symlink",
+            Ok(kind) if kind.is_file() => "file",
+            _ => "other",
+        };
+        names.push((name, kind));
+    }
+    names.sort();
+    let truncated = names.len() > MAX_NAMES;
+    names.truncate(MAX_NAMES);
+    let entries: Vec<Value> =
+        names.into_iter().map(|(name, kind)| json!({"name": name, "type": kind})).collect();
+    Ok((object(json!({"path": path, "entries": entries, "truncated": truncated})), None))
+}
+
+pub(super) fn read(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
+    let path = text(arguments, "path");
+    let (content, truncated) = read_text(tools, path, MAX_BYTES)?;
+    Ok((object(json!({"path": path, "content": content, "truncated": truncated})), None))
+}
+
+/// Opens a regular file. Pipes and devices are refused, without waiting for anybody.
+pub(super) fn open(tools: &Toolbox, path: &str) -> Result<File, ToolError> {
+    let fail = |error: std::io::Error| io_error(path, &error);
+    let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(nonblocking);
+    let file = tools.dir.open_with(tools.relative(path)?, &options).map_err(fail)?;
+    let kind = file.metadata().map_err(fail)?.file_type();
+    if kind.is_dir() {
+        return Err(ToolError::execution(format!("{path} is a folder")));
+    }
+    if !kind.is_file() {
+        return Err(ToolError::new(ToolCode::UnsupportedFileType, format!("{path} is no regular file")));
+    }
+    Ok(file)
+}
+
+/// At most `max` bytes of a text file, and whether that is not all.
+pub(super) fn read_text(tools: &Toolbox, path: &str, max: u64) -> Result<(String, bool), ToolError> {
+    let mut bytes = Vec::new();
+    let file = open(tools, path)?;
+    file.take(max + 1).read_to_end(&mut bytes).map_err(|error| io_error(path, &error))?;
+    let truncated = bytes.len() as u64 > max;
+    bytes.truncate(max as usize);
+    let text = as_text(bytes, truncated).ok_or_else(|| {
+        let extension =
+            Path::new(path).extension().map_or_else(String::new, |e| format!(" ({})", e.display()));
+        ToolError::new(ToolCode::UnsupportedFileType, format!("{path} is no text file{extension}"))
+    })?;
+    Ok((text, truncated))
+}
+
+/// UTF-8 without NUL; of a cut text, a torn last character is left away.
+pub(super) fn as_text(bytes: Vec<u8>, truncated: bool) -> Option<String> {
+    if bytes.contains(&0) {
+        return None;
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        Err(error) if truncated && error.utf8_error().error_len().is_none() => {
+            let sound = error.utf8_error().valid_up_to();
+            let mut bytes = error.into_bytes();
+            bytes.truncate(sound);
+            String::from_utf8(bytes).ok()
+        }
+        Err(_) => None,
+    }
+}

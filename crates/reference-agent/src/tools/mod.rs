@@ -1,0 +1,216 @@
+//! The tools: what the model is told of them, and running one.
+//!
+//! All but `run_command` work inside the workspace only: it is opened once, and each path is
+//! resolved by the kernel beneath it, so neither `..`, nor a symbolic link, nor a race leads out.
+
+mod calculate;
+mod command;
+mod edit;
+mod files;
+mod search;
+mod specs;
+
+pub use command::Running;
+
+use super::clock::now_ms;
+use super::event::{Effect, Event, ToolCode, ToolError, ToolRecord};
+use super::failure::{Code, Failure};
+use super::model::{ToolCall, ToolSpec};
+use super::options::{ApprovalMode, Profile};
+use agentnative_contract::Schema;
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// What a tool gives: its result, and what it did beside.
+type Given = Result<(Map<String, Value>, Option<Effect>), ToolError>;
+
+/// One tool.
+struct Tool {
+    name: &'static str,
+    description: &'static str,
+    /// Makes the JSON Schema of the arguments.
+    parameters: fn() -> Value,
+    /// The smallest profile that has it.
+    profile: Profile,
+    /// It changes something, so it needs approval.
+    changes: bool,
+    run: fn(&Toolbox, &Map<String, Value>) -> Given,
+}
+
+/// Asks whether a tool that changes something may run: the tool and its arguments.
+pub type Approve = Box<dyn FnMut(&str, &Map<String, Value>) -> bool + Send>;
+
+/// The tools of a run.
+pub struct Toolbox {
+    dir: Dir,
+    root: PathBuf,
+    profile: Profile,
+    approval: ApprovalMode,
+    running: Running,
+}
+
+impl Toolbox {
+    /// Opens the workspace.
+    ///
+    /// # Errors
+    /// A configuration failure, when it is no folder that can be opened.
+    pub fn open(
+        workspace: &Path,
+        profile: Profile,
+        approval: ApprovalMode,
+        running: Running,
+    ) -> Result<Self, Failure> {
+        let fail = |error: std::io::Error| {
+            let message = format!("cannot open the workspace {}: {error}", workspace.display());
+            Failure::new(Code::AgentConfigError, message)
+        };
+        let root = workspace.canonicalize().map_err(fail)?;
+        let dir = Dir::open_ambient_dir(&root, ambient_authority()).map_err(fail)?;
+        Ok(Self { dir, root, profile, approval, running })
+    }
+
+    /// The workspace, absolute.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The tools of the profile, as the model is told of them.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        specs::TOOLS
+            .iter()
+            .filter(|tool| tool.profile <= self.profile)
+            .map(|tool| ToolSpec {
+                name: tool.name,
+                description: tool.description,
+                parameters: (tool.parameters)(),
+            })
+            .collect()
+    }
+
+    /// Runs what the model asks for, and tells of its start and its end. What a tool finds passes
+    /// `hide` before anybody sees it.
+    pub fn call(
+        &self,
+        call: &ToolCall,
+        hide: &dyn Fn(&str) -> String,
+        approve: &mut Approve,
+        tell: &mut dyn FnMut(Event),
+    ) -> ToolRecord {
+        let parsed = arguments(&call.arguments);
+        let input = parsed.clone().unwrap_or_default();
+        let (started, clock) = (now_ms(), Instant::now());
+        tell(Event::ToolStarted {
+            id: call.id.clone(),
+            tool: call.name.clone(),
+            input: input.clone(),
+            raw: call.arguments.clone(),
+            started,
+        });
+        let given = self.run(call, parsed, approve, tell);
+        let (outcome, effect) = match given {
+            Ok((result, effect)) => (Ok(result), effect),
+            Err(error) => (Err(error), None),
+        };
+        let mut record = ToolRecord {
+            id: call.id.clone(),
+            tool: call.name.clone(),
+            input,
+            outcome,
+            started,
+            duration: u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX),
+            effect,
+        };
+        record.hide(hide);
+        tell(Event::ToolFinished(record.clone()));
+        record
+    }
+
+    fn run(
+        &self,
+        call: &ToolCall,
+        arguments: Result<Map<String, Value>, ToolError>,
+        approve: &mut Approve,
+        tell: &mut dyn FnMut(Event),
+    ) -> Given {
+        let Some(tool) = specs::TOOLS.iter().find(|tool| tool.name == call.name) else {
+            let message = format!("Unknown tool: {}", call.name);
+            return Err(ToolError::new(ToolCode::Unknown, message));
+        };
+        let arguments = Value::Object(arguments?);
+        let schema = Schema::compile(&(tool.parameters)()).map_err(|e| ToolError::execution(e.message))?;
+        if let Some(violation) = schema.violations(&arguments).into_iter().next() {
+            let place = if violation.pointer.is_empty() { "the arguments" } else { &violation.pointer };
+            return Err(ToolError::args(format!("{place}: {}", violation.message)));
+        }
+        let Value::Object(arguments) = arguments else { return Err(ToolError::args("no JSON object")) };
+        if tool.profile > self.profile {
+            let needed = super::options::word(tool.profile);
+            return Err(ToolError::execution(format!("BLOCKED: {} needs --profile {needed}", tool.name)));
+        }
+        if tool.changes && self.approval != ApprovalMode::Auto {
+            let granted = self.approval == ApprovalMode::Ask && approve(tool.name, &arguments);
+            tell(Event::Permission { id: call.id.clone(), tool: call.name.clone(), granted });
+            if !granted {
+                let who = if self.approval == ApprovalMode::Ask {
+                    "was refused"
+                } else {
+                    "is disabled by approval mode 'never'"
+                };
+                return Err(ToolError::execution(format!("BLOCKED: {} {who}", tool.name)));
+            }
+        }
+        (tool.run)(self, &arguments)
+    }
+
+    /// A path of the model's, relative to the workspace. An absolute one must lie in it.
+    fn relative(&self, path: &str) -> Result<PathBuf, ToolError> {
+        let path = Path::new(path);
+        let inner = if path.is_absolute() {
+            path.strip_prefix(&self.root).map_err(|_| {
+                ToolError::execution(format!("{} is outside of the workspace", path.display()))
+            })?
+        } else {
+            path
+        };
+        Ok(if inner.as_os_str().is_empty() { ".".into() } else { inner.to_owned() })
+    }
+}
+
+/// The arguments as an object; none at all is an empty one.
+fn arguments(raw: &str) -> Result<Map<String, Value>, ToolError> {
+    if raw.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    match serde_json::from_str(raw) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(ToolError::args("the arguments are no JSON object")),
+        Err(error) => Err(ToolError::args(format!("the arguments are no JSON: {error}"))),
+    }
+}
+
+/// A string argument, which the schema demands.
+fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a str {
+    arguments.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// An I/O error as one of the seven codes.
+fn io_error(path: &str, error: &std::io::Error) -> ToolError {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => ToolError::new(ToolCode::NotFound, format!("{path} does not exist")),
+        std::io::ErrorKind::PermissionDenied => {
+            ToolError::execution(format!("{path} is not allowed, or leads outside of the workspace"))
+        }
+        _ => ToolError::execution(format!("{path}: {error}")),
+    }
+}
+
+/// The result of a tool, from a literal object.
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        other => Map::from_iter([("value".to_owned(), other)]),
+    }
+}

@@ -1,0 +1,86 @@
+//! Searching text files with a regular expression, in linear time.
+
+use super::files::{as_text, open};
+use super::{Given, Toolbox, io_error, object, text};
+use crate::event::{ToolCode, ToolError};
+use regex::RegexBuilder;
+use serde_json::{Map, Value, json};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+const MAX_MATCHES: usize = 200;
+const MAX_FILES: usize = 10_000;
+const MAX_DEPTH: usize = 32;
+/// Larger files are passed over.
+const MAX_BYTES: u64 = 1 << 20;
+/// Most characters of a line that is shown.
+const MAX_LINE: usize = 400;
+
+pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
+    let pattern = text(arguments, "pattern");
+    let path = arguments.get("path").and_then(Value::as_str).unwrap_or(".");
+    let regex = RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| {
+        let message = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        ToolError::new(ToolCode::InvalidPattern, message)
+    })?;
+    let start = tools.relative(path)?;
+    let meta = tools.dir.metadata(&start).map_err(|error| io_error(path, &error))?;
+    let mut files = Vec::new();
+    let mut truncated = false;
+    if meta.is_dir() {
+        truncated |= !walk(tools, &start, 0, &mut files);
+    } else {
+        files.push(start);
+    }
+    files.sort();
+    let (mut matches, mut searched) = (Vec::new(), 0);
+    for file in &files {
+        // What is gone by now, or is no text, has no matching lines.
+        let Some(content) = content(tools, file) else { continue };
+        searched += 1;
+        for (number, line) in content.lines().enumerate().filter(|(_, line)| regex.is_match(line)) {
+            if matches.len() == MAX_MATCHES {
+                truncated = true;
+                break;
+            }
+            let shown: String = line.chars().take(MAX_LINE).collect();
+            let name = file.strip_prefix(".").unwrap_or(file).display().to_string();
+            matches.push(json!({"path": name, "line": number + 1, "text": shown}));
+        }
+    }
+    let result = json!({
+        "pattern": pattern, "matches": matches, "files_searched": searched, "truncated": truncated,
+    });
+    Ok((object(result), None))
+}
+
+/// Collects the files under a folder; false when there are too many. Links are not followed, and
+/// names that begin with a dot are passed over.
+fn walk(tools: &Toolbox, folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> bool {
+    let Ok(entries) = tools.dir.read_dir(folder) else { return true };
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        let path = folder.join(entry.file_name());
+        let whole = match entry.file_type() {
+            Ok(kind) if kind.is_dir() => depth < MAX_DEPTH && walk(tools, &path, depth + 1, files),
+            Ok(kind) if kind.is_file() => {
+                files.push(path);
+                files.len() < MAX_FILES
+            }
+            _ => true,
+        };
+        if !whole {
+            return false;
+        }
+    }
+    true
+}
+
+fn content(tools: &Toolbox, file: &Path) -> Option<String> {
+    let mut bytes = Vec::new();
+    let opened = open(tools, file.to_str()?).ok()?;
+    opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= MAX_BYTES).then(|| as_text(bytes, false)).flatten()
+}

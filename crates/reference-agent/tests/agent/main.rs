@@ -1,0 +1,21 @@
+//! The reference agent, through its binary.
+
+#[path = "../../../../tests/support/programs.rs"]
+mod programs;
+mod support;
+
+mod attachments;
+mod config;
+mod contracts;
+mod endings;
+mod events;
+mod locks;
+mod mutations;
+mod openai;
+mod options;
+mod query;
+mod server;
+mod spoiled;
+mod third_party;
+mod tools;
+mod workspace;

@@ -1,0 +1,163 @@
+//! The agent's output, spoiled by a wrapper in many ways: each is caught by the check that should.
+
+use super::programs::{program, repository};
+use serde_json::Value;
+use std::process::Command;
+use std::sync::Mutex;
+
+/// What is spoiled, and the check that has to say so.
+const MUTATIONS: &[(&str, &str)] = &[
+    ("json-by-default", "p2-output-format"),
+    ("any-format", "p2-output-format"),
+    ("jsonl-refused", "p2-output-format"),
+    ("prose-before", "p2-output-json"),
+    ("prose-after", "p2-output-json"),
+    ("two-documents", "p2-output-json"),
+    ("cut-short", "p2-output-json"),
+    ("byte-order-mark", "p2-output-json"),
+    ("no-json", "p2-output-json"),
+    ("nothing", "p2-output-json"),
+    ("blank-line", "p2-output-jsonl"),
+    ("pretty-lines", "p2-output-jsonl"),
+    ("array-line", "p2-output-jsonl"),
+    ("torn-line", "p2-output-jsonl"),
+    ("log-line", "p2-output-jsonl"),
+    ("two-on-a-line", "p2-output-jsonl"),
+    ("colour", "p2-output-pure"),
+    ("colour-when-forced", "p2-output-pure"),
+    ("colour-on-a-terminal", "p2-output-pure"),
+    ("log-when-debug", "p2-output-pure"),
+    ("nul", "p2-output-pure"),
+    ("spinner", "p2-output-pure"),
+    ("cut-in-a-file", "p2-output-complete"),
+    ("changing-keys", "p2-output-stable"),
+    ("lost-record", "p2-output-parity"),
+    ("renamed-in-jsonl", "p2-output-parity"),
+    ("duplicate-key", "p2-json-strict"),
+    ("nan", "p2-json-strict"),
+    ("lone-surrogate", "p2-json-strict"),
+    ("large-integer", "p2-json-interop"),
+    ("overflow", "p2-json-interop"),
+    ("no-last-newline", "p2-jsonl-newline"),
+    ("buffered", "p2-jsonl-prompt"),
+    ("errors-on-stdout", "p2-stderr-diagnostics"),
+    ("silent-failure", "p2-stderr-diagnostics"),
+    ("plain-errors", "p2-error-json"),
+    ("errors-without-kind", "p2-error-json"),
+    ("errors-without-message", "p2-error-json"),
+    ("errors-with-a-log", "p2-error-json"),
+    ("errors-as-a-list", "p2-error-json"),
+    ("errors-cut", "p2-error-json"),
+    ("half-a-document-on-failure", "p2-error-json"),
+    ("success-is-3", "p2-exit-success"),
+    ("failure-is-0", "p2-exit-error"),
+    ("usage-is-1", "p2-exit-usage"),
+    ("auth-is-1", "p2-exit-auth"),
+    ("config-is-1", "p2-exit-config"),
+    ("json-always-0", "p2-exit-consistent"),
+    ("says-not-ok", "p2-exit-consistent"),
+    ("says-ok", "p2-exit-consistent"),
+    ("dies-of-a-signal", "p2-exit-consistent"),
+    ("leaves-a-child", "p2-completes"),
+    ("hangs", "p2-completes"),
+    ("asks", "p2-completes"),
+    ("traceback-on-a-closed-pipe", "p2-broken-pipe"),
+    ("own-envelope", "p2-envelope"),
+    ("schema-broken", "p2-schema-print"),
+    ("schema-is-prose", "p2-schema-print"),
+    ("schema-of-something-else", "p2-schema-print"),
+    ("alias-ignored", "p2-json-alias"),
+];
+
+/// The probes; each check gets those that it looks at.
+const PROBES: [(&str, &str); 6] = [
+    ("list", "args = [\"--script\", \"SCRIPTS/two-tools.json\", \"a query\"]\nstream = true"),
+    ("words", "args = [\"what can you do?\"]"),
+    ("failure", "args = [\"--script\", \"SCRIPTS/failure.json\", \"a query\"]\nexit = 1"),
+    ("no-query", "args = []\nexit = 2"),
+    ("no-key", "args = [\"--provider\", \"openai\", \"a query\"]\nexit = 77"),
+    ("bad-configuration", "args = [\"--config\", \"SCRIPTS/bad.toml\", \"a query\"]\nexit = 78"),
+];
+
+/// The probes that a check needs to see the difference.
+fn probes_of(checks: &[&str]) -> &'static [&'static str] {
+    match checks {
+        [] => &["list", "words", "failure", "no-query", "no-key", "bad-configuration"],
+        ["p2-stderr-diagnostics" | "p2-error-json"] => &["words", "failure"],
+        ["p2-exit-error"] => &["failure"],
+        ["p2-exit-usage"] => &["no-query"],
+        ["p2-exit-auth"] => &["no-key"],
+        ["p2-exit-config"] => &["bad-configuration"],
+        ["p2-exit-consistent" | "p2-exit-success"] => &["words", "failure"],
+        ["p2-envelope"] => &["list", "words"],
+        ["p2-jsonl-prompt" | "p2-output-jsonl" | "p2-output-parity" | "p2-broken-pipe"] => &["list"],
+        _ => &["words"],
+    }
+}
+
+/// The report of these checks on the agent, spoiled in this way.
+fn check(mutation: &str, checks: &[&str]) -> Value {
+    let root = &repository();
+    let scripts = root.join("fixtures/agent");
+    let dir = tempfile::tempdir().unwrap();
+    let command = [
+        "python3",
+        scripts.join("mutate.py").to_str().unwrap(),
+        mutation,
+        env!("CARGO_BIN_EXE_reference-agent"),
+    ]
+    .map(str::to_owned);
+    let probes: String = PROBES
+        .iter()
+        .filter(|(name, _)| probes_of(checks).contains(name))
+        .map(|(name, rest)| format!("[[probe]]\nname = {name:?}\ntimeout = 4\n{rest}\n"))
+        .collect();
+    let probes = probes.replace("SCRIPTS", scripts.to_str().unwrap());
+    let config = format!("[target]\ncommand = {command:?}\nschema = [\"--json-schema\"]\n{probes}");
+    let file = dir.path().join("agentnative.toml");
+    std::fs::write(&file, config).unwrap();
+    let mut run = Command::new(program("agentnative"));
+    // The script names files of the project.
+    run.args(["check", "--json", "--config"]).arg(&file).current_dir(root);
+    checks.iter().for_each(|check| {
+        run.args(["--check", check]);
+    });
+    let output = run.arg(dir.path()).output().unwrap();
+    let report = serde_json::from_slice(&output.stdout);
+    report.unwrap_or_else(|_| panic!("{mutation}: {output:?}"))
+}
+
+#[test]
+fn the_agent_itself_passes() {
+    let report = check("none", &[]);
+    let results = report["data"]["results"].as_array().unwrap();
+    let behavioral = results.iter().filter(|result| result["layer"] == "behavioral");
+    let bad: Vec<&Value> =
+        behavioral.filter(|r| !["pass", "not-applicable"].contains(&r["status"].as_str().unwrap())).collect();
+    assert!(bad.is_empty() && results.len() > 20, "{bad:#?}");
+}
+
+#[test]
+fn each_mutation_is_caught_by_its_check() {
+    assert!(MUTATIONS.len() >= 40);
+    let (next, missed) = (Mutex::new(MUTATIONS.iter()), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some((mutation, id)) = next.lock().unwrap().next() else { return };
+                    let result = check(mutation, &[id])["data"]["results"][0].clone();
+                    let caught = ["fail", "warn"].contains(&result["status"].as_str().unwrap_or_default());
+                    if !(caught
+                        && result["id"] == *id
+                        && result["evidence"].as_array().is_some_and(|e| !e.is_empty()))
+                    {
+                        missed.lock().unwrap().push(format!("{mutation}: {result:#}"));
+                    }
+                }
+            });
+        }
+    });
+    let missed = missed.into_inner().unwrap();
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}

@@ -1,0 +1,230 @@
+//! What a terminal may never be sent.
+//!
+//! Everything that comes from a target, its files, their names, a schema or a provider passes here
+//! before it reaches a person. What could move the cursor, recolour, reorder or hide text is spelt
+//! out, never dropped:
+//!
+//! - C0 controls, DEL, C1 controls and bytes that are not UTF-8: each byte as `\x1b`;
+//! - bidirectional and zero-width controls, line separators and tag characters: as `\u{202e}`.
+//!
+//! A backslash stays as it is, so text that is already safe comes out unchanged. Text without
+//! backslashes can be read back exactly: each `\xNN` is one byte, each `\u{…}` one character.
+//!
+//! This module is a leaf and pure: any room may use it.
+
+mod commands;
+mod excerpt;
+
+pub use commands::break_commands;
+pub use commands::command_starts;
+pub use excerpt::excerpt;
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fmt;
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+/// Whether a character is spelt out: all C0 (also `\n` and `\t`), DEL, C1, and the controls that
+/// reorder, hide or break text without being seen.
+pub const fn is_unsafe(c: char) -> bool {
+    matches!(c,
+        '\0'..='\x1f' | '\x7f'..='\u{9f}'
+        | '\u{61c}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        // Tags: unseen by people, read by language models.
+        | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Safe text that may have several lines: `\n` and `\t` stay.
+pub fn text(input: impl AsRef<[u8]>) -> String {
+    escape(input.as_ref(), |c| matches!(c, '\n' | '\t'))
+}
+
+/// Safe text in one line: `\n` and `\t` are spelt out too.
+pub fn line(input: impl AsRef<[u8]>) -> String {
+    escape(input.as_ref(), |_| false)
+}
+
+/// Safe text in one line of at most `max` characters (at least 1); a cut end is `…`.
+pub fn capped(input: impl AsRef<[u8]>, max: usize) -> String {
+    let input = input.as_ref();
+    // A character has at most four bytes, so what is needed lies in this many.
+    let head = &input[..input.len().min(max.saturating_add(1).saturating_mul(4))];
+    let mut out = String::new();
+    let mut count = 0;
+    let mut room = 0; // bytes of `out` that leave a character for the `…`
+    for unit in units(head) {
+        let before = out.len();
+        unit.push(&mut out);
+        count += out[before..].chars().count();
+        if count < max {
+            room = out.len();
+        }
+        if count > max {
+            out.truncate(room);
+            out.push('…');
+            return out;
+        }
+    }
+    out
+}
+
+/// Characters as they are, bytes that are not UTF-8 as `\xNN`: for JSON, whose writer escapes the
+/// rest by itself.
+pub fn lossless(input: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(input) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(escape(input, |_| true)),
+    }
+}
+
+/// Rendered text as it may leave the program: like [`text()`], and the `ESC [ … m` sequences of our
+/// own colours stay when `color` is set.
+pub fn rendered(input: &str, color: bool) -> String {
+    if !color {
+        return text(input);
+    }
+    let mut out = String::with_capacity(input.len());
+    let mut rest = input;
+    while let Some(at) = rest.find('\x1b') {
+        let sequence = rest[at..].strip_prefix("\x1b[").and_then(|tail| {
+            let digits = tail.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+            tail[digits..].starts_with('m').then_some(digits + 3)
+        });
+        out.push_str(&text(&rest[..at]));
+        let end = at + sequence.unwrap_or(1);
+        match sequence {
+            Some(_) => out.push_str(&rest[at..end]),
+            None => out.push_str("\\x1b"),
+        }
+        rest = &rest[end..];
+    }
+    out.push_str(&text(rest));
+    out
+}
+
+/// Bytes or text of a stranger. It has no `Display`; the sanitiser is the only way out.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Untrusted(Vec<u8>);
+
+impl Untrusted {
+    /// Wraps what came from outside.
+    pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
+        Self(bytes.into())
+    }
+    /// Safe text in one line: see [`line()`].
+    pub fn line(&self) -> String {
+        line(&self.0)
+    }
+    /// Safe text in several lines: see [`text()`].
+    pub fn text(&self) -> String {
+        text(&self.0)
+    }
+    /// Safe text in one line of at most `max` characters: see [`capped()`].
+    pub fn capped(&self, max: usize) -> String {
+        capped(&self.0, max)
+    }
+    /// The surroundings of a byte: see [`excerpt()`].
+    pub fn excerpt(&self, byte: usize, max: usize) -> (String, usize) {
+        excerpt(&self.0, byte, max)
+    }
+}
+
+impl fmt::Debug for Untrusted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Untrusted({})", self.line())
+    }
+}
+
+impl From<&str> for Untrusted {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+impl From<String> for Untrusted {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+impl From<&[u8]> for Untrusted {
+    fn from(bytes: &[u8]) -> Self {
+        Self::new(bytes)
+    }
+}
+impl From<Vec<u8>> for Untrusted {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::new(bytes)
+    }
+}
+impl From<&OsStr> for Untrusted {
+    fn from(name: &OsStr) -> Self {
+        Self::new(name.as_bytes())
+    }
+}
+impl From<&Path> for Untrusted {
+    fn from(path: &Path) -> Self {
+        Self::from(path.as_os_str())
+    }
+}
+
+/// What a stream of bytes is made of.
+#[derive(Clone, Copy)]
+enum Unit {
+    Char(char),
+    /// A byte that is part of no character.
+    Invalid(u8),
+}
+
+impl Unit {
+    /// Number of bytes that it stands for.
+    const fn len(self) -> usize {
+        match self {
+            Self::Char(c) => c.len_utf8(),
+            Self::Invalid(_) => 1,
+        }
+    }
+
+    /// Appends it, spelt out where it is not safe in a line.
+    fn push(self, out: &mut String) {
+        match self {
+            Self::Invalid(byte) => push_bytes(out, &[byte]),
+            Self::Char(c) if !is_unsafe(c) => out.push(c),
+            Self::Char(c @ ..'\u{a0}') => push_bytes(out, c.encode_utf8(&mut [0; 4]).as_bytes()),
+            Self::Char(c) => push_fmt(out, format_args!("\\u{{{:x}}}", u32::from(c))),
+        }
+    }
+}
+
+fn push_bytes(out: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        push_fmt(out, format_args!("\\x{byte:02x}"));
+    }
+}
+
+fn push_fmt(out: &mut String, arguments: fmt::Arguments<'_>) {
+    out.write_fmt(arguments).expect("writing to a String cannot fail");
+}
+
+/// The characters and stray bytes of `input`, in order.
+fn units(input: &[u8]) -> impl Iterator<Item = Unit> {
+    input.utf8_chunks().flat_map(|chunk| {
+        chunk.valid().chars().map(Unit::Char).chain(chunk.invalid().iter().map(|b| Unit::Invalid(*b)))
+    })
+}
+
+fn escape(input: &[u8], keep: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(input.len());
+    for unit in units(input) {
+        match unit {
+            Unit::Char(c) if keep(c) => out.push(c),
+            unit => unit.push(&mut out),
+        }
+    }
+    out
+}

@@ -1,0 +1,263 @@
+//! What holds for the strict JSON reader whatever the bytes are and however they arrive.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::Read;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use strict_json::{
+    Options, ProblemKind::*, Sink, Span, Summary, find_span, locate, read_document, read_lines, read_value,
+};
+
+fn document(bytes: impl AsRef<[u8]>) -> Summary {
+    read_document(bytes.as_ref(), &Options::default(), &mut ()).unwrap()
+}
+
+fn lines(bytes: impl AsRef<[u8]>) -> Summary {
+    read_lines(bytes.as_ref(), &Options::default(), &mut ()).unwrap()
+}
+
+/// All events as text; parts of a string apart, since their cuts must not depend on the reader's.
+#[derive(Default)]
+struct Events(Vec<String>);
+
+impl Sink for Events {
+    fn begin_record(&mut self, line: u64, offset: u64) {
+        self.0.push(format!("record {line} {offset}"));
+    }
+    fn end_record(&mut self, offset: u64, whole: bool) {
+        self.0.push(format!("end {offset} {whole}"));
+    }
+    fn begin_object(&mut self, start: u64) {
+        self.0.push(format!("{{ {start}"));
+    }
+    fn end_object(&mut self, end: u64) {
+        self.0.push(format!("}} {end}"));
+    }
+    fn begin_array(&mut self, start: u64) {
+        self.0.push(format!("[ {start}"));
+    }
+    fn end_array(&mut self, end: u64) {
+        self.0.push(format!("] {end}"));
+    }
+    fn key(&mut self, span: Span, text: &str) {
+        self.0.push(format!("key {span:?} {text}"));
+    }
+    fn string(&mut self, span: Span, text: &str) {
+        self.0.push(format!("string {span:?} {text}"));
+    }
+    fn string_part(&mut self, start: u64, text: &str) {
+        self.0.push(format!("part {start} {text}"));
+    }
+    fn number(&mut self, span: Span, text: &str) {
+        self.0.push(format!("number {span:?} {text}"));
+    }
+    fn bool(&mut self, span: Span, value: bool) {
+        self.0.push(format!("{value} {span:?}"));
+    }
+    fn null(&mut self, span: Span) {
+        self.0.push(format!("null {span:?}"));
+    }
+}
+
+/// A reader that gives its bytes in pieces of the given sizes, over and over.
+struct Pieces<'a> {
+    bytes: &'a [u8],
+    sizes: std::iter::Cycle<std::slice::Iter<'a, usize>>,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let size = *self.sizes.next().unwrap();
+        let size = size.min(buffer.len());
+        self.bytes.read(&mut buffer[..size])
+    }
+}
+
+/// Problems, events and the rest, with the bytes given in pieces of these sizes.
+fn everything(bytes: &[u8], sizes: &[usize]) -> [(Summary, Vec<String>); 2] {
+    let pieces = || Pieces { bytes, sizes: sizes.iter().cycle() };
+    let options = Options::default();
+    let (mut one, mut two) = (Events::default(), Events::default());
+    let document = read_document(pieces(), &options, &mut one).unwrap();
+    let lines = read_lines(pieces(), &options, &mut two).unwrap();
+    [(document, one.0), (lines, two.0)]
+}
+
+#[test]
+fn strings_keys_and_numbers_of_any_size_are_given_the_same_however_they_arrive() {
+    let text = "é\\n😀x".repeat(30_000);
+    let key = "ké\\t".repeat(10_000);
+    let number = "1".repeat(200_000);
+    let json = format!("{{\"{key}\":\"{text}\",\"{key}\":[{number},0.{number},true,{number}e-1]}}\n");
+    let whole = everything(json.as_bytes(), &[usize::MAX]);
+    assert_eq!(whole, everything(json.as_bytes(), &[1]));
+    assert_eq!(whole, everything(json.as_bytes(), &[4096, 7, 65536, 1]));
+    let summary = &whole[0].0;
+    assert_eq!(summary.count(DuplicateKey), 1);
+    assert_eq!((summary.count(IntegerRange), summary.count(Overflow)), (1, 1));
+    let longest = whole[0].1.iter().map(String::len).max().unwrap();
+    assert!(longest < 66_000, "{longest}");
+    let pointer = &summary.problems[0].pointer;
+    assert!(pointer.len() < 1030 && pointer.starts_with("/ké\tké") && pointer.ends_with('…'));
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-(1i64 << 53) + 1..1 << 53).prop_map(Value::from),
+        any::<f64>().prop_filter("finite", |f| f.is_finite()).prop_map(Value::from),
+        "\\PC*|[\\x00-\\x7f]*".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 60, 8, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..8).prop_map(Value::from),
+            prop::collection::btree_map("[a-c/~é\"\n]{0,3}", inner, 0..8)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+/// Pieces of JSON and of what is wrong with it.
+fn piece() -> impl Strategy<Value = &'static [u8]> {
+    let pieces: &[&[u8]] = &[
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b",",
+        b":",
+        b"\"",
+        b"\"a\"",
+        b"\"b\":",
+        b"\"a\":1",
+        b"\\",
+        b"\\u",
+        b"\\ud800",
+        b"\\udc00",
+        b"00e9",
+        b"\n",
+        b"\r",
+        b" ",
+        b"0",
+        b"-",
+        b"1",
+        b".",
+        b"e",
+        b"1e400",
+        b"12345678901234567",
+        b"true",
+        b"fal",
+        b"se",
+        b"null",
+        b"NaN",
+        b"-inf",
+        b"\xc3\xa9",
+        b"\xef\xbf\xbe",
+        b"\xff",
+        b"\xe2\x82",
+        b"\xef\xbb\xbf",
+        b"\0",
+        b"\x1b",
+        b"{}\n",
+        b"{\"k\":[1,2]}\n",
+        b"x",
+    ];
+    prop::sample::select(pieces.to_vec())
+}
+
+/// Bytes that are nearly JSON: any pieces, values and records with a few faults, and just bytes.
+fn soup() -> impl Strategy<Value = Vec<u8>> {
+    let record = (value(), any::<bool>()).prop_map(|(value, pretty)| {
+        let record = json!({"r": value});
+        let text =
+            if pretty { serde_json::to_string_pretty(&record) } else { serde_json::to_string(&record) };
+        text.unwrap() + "\n"
+    });
+    let fault = (any::<prop::sample::Index>(), 0usize..4, piece());
+    let faulty = (prop::collection::vec(record, 1..4), prop::collection::vec(fault, 0..3));
+    let faulty = faulty.prop_map(|(records, faults)| {
+        let mut bytes = records.concat().into_bytes();
+        for (index, remove, piece) in faults {
+            let start = index.index(bytes.len() + 1);
+            let end = bytes.len().min(start + remove);
+            bytes.splice(start..end, piece.iter().copied());
+        }
+        bytes
+    });
+    prop_oneof![
+        4 => prop::collection::vec(piece(), 0..24).prop_map(|pieces| pieces.concat()),
+        4 => faulty,
+        1 => prop::collection::vec(any::<u8>(), 0..64),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn printed_values_are_accepted_and_built_again(value in value()) {
+        for text in [serde_json::to_string(&value).unwrap(), serde_json::to_string_pretty(&value).unwrap()] {
+            let read = read_value(text.as_bytes(), &Options::default(), 1 << 20).unwrap();
+            prop_assert!(!read.summary.rejected(), "{:?}", read.summary.problems);
+            let again: Value = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(read.value, Some(again));
+        }
+        let line = format!("{{\"v\":{value}}}\n");
+        prop_assert!(!lines(line.repeat(3)).rejected());
+    }
+
+    #[test]
+    fn pieces_of_the_reader_change_nothing(bytes in soup(), sizes in prop::collection::vec(1usize..9, 1..6)) {
+        let whole = everything(&bytes, &[usize::MAX]);
+        prop_assert_eq!(&whole, &everything(&bytes, &[1]));
+        prop_assert_eq!(&whole, &everything(&bytes, &sizes));
+        for (summary, _) in &whole {
+            for problem in &summary.problems {
+                prop_assert_eq!(problem.at, locate(&bytes[..], problem.at.offset).unwrap());
+                prop_assert!(problem.message.bytes().all(|byte| (b' '..0x7f).contains(&byte)));
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_judged_as_serde_json_judges_them(bytes in soup()) {
+        let summary = document(&bytes);
+        let theirs = serde_json::from_slice::<Value>(&bytes).is_ok();
+        // Where the two differ: serde_json takes keys that come twice and refuses numbers beyond binary64.
+        let differs = |kind| kind == DuplicateKey || kind == Overflow;
+        let ours = !summary.problems.iter().any(|p| p.kind.rejects() && !differs(p.kind));
+        prop_assert!(ours == theirs || summary.count(Overflow) > 0, "{:?}", summary.problems);
+    }
+
+    #[test]
+    fn lines_are_accepted_when_each_is_an_object_of_its_own(bytes in soup()) {
+        let each = bytes.split_inclusive(|byte| *byte == b'\n').all(|line| {
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            let object = line.iter().find(|byte| !b" \t\r".contains(byte)) == Some(&b'{');
+            object && !document(line).rejected()
+        });
+        prop_assert_eq!(!lines(&bytes).rejected(), each, "{:?}", lines(&bytes).problems);
+    }
+
+    #[test]
+    fn found_spans_hold_the_value_of_their_pointer(value in value()) {
+        let text = serde_json::to_string_pretty(&value).unwrap();
+        let mut pointers = vec![String::new()];
+        while let Some(pointer) = pointers.pop() {
+            let inner = value.pointer(&pointer).unwrap();
+            let span = find_span(text.as_bytes(), &pointer).unwrap().unwrap();
+            let bytes = &text[usize::try_from(span.start).unwrap()..usize::try_from(span.end).unwrap()];
+            prop_assert_eq!(&serde_json::from_str::<Value>(bytes).unwrap(), &serde_json::from_str::<Value>(&inner.to_string()).unwrap());
+            match inner {
+                Value::Array(elements) => pointers.extend((0..elements.len()).map(|i| format!("{pointer}/{i}"))),
+                Value::Object(members) => pointers.extend(
+                    members.keys().map(|key| format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))),
+                ),
+                _ => {}
+            }
+        }
+    }
+}

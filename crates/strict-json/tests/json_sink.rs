@@ -1,0 +1,118 @@
+//! What a sink may ask of the strict JSON reader: text left out, problems told, server-sent events.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use strict_json::{Options, Problem, ProblemKind, Sink, Span, Summary, read_document, read_lines};
+
+/// Leaves out what is below the key `skip`, and notes all it is given.
+#[derive(Default)]
+struct Notes {
+    skip: bool,
+    depth: usize,
+    all: Vec<String>,
+    problems: Vec<(ProblemKind, bool)>,
+}
+
+impl Sink for Notes {
+    fn wants_key(&mut self, key: &[u8]) -> bool {
+        let wanted = !self.skip || self.depth < 2;
+        self.skip &= !(wanted && key != b"skip");
+        wanted
+    }
+    fn wants_text(&self) -> bool {
+        !self.skip
+    }
+    fn problem(&mut self, kind: ProblemKind, kept: Option<&Problem>) {
+        assert!(kept.is_none_or(|problem| problem.kind == kind));
+        self.problems.push((kind, kept.is_some()));
+    }
+    fn begin_record(&mut self, line: u64, offset: u64) {
+        self.all.push(format!("{line}@{offset}"));
+    }
+    fn begin_object(&mut self, _: u64) {
+        self.depth += 1;
+    }
+    fn end_object(&mut self, _: u64) {
+        self.depth -= 1;
+    }
+    fn key(&mut self, _: Span, text: &str) {
+        self.skip = text == "skip";
+        self.all.push(text.to_owned());
+    }
+    fn string_part(&mut self, _: u64, text: &str) {
+        self.all.push(format!("part of {}", text.len()));
+    }
+    fn string(&mut self, _: Span, text: &str) {
+        self.all.push(text.to_owned());
+    }
+    fn number(&mut self, _: Span, text: &str) {
+        self.all.push(text.to_owned());
+    }
+}
+
+fn document(text: &str) -> (Notes, Summary) {
+    let mut notes = Notes::default();
+    let summary = read_document(text.as_bytes(), &Options::default(), &mut notes).unwrap();
+    (notes, summary)
+}
+
+#[test]
+fn text_that_is_not_wanted_is_read_and_not_given() {
+    let text = r#"{"a":"x","skip":{"k":"plain","e":"\"\\\/\b\f\n\r\té","u":"\u00e9\ud83d\ude00","n":[1,NaN]},"b":2.5}"#;
+    let (notes, summary) = document(text);
+    assert_eq!(notes.all, ["a", "x", "skip", "b", "2.5"]);
+    assert_eq!(summary.count(ProblemKind::NonFinite), 1);
+    let long = format!(r#"{{"skip":"{}\n","b":"{}"}}"#, "x".repeat(300_000), "y".repeat(100_000));
+    assert_eq!(document(&long).0.all, ["skip", "b", "part of 65536", &"y".repeat(100_000 - 65_536)]);
+}
+
+#[test]
+fn faults_in_text_that_is_not_wanted_are_found() {
+    for (fault, kind) in [
+        (r#""\x""#, ProblemKind::InvalidEscape),
+        (r#""a\n\q""#, ProblemKind::InvalidEscape),
+        (r#""\ud800""#, ProblemKind::UnpairedSurrogate),
+        ("\"\u{ffff}\\n\"", ProblemKind::Noncharacter),
+        ("\"\\n\u{ffff}\"", ProblemKind::Noncharacter),
+        ("\"a\\n\u{1}\"", ProblemKind::ControlInString),
+        ("\"\\n\0\"", ProblemKind::Nul),
+        (r#""open\n"#, ProblemKind::Truncated),
+        (r#"{"d":1,"d":2}"#, ProblemKind::DuplicateKey),
+        ("9007199254740993", ProblemKind::IntegerRange),
+    ] {
+        let wanted = document(&format!(r#"{{"keep":{fault}}}"#)).1;
+        let unwanted = document(&format!(r#"{{"skip":{fault}}}"#)).1;
+        assert_eq!(unwanted.problems.len(), 1, "{fault}: {unwanted:?}");
+        assert_eq!(unwanted.problems[0].kind, kind);
+        assert_eq!(unwanted.problems[0].at, wanted.problems[0].at, "{fault}");
+    }
+}
+
+#[test]
+fn problems_are_told_as_they_are_met_also_those_that_are_not_kept() {
+    let options = Options { max_problems: 1, ..Options::default() };
+    let mut notes = Notes::default();
+    read_lines(&b"{}\nno\n[]\nno\n"[..], &options, &mut notes).unwrap();
+    let told = [(ProblemKind::Syntax, true), (ProblemKind::NotObject, true), (ProblemKind::Syntax, false)];
+    assert_eq!(notes.problems, told);
+    assert_eq!(notes.all, ["1@0", "2@3", "3@6", "4@9"]);
+}
+
+#[test]
+fn records_in_server_sent_events() {
+    let stream = b":ping\r\nevent: x\nid: 7\nretry: 1\ndata: {\"a\":1}\n\ndata:{\"a\":2}\r\n\r\n{\"a\":3}\n";
+    let options = Options { event_stream: true, ..Options::default() };
+    let mut notes = Notes::default();
+    let summary = read_lines(&stream[..], &options, &mut notes).unwrap();
+    assert!(summary.problems.is_empty(), "{:?}", summary.problems);
+    assert_eq!((summary.records, summary.whole, summary.bytes), (3, 3, stream.len() as u64));
+    assert_eq!(notes.all, ["5@37", "a", "1", "7@51", "a", "2", "9@62", "a", "3"]);
+    // Positions are those of the whole stream, and nothing else begins with a field's name.
+    let mut notes = Notes::default();
+    let summary = read_lines(&b"data: {\"a\":}\ndata\nid\n: end"[..], &options, &mut notes).unwrap();
+    let places: Vec<_> = summary.problems.iter().map(|one| (one.at.line, one.at.column)).collect();
+    assert_eq!(places, [(1, 12), (2, 1), (3, 1)]);
+    // Without the option such lines are no records.
+    let summary = read_lines(&stream[..], &Options::default(), &mut ()).unwrap();
+    assert_eq!(summary.whole, 1);
+}
