@@ -5,8 +5,8 @@ use agentnative_contract::{Contract, Promise};
 use jsonschema::{Registry, Validator};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 /// What a schema demands of an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +27,12 @@ pub struct Mutant {
     pub pointer: String,
     /// What it breaks.
     pub demand: Demand,
+}
+
+impl fmt::Display for Mutant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {:?} broken at {:?}", self.example, self.demand, self.pointer)
+    }
 }
 
 /// A mutant for each demand that the schemas of a contract make of its valid examples: once for each type of
