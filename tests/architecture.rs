@@ -18,16 +18,19 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("probe", &["config", "contract", "error", "report", "run", "source", "target"]),
     ("source", &["error", "report", "sanitize"]),
     ("judge", &["contract", "json", "probe", "report", "run", "sanitize", "source"]),
-    ("output", &["error", "report", "sanitize"]),
+    (
+        "check",
+        &["config", "contract", "error", "judge", "probe", "report", "run", "sanitize", "source", "target"],
+    ),
+    ("follow", &["error"]),
+    ("output", &["check", "error", "report", "sanitize"]),
     ("outcome", &["contract", "error", "json", "report", "sanitize"]),
     // The reference agent knows nothing of running or judging. Of `report` it has the envelope.
     ("agent", &["contract", "error", "output", "report"]),
     (
         "cli",
-        &[
-            "config", "contract", "error", "json", "judge", "outcome", "output", "probe", "report", "run",
-            "sanitize", "source", "target",
-        ],
+        // Of `run` it has the options, of `config` the probes of flags, of `target` the skeleton.
+        &["check", "config", "contract", "error", "follow", "output", "report", "run", "sanitize", "target"],
     ),
 ];
 
