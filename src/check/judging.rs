@@ -1,21 +1,39 @@
-//! From what was seen to the report, and to the exit code.
+//! From what was seen to the report.
 
-use super::bound::Bound;
+use super::contracts::LoadedContracts;
 use crate::config::Waiver;
 use crate::judge::source::{self, Absence, Code};
 use crate::judge::{self, Case};
 use crate::probe::Recording;
 use crate::report::catalogue::{self, Check};
 use crate::report::{CheckResult, Layer, Report, Status};
-use agentnative_contract::error::Error;
+use agentnative_contract::error::Result;
+
+/// A report and what it rests on.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// The verdicts.
+    pub report: Report,
+    /// What they rest on; none for a report that was read or put together.
+    pub recording: Option<Recording>,
+}
+
+/// The verdicts of these checks on what was seen. Nothing is run; the contracts that the probes name are
+/// read.
+///
+/// # Errors
+/// Those of [`LoadedContracts::of`].
+pub fn judge(recording: &Recording, checks: &[&Check]) -> Result<Report> {
+    let contracts = LoadedContracts::of(&recording.probes)?;
+    Ok(judged(recording, &contracts, checks))
+}
 
 /// The verdicts on what was seen.
-pub(super) fn judged(recording: Recording, contracts: &Bound, checks: &[&Check]) -> Report {
-    let mut case = Case::new(&recording.promises, contracts, &recording.probes, &recording.observations);
-    case.lock = recording.lock.as_ref();
+fn judged(recording: &Recording, contracts: &LoadedContracts, checks: &[&Check]) -> Report {
+    let case = case(recording, contracts);
     let mut results = judge::judge(&case, checks);
     results.extend(judge::project::verdicts(&case, recording.around.as_ref(), checks));
-    let mut notes = recording.notes;
+    let mut notes = recording.notes.clone();
     if checks.iter().any(|check| check.layer == Layer::Source) {
         match &recording.facts {
             Some(facts) => {
@@ -37,7 +55,16 @@ pub(super) fn judged(recording: Recording, contracts: &Bound, checks: &[&Check])
     for waiver in &recording.waivers {
         notes.extend(waive(waiver, &mut results));
     }
-    Report::new(recording.target, recording.observations.len(), recording.interrupted, results, notes)
+    let target = recording.target.clone();
+    Report::new(target, recording.observations.len(), recording.interrupted, results, notes)
+}
+
+/// What the judge looks at of a recording.
+pub(super) fn case<'a>(recording: &'a Recording, contracts: &'a LoadedContracts) -> Case<'a> {
+    let contracts = contracts.by_name();
+    let mut case = Case::new(&recording.promises, contracts, &recording.probes, &recording.observations);
+    case.lock = recording.lock.as_ref();
+    case
 }
 
 /// Applies a waiver; gives a note when there was nothing to waive.
@@ -49,20 +76,4 @@ fn waive(waiver: &Waiver, results: &mut [CheckResult]) -> Option<String> {
     result.status = Status::Waived;
     result.message = format!("waived: {} ({})", waiver.reason, result.message);
     None
-}
-
-/// Why the exit code is not 0.
-pub(super) fn unmet(report: &Report, strict: bool) -> Option<Error> {
-    let musts = |status| {
-        report.results.iter().filter(|r| r.level == crate::report::Level::Must && r.status == status).count()
-    };
-    let (failed, open) = (musts(Status::Fail), musts(Status::Unverified));
-    let count = |n: usize, what: &str| format!("{n} MUST {} {what}", if n == 1 { "check" } else { "checks" });
-    let message = match (report.conformant, report.verified || !strict) {
-        _ if report.interrupted => "interrupted: the report covers the runs until then".to_owned(),
-        (true, true) => return None,
-        (true, false) => count(open, "unverified"),
-        (false, _) => count(failed, "failed"),
-    };
-    Some(Error::general(message))
 }

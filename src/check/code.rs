@@ -1,4 +1,4 @@
-//! Reading the code behind a target, and the files around it.
+//! Reading the code behind a target, and the files around it, into a recording.
 
 use crate::probe::Recording;
 use crate::report::catalogue;
@@ -30,8 +30,8 @@ pub(super) fn read(
     let mut facts = source::scan(&code.package, &Rules::of(catalogue::checks()))?;
     facts.folder = match code.package.strip_prefix(&code.project.folder) {
         Ok(below) if below.as_os_str().is_empty() => String::new(),
-        Ok(below) => shown(below),
-        Err(_) => shown(&code.package),
+        Ok(below) => display(below),
+        Err(_) => display(&code.package),
     };
     recording.facts = Some(facts);
     for module in &code.config.output_modules {
@@ -48,6 +48,6 @@ pub(super) fn read(
 }
 
 /// A folder as what stands before the paths in it.
-fn shown(folder: &Path) -> String {
+fn display(folder: &Path) -> String {
     format!("{}/", sanitize::lossless(folder.as_os_str().as_bytes()))
 }

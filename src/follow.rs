@@ -14,7 +14,7 @@ const PAUSE: i64 = 100_000_000;
 ///
 /// # Errors
 /// General, when the signals cannot be waited for.
-pub(super) fn stop_signal() -> Result<OwnedFd> {
+pub fn stop_signal() -> Result<OwnedFd> {
     let cannot = |error: io::Error| Error::general(format!("cannot wait for signals: {error}"));
     let (stop, open) =
         rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|e| cannot(e.into()))?;
@@ -37,11 +37,13 @@ pub(super) fn stop_signal() -> Result<OwnedFd> {
 }
 
 /// A reader that waits for more where others see the end.
-pub(super) struct Follow<F> {
-    pub(super) source: File,
-    pub(super) stop: OwnedFd,
+pub struct Follow<F> {
+    /// What is read.
+    pub source: File,
+    /// Readable once the reading is to end; see [`stop_signal`].
+    pub stop: OwnedFd,
     /// Called before each wait; gives false to end the reading.
-    pub(super) before_waiting: F,
+    pub before_waiting: F,
 }
 
 impl<F: FnMut() -> bool> Read for Follow<F> {

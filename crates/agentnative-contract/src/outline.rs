@@ -1,33 +1,36 @@
-//! A JSON Schema as a readable tree.
+//! A JSON Schema as an indented outline for people.
 
 use serde_json::{Map, Value};
 
 /// References are followed so deep.
 const DEPTH: usize = 12;
 
-/// A line of the tree.
-pub(super) struct Line {
+/// A line of an outline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutlineLine {
+    /// How deep it is in the schema, from 0.
     pub depth: usize,
     /// A key, `[]` for elements, or a condition.
     pub name: String,
+    /// What the schema says of the value.
     pub what: String,
 }
 
-/// The lines of a schema.
-pub(super) fn tree(schema: &Value) -> Vec<Line> {
-    let mut tree = Tree { root: schema, lines: Vec::new(), open: Vec::new() };
-    tree.node(0, "(root)", schema);
-    tree.lines
+/// The outline of a schema.
+pub fn outline(schema: &Value) -> Vec<OutlineLine> {
+    let mut outline = Outline { root: schema, lines: Vec::new(), open: Vec::new() };
+    outline.node(0, "(root)", schema);
+    outline.lines
 }
 
-struct Tree<'a> {
+struct Outline<'a> {
     root: &'a Value,
-    lines: Vec<Line>,
+    lines: Vec<OutlineLine>,
     /// The references that are being followed.
     open: Vec<&'a str>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> Outline<'a> {
     fn node(&mut self, depth: usize, name: &str, schema: &'a Value) {
         let members = match schema {
             Value::Object(members) => members,
@@ -98,7 +101,7 @@ impl<'a> Tree<'a> {
     }
 
     fn line(&mut self, depth: usize, name: &str, what: String) {
-        self.lines.push(Line { depth, name: name.to_owned(), what });
+        self.lines.push(OutlineLine { depth, name: name.to_owned(), what });
     }
 }
 
