@@ -73,7 +73,7 @@ impl Session {
         judge(&self.run(checks, &mut |_| Ok(()))?.recording, checks)
     }
 
-    /// Makes the runs that these checks need, and reads the code that they look at. The observer is told of
+    /// Makes the runs that these checks need, and reads the code that they look at. The observer gets
     /// each run as it ends.
     ///
     /// # Errors
