@@ -2,11 +2,13 @@
 //!
 //! `scan` does the reading, where the feature `source` is on; what its [`Facts`] mean is judged in `judge`.
 
+mod exclusions;
 #[cfg(feature = "source")]
 mod file;
 mod fingerprint;
 #[cfg(feature = "source")]
 mod language;
+#[cfg(feature = "source")]
 mod package;
 mod project;
 #[cfg(feature = "source")]
@@ -17,7 +19,8 @@ mod scan;
 mod walk;
 
 pub use fingerprint::fingerprint;
-pub use package::{Dependency, Package};
+#[cfg(feature = "source")]
+pub use package::Package;
 pub use project::{Document, Project};
 #[cfg(feature = "source")]
 pub use rules::Rules;
@@ -62,6 +65,17 @@ pub struct Facts {
     pub waivers: Vec<SourceWaiver>,
     /// What was left out because it is not the program's code.
     pub left: Left,
+}
+
+/// A dependency in a manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dependency {
+    /// Language of the manifest.
+    pub language: Language,
+    /// Name in the registry.
+    pub name: String,
+    /// It is another package of the same repository.
+    pub own: bool,
 }
 
 /// Number of files that were left out, by what they are.
