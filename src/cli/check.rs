@@ -82,7 +82,7 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a number of seconds above 0".to_owned())
 }
 
-pub(super) fn run(args: CheckArgs, output: &mut Output, executable: &Path) -> Result<u8> {
+pub(super) fn run(args: CheckArgs, output: &mut Output) -> Result<u8> {
     let checks = select(&args.principle, &args.layer, &args.check, &args.skip)?;
     // Before the runs: a file that cannot be written is no reason to lose them.
     let files =
@@ -98,7 +98,7 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, executable: &Path) -> Re
                 timeout: args.timeout,
                 jobs: args.jobs,
             };
-            let live = call.make(&checks, executable, &mut |told| match told {
+            let live = call.make(&checks, &mut |told| match told {
                 Told::Start(target, count) => runs::start(target, &checks, count, output),
                 Told::Ended(observation, nth, count) => {
                     output.progress(&format!("{nth}/{count} {}", observation.key.probe));

@@ -60,13 +60,13 @@ pub(super) struct Shown {
     schemas: serde_json::Map<String, Value>,
 }
 
-pub(super) fn run(args: &ContractArgs, output: &mut Output, executable: &Path) -> Result<u8> {
+pub(super) fn run(args: &ContractArgs, output: &mut Output) -> Result<u8> {
     match &args.command {
         ContractCommand::List => list(output)?,
         ContractCommand::Show(args) => show(args, output)?,
-        ContractCommand::Diff(args) => return super::diff::run(args, output, executable),
+        ContractCommand::Diff(args) => return super::diff::run(args, output),
         ContractCommand::Infer(args) => infer::run(args, output)?,
-        ContractCommand::Lock(args) => return lock::run(args, output, executable),
+        ContractCommand::Lock(args) => return lock::run(args, output),
     }
     Ok(0)
 }

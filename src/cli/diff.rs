@@ -61,8 +61,8 @@ enum Line<'a> {
     },
 }
 
-pub(super) fn run(args: &DiffArgs, output: &mut Output, executable: &Path) -> Result<u8> {
-    let (old, new) = sides::both(&args.sides, &args.live, output, executable)?;
+pub(super) fn run(args: &DiffArgs, output: &mut Output) -> Result<u8> {
+    let (old, new) = sides::both(&args.sides, &args.live, output)?;
     let mut changes = sides::changes(&old, &new);
     let unknown = [("old", &old.unknown), ("new", &new.unknown)].into_iter();
     changes.extend(unknown.flat_map(|(side, reasons)| {

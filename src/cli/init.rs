@@ -35,9 +35,9 @@ pub(super) struct Written {
     text: String,
 }
 
-pub(super) fn run(args: InitArgs, output: &mut Output, executable: &Path) -> Result<u8> {
+pub(super) fn run(args: InitArgs, output: &mut Output) -> Result<u8> {
     let command = args.subject.command()?;
-    let mut runner = Runner::new(RunnerOptions::new(executable))?;
+    let mut runner = Runner::new(RunnerOptions { stop_on_signals: true, ..RunnerOptions::default() })?;
     let (target, _) = subject::resolve(&args.subject, &mut runner)?;
     let help = subject::help(&target, &mut runner)?;
     let text = skeleton(&target.name, command.as_deref(), &help);

@@ -56,12 +56,11 @@ impl Call<'_> {
     pub fn make(
         &self,
         checks: &[&Check],
-        executable: &Path,
         tell: &mut dyn FnMut(Told<'_>) -> Result<()>,
     ) -> Result<Live> {
         let has = |layer| checks.iter().any(|check| check.layer == layer);
         let (behavioral, source, project) = (has(Layer::Behavioral), has(Layer::Source), has(Layer::Project));
-        let mut options = RunnerOptions::new(executable);
+        let mut options = RunnerOptions { stop_on_signals: true, ..RunnerOptions::default() };
         options.jobs = self.jobs.map_or(options.jobs, NonZeroUsize::get);
         let mut runner = Runner::new(options)?;
         let subject::Found { config, target, code } =

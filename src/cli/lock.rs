@@ -55,12 +55,12 @@ pub(super) struct Locked {
     changes: Vec<Change>,
 }
 
-pub(super) fn run(args: &LockArgs, output: &mut Output, executable: &Path) -> Result<u8> {
+pub(super) fn run(args: &LockArgs, output: &mut Output) -> Result<u8> {
     let call =
         Call { subject: &args.subject, probes: &[], contract: None, timeout: args.timeout, jobs: args.jobs };
     let check = catalogue::check("p2-contract-locked")
         .ok_or_else(|| Error::general("there is no check p2-contract-locked"))?;
-    let live = call.make(&[check], executable, &mut |told| {
+    let live = call.make(&[check], &mut |told| {
         if let Told::Ended(observation, count, runs) = told {
             output.progress(&format!("{count}/{runs} {}", observation.key.probe));
         }

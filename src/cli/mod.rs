@@ -102,21 +102,19 @@ enum Command {
 }
 
 /// Runs the program with these arguments (the first is its name) and gives its exit code.
-///
-/// `executable` is this program itself, which starts each target.
-pub fn main(args: &[OsString], executable: &Path) -> u8 {
+pub fn main(args: &[OsString]) -> u8 {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return refused(&error, args),
     };
     let mut output = Output::new(cli.output.config());
     let done = match cli.command {
-        Command::Check(args) => check::run(*args, &mut output, executable),
+        Command::Check(args) => check::run(*args, &mut output),
         Command::List(args) => list::run(&args, &mut output),
         Command::Validate(args) => validate::run(&args, &mut output),
-        Command::Contract(args) => contract::run(&args, &mut output, executable),
+        Command::Contract(args) => contract::run(&args, &mut output),
         Command::Explain(args) => explain::run(&args, &mut output),
-        Command::Init(args) => init::run(args, &mut output, executable),
+        Command::Init(args) => init::run(args, &mut output),
         Command::Outcome(args) => outcome::run(args, &mut output),
         Command::Schema(args) => schema::run(&args, &mut output),
         Command::Completions(args) => completions::run(&args, &mut output),

@@ -63,11 +63,10 @@ pub(super) fn both(
     named: &[String],
     live: &LiveArgs,
     output: &mut Output,
-    executable: &Path,
 ) -> Result<(Side, Side)> {
     let mut named = named.iter();
     let mut side = |command: &Option<String>| match command {
-        Some(command) => Some(run(command, live, output, executable)),
+        Some(command) => Some(run(command, live, output)),
         None => named.next().map(|name| read(name)),
     };
     let (old, new) = (side(&live.old_command), side(&live.new_command));
@@ -103,7 +102,7 @@ fn read(named: &str) -> Result<Side> {
 }
 
 /// What a command promises by what it does.
-fn run(command: &str, live: &LiveArgs, output: &mut Output, executable: &Path) -> Result<Side> {
+fn run(command: &str, live: &LiveArgs, output: &mut Output) -> Result<Side> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
     let words = words.ok_or_else(|| Error::usage(format!("`{command}` cannot be split into words")))?;
     let near = || {
@@ -115,7 +114,7 @@ fn run(command: &str, live: &LiveArgs, output: &mut Output, executable: &Path) -
     let check = catalogue::check("p2-contract-locked")
         .ok_or_else(|| Error::general("there is no check p2-contract-locked"))?;
     let call = Call { subject: &subject, probes: &live.probe, contract: None, timeout: None, jobs: None };
-    let made = call.make(&[check], executable, &mut |told| {
+    let made = call.make(&[check], &mut |told| {
         if let Told::Ended(observation, count, runs) = told {
             output.progress(&format!("{count}/{runs} {}", observation.key.probe));
         }
