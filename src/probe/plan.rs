@@ -3,7 +3,7 @@
 use super::{Probe, Promises, Role, derived};
 use crate::report::catalogue::{Check, Derived};
 use crate::report::{Layer, OutputFormat, Variant};
-use crate::run::{HOSTILE, RunKey};
+use crate::run::{HOSTILE_ENVIRONMENTS, RunKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ fn concerns(probe: &Probe, format: OutputFormat, variant: Variant) -> bool {
 
 fn times(variant: Variant, format: OutputFormat) -> u8 {
     match variant {
-        Variant::HostileEnv => HOSTILE.len() as u8,
+        Variant::HostileEnv => HOSTILE_ENVIRONMENTS.len() as u8,
         Variant::Repeat if format.is_json() => REPEATS,
         _ => 1,
     }

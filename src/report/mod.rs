@@ -6,14 +6,13 @@
 pub mod catalogue;
 mod events;
 mod exit;
-mod format;
 mod source;
 mod summary;
 
 pub use agentnative_contract::{OutputFormat, Stream};
+pub use agentnative_helper::Variant;
 pub use agentnative_output::{Envelope, ErrorIssue, ErrorObject};
 pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
-pub use format::Variant;
 pub use source::{Home, Language, LanguageRules, Role, Snippet, SourceCheck, SourceRule};
 pub use summary::Summary;
 
