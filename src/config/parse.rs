@@ -1,4 +1,4 @@
-//! The file as a whole: its elements, and what they say of each other.
+//! Reading the file: its elements, and whether they fit each other.
 
 use super::{Config, Known, ProbeConfig, TargetConfig, probe, target, waiver};
 use agentnative_contract::error::Result;

@@ -1,22 +1,13 @@
-//! The launcher: this program, started again, which sets up the conditions of a run and then becomes
-//! the target.
+//! The launcher: the helper, started again, which sets up the conditions of a run and then becomes the
+//! target.
 
-use super::Enforced;
 use super::plan::{Answer, Plan};
-use agentnative_contract::error::ErrorKind;
-use landlock::{
-    ABI, Access, AccessFs, AccessNet, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr,
-    RulesetError, RulesetStatus, Scope, path_beneath_rules,
-};
+use crate::sys;
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
-use rustix::process::{
-    Pid, Resource, Rlimit, Signal, getppid, getrlimit, ioctl_tiocsctty, set_parent_process_death_signal,
-    setrlimit, setsid, umask,
-};
+use rustix::process::{Pid, Resource, Rlimit, getppid, getrlimit, ioctl_tiocsctty, setrlimit, setsid, umask};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -24,8 +15,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-/// The hidden first argument that makes `main` call [`launcher_main`].
-pub const LAUNCH_ARGUMENT: &str = "__launch";
+/// What the launcher ends with when it could not become the target.
+const FAILED: ExitCode = ExitCode::FAILURE;
 
 /// Another process may hold the program open for writing for a moment: so long is waited for it.
 const TEXT_BUSY_TRIES: usize = 50;
@@ -33,15 +24,15 @@ const TEXT_BUSY_PAUSE: Duration = Duration::from_millis(2);
 
 /// Does what the plan on standard input (a socket) says and becomes the target. Comes back only when
 /// that failed; the failure is then told over the socket, and the code is for `main` to exit with.
-pub fn launcher_main() -> ExitCode {
+pub(super) fn launch() -> ExitCode {
     let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
-    let Ok(socket) = socket else { return ExitCode::from(ErrorKind::Usage.exit_code()) };
+    let Ok(socket) = socket else { return FAILED };
     let (doing, error) = match become_target(&socket) {
         Ok(never) => match never {},
         Err(failure) => failure,
     };
     tell(&socket, &Answer::failed(&error, doing)).unwrap_or_default();
-    ExitCode::from(ErrorKind::Usage.exit_code())
+    FAILED
 }
 
 /// What was being done, and the error.
@@ -61,7 +52,7 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     // without the mark has shed it.
     set_limits(&plan);
     setsid().map_err(failed("cannot make a session"))?;
-    set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed("cannot tie it to the checker"))?;
+    sys::die_with_parent().map_err(|e| ("cannot tie it to the checker", e))?;
     if getppid().map(Pid::as_raw_pid) != Some(plan.parent) {
         return Err(("the checker is gone", Errno::SRCH.into()));
     }
@@ -76,7 +67,7 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
     let enforced = match &plan.sandbox {
         None => None,
-        Some(paths) => Some(confine(paths).map_err(|e| ("cannot confine it", io::Error::other(e)))?),
+        Some(paths) => Some(sys::confine(paths).map_err(|e| ("cannot confine it", e))?),
     };
     close_fds::set_fds_cloexec(3, &[]);
     tell(socket, &Answer::ready(enforced)).map_err(failed("the checker is gone"))?;
@@ -135,26 +126,4 @@ fn reset_signals(ignored: &[i32]) -> io::Result<()> {
         signal(SignalKind::from_raw(number)).map(drop).unwrap_or_default();
     }
     Ok(())
-}
-
-/// Lets the process write only below `paths` (and to the devices everybody writes to), open no TCP
-/// connection or port, and signal nobody outside; as far as the kernel can.
-fn confine(paths: &[OsString]) -> Result<Enforced, RulesetError> {
-    const DEVICES: &[&str] =
-        &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts"];
-    // Version 5 adds the control of devices, which would break `isatty` on a terminal opened later.
-    let writes = AccessFs::from_write(ABI::V4);
-    let devices = DEVICES.iter().map(OsString::from);
-    let RestrictionStatus { ruleset, .. } = Ruleset::default()
-        .handle_access(writes)?
-        .handle_access(AccessNet::from_all(ABI::V4))?
-        .scope(Scope::from_all(ABI::V6))?
-        .create()?
-        .add_rules(path_beneath_rules(paths.iter().cloned().chain(devices), writes))?
-        .restrict_self()?;
-    Ok(match ruleset {
-        RulesetStatus::FullyEnforced => Enforced::Fully,
-        RulesetStatus::PartiallyEnforced => Enforced::Partly,
-        RulesetStatus::NotEnforced => Enforced::Not,
-    })
 }

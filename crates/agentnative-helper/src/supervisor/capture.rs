@@ -1,13 +1,10 @@
 //! Keeps what a stream gave: small in memory, large in an unlinked file, with the times of arrival.
 
-use super::{Bytes, Captured, Chunk};
-use std::cell::RefCell;
-use std::collections::HashMap;
+use crate::{Captured, Chunk};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -90,61 +87,59 @@ impl Sink {
         self.chunks.push(chunk);
     }
 
-    /// What arrived. A large capture that `shared` knows already is that one.
-    pub fn finish(self, shared: &Shared) -> Captured {
+    /// What arrived: its times, and its bytes.
+    pub fn finish(self) -> (Captured, Kept) {
         let bytes = match self.spilled {
-            None => Bytes::from(self.memory),
-            Some((file, hash)) => shared.keep(file, self.len, hash.digest128()),
+            None => Kept::Memory(self.memory),
+            Some((file, hash)) => Kept::File { file, len: self.len, digest: hash.digest128() },
         };
-        Captured { bytes, chunks: self.chunks }
+        (Captured { chunks: self.chunks, ..Captured::default() }, bytes)
     }
 }
 
-/// The large captures that are still in use, by length and digest: runs that print the same share one
-/// file.
-#[derive(Debug, Default)]
-pub(super) struct Shared {
-    files: RefCell<HashMap<(u64, u128), Weak<File>>>,
+/// The bytes of a stream.
+#[derive(Debug)]
+pub(super) enum Kept {
+    Memory(Vec<u8>),
+    /// The client lets captures of the same length and digest share one file.
+    File {
+        file: File,
+        len: u64,
+        digest: u128,
+    },
 }
 
-impl Shared {
-    fn keep(&self, file: File, len: u64, digest: u128) -> Bytes {
-        let mut files = self.files.borrow_mut();
-        if let Some(file) = files.get(&(len, digest)).and_then(Weak::upgrade) {
-            return Bytes::File { file, len };
-        }
-        files.retain(|_, file| file.strong_count() > 0);
-        let file = Arc::new(file);
-        files.insert((len, digest), Arc::downgrade(&file));
-        Bytes::File { file, len }
+impl Default for Kept {
+    fn default() -> Self {
+        Self::Memory(Vec::new())
     }
+}
 
-    /// The contents of a file that a target wrote itself, up to `limit`.
-    pub async fn adopt(&self, file: File, limit: u64, at: Duration) -> io::Result<Captured> {
-        let written = file.metadata()?.len();
-        let len = written.min(limit);
-        if written > limit {
-            file.set_len(limit)?;
-        }
-        let chunks = if len == 0 { Vec::new() } else { vec![Chunk { end: len, at }] };
-        let mut piece = vec![0; PIECE.min(usize::try_from(len).unwrap_or(PIECE))];
-        let mut memory = Vec::new();
-        let mut hash = Box::new(Xxh3::new());
-        let mut done = 0;
-        while done < len {
-            let n = usize::try_from(len - done).unwrap_or(PIECE).min(piece.len());
-            file.read_exact_at(&mut piece[..n], done)?;
-            done += n as u64;
-            if len <= MEMORY as u64 {
-                memory.extend_from_slice(&piece[..n]);
-            }
-            hash.update(&piece[..n]);
-            tokio::task::yield_now().await;
-        }
-        let bytes = match len <= MEMORY as u64 {
-            true => Bytes::from(memory),
-            false => self.keep(file, len, hash.digest128()),
-        };
-        Ok(Captured { bytes, chunks })
+/// The contents of a file that a target wrote itself, up to `limit`.
+pub(super) async fn adopt(file: File, limit: u64, at: Duration) -> io::Result<(Captured, Kept)> {
+    let written = file.metadata()?.len();
+    let len = written.min(limit);
+    if written > limit {
+        file.set_len(limit)?;
     }
+    let chunks = if len == 0 { Vec::new() } else { vec![Chunk { end: len, at }] };
+    let mut piece = vec![0; PIECE.min(usize::try_from(len).unwrap_or(PIECE))];
+    let mut memory = Vec::new();
+    let mut hash = Box::new(Xxh3::new());
+    let mut done = 0;
+    while done < len {
+        let n = usize::try_from(len - done).unwrap_or(PIECE).min(piece.len());
+        file.read_exact_at(&mut piece[..n], done)?;
+        done += n as u64;
+        if len <= MEMORY as u64 {
+            memory.extend_from_slice(&piece[..n]);
+        }
+        hash.update(&piece[..n]);
+        tokio::task::yield_now().await;
+    }
+    let bytes = match len <= MEMORY as u64 {
+        true => Kept::Memory(memory),
+        false => Kept::File { file, len, digest: hash.digest128() },
+    };
+    Ok((Captured { chunks, ..Captured::default() }, bytes))
 }

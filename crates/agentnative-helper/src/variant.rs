@@ -1,10 +1,10 @@
 //! The condition that a run is made under.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A condition that a probe is run under.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
     /// Pipes read at once, standard input null.

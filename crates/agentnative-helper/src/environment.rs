@@ -1,13 +1,12 @@
-//! The environment of a run: cleared, then only what is listed here.
+//! What the environment of a run is made from.
 
-use super::folder::Folder;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The environments of the variant `hostile-env`, by [`RunKey::nth`](super::RunKey::nth): a name for
+/// The environments of the variant `hostile-env`, by number ([`Job::nth`](crate::Job::nth)): a name for
 /// reports, and variables that make tools talk.
-pub const HOSTILE: &[(&str, &[(&str, &str)])] = &[
+pub const HOSTILE_ENVIRONMENTS: &[(&str, &[(&str, &str)])] = &[
     (
         "colour",
         &[
@@ -36,9 +35,6 @@ pub const HOSTILE: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
 ];
-
-/// What the variant `tty` adds.
-pub(super) const TERMINAL: &[(&str, &str)] = &[("TERM", "xterm-256color")];
 
 /// Version managers whose shims look for their folder below HOME: the variable that names it instead,
 /// its place below HOME, and the program that is on PATH when the manager is in use.
@@ -69,7 +65,7 @@ pub fn clean_path(path: Option<&OsStr>) -> OsString {
 }
 
 /// The absolute entries of a PATH.
-pub(super) fn folders_of(path: &OsStr) -> Vec<PathBuf> {
+pub fn folders_of(path: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
 }
 
@@ -91,29 +87,4 @@ pub fn manager_variables(caller: &BTreeMap<OsString, OsString>) -> Vec<(OsString
         kept.extend(CHOICES.iter().filter_map(|name| Some((name.into(), get(name)?.clone()))));
     }
     kept
-}
-
-/// The part of every run's environment that is the same for all.
-pub(super) fn base(caller: &BTreeMap<OsString, OsString>) -> BTreeMap<OsString, OsString> {
-    let mut base: BTreeMap<_, _> = manager_variables(caller).into_iter().collect();
-    base.insert("PATH".into(), clean_path(caller.get(OsStr::new("PATH")).map(OsString::as_os_str)));
-    for (name, value) in [("LANG", "C.UTF-8"), ("TZ", "UTC"), ("TERM", "dumb")] {
-        base.insert(name.into(), value.into());
-    }
-    base
-}
-
-/// The variables that lead into the fresh folder of one run.
-pub(super) fn of_folder(folder: &Folder) -> [(OsString, OsString); 7] {
-    let home = folder.home();
-    [
-        ("HOME", home.clone()),
-        ("XDG_CONFIG_HOME", home.join(".config")),
-        ("XDG_CACHE_HOME", home.join(".cache")),
-        ("XDG_DATA_HOME", home.join(".local/share")),
-        ("XDG_STATE_HOME", home.join(".local/state")),
-        ("XDG_RUNTIME_DIR", folder.runtime()),
-        ("TMPDIR", folder.temporary()),
-    ]
-    .map(|(name, path)| (name.into(), path.into_os_string()))
 }

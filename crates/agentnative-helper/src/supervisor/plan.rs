@@ -4,17 +4,13 @@
 //! standard descriptors of the target. From the launcher: `R` and how far the sandbox is enforced,
 //! just before exec, or `E`, an error number and words. End of file after `R` means that exec happened.
 
-use super::Enforced;
+use crate::Enforced;
+use crate::protocol::receive_with;
 use rustix::io::Errno;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, recvmsg, sendmsg,
-};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::io::{self, IoSlice, IoSliceMut, Read};
-use std::mem::MaybeUninit;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
 /// What the launcher has to do before it becomes the target. Paths are [`OsString`]s: as a `PathBuf`, one
@@ -50,20 +46,11 @@ impl Plan {
     }
 
     /// Reads a plan and the three descriptors.
-    pub fn receive(socket: &UnixStream) -> io::Result<(Self, [OwnedFd; 3])> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-        let mut control = RecvAncillaryBuffer::new(&mut space);
-        let mut first = [0; 4];
-        let got = recvmsg(socket, &mut [IoSliceMut::new(&mut first)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
-        let mut fds = Vec::new();
-        for message in control.drain() {
-            if let RecvAncillaryMessage::ScmRights(rights) = message {
-                fds.extend(rights);
-            }
-        }
-        let mut socket = socket;
-        socket.read_exact(&mut first[got.bytes..])?;
-        let len = usize::try_from(u32::from_le_bytes(first)).map_err(io::Error::other)?;
+    pub fn receive(mut socket: &UnixStream) -> io::Result<(Self, [OwnedFd; 3])> {
+        let mut len = [0; 4];
+        let (got, fds) = receive_with(socket, &mut len)?;
+        socket.read_exact(&mut len[got..])?;
+        let len = usize::try_from(u32::from_le_bytes(len)).map_err(io::Error::other)?;
         let mut json = vec![0; len];
         socket.read_exact(&mut json)?;
         let fds = <[OwnedFd; 3]>::try_from(fds).map_err(|_| io::Error::from(Errno::BADF))?;
@@ -71,15 +58,7 @@ impl Plan {
     }
 }
 
-/// Sends the beginning of a plan together with the descriptors; gives how many bytes went.
-pub(super) fn send_first(socket: &UnixStream, wire: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    control.push(SendAncillaryMessage::ScmRights(fds));
-    Ok(sendmsg(socket, &[IoSlice::new(wire)], &mut control, SendFlags::NOSIGNAL)?)
-}
-
-/// What the launcher said.
+/// What the launcher answered.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// The target runs.
@@ -111,8 +90,8 @@ impl Answer {
     }
 
     /// Reads all that the launcher sent until it closed the socket.
-    pub fn read(said: &[u8]) -> Self {
-        match said {
+    pub fn read(answer: &[u8]) -> Self {
+        match answer {
             [b'R', letter] => Self::Started(match letter {
                 b'f' => Some(Enforced::Fully),
                 b'p' => Some(Enforced::Partly),

@@ -1,26 +1,22 @@
 //! One run, from its start until nobody of it is left.
 
-use super::capture::TooMuch;
-use super::channel::{Channels, Feed, Places, open_channels};
-use super::env::{HOSTILE, TERMINAL, of_folder};
-use super::family::Family;
+use super::capture::{Kept, TooMuch};
+use super::channel::{Channels, Feed, open_channels};
+use super::environment;
 use super::folder::Folder;
 use super::launch::{Leader, Status, instruct};
-use super::look::{Look, Silence};
-use super::mark::Mark;
 use super::plan::{Answer, Plan, words};
-use super::runner::Common;
+use super::process_tag::ProcessTag;
+use super::process_tree::ProcessTree;
 use super::stream::{Step, Stream};
-use super::{Bytes, Captured, End, Observation, RunSpec, Waiting};
-use crate::report::Variant;
+use super::{Common, STOP, STOP_NOW, Stop};
+use crate::sys::{Silence, StdioIds, WaitState};
+use crate::{Captured, End, Job, Outcome, Variant, Waiting};
 use rustix::process::{Signal, getpid};
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
-use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 /// How often a run is looked at that may wait for input, or that writes a file.
@@ -34,70 +30,53 @@ const BEFORE_DEADLINE: Duration = Duration::from_millis(100);
 /// A killed leader that takes longer than this is in an uninterruptible wait.
 const KILLED: Duration = Duration::from_millis(500);
 
-/// How urgently a run is told to stop.
-pub(super) type Stop = watch::Receiver<u8>;
-/// End all processes as at a deadline.
-pub(super) const STOP: u8 = 1;
-/// Kill them now.
-pub(super) const STOP_NOW: u8 = 2;
+/// What a run came to: the outcome, in which the bytes of its streams are still missing, and those of
+/// standard output and standard error.
+pub(super) type Made = (Outcome, [Kept; 2]);
 
-/// One run to make.
-#[derive(Debug, Clone)]
-pub(super) struct Job {
-    pub spec: RunSpec,
-    /// It is a tool that we ourselves need: it has the caller's environment.
-    pub trusted: bool,
-}
-
-/// Makes a run. What keeps it from starting is part of the observation.
-pub(super) async fn execute(common: &Common, job: Job, stop: Stop) -> Observation {
-    let key = job.spec.key.clone();
+/// Makes a run. What keeps it from starting is part of the outcome.
+pub(super) async fn execute(common: &Common, job: &Job, stop: Stop) -> Made {
     let run = async {
         let folder = common.root.fresh()?;
-        let seen = run_in(common, &job, &folder, stop).await;
+        let made = run_in(common, job, &folder, stop).await;
         // A target may have left a great many files: other runs go on meanwhile.
         tokio::task::spawn_blocking(move || drop(folder)).await.map_err(io::Error::other)?;
-        seen
+        made
     };
     run.await.unwrap_or_else(|error: io::Error| {
         let number = error.raw_os_error().unwrap_or(0);
         let words = if number == 0 { error.to_string() } else { words(number) };
-        Observation {
-            key,
-            stdout: nothing(),
-            stderr: nothing(),
+        let outcome = Outcome {
+            stdout: Captured::default(),
+            stderr: Captured::default(),
             end: End::NotStarted(number, format!("the checker cannot make the run: {words}")),
             duration: Duration::ZERO,
             left_behind: Vec::new(),
             held_open: false,
             waiting: None,
-        }
+        };
+        (outcome, Default::default())
     })
 }
 
-fn nothing() -> Captured {
-    Captured { bytes: Bytes::from(Vec::new()), chunks: Vec::new() }
-}
-
-async fn run_in(common: &Common, job: &Job, folder: &Folder, stop: Stop) -> io::Result<Observation> {
-    let spec = &job.spec;
+async fn run_in(common: &Common, job: &Job, folder: &Folder, stop: Stop) -> io::Result<Made> {
     let start = Instant::now();
-    let mark = Mark::new();
-    let plan = plan(common, job, folder, &mark);
-    let channels = open_channels(spec, common.root.spool(), folder.path(), common.options.max_output, start)?;
+    let tag = ProcessTag::new();
+    let plan = plan(common, job, folder, &tag);
+    let channels = open_channels(job, common.root.spool(), folder.path(), common.options.max_output, start)?;
     let (ours, theirs) = UnixStream::pair()?;
-    let leader = Leader::spawn(&common.options.launcher, theirs)?;
-    let family = Family::new(leader.pid(), mark);
-    let Channels { target, stdout, stderr, feed, places } = channels;
+    let leader = Leader::spawn(theirs)?;
+    let tree = ProcessTree::new(leader.pid(), tag);
+    let Channels { target, stdout, stderr, feed, ids } = channels;
     let mut live = Live {
         leader,
-        family,
+        tree,
         stdout,
         stderr,
         feed,
-        places,
+        ids,
         start,
-        deadline: start + spec.deadline,
+        deadline: start + job.deadline,
         ended: None,
         stop,
         drain: common.options.drain,
@@ -111,38 +90,23 @@ async fn run_in(common: &Common, job: &Job, folder: &Folder, stop: Stop) -> io::
         }
         None => live.out_of_time(None),
     };
-    live.finish(common, spec, why).await
+    live.finish(why).await
 }
 
 /// What the launcher has to do for a run.
-fn plan(common: &Common, job: &Job, folder: &Folder, mark: &Mark) -> Plan {
-    let spec = &job.spec;
-    let mut env: BTreeMap<OsString, OsString> = match job.trusted {
-        true => common.caller.clone(),
-        false => common.base.clone(),
-    };
-    if !job.trusted {
-        env.extend(of_folder(folder));
-    }
-    let added = match spec.key.variant {
-        Variant::Tty => TERMINAL,
-        Variant::HostileEnv => HOSTILE.get(usize::from(spec.key.nth)).map_or(&[][..], |(_, added)| added),
-        _ => &[],
-    };
-    env.extend(added.iter().map(|(name, value)| (name.into(), value.into())));
-    env.insert(Mark::VARIABLE.into(), mark.value().into());
-    env.extend(spec.env.clone());
+fn plan(common: &Common, job: &Job, folder: &Folder, tag: &ProcessTag) -> Plan {
+    let env = environment::of_run(job, &common.caller, &common.base, folder, tag);
     Plan {
-        program: spec.program.clone().into(),
-        args: spec.args.clone(),
+        program: job.program.clone(),
+        args: job.args.clone(),
         env: env.into_iter().collect(),
-        cwd: spec.cwd.clone().into(),
+        cwd: job.cwd.clone(),
         parent: getpid().as_raw_pid(),
-        terminal: spec.key.variant == Variant::Tty,
-        sandbox: spec.sandbox.then(|| vec![folder.path().into()]),
+        terminal: job.variant == Variant::Tty,
+        sandbox: job.sandbox.then(|| vec![folder.path().into()]),
         // More than all processors can give before the deadline: it ends what outlives ourselves.
-        cpu: (spec.deadline.as_secs() + 5) * common.processors,
-        file_size: mark.file_size,
+        cpu: (job.deadline.as_secs() + 5) * common.processors,
+        file_size: tag.file_size,
         open_files: common.open_files,
         ignored: common.ignored.clone(),
     }
@@ -172,15 +136,15 @@ enum Event {
     Time,
 }
 
-/// A run under way. The leader is dropped last but for the family: while it is there, the number of
+/// A run under way. The leader is dropped last but for the tree: while it is there, the number of
 /// its group is its own.
 struct Live {
-    family: Family,
+    tree: ProcessTree,
     leader: Leader,
     stdout: Stream,
     stderr: Stream,
     feed: Feed,
-    places: Places,
+    ids: StdioIds,
     start: Instant,
     deadline: Instant,
     ended: Option<Instant>,
@@ -225,11 +189,11 @@ impl Live {
 
     /// Waits until the run is over in one way or another.
     async fn watch(&mut self) -> Why {
-        let is_watched = self.places.stdin.is_some() || self.places.terminal.is_some();
+        let is_watched = self.ids.is_any();
         let is_file = !self.stdout.is_open();
         let period = if is_watched || is_file { LOOK } else { TICK };
         let mut silence = Silence::default();
-        let mut before: Option<Look> = None;
+        let mut before: Option<WaitState> = None;
         let mut next = self.start + period;
         let before_deadline = self.deadline - BEFORE_DEADLINE.min(self.deadline - self.start);
         loop {
@@ -245,36 +209,36 @@ impl Live {
                 return self.out_of_time(before.as_ref());
             }
             if before.is_none() && now >= before_deadline {
-                before = Some(self.look());
+                before = Some(self.state());
             }
             if now < next {
                 continue;
             }
             next = now + period;
-            self.family.reap();
+            self.tree.reap();
             if let Some(over) = self.stdout.overgrown() {
                 return Why::TooMuch(over);
             }
             if is_watched {
                 let written = self.stdout.len() + self.stderr.len();
-                if let Some(input) = silence.after(self.look(), written, now) {
+                if let Some(input) = silence.after(self.state(), written, now) {
                     return Why::Waited(input);
                 }
             }
         }
     }
 
-    fn look(&self) -> Look {
-        Look::at(&self.family.everybody(), &self.places)
+    fn state(&self) -> WaitState {
+        WaitState::at(&self.tree.everybody(), &self.ids)
     }
 
     /// At the deadline, or at an order to stop: which of the two, and what the run was doing.
-    fn out_of_time(&self, before: Option<&Look>) -> Why {
+    fn out_of_time(&self, before: Option<&WaitState>) -> Why {
         if *self.stop.borrow() >= STOP {
             return Why::Interrupted;
         }
-        let look = self.look();
-        Why::TimedOut(look.since(before.unwrap_or(&look)))
+        let state = self.state();
+        Why::TimedOut(state.since(before.unwrap_or(&state)))
     }
 
     fn is_open(&self) -> bool {
@@ -286,7 +250,7 @@ impl Live {
     async fn drain(&mut self) -> Option<TooMuch> {
         let until = Instant::now() + self.drain;
         self.stdout.hurry();
-        while Instant::now() < until && (self.is_open() || !self.family.alive().is_empty()) {
+        while Instant::now() < until && (self.is_open() || !self.tree.alive().is_empty()) {
             let wake = if self.is_open() { until } else { until.min(Instant::now() + LEFT) };
             match self.turn(wake, STOP_NOW).await {
                 Event::Over(over) => return Some(over),
@@ -310,17 +274,17 @@ impl Live {
     /// Ends the leader and its group: TERM, and after a time of grace KILL.
     async fn force(&mut self) {
         self.stdout.hurry();
-        self.family.signal(Signal::TERM);
-        self.family.signal(Signal::CONT);
+        self.tree.signal(Signal::TERM);
+        self.tree.signal(Signal::CONT);
         let until = Instant::now() + self.grace;
         // Whoever has a session of its own has not got the signal: there is nothing to wait for.
-        let is_left = |live: &Self| live.family.alive().iter().any(|stat| !live.family.escaped(stat));
+        let is_left = |live: &Self| live.tree.alive().iter().any(|stat| !live.tree.escaped(stat));
         while Instant::now() < until && (self.ended.is_none() || is_left(self)) {
             if let Event::Stop = self.turn(until.min(Instant::now() + LEFT), STOP_NOW).await {
                 break;
             }
         }
-        self.family.signal(Signal::KILL);
+        self.tree.signal(Signal::KILL);
         let until = Instant::now() + KILLED;
         while Instant::now() < until && self.ended.is_none() {
             self.turn(until, u8::MAX).await;
@@ -328,7 +292,7 @@ impl Live {
     }
 
     /// Ends whoever is left and gives what was seen.
-    async fn finish(mut self, common: &Common, spec: &RunSpec, why: Why) -> io::Result<Observation> {
+    async fn finish(mut self, why: Why) -> io::Result<Made> {
         let (mut end, waiting, by_force) = match why {
             Why::Ended => (self.own_end(), None, false),
             Why::NotStarted(number, words) => (End::NotStarted(number, words), None, true),
@@ -339,35 +303,29 @@ impl Live {
         };
         let mut left = if by_force {
             self.force().await;
-            let mut left = self.family.alive();
-            left.retain(|stat| self.family.escaped(stat));
+            let mut left = self.tree.alive();
+            left.retain(|stat| self.tree.escaped(stat));
             left
         } else {
             if let Some(TooMuch(bytes)) = self.drain().await {
                 end = End::TooMuch(bytes);
             }
-            self.family.alive()
+            self.tree.alive()
         };
         let held_open = !by_force && self.is_open();
         if !left.is_empty() || held_open {
-            self.family.signal(Signal::KILL);
+            self.tree.signal(Signal::KILL);
         }
-        self.family.sweep().await;
+        self.tree.sweep().await;
         if by_force {
             self.rest();
         }
         left.sort_by_key(|stat| stat.pid);
         let duration = self.ended.unwrap_or_else(Instant::now) - self.start;
-        Ok(Observation {
-            key: spec.key.clone(),
-            stdout: self.stdout.finish(&common.captures).await?,
-            stderr: self.stderr.finish(&common.captures).await?,
-            end,
-            duration,
-            left_behind: left.into_iter().map(Into::into).collect(),
-            held_open,
-            waiting,
-        })
+        let (stdout, out) = self.stdout.finish().await?;
+        let (stderr, err) = self.stderr.finish().await?;
+        let left_behind = left.into_iter().map(Into::into).collect();
+        Ok((Outcome { stdout, stderr, end, duration, left_behind, held_open, waiting }, [out, err]))
     }
 
     /// How the leader ended by itself.

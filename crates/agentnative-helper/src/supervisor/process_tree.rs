@@ -1,16 +1,13 @@
 //! The processes of one run: who they are, and how all of them are ended.
 //!
-//! We are the reaper of all our descendants (`PR_SET_CHILD_SUBREAPER`), so whatever a run leaves
-//! behind hangs below a child of ours, however often it forked and whatever session it is in. To see
+//! The helper is the reaper of all its descendants, so whatever a run leaves behind hangs below a child of ours, however often it forked and whatever session it is in. To see
 //! that nothing is left it is enough to read the list of our children.
 
-use super::mark::{Mark, number};
-use super::observation::Leftover;
-use super::proc::{self, Stat};
-use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getpid, kill_process, kill_process_group, pidfd_open,
-    pidfd_send_signal, waitpid,
-};
+use super::process_tag::{ProcessTag, number};
+use crate::Leftover;
+use crate::process_tree::with_descendants;
+use crate::sys::{self, Stat};
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,43 +23,36 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(8);
 /// It gives up in any case after this: somebody forks faster than we kill.
 const LONGEST_SWEEP: Duration = Duration::from_secs(10);
 
-/// Whose our children are, by process number: the number of a run. Marks need to be read only once, and
+/// Whose our children are, by process number: the number of a run. Tags need to be read only once, and
 /// one that is shed later helps nobody. The lock is held while a child is reaped, so that no entry
 /// outlives its process.
 static KNOWN: Mutex<BTreeMap<i32, u64>> = Mutex::new(BTreeMap::new());
 
 /// The processes of one run. The leader is not reaped while this is in use, so its ID, which is also
 /// that of its group and session, cannot become somebody else's.
-pub(super) struct Family {
+pub(super) struct ProcessTree {
     leader: Pid,
-    mark: Mark,
+    tag: ProcessTag,
 }
 
-impl Family {
-    pub fn new(leader: Pid, mark: Mark) -> Self {
+impl ProcessTree {
+    pub fn new(leader: Pid, tag: ProcessTag) -> Self {
         UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-        Self { leader, mark }
+        Self { leader, tag }
     }
 
     /// Everybody but the leader, zombies included.
     pub fn members(&self) -> Vec<Stat> {
         let leader = self.leader.as_raw_pid();
         let mut found = self.adopted();
-        found.extend(proc::children(leader).into_iter().filter_map(proc::stat));
-        let mut at = 0;
-        while let Some(stat) = found.get(at) {
-            at += 1;
-            if !stat.is_zombie() {
-                found.extend(proc::children_of(stat).into_iter().filter_map(proc::stat));
-            }
-        }
-        found
+        found.extend(sys::children(leader).into_iter().filter_map(sys::stat));
+        with_descendants(found)
     }
 
     /// Our own children that belong to this run, but for the leader.
     fn adopted(&self) -> Vec<Stat> {
         let us = getpid().as_raw_pid();
-        let mut children = proc::children(us);
+        let mut children = sys::children(us);
         children.retain(|&pid| pid != self.leader.as_raw_pid());
         if children.is_empty() {
             return Vec::new();
@@ -70,21 +60,21 @@ impl Family {
         let mut known = known();
         let mut owns = |pid: i32| {
             if let Some(number) = known.get(&pid) {
-                return (*number == self.mark.number).then(|| proc::stat(pid)).flatten();
+                return (*number == self.tag.number).then(|| sys::stat(pid)).flatten();
             }
-            let stat = proc::stat(pid).filter(|stat| stat.parent == us)?;
-            let owner = match self.mark.owner(pid) {
+            let stat = sys::stat(pid).filter(|stat| stat.parent == us)?;
+            let owner = match self.tag.owner(pid) {
                 Some(number) => number,
-                None if self.is_nobodys(&stat) => self.mark.number,
+                None if self.is_nobodys(&stat) => self.tag.number,
                 None => return None,
             };
             known.insert(pid, owner);
-            (owner == self.mark.number).then_some(stat)
+            (owner == self.tag.number).then_some(stat)
         };
         children.into_iter().filter_map(&mut owns).collect()
     }
 
-    /// Whether an unmarked child of ours can only be this run's: in a session that is not our own
+    /// Whether an untagged child of ours can only be this run's: in a session that is not our own
     /// there are only descendants of runs.
     fn is_nobodys(&self, stat: &Stat) -> bool {
         let is_only_run = UNDER_WAY.load(Ordering::Relaxed) == 1;
@@ -98,7 +88,7 @@ impl Family {
 
     /// Everybody who has not ended.
     pub fn everybody(&self) -> Vec<Stat> {
-        let leader = proc::stat(self.leader.as_raw_pid());
+        let leader = sys::stat(self.leader.as_raw_pid());
         leader.into_iter().filter(|stat| !stat.is_zombie()).chain(self.alive()).collect()
     }
 
@@ -137,7 +127,7 @@ impl Family {
             in_vain = if members.len() < fewest { 0 } else { in_vain + 1 };
             fewest = fewest.min(members.len());
             reap_among(&members);
-            members.iter().filter(|stat| !stat.is_zombie()).for_each(end);
+            members.iter().filter(|stat| !stat.is_zombie()).for_each(sys::end);
             // Those who die need the processor more than we do.
             tokio::time::sleep(pause).await;
             pause = LONGEST_PAUSE.min(pause * 2);
@@ -145,36 +135,26 @@ impl Family {
     }
 }
 
-impl Drop for Family {
+impl Drop for ProcessTree {
     fn drop(&mut self) {
         UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Ends what no run can be held responsible for: orphans that shed all marks while several runs were
+/// Ends what no run can be held responsible for: orphans that shed all tags while several runs were
 /// under way. Does nothing while a run is.
 pub(super) async fn sweep_strays() {
     let start = Instant::now();
     while UNDER_WAY.load(Ordering::Relaxed) == 0 && start.elapsed() < LONGEST_SWEEP {
-        let children = proc::children(getpid().as_raw_pid());
+        let children = sys::children(getpid().as_raw_pid());
         let is_stray = |stat: &Stat| stat.session != own_session() && number(stat.pid).is_none();
-        let strays: Vec<Stat> = children.into_iter().filter_map(proc::stat).filter(is_stray).collect();
+        let strays: Vec<Stat> = children.into_iter().filter_map(sys::stat).filter(is_stray).collect();
         reap_among(&strays);
-        strays.iter().filter(|stat| !stat.is_zombie()).for_each(end);
+        strays.iter().filter(|stat| !stat.is_zombie()).for_each(sys::end);
         if strays.is_empty() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-}
-
-/// Kills one process, unless its number has become somebody else's since it was looked at.
-fn end(seen: &Stat) {
-    let Some(pid) = Pid::from_raw(seen.pid) else { return };
-    let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
-    // From here on the handle stands for one process; see that it is the one that was meant.
-    if proc::stat(seen.pid).is_some_and(|now| now.start == seen.start) {
-        pidfd_send_signal(&handle, Signal::KILL).unwrap_or_default();
     }
 }
 
@@ -190,7 +170,7 @@ fn reap_among(processes: &[Stat]) {
 /// Reaps a child of ours if it has ended; gives whether it is gone. This is the only place that reaps.
 pub(super) fn reap_child(pid: Pid) -> bool {
     let mut known = known();
-    let is_gone = !matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None));
+    let is_gone = sys::reap(pid);
     if is_gone {
         known.remove(&pid.as_raw_pid());
     }
@@ -201,9 +181,9 @@ fn known() -> MutexGuard<'static, BTreeMap<i32, u64>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Our session as /proc names those of others: 0 where its leader is outside our process namespace.
+/// Our session as the system names those of others: 0 where its leader is outside our process namespace.
 fn own_session() -> i32 {
-    proc::stat(getpid().as_raw_pid()).map_or(0, |stat| stat.session)
+    sys::stat(getpid().as_raw_pid()).map_or(0, |stat| stat.session)
 }
 
 impl From<Stat> for Leftover {

@@ -1,26 +1,26 @@
 //! How the processes of one run are known again, whatever they do.
 //!
-//! Two marks are inherited by all descendants of a run: a cookie in the environment, and the hard
+//! Two tags are inherited by all descendants of a run: a cookie in the environment, and the hard
 //! limit on file sizes, which is a little different for each run. The second outlives `env -i`, a
 //! session of its own and a double fork, so that an orphan that we adopt while several runs go on is
 //! never taken for another run's.
 
-use super::proc;
+use crate::sys;
 use rustix::process::{Resource, getrlimit};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// No file that a target writes may grow past this, at least.
 const LEAST_FILE_SIZE: u64 = 4 << 30;
-/// How far the marks of two runs are apart. A checker that is itself under check puts the marks of
+/// How far the tags of two runs are apart. A checker that is itself under check puts the tags of
 /// its runs into the gap.
 const GAP: u64 = 1 << 20;
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// The marks of one run.
+/// The tags of one run.
 #[derive(Debug, Clone)]
-pub(super) struct Mark {
+pub(super) struct ProcessTag {
     /// `NAME=value` in the environment.
     cookie: String,
     /// The hard limit on file sizes, in bytes.
@@ -29,11 +29,11 @@ pub(super) struct Mark {
     pub number: u64,
 }
 
-impl Mark {
+impl ProcessTag {
     /// The name of the variable that holds the cookie.
     pub const VARIABLE: &str = "AGENTNATIVE_RUN";
 
-    /// Marks that no other run has.
+    /// ProcessTags that no other run has.
     pub fn new() -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
@@ -51,11 +51,11 @@ impl Mark {
     }
 
     /// The number of the run that a process belongs to: of any run by its limit, of this one also by
-    /// its cookie. `None` when it has no mark (any more).
+    /// its cookie. `None` when it has no tag (any more).
     pub fn owner(&self, pid: i32) -> Option<u64> {
         match number(pid) {
             Some(number) if number == self.number => Some(number),
-            _ if proc::has_variable(pid, &self.cookie) => Some(self.number),
+            _ if sys::has_variable(pid, &self.cookie) => Some(self.number),
             other => other,
         }
     }
@@ -63,7 +63,7 @@ impl Mark {
 
 /// The number of the run that a process belongs to, by its limit on file sizes.
 pub(super) fn number(pid: i32) -> Option<u64> {
-    match (proc::file_size_limit(pid)?, own_limit()) {
+    match (sys::file_size_limit(pid)?, own_limit()) {
         (limit, None) if limit > LEAST_FILE_SIZE => Some((limit - LEAST_FILE_SIZE).div_ceil(GAP)),
         (limit, Some(own)) if limit < own => Some(own - limit),
         _ => None,

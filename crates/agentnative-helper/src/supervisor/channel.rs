@@ -2,9 +2,9 @@
 
 use super::capture::Sink;
 use super::stream::{Pace, SMALL_PIPE, Stream, awaitable};
-use super::{RunSpec, Stdin};
-use crate::report::Variant;
-use rustix::fs::{Mode, OFlags, fstat, open};
+use crate::sys::StdioIds;
+use crate::{Job, Stdin, Variant};
+use rustix::fs::{Mode, OFlags, open};
 use rustix::io::ioctl_fionbio;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, ptsname, unlockpt};
@@ -30,36 +30,27 @@ pub(super) struct Channels {
     pub stdout: Stream,
     pub stderr: Stream,
     pub feed: Feed,
-    pub places: Places,
-}
-
-/// The places where a target can wait for input that never comes.
-#[derive(Debug, Default)]
-pub(super) struct Places {
-    /// The silent pipe, as /proc names it: `pipe:[INODE]`.
-    pub stdin: Option<Vec<u8>>,
-    /// The terminal, as /proc names it: `/dev/pts/N`.
-    pub terminal: Option<Vec<u8>>,
+    pub ids: StdioIds,
 }
 
 /// Makes the channels that the variant of a run asks for. Large captures go into `spool`, a file that
 /// the target writes itself into `own`.
 pub(super) fn open_channels(
-    spec: &RunSpec,
+    job: &Job,
     spool: &Path,
     own: &Path,
     limit: u64,
     start: Instant,
 ) -> io::Result<Channels> {
-    let mut places = Places::default();
-    let (stdin, feed) = match &spec.stdin {
+    let mut ids = StdioIds::default();
+    let (stdin, feed) = match &job.stdin {
         Stdin::Bytes(bytes) => {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
             (read, Feed::new(write, bytes.clone())?)
         }
-        Stdin::Null if spec.key.variant == Variant::OpenStdin => {
+        Stdin::Null if job.variant == Variant::OpenStdin => {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
-            places.stdin = Some(format!("pipe:[{}]", fstat(&read)?.st_ino).into_bytes());
+            ids.set_stdin(&read)?;
             (read, Feed::Silent { _held: write })
         }
         Stdin::Null => {
@@ -75,10 +66,10 @@ pub(super) fn open_channels(
         }
         Ok((write, Stream::of_fd(read, pace, sink(), limit, start)?))
     };
-    let (out, stdout) = match spec.key.variant {
+    let (out, stdout) = match job.variant {
         Variant::Tty => {
             let (master, slave, name) = terminal()?;
-            places.terminal = Some(name);
+            ids.set_terminal(name);
             (slave, Stream::of_fd(master, Pace::Eager, sink(), limit, start)?)
         }
         Variant::File => {
@@ -95,7 +86,7 @@ pub(super) fn open_channels(
         }
     };
     let (err, stderr) = piped(Pace::Eager, false)?;
-    Ok(Channels { target: [stdin, out, err], stdout, stderr, feed, places })
+    Ok(Channels { target: [stdin, out, err], stdout, stderr, feed, ids })
 }
 
 /// A terminal that gives the bytes on as they were written: master, slave and the slave's name.

@@ -1,15 +1,15 @@
 //! Starts the launcher and tells it what to do.
 
-use super::LAUNCH_ARGUMENT;
-use super::family::reap_child;
-use super::plan::{Answer, Plan, send_first};
+use super::LAUNCH;
+use super::plan::{Answer, Plan};
+use super::process_tree::reap_child;
 use super::stream::awaitable;
-use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid};
-use rustix::process::{Signal, kill_process, kill_process_group};
+use crate::protocol::send_with;
+use crate::sys;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use tokio::io::unix::AsyncFd;
@@ -33,17 +33,15 @@ pub(super) enum Status {
 impl Leader {
     /// Starts the launcher, with the other end of the socket as its standard input. Must be called on a
     /// thread that outlives the run: the target is killed when that thread ends.
-    pub fn spawn(launcher: &Path, socket: UnixStream) -> io::Result<Self> {
+    pub fn spawn(socket: UnixStream) -> io::Result<Self> {
         #[expect(clippy::disallowed_methods, reason = "the one place that starts processes")]
-        let mut command = Command::new(launcher);
-        command.arg(LAUNCH_ARGUMENT);
+        let mut command = Command::new(sys::own());
+        command.arg(LAUNCH);
         command.stdin(OwnedFd::from(socket)).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let pid = pid.expect("a process that was just started has a positive number");
-        let handle = pidfd_open(pid, PidfdFlags::empty())
-            .map_err(io::Error::from)
-            .and_then(|handle| awaitable(handle, Interest::READABLE));
+        let handle = sys::exit_handle(pid).and_then(|handle| awaitable(handle, Interest::READABLE));
         match handle {
             Ok(handle) => Ok(Self { pid, handle }),
             Err(error) => {
@@ -62,7 +60,7 @@ impl Leader {
 
     /// Waits for its end, and does not reap it.
     pub async fn ended(&self) {
-        // A pidfd becomes readable at the end, and stays so.
+        // The handle becomes readable at the end, and stays so.
         self.handle.readable().await.map(drop).unwrap_or_default();
     }
 
@@ -97,7 +95,7 @@ const KILLED_WITHIN_MS: u32 = 500;
 /// closed on our side as soon as they are on their way.
 pub(super) async fn instruct(socket: UnixStream, plan: &Plan, fds: [OwnedFd; 3]) -> io::Result<Answer> {
     let wire = plan.to_wire()?;
-    let sent = match send_first(&socket, &wire, &fds.each_ref().map(AsFd::as_fd)) {
+    let sent = match send_with(&socket, &wire, &fds.each_ref().map(AsFd::as_fd)) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Answer::read(&[])),
         sent => sent?,
     };
@@ -106,7 +104,7 @@ pub(super) async fn instruct(socket: UnixStream, plan: &Plan, fds: [OwnedFd; 3])
     let mut socket = tokio::net::UnixStream::from_std(socket)?;
     // A launcher that ends early says why below.
     socket.write_all(&wire[sent..]).await.unwrap_or_default();
-    let mut said = Vec::new();
-    socket.read_to_end(&mut said).await.map(drop).unwrap_or_default();
-    Ok(Answer::read(&said))
+    let mut answer = Vec::new();
+    socket.read_to_end(&mut answer).await.map(drop).unwrap_or_default();
+    Ok(Answer::read(&answer))
 }

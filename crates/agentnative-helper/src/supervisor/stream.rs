@@ -1,7 +1,7 @@
 //! One stream of a target while it runs: where its bytes come from, and how eagerly they are read.
 
-use super::Captured;
-use super::capture::{Shared, Sink, TooMuch};
+use super::capture::{Kept, Sink, TooMuch, adopt};
+use crate::Captured;
 use rustix::io::{Errno, ioctl_fionread};
 use rustix::pipe::fcntl_setpipe_size;
 use std::cell::RefCell;
@@ -231,10 +231,10 @@ impl Stream {
     }
 
     /// What the stream gave.
-    pub async fn finish(self, shared: &Shared) -> io::Result<Captured> {
+    pub async fn finish(self) -> io::Result<(Captured, Kept)> {
         match self.source {
-            Source::File(file) => shared.adopt(file, self.limit, self.start.elapsed()).await,
-            Source::Fd(_) | Source::Idle(_) | Source::Closed => Ok(self.sink.finish(shared)),
+            Source::File(file) => adopt(file, self.limit, self.start.elapsed()).await,
+            Source::Fd(_) | Source::Idle(_) | Source::Closed => Ok(self.sink.finish()),
         }
     }
 }

@@ -1,14 +1,43 @@
-//! What the processes of a run are doing, from a look at /proc.
+//! What the processes of a run wait for, from a look at /proc.
 
-use super::Waiting;
-use super::channel::Places;
-use super::proc::{self, Stat};
+use super::process::{self, Stat};
+use crate::Waiting;
+use rustix::fs::fstat;
+use std::io;
+use std::os::fd::AsFd;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// One look at all processes of a run.
+/// The standard descriptors on which a target can wait for input that never comes, as /proc names them.
+#[derive(Debug, Default)]
+pub(crate) struct StdioIds {
+    /// The silent pipe: `pipe:[INODE]`.
+    stdin: Option<Vec<u8>>,
+    /// The terminal: `/dev/pts/N`.
+    terminal: Option<Vec<u8>>,
+}
+
+impl StdioIds {
+    /// Standard input is this pipe.
+    pub fn set_stdin(&mut self, pipe: impl AsFd) -> io::Result<()> {
+        self.stdin = Some(format!("pipe:[{}]", fstat(pipe)?.st_ino).into_bytes());
+        Ok(())
+    }
+
+    /// Standard output is the terminal of this name.
+    pub fn set_terminal(&mut self, name: Vec<u8>) {
+        self.terminal = Some(name);
+    }
+
+    /// Whether there is any.
+    pub fn is_any(&self) -> bool {
+        self.stdin.is_some() || self.terminal.is_some()
+    }
+}
+
+/// What all processes of a run were doing at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Look {
+pub(crate) struct WaitState {
     /// What a thread was seen to wait for, when that is input.
     input: Option<Waiting>,
     /// How sure it is that nothing else will happen.
@@ -42,33 +71,33 @@ enum Doing {
     Other,
 }
 
-impl Look {
-    /// Looks at `processes`, which read from `places`.
-    pub fn at(processes: &[Stat], places: &Places) -> Self {
+impl WaitState {
+    /// WaitStates at `processes`, which read from `ids`.
+    pub fn at(processes: &[Stat], ids: &StdioIds) -> Self {
         let sure = if processes.len() > MOST_PROCESSES { Sure::No } else { Sure::Yes };
-        let mut look = Self { input: None, sure, ticks: 0, running: false, stopped: false };
+        let mut state = Self { input: None, sure, ticks: 0, running: false, stopped: false };
         for process in processes.iter().take(MOST_PROCESSES) {
-            look.ticks += process.ticks;
-            look.stopped |= matches!(process.state, b'T' | b't');
-            for thread in proc::threads(process.pid) {
-                look.running |= proc::thread_state(process.pid, thread) == Some(b'R');
-                match doing(process.pid, thread, places) {
+            state.ticks += process.ticks;
+            state.stopped |= matches!(process.state, b'T' | b't');
+            for thread in process::threads(process.pid) {
+                state.running |= process::thread_state(process.pid, thread) == Some(b'R');
+                match doing(process.pid, thread, ids) {
                     // A pipe is more likely to be what was meant than a terminal that is also there.
-                    Doing::Input(Waiting::Stdin) => look.input = Some(Waiting::Stdin),
-                    Doing::Input(input) => look.input = look.input.or(Some(input)),
+                    Doing::Input(Waiting::Stdin) => state.input = Some(Waiting::Stdin),
+                    Doing::Input(input) => state.input = state.input.or(Some(input)),
                     Doing::Waits => {}
-                    Doing::Limited => look.sure = look.sure.min(Sure::Almost),
-                    Doing::Other => look.sure = Sure::No,
+                    Doing::Limited => state.sure = state.sure.min(Sure::Almost),
+                    Doing::Other => state.sure = Sure::No,
                 }
             }
         }
-        if look.running || look.stopped {
-            look.sure = Sure::No;
+        if state.running || state.stopped {
+            state.sure = Sure::No;
         }
-        look
+        state
     }
 
-    /// What the run was doing, told from this look and one a short time before.
+    /// What the run was doing, told from this state and one a short time before.
     pub fn since(&self, before: &Self) -> Waiting {
         if self.stopped {
             Waiting::Stopped
@@ -82,33 +111,33 @@ impl Look {
     }
 }
 
-/// A look at more processes than this takes longer than it is worth.
+/// To look at more processes than this takes longer than it is worth.
 const MOST_PROCESSES: usize = 24;
 
 /// How long a run has been found in the same wait.
 #[derive(Debug, Default)]
-pub(super) struct Silence {
-    /// The first look that found it so, the bytes that were written by then, when it was, and how many
-    /// looks there were.
-    same: Option<(Look, u64, Instant, u32)>,
+pub(crate) struct Silence {
+    /// The first state that was so, the bytes that were written by then, when it was, and how often it
+    /// was found.
+    same: Option<(WaitState, u64, Instant, u32)>,
 }
 
 impl Silence {
-    /// One more look, at `now`, with so many bytes `written`. Gives the input that is waited for, once
+    /// One more state, at `now`, with so many bytes `written`. Gives the input that is waited for, once
     /// it is sure that nothing else will happen.
-    pub fn after(&mut self, look: Look, written: u64, now: Instant) -> Option<Waiting> {
+    pub fn after(&mut self, state: WaitState, written: u64, now: Instant) -> Option<Waiting> {
         match &mut self.same {
-            Some((first, before, since, looks)) if *first == look && *before == written => {
-                *looks += 1;
-                let (time, least) = match look.sure {
+            Some((first, before, since, times)) if *first == state && *before == written => {
+                *times += 1;
+                let (time, least) = match state.sure {
                     Sure::Yes => (WAITS, 5),
                     Sure::Almost => (ALMOST_WAITS, 15),
                     Sure::No => return None,
                 };
-                look.input.filter(|_| now - *since >= time && *looks >= least)
+                state.input.filter(|_| now - *since >= time && *times >= least)
             }
             _ => {
-                self.same = Some((look, written, now, 1));
+                self.same = Some((state, written, now, 1));
                 None
             }
         }
@@ -121,11 +150,11 @@ const WAITS: Duration = Duration::from_millis(300);
 const ALMOST_WAITS: Duration = Duration::from_millis(1000);
 
 /// What a descriptor is, to somebody who waits for it.
-fn source(pid: i32, fd: i32, places: &Places) -> Doing {
-    let Some(link) = proc::descriptor(pid, fd) else { return Doing::Other };
-    if places.stdin.as_ref() == Some(&link) {
+fn source(pid: i32, fd: i32, ids: &StdioIds) -> Doing {
+    let Some(link) = process::descriptor(pid, fd) else { return Doing::Other };
+    if ids.stdin.as_ref() == Some(&link) {
         Doing::Input(Waiting::Stdin)
-    } else if places.terminal.is_some() && (places.terminal.as_ref() == Some(&link) || link == b"/dev/tty") {
+    } else if ids.terminal.is_some() && (ids.terminal.as_ref() == Some(&link) || link == b"/dev/tty") {
         Doing::Input(Waiting::Terminal)
     } else if link.starts_with(b"pipe:") || INTERNAL.contains(&link.as_slice()) {
         Doing::Waits
@@ -144,23 +173,23 @@ const INTERNAL: &[&[u8]] = &[
 ];
 
 /// What waiting for any of several descriptors amounts to.
-fn any_source(pid: i32, fds: &[i32], places: &Places) -> Doing {
-    let all: Vec<Doing> = fds.iter().map(|&fd| source(pid, fd, places)).collect();
+fn any_source(pid: i32, fds: &[i32], ids: &StdioIds) -> Doing {
+    let all: Vec<Doing> = fds.iter().map(|&fd| source(pid, fd, ids)).collect();
     if all.contains(&Doing::Other) {
         return Doing::Other;
     }
     all.into_iter().find(|doing| matches!(doing, Doing::Input(_))).unwrap_or(Doing::Waits)
 }
 
-fn doing(pid: i32, thread: i32, places: &Places) -> Doing {
-    let Some((number, arguments)) = proc::system_call(pid, thread) else { return Doing::Other };
+fn doing(pid: i32, thread: i32, ids: &StdioIds) -> Doing {
+    let Some((number, arguments)) = process::system_call(pid, thread) else { return Doing::Other };
     let [first, second, third, fourth, fifth, _] = arguments;
     let limited = |is: bool| if is { Doing::Limited } else { Doing::Waits };
     // The kernel's `int` is the low half of a register.
     let int = |argument: u64| argument as u32 as i32;
     match number {
         _ if !calls::KNOWN => Doing::Other,
-        calls::READ | calls::READV => source(pid, int(first), places),
+        calls::READ | calls::READV => source(pid, int(first), ids),
         calls::WAIT4 | calls::WAITID | calls::PAUSE | calls::SIGSUSPEND => Doing::Waits,
         calls::SIGTIMEDWAIT => limited(third != 0),
         // Of the futex operations only those that wait block, and they have their limit here.
@@ -168,19 +197,19 @@ fn doing(pid: i32, thread: i32, places: &Places) -> Doing {
         calls::POLL if int(third) >= 0 => Doing::Other,
         calls::PPOLL if third != 0 => Doing::Other,
         calls::POLL | calls::PPOLL => match polled(pid, first, second) {
-            Some(fds) => any_source(pid, &fds, places),
+            Some(fds) => any_source(pid, &fds, ids),
             None => Doing::Other,
         },
         calls::SELECT | calls::PSELECT6 if fifth != 0 => Doing::Other,
         calls::SELECT | calls::PSELECT6 => match selected(pid, first, second) {
-            Some(fds) => any_source(pid, &fds, places),
+            Some(fds) => any_source(pid, &fds, ids),
             None => Doing::Other,
         },
         calls::EPOLL_WAIT | calls::EPOLL_PWAIT if int(fourth) >= 0 => Doing::Other,
         calls::EPOLL_PWAIT2 if fourth != 0 => Doing::Other,
         calls::EPOLL_WAIT | calls::EPOLL_PWAIT | calls::EPOLL_PWAIT2 => {
-            match proc::epoll_members(pid, int(first)) {
-                Some(fds) => any_source(pid, &fds, places),
+            match process::epoll_members(pid, int(first)) {
+                Some(fds) => any_source(pid, &fds, ids),
                 None => Doing::Other,
             }
         }
@@ -197,7 +226,7 @@ fn polled(pid: i32, address: u64, count: u64) -> Option<Vec<i32>> {
     if count > MOST {
         return None;
     }
-    let raw = proc::memory(pid, address, usize::try_from(count).ok()? * 8)?;
+    let raw = process::memory(pid, address, usize::try_from(count).ok()? * 8)?;
     let entries = raw.as_chunks::<8>().0.iter();
     let entries = entries
         .map(|[a, b, c, d, e, f, _, _]| (i32::from_ne_bytes([*a, *b, *c, *d]), i16::from_ne_bytes([*e, *f])));
@@ -216,7 +245,7 @@ fn selected(pid: i32, count: u64, address: u64) -> Option<Vec<i32>> {
     }
     let count = i32::try_from(count).ok()?;
     let words = usize::try_from(count).ok()?.div_ceil(64);
-    let raw = proc::memory(pid, address, words * 8)?;
+    let raw = process::memory(pid, address, words * 8)?;
     let words: Vec<u64> = raw.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word)).collect();
     Some((0..count).filter(|fd| words[*fd as usize / 64] & (1 << (fd % 64)) != 0).collect())
 }
