@@ -44,7 +44,6 @@ impl Writer<'_> {
         let mut written = Map::new();
         for (keyword, value) in members {
             let told = match (keyword.as_str(), value) {
-                ("$defs" | "definitions", _) => continue,
                 ("$ref", Value::String(reference)) => {
                     let target = self.follow(reference, depth);
                     if members.len() == 1 {

@@ -26,7 +26,7 @@ impl<'a> Pair<'a> {
 
     /// All changes, those of the whole output first.
     pub fn compare(mut self) -> Vec<Change> {
-        let (before, after) = (Bundle::of(self.old), Bundle::of(self.new));
+        let (before, after) = (Bundle::new(self.old), Bundle::new(self.new));
         let framed = self.framing();
         self.exits();
         self.error_channel();
