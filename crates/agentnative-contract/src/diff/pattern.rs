@@ -146,7 +146,10 @@ mod tests {
             let found = covers(wide, &[narrow]);
             assert_eq!(found == Covers::Yes, included, "{wide} {narrow} {found:?}");
             if let Covers::No(text) = found {
-                assert!(super::delta(narrow, &text) && !super::delta(wide, &text), "{wide} {narrow} {text}");
+                assert!(
+                    super::is_match(narrow, &text) && !super::is_match(wide, &text),
+                    "{wide} {narrow} {text}"
+                );
             }
         }
     }
