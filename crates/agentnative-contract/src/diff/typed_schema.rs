@@ -2,58 +2,21 @@
 
 use serde_json::{Map, Number, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use strict_json::JsonType;
 
 /// A conjunction of schemas: a value has to keep all of them.
-pub(super) type Node<'a> = Vec<&'a Value>;
+pub(super) type Conjunction<'a> = Vec<&'a Value>;
 
 /// The schema that takes nothing.
 pub(super) static NOTHING: Value = Value::Bool(false);
 
-/// What a value is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Kind {
-    Null,
-    Bool,
-    Number,
-    Text,
-    Array,
-    Object,
-}
-
-impl Kind {
-    pub const ALL: [Self; 6] = [Self::Null, Self::Bool, Self::Number, Self::Text, Self::Array, Self::Object];
-
-    /// The name that schemas use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Bool => "boolean",
-            Self::Number => "number",
-            Self::Text => "string",
-            Self::Array => "array",
-            Self::Object => "object",
-        }
-    }
-
-    /// What a value is.
-    pub const fn of(value: &Value) -> Self {
-        match value {
-            Value::Null => Self::Null,
-            Value::Bool(_) => Self::Bool,
-            Value::Number(_) => Self::Number,
-            Value::String(_) => Self::Text,
-            Value::Array(_) => Self::Array,
-            Value::Object(_) => Self::Object,
-        }
-    }
-
-    pub const fn bit(self) -> u8 {
-        1 << self as u8
-    }
-}
-
 /// All types.
 pub(super) const ANY: u8 = 0b11_1111;
+
+/// A type in a set of them.
+pub(super) const fn bit(json_type: JsonType) -> u8 {
+    1 << json_type as u8
+}
 
 /// A bound of numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +28,7 @@ pub(super) struct Bound {
 
 /// What `properties` and its neighbours of one schema say: they belong together.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Keys<'a> {
+pub(super) struct ObjectKeywords<'a> {
     pub named: Option<&'a Map<String, Value>>,
     pub patterns: Option<&'a Map<String, Value>>,
     pub others: Option<&'a Value>,
@@ -73,7 +36,7 @@ pub(super) struct Keys<'a> {
 
 /// What `prefixItems` and `items` of one schema say.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Elements<'a> {
+pub(super) struct ArrayKeywords<'a> {
     pub first: &'a [Value],
     pub others: Option<&'a Value>,
 }
@@ -89,9 +52,9 @@ pub(super) struct Condition {
 
 /// What holds of the values of one type, or (while it is made) of several.
 #[derive(Debug, Clone)]
-pub(super) struct Alt<'a> {
+pub(super) struct TypedSchema<'a> {
     /// The types, as bits.
-    pub kinds: u8,
+    pub types: u8,
     /// Numbers are integers.
     pub integer: bool,
     /// The only values; none where they are not listed.
@@ -103,13 +66,13 @@ pub(super) struct Alt<'a> {
     pub lengths: [(u64, Option<u64>); 3],
     pub patterns: BTreeSet<&'a str>,
     pub formats: BTreeSet<String>,
-    pub elements: Vec<Elements<'a>>,
+    pub elements: Vec<ArrayKeywords<'a>>,
     pub unique: bool,
-    pub keys: Vec<Keys<'a>>,
+    pub keys: Vec<ObjectKeywords<'a>>,
     pub unevaluated: Vec<&'a Value>,
     pub required: BTreeSet<&'a str>,
     pub forbidden: BTreeSet<&'a str>,
-    pub names: Node<'a>,
+    pub names: Conjunction<'a>,
     pub dependent: BTreeMap<&'a str, BTreeSet<&'a str>>,
     pub conditions: Vec<Condition>,
     /// `if` with what follows from it, until that is settled.
@@ -120,10 +83,10 @@ pub(super) struct Alt<'a> {
     pub sources: Vec<&'a Value>,
 }
 
-impl Default for Alt<'_> {
+impl Default for TypedSchema<'_> {
     fn default() -> Self {
         Self {
-            kinds: ANY,
+            types: ANY,
             integer: false,
             values: None,
             lower: None,
@@ -149,25 +112,31 @@ impl Default for Alt<'_> {
 }
 
 /// The place of a type's lengths.
-pub(super) const fn length_of(kind: Kind) -> Option<usize> {
+pub(super) const fn length_of(kind: JsonType) -> Option<usize> {
     match kind {
-        Kind::Text => Some(0),
-        Kind::Array => Some(1),
-        Kind::Object => Some(2),
-        Kind::Null | Kind::Bool | Kind::Number => None,
+        JsonType::String => Some(0),
+        JsonType::Array => Some(1),
+        JsonType::Object => Some(2),
+        JsonType::Null | JsonType::Boolean | JsonType::Number => None,
     }
 }
 
-impl<'a> Alt<'a> {
+impl<'a> TypedSchema<'a> {
     /// The one type that it is of.
-    pub fn kind(&self) -> Kind {
-        Kind::ALL.into_iter().find(|kind| self.kinds == kind.bit()).unwrap_or(Kind::Null)
+    pub fn json_type(&self) -> JsonType {
+        JsonType::ALL.into_iter().find(|kind| self.types == bit(*kind)).unwrap_or(JsonType::Null)
+    }
+
+    /// The same for each type on its own.
+    pub fn by_type(&self) -> impl Iterator<Item = Self> {
+        let of_type = |kind: &JsonType| self.types & bit(*kind) != 0;
+        JsonType::ALL.into_iter().filter(of_type).map(|kind| Self { types: bit(kind), ..self.clone() })
     }
 
     /// Least and greatest length.
     pub fn length(&self) -> (u64, Option<u64>) {
-        let (least, most) = length_of(self.kind()).map_or((0, None), |at| self.lengths[at]);
-        if self.kind() != Kind::Array {
+        let (least, most) = length_of(self.json_type()).map_or((0, None), |at| self.lengths[at]);
+        if self.json_type() != JsonType::Array {
             return (least, most);
         }
         // A tuple that is closed has no more elements than its places.
@@ -177,7 +146,7 @@ impl<'a> Alt<'a> {
     }
 
     /// The keys that it names.
-    pub fn named(&self) -> BTreeSet<&'a str> {
+    pub fn named_keys(&self) -> BTreeSet<&'a str> {
         let mut named: BTreeSet<&str> = self.required.clone();
         named.extend(&self.forbidden);
         for keys in &self.keys {
@@ -187,13 +156,13 @@ impl<'a> Alt<'a> {
     }
 
     /// The keys whose values it says something of.
-    pub fn told(&self) -> BTreeSet<&'a str> {
+    pub fn constrained_keys(&self) -> BTreeSet<&'a str> {
         let all = self.keys.iter().filter_map(|keys| keys.named).flat_map(Map::keys);
         all.map(String::as_str).chain(self.forbidden.iter().copied()).collect()
     }
 
     /// What holds of the value of a key.
-    pub fn key(&self, key: &str) -> Node<'a> {
+    pub fn property(&self, key: &str) -> Conjunction<'a> {
         let mut node = Vec::new();
         let mut evaluated = false;
         for keys in &self.keys {
@@ -201,7 +170,9 @@ impl<'a> Alt<'a> {
             node.extend(keys.named.and_then(|named| named.get(key)));
             let patterns = keys.patterns.into_iter().flatten();
             node.extend(
-                patterns.filter(|(pattern, _)| super::pattern::found(pattern, key)).map(|(_, schema)| schema),
+                patterns
+                    .filter(|(pattern, _)| super::pattern::is_match(pattern, key))
+                    .map(|(_, schema)| schema),
             );
             evaluated |= node.len() > before || keys.others.is_some();
             if node.len() == before {
@@ -218,8 +189,8 @@ impl<'a> Alt<'a> {
     }
 
     /// What holds of the values of keys that it does not name.
-    pub fn other_keys(&self) -> Node<'a> {
-        let mut node: Node<'_> = self.keys.iter().filter_map(|keys| keys.others).collect();
+    pub fn additional(&self) -> Conjunction<'a> {
+        let mut node: Conjunction<'_> = self.keys.iter().filter_map(|keys| keys.others).collect();
         if node.is_empty() {
             node.extend(&self.unevaluated);
         }
@@ -233,7 +204,7 @@ impl<'a> Alt<'a> {
     }
 
     /// What holds of the values of keys of a pattern of its own, or of one of the other side.
-    pub fn of_pattern(&self, pattern: &str) -> Node<'a> {
+    pub fn pattern_property(&self, pattern: &str) -> Conjunction<'a> {
         let mut node = Vec::new();
         for keys in &self.keys {
             match keys.patterns.and_then(|patterns| patterns.get(pattern)) {
@@ -245,12 +216,12 @@ impl<'a> Alt<'a> {
     }
 
     /// What holds of the element at this place of an array.
-    pub fn element(&self, at: usize) -> Node<'a> {
+    pub fn element(&self, at: usize) -> Conjunction<'a> {
         self.elements.iter().filter_map(|part| part.first.get(at).or(part.others)).collect()
     }
 
     /// How many places of an array have something said of them on their own.
-    pub fn places(&self) -> usize {
+    pub fn tuple_length(&self) -> usize {
         self.elements.iter().map(|part| part.first.len()).max().unwrap_or(0)
     }
 
@@ -275,6 +246,6 @@ impl<'a> Alt<'a> {
 }
 
 /// Whether a node takes nothing, as far as that is plain.
-pub(super) fn is_nothing(node: &[&Value]) -> bool {
+pub(super) fn accepts_nothing(node: &[&Value]) -> bool {
     node.contains(&&NOTHING)
 }

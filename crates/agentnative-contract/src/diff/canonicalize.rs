@@ -1,28 +1,31 @@
 //! From a conjunction of schemas to alternatives.
 
-use super::alt::{ANY, Alt, Bound, Condition, Elements, Keys, Kind, Node, is_nothing};
 use super::bundle::UNKNOWN;
-use super::decide::{at_least, finite, same};
 use super::inline::inlined;
+use super::predicates::{at_least, equal, finite_values};
+use super::typed_schema::{
+    ANY, ArrayKeywords, Bound, Condition, Conjunction, ObjectKeywords, TypedSchema, accepts_nothing, bit,
+};
 use serde_json::{Map, Value, json};
+use strict_json::JsonType;
 
 /// Alternatives of one schema, at most; beyond that a union is taken as a condition.
-pub(super) const MOST: usize = 256;
+pub(super) const MAX_ALTERNATIVES: usize = 256;
 
 /// Makes alternatives of schemas of one bundle.
 #[derive(Clone, Copy)]
-pub(super) struct Expander<'a> {
+pub(super) struct Canonicalizer<'a> {
     pub root: &'a Value,
 }
 
-impl<'a> Expander<'a> {
+impl<'a> Canonicalizer<'a> {
     /// What a local reference names.
     pub fn target(&self, reference: &str) -> Option<&'a Value> {
         self.root.pointer(reference.strip_prefix('#')?)
     }
 
     /// The node with what its references name in the place of those that are nothing else.
-    pub fn followed(&self, node: &[&'a Value]) -> Node<'a> {
+    pub fn followed(&self, node: &[&'a Value]) -> Conjunction<'a> {
         let follow = |mut schema: &'a Value| {
             for _ in 0..32 {
                 let Some(members) = schema.as_object().filter(|members| members.len() == 1) else { break };
@@ -36,37 +39,28 @@ impl<'a> Expander<'a> {
     }
 
     /// The alternatives of a node, each of one type; none when nothing can keep it.
-    pub fn alternatives(&self, node: &[&'a Value]) -> Vec<Alt<'a>> {
-        let mut made = vec![Alt::default()];
+    pub fn alternatives(&self, node: &[&'a Value]) -> Vec<TypedSchema<'a>> {
+        let mut made = vec![TypedSchema::default()];
         for schema in node {
-            made = self.each(made, schema);
+            made = self.conjoin_each(made, schema);
         }
-        let mut settled = Vec::new();
+        let mut resolved = Vec::new();
         for alt in made {
             if alt.branches.is_empty() {
-                self.settle(alt, &mut settled);
-                continue;
-            }
-            for kind in Kind::ALL.into_iter().filter(|kind| alt.kinds & kind.bit() != 0) {
-                self.settle(Alt { kinds: kind.bit(), ..alt.clone() }, &mut settled);
+                self.resolve_branches(alt, &mut resolved);
+            } else {
+                alt.by_type().for_each(|alt| self.resolve_branches(alt, &mut resolved));
             }
         }
-        let mut typed = Vec::new();
-        for alt in settled {
-            for kind in Kind::ALL.into_iter().filter(|kind| alt.kinds & kind.bit() != 0) {
-                let alt = Alt { kinds: kind.bit(), ..alt.clone() };
-                typed.extend(self.finished(alt));
-            }
-        }
-        typed
+        resolved.iter().flat_map(TypedSchema::by_type).filter_map(|alt| self.normalized(alt)).collect()
     }
 
-    pub(super) fn each(&self, alts: Vec<Alt<'a>>, schema: &'a Value) -> Vec<Alt<'a>> {
-        alts.into_iter().flat_map(|alt| self.with(alt, schema)).collect()
+    pub(super) fn conjoin_each(&self, alts: Vec<TypedSchema<'a>>, schema: &'a Value) -> Vec<TypedSchema<'a>> {
+        alts.into_iter().flat_map(|alt| self.conjoin(alt, schema)).collect()
     }
 
     /// An alternative that keeps this schema, too.
-    pub(super) fn with(&self, mut alt: Alt<'a>, schema: &'a Value) -> Vec<Alt<'a>> {
+    pub(super) fn conjoin(&self, mut alt: TypedSchema<'a>, schema: &'a Value) -> Vec<TypedSchema<'a>> {
         let members = match schema {
             Value::Bool(true) => return vec![alt],
             Value::Object(members) => members,
@@ -77,67 +71,73 @@ impl<'a> Expander<'a> {
             return vec![alt];
         }
         alt.sources.push(schema);
-        self.plain(&mut alt, members);
-        if alt.kinds == 0 {
+        self.assertions(&mut alt, members);
+        if alt.types == 0 {
             return Vec::new();
         }
         let mut alts = vec![alt];
         if let Some(target) = members.get("$ref").and_then(Value::as_str).and_then(|text| self.target(text)) {
-            alts = self.each(alts, target);
+            alts = self.conjoin_each(alts, target);
         }
         for part in members.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-            alts = self.each(alts, part);
+            alts = self.conjoin_each(alts, part);
         }
         for keyword in ["anyOf", "oneOf"] {
             let Some(branches) = members.get(keyword).and_then(Value::as_array) else { continue };
-            if alts.len() * branches.len() > MOST {
+            if alts.len() * branches.len() > MAX_ALTERNATIVES {
                 alts.iter_mut().for_each(|alt| alt.conditions.push(self.condition(members, &[keyword])));
                 continue;
             }
-            let exclusive = keyword == "oneOf" && !self.disjoint(&alts, branches);
+            let exclusive = keyword == "oneOf" && !self.mutually_exclusive(&alts, branches);
             if exclusive {
                 alts.iter_mut().for_each(|alt| alt.conditions.push(self.condition(members, &[keyword])));
             }
             alts = alts
                 .into_iter()
-                .flat_map(|alt| branches.iter().flat_map(move |branch| self.with(alt.clone(), branch)))
-                .filter(|alt| self.possible(alt))
+                .flat_map(|alt| branches.iter().flat_map(move |branch| self.conjoin(alt.clone(), branch)))
+                .filter(|alt| self.is_satisfiable(alt))
                 .collect();
         }
         alts
     }
 
     /// Whether at most one of these schemas can hold, as far as that is plain.
-    fn disjoint(&self, alts: &[Alt<'a>], branches: &'a [Value]) -> bool {
+    fn mutually_exclusive(&self, alts: &[TypedSchema<'a>], branches: &'a [Value]) -> bool {
         let base = match alts {
             [only] => only.clone(),
-            _ => Alt::default(),
+            _ => TypedSchema::default(),
         };
-        let each: Vec<Vec<Alt<'_>>> = branches.iter().map(|branch| self.with(base.clone(), branch)).collect();
+        let each: Vec<Vec<TypedSchema<'_>>> =
+            branches.iter().map(|branch| self.conjoin(base.clone(), branch)).collect();
         each.iter().enumerate().all(|(nth, one)| {
             each[nth + 1..]
                 .iter()
-                .all(|other| one.iter().all(|left| other.iter().all(|right| self.apart(left, right))))
+                .all(|other| one.iter().all(|left| other.iter().all(|right| self.are_disjoint(left, right))))
         })
     }
 
     /// Whether no value keeps both, as far as that is plain.
-    fn apart(&self, left: &Alt<'a>, right: &Alt<'a>) -> bool {
-        let common = left.kinds & right.kinds;
+    fn are_disjoint(&self, left: &TypedSchema<'a>, right: &TypedSchema<'a>) -> bool {
+        let common = left.types & right.types;
         if common == 0 {
             return true;
         }
         if let (Some(left), Some(right)) = (&left.values, &right.values) {
-            return !left.iter().any(|value| right.iter().any(|other| same(value, other)));
+            return !left.iter().any(|value| right.iter().any(|other| equal(value, other)));
         }
-        if common != Kind::Object.bit() {
+        if common != bit(JsonType::Object) {
             return false;
         }
-        let closed = |alt: &Alt<'a>, key: &str| is_nothing(&alt.key(key));
-        let excluded = |one: &Alt<'a>, other: &Alt<'a>| one.required.iter().any(|key| closed(other, key));
-        let differ = |key: &&str| match (finite(self, &left.key(key)), finite(self, &right.key(key))) {
+        let closed = |alt: &TypedSchema<'a>, key: &str| accepts_nothing(&alt.property(key));
+        let excluded = |one: &TypedSchema<'a>, other: &TypedSchema<'a>| {
+            one.required.iter().any(|key| closed(other, key))
+        };
+        let differ = |key: &&str| match (
+            finite_values(self, &left.property(key)),
+            finite_values(self, &right.property(key)),
+        ) {
             (Some(left), Some(right)) => {
-                !left.iter().any(|value| right.iter().any(|other| same(value, other)))
+                !left.iter().any(|value| right.iter().any(|other| equal(value, other)))
             }
             _ => false,
         };
@@ -147,15 +147,15 @@ impl<'a> Expander<'a> {
     }
 
     /// The keywords of one schema object that are no schemas in place.
-    fn plain(&self, alt: &mut Alt<'a>, members: &'a Map<String, Value>) {
+    fn assertions(&self, alt: &mut TypedSchema<'a>, members: &'a Map<String, Value>) {
         if let Some(types) = members.get("type") {
             types_of(types, alt);
         }
         if let Some(value) = members.get("const") {
-            keep(alt, vec![value.clone()]);
+            restrict_values(alt, vec![value.clone()]);
         }
         if let Some(values) = members.get("enum").and_then(Value::as_array) {
-            keep(alt, values.clone());
+            restrict_values(alt, values.clone());
         }
         let number = |key: &str| members.get(key).and_then(Value::as_number).cloned();
         for (key, open) in [("minimum", false), ("exclusiveMinimum", true)] {
@@ -169,13 +169,14 @@ impl<'a> Expander<'a> {
         for (key, open) in [("maximum", false), ("exclusiveMaximum", true)] {
             if let Some(at) = number(key) {
                 let bound = Bound { at, open };
-                if alt.upper.as_ref().is_none_or(|upper| !super::decide::at_most(upper, &bound)) {
+                if alt.upper.as_ref().is_none_or(|upper| !super::predicates::at_most(upper, &bound)) {
                     alt.upper = Some(bound);
                 }
             }
         }
         alt.multiples.extend(number("multipleOf"));
-        let length = |key: &str| members.get(key).and_then(|value| value.as_u64().or_else(|| whole(value)));
+        let length =
+            |key: &str| members.get(key).and_then(|value| value.as_u64().or_else(|| as_count(value)));
         for (at, least, most) in [
             (0, "minLength", "maxLength"),
             (1, "minItems", "maxItems"),
@@ -191,48 +192,48 @@ impl<'a> Expander<'a> {
         for key in ["contentEncoding", "contentMediaType"] {
             alt.formats.extend(text(key).map(|text| format!("{key} {text}")));
         }
-        self.of_arrays(alt, members);
-        self.of_objects(alt, members);
+        self.array_keywords(alt, members);
+        self.object_keywords(alt, members);
         if members.contains_key("if") {
             alt.branches.push(members);
         }
         if let Some(not) = members.get("not") {
-            self.without(alt, not);
+            self.negation(alt, not);
         }
         if let Some(unknown) = members.get(UNKNOWN) {
             alt.conditions.push(Condition { schema: json!({ UNKNOWN: unknown }), opaque: true });
         }
     }
 
-    fn of_arrays(&self, alt: &mut Alt<'a>, members: &'a Map<String, Value>) {
+    fn array_keywords(&self, alt: &mut TypedSchema<'a>, members: &'a Map<String, Value>) {
         let first = members.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let others = members.get("items");
-        if !first.is_empty() || others.is_some_and(|others| !trivial(others)) {
-            alt.elements.push(Elements { first, others });
+        if !first.is_empty() || others.is_some_and(|others| !is_trivial(others)) {
+            alt.elements.push(ArrayKeywords { first, others });
         }
         alt.unique |= members.get("uniqueItems") == Some(&Value::Bool(true));
         if members.contains_key("contains") {
             alt.conditions.push(self.condition(members, &["contains", "minContains", "maxContains"]));
         }
-        if members.get("unevaluatedItems").is_some_and(|schema| !trivial(schema)) {
+        if members.get("unevaluatedItems").is_some_and(|schema| !is_trivial(schema)) {
             let all =
                 ["unevaluatedItems", "prefixItems", "items", "allOf", "anyOf", "oneOf", "$ref", "contains"];
             alt.conditions.push(self.condition(members, &all));
         }
     }
 
-    fn of_objects(&self, alt: &mut Alt<'a>, members: &'a Map<String, Value>) {
+    fn object_keywords(&self, alt: &mut TypedSchema<'a>, members: &'a Map<String, Value>) {
         let object = |key: &str| members.get(key).and_then(Value::as_object);
         let (named, patterns) = (object("properties"), object("patternProperties"));
-        let others = members.get("additionalProperties").filter(|others| !trivial(others));
+        let others = members.get("additionalProperties").filter(|others| !is_trivial(others));
         if named.is_some() || patterns.is_some() || others.is_some() {
-            alt.keys.push(Keys { named, patterns, others });
+            alt.keys.push(ObjectKeywords { named, patterns, others });
         }
-        let unevaluated = members.get("unevaluatedProperties").filter(|others| !trivial(others));
+        let unevaluated = members.get("unevaluatedProperties").filter(|others| !is_trivial(others));
         alt.unevaluated.extend(unevaluated);
         let names = |value: &'a Value| value.as_array().into_iter().flatten().filter_map(Value::as_str);
         alt.required.extend(members.get("required").into_iter().flat_map(names));
-        alt.names.extend(members.get("propertyNames").filter(|names| !trivial(names)));
+        alt.names.extend(members.get("propertyNames").filter(|names| !is_trivial(names)));
         for (key, needs) in object("dependentRequired").into_iter().flatten() {
             alt.dependent.entry(key).or_default().extend(names(needs));
         }
@@ -242,10 +243,10 @@ impl<'a> Expander<'a> {
     }
 
     /// `not`, where it is plain: types, values, keys that are not to be there.
-    fn without(&self, alt: &mut Alt<'a>, not: &'a Value) {
+    fn negation(&self, alt: &mut TypedSchema<'a>, not: &'a Value) {
         let Some(inner) = not.as_object() else {
             if not == &Value::Bool(true) {
-                alt.kinds = 0;
+                alt.types = 0;
             }
             return;
         };
@@ -253,78 +254,63 @@ impl<'a> Expander<'a> {
         match only.map(|(keyword, value)| (keyword.as_str(), value)) {
             Some(("required", Value::Array(keys))) if keys.len() == 1 => {
                 alt.forbidden.extend(keys[0].as_str());
-                alt.kinds &= Kind::Object.bit();
+                alt.types &= bit(JsonType::Object);
             }
             Some(("anyOf", Value::Array(parts))) => {
                 for part in parts {
-                    self.without(alt, part);
+                    self.negation(alt, part);
                 }
             }
             Some(("type", Value::String(name))) if name != "integer" && name != "number" => {
-                let gone = Kind::ALL.into_iter().filter(|kind| kind.name() == name.as_str());
-                gone.for_each(|kind| alt.kinds &= !kind.bit());
+                let gone = JsonType::ALL.into_iter().filter(|kind| kind.name() == name.as_str());
+                gone.for_each(|kind| alt.types &= !bit(kind));
             }
-            _ => alt.conditions.push(self.condition(&json!({ "not": not }), &["not"])),
+            _ => alt
+                .conditions
+                .push(self.condition(&Map::from_iter([("not".to_owned(), not.clone())]), &["not"])),
         }
     }
 
-    pub(super) fn condition(&self, members: &impl Members, keywords: &[&str]) -> Condition {
-        let chosen =
-            keywords.iter().filter_map(|key| Some(((*key).to_owned(), members.member(key)?.clone())));
+    pub(super) fn condition(&self, members: &Map<String, Value>, keywords: &[&str]) -> Condition {
+        let chosen = keywords.iter().filter_map(|key| Some(((*key).to_owned(), members.get(*key)?.clone())));
         let (schema, opaque) = inlined(&Value::Object(chosen.collect()), self.root);
         Condition { schema, opaque }
     }
 
     /// All that a node says in one schema without references outside, and whether it is understood.
-    pub fn schema(&self, node: &Node<'a>) -> Value {
+    pub fn schema(&self, node: &Conjunction<'a>) -> Value {
         let parts: Vec<Value> = node.iter().map(|schema| inlined(schema, self.root).0).collect();
         json!({ "allOf": parts })
     }
 }
 
-/// The members of a schema, whoever holds them.
-pub(super) trait Members {
-    fn member(&self, key: &str) -> Option<&Value>;
-}
-
-impl Members for Map<String, Value> {
-    fn member(&self, key: &str) -> Option<&Value> {
-        self.get(key)
-    }
-}
-
-impl Members for Value {
-    fn member(&self, key: &str) -> Option<&Value> {
-        self.get(key)
-    }
-}
-
-fn trivial(schema: &Value) -> bool {
+fn is_trivial(schema: &Value) -> bool {
     schema == &Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
 }
 
-fn types_of(types: &Value, alt: &mut Alt<'_>) {
+fn types_of(types: &Value, alt: &mut TypedSchema<'_>) {
     let one = std::slice::from_ref(types);
     let names = types.as_array().map_or(one, Vec::as_slice);
     let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
-    let named =
-        |kind: &Kind| names.contains(&kind.name()) || *kind == Kind::Number && names.contains(&"integer");
-    alt.kinds &= Kind::ALL.into_iter().filter(named).fold(0, |bits, kind| bits | kind.bit());
+    let named = |kind: &JsonType| {
+        names.contains(&kind.name()) || *kind == JsonType::Number && names.contains(&"integer")
+    };
+    alt.types &= JsonType::ALL.into_iter().filter(named).fold(0, |bits, kind| bits | bit(kind));
     alt.integer |= names.contains(&"integer") && !names.contains(&"number");
 }
 
 /// Keeps only these values.
-fn keep(alt: &mut Alt<'_>, values: Vec<Value>) {
-    alt.kinds &= values.iter().fold(0, |bits, value| bits | Kind::of(value).bit()) & ANY;
+fn restrict_values(alt: &mut TypedSchema<'_>, values: Vec<Value>) {
+    alt.types &= values.iter().fold(0, |bits, value| bits | bit(JsonType::from(value))) & ANY;
     alt.values = Some(match alt.values.take() {
         Some(before) => {
-            before.into_iter().filter(|value| values.iter().any(|other| same(value, other))).collect()
+            before.into_iter().filter(|value| values.iter().any(|other| equal(value, other))).collect()
         }
         None => values,
     });
 }
 
-fn whole(value: &Value) -> Option<u64> {
+fn as_count(value: &Value) -> Option<u64> {
     let number = value.as_f64()?;
     (number >= 0.0 && number.fract() == 0.0 && number < 1e15).then_some(number as u64)
 }

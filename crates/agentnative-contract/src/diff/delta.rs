@@ -6,7 +6,7 @@ use strict_json::escape_token;
 
 /// A change, relative to the schemas that were compared.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Found {
+pub(super) struct Delta {
     pub rule: &'static str,
     pub class: Class,
     /// Pointer from the place that was compared.
@@ -16,14 +16,14 @@ pub(super) struct Found {
     pub message: String,
     pub note: Option<String>,
     /// A value of the new side, at the place that was compared, that is thought to show the change.
-    pub shown: Option<Value>,
+    pub sample: Option<Value>,
 }
 
-impl Found {
+impl Delta {
     /// A change right at the place that was compared.
     pub fn new(rule: &'static str, class: Class, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { rule, class, path: String::new(), old: None, new: None, message, note: None, shown: None }
+        Self { rule, class, path: String::new(), old: None, new: None, message, note: None, sample: None }
     }
 
     pub fn breaking(rule: &'static str, message: impl Into<String>) -> Self {
@@ -57,21 +57,27 @@ impl Found {
         self
     }
 
+    /// The same at this token below the place that was compared, its sample put into its place there.
+    pub fn below(&self, token: &str, place: impl FnOnce(Value) -> Option<Value>) -> Self {
+        let sample = self.sample.clone().and_then(place);
+        self.clone().under(token).sample(sample)
+    }
+
     #[must_use]
-    pub fn shown(mut self, shown: Option<Value>) -> Self {
-        self.shown = shown;
+    pub fn sample(mut self, sample: Option<Value>) -> Self {
+        self.sample = sample;
         self
     }
 }
 
 /// How bad all of them are together.
-pub(super) fn weight(found: &[Found]) -> (usize, usize, usize, usize) {
+pub(super) fn severity(found: &[Delta]) -> (usize, usize, usize, usize) {
     let count = |class: Class| found.iter().filter(|found| found.class == class).count();
     (count(Class::Breaking), count(Class::Undecided), count(Class::Risky), count(Class::Compatible))
 }
 
 /// Whether none of them can break a reader, as far as that was decided.
-pub(super) fn harmless(found: &[Found]) -> bool {
-    let (breaking, undecided, _, _) = weight(found);
+pub(super) fn is_harmless(found: &[Delta]) -> bool {
+    let (breaking, undecided, _, _) = severity(found);
     breaking == 0 && undecided == 0
 }

@@ -1,4 +1,4 @@
-//! The command: sides, formats, exit codes.
+//! `contract diff`: sides, formats, exit codes.
 
 use agentnative_contract::Schema;
 use agentnative_contract::diff::rules;
