@@ -28,7 +28,11 @@ const WORDS: &[(&[&str], Where, &str)] = &[
     // The agent's `run_command` tool is a command: one file, which the rest of the agent cannot pass by.
     (
         &["Command::new", "process::Command", "CommandExt"],
-        Where::Only(&["crates/agentnative-helper/", "src/run/", "crates/reference-agent/src/tools/command.rs"]),
+        Where::Only(&[
+            "crates/agentnative-helper/",
+            "src/run/",
+            "crates/reference-agent/src/tools/command.rs",
+        ]),
         "spawns",
     ),
     (
