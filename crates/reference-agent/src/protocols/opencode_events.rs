@@ -3,17 +3,29 @@
 //! The whole run is one assistant message, as the seed's mapping wants it: its times are those of
 //! the run and its tokens the sum over all turns.
 
-use super::Speaker;
-use crate::clock::{id, now_ms};
-use crate::event::{Effect, Ending, Event, ToolRecord};
+use super::{Encoder, Protocol};
+use crate::clock::{id, millis, now_ms};
+use crate::event::{Effect, Event, Outcome, ToolRecord};
 use crate::failure::Failure;
-use crate::ledger::Ledger;
-use crate::options::{Options, word};
+use crate::options::{Options, value_name};
+use crate::run_summary::RunSummary;
 use agentnative_contract::error::Result;
-use agentnative_output::Output;
+use agentnative_output::{Output, OutputFormat};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
+
+pub(super) const PROTOCOL: Protocol = Protocol {
+    contract: Some("opencode-events"),
+    summary: "Seed 004: an event a line",
+    exit_codes: "",
+    format: Some(OutputFormat::Jsonl),
+    stderr_is_text: false,
+    scratchpad: None,
+    takes_empty_answer: true,
+    reports_signals: true,
+    encoder: |options| Box::new(OpencodeEvents::new(options)),
+};
 
 /// One event.
 #[derive(Serialize)]
@@ -23,7 +35,7 @@ struct Line<'a> {
     properties: &'a Value,
 }
 
-pub(super) struct Opencode {
+struct OpencodeEvents {
     session: String,
     user: String,
     assistant: String,
@@ -36,23 +48,23 @@ pub(super) struct Opencode {
     tool_part: String,
 }
 
-/// A part that grows. It is told anew when it has grown by half, so that a long answer in small
+/// A part that grows. It is written anew when it has grown by half, so that a long answer in small
 /// pieces does not cost its square.
 struct TextPart {
     id: String,
     text: String,
     started: u64,
-    told: usize,
+    written: usize,
 }
 
-impl Opencode {
-    pub(super) fn new(options: &Options) -> Self {
+impl OpencodeEvents {
+    fn new(options: &Options) -> Self {
         let workspace = options.workspace.canonicalize().unwrap_or_else(|_| options.workspace.clone());
         Self {
             session: id("ses_"),
             user: id("msg_"),
             assistant: id("msg_"),
-            agent: word(options.profile),
+            agent: value_name(options.profile),
             workspace,
             created: now_ms(),
             begun: false,
@@ -77,8 +89,8 @@ impl Opencode {
         self.emit(output, "session.status", &json!({"sessionID": self.session, "status": status}))
     }
 
-    fn session(&self, ledger: &Ledger, updated: u64) -> Value {
-        let title: String = ledger.query.chars().take(60).collect();
+    fn session(&self, summary: &RunSummary, updated: u64) -> Value {
+        let title: String = summary.query.chars().take(60).collect();
         json!({"info": {
             "id": self.session,
             "projectID": "global",
@@ -89,8 +101,8 @@ impl Opencode {
         }})
     }
 
-    fn message(&self, ledger: &Ledger, done: Option<(&str, Option<&Failure>)>) -> Value {
-        let usage = ledger.usage.unwrap_or_default();
+    fn message(&self, summary: &RunSummary, done: Option<(&str, Option<&Failure>)>) -> Value {
+        let usage = summary.usage.unwrap_or_default();
         let path = self.workspace.display().to_string();
         let now = now_ms().max(self.created);
         let mut info = json!({
@@ -99,8 +111,8 @@ impl Opencode {
             "role": "assistant",
             "time": with(json!({"created": self.created}), "completed", done.map(|_| now.into())),
             "parentID": self.user,
-            "modelID": ledger.model,
-            "providerID": ledger.provider,
+            "modelID": summary.model,
+            "providerID": summary.provider,
             "mode": self.agent,
             "path": {"cwd": path, "root": path},
             "cost": 0,
@@ -122,21 +134,21 @@ impl Opencode {
         json!({"info": info})
     }
 
-    fn begin(&mut self, ledger: &Ledger, output: &mut Output) -> Result<()> {
+    fn begin(&mut self, summary: &RunSummary, output: &mut Output) -> Result<()> {
         self.begun = true;
-        self.emit(output, "session.created", &self.session(ledger, self.created))?;
+        self.emit(output, "session.created", &self.session(summary, self.created))?;
         let user = json!({"info": {
             "id": self.user,
             "sessionID": self.session,
             "role": "user",
             "time": {"created": self.created},
             "agent": self.agent,
-            "model": {"providerID": ledger.provider, "modelID": ledger.model},
+            "model": {"providerID": summary.provider, "modelID": summary.model},
         }});
         self.emit(output, "message.updated", &user)?;
-        let text = json!({"type": "text", "text": ledger.query, "time": {"start": self.created, "end": self.created}});
+        let text = json!({"type": "text", "text": summary.query, "time": {"start": self.created, "end": self.created}});
         self.part(output, &self.user, &id("prt_"), text)?;
-        for attached in &ledger.attached {
+        for attached in &summary.attached {
             let path = std::path::absolute(&attached.path).unwrap_or_else(|_| attached.path.clone().into());
             let file = json!({
                 "type": "file",
@@ -147,7 +159,7 @@ impl Opencode {
             self.part(output, &self.user, &id("prt_"), file)?;
         }
         self.status(output, &json!({"type": "busy"}))?;
-        self.emit(output, "message.updated", &self.message(ledger, None))
+        self.emit(output, "message.updated", &self.message(summary, None))
     }
 
     fn grow(&mut self, words: &str, output: &mut Output) -> Result<()> {
@@ -155,13 +167,13 @@ impl Opencode {
             id: id("prt_"),
             text: String::new(),
             started: now_ms(),
-            told: 0,
+            written: 0,
         });
         part.text.push_str(words);
-        if part.told > 0 && part.text.len() < part.told + part.told / 2 {
+        if part.written > 0 && part.text.len() < part.written + part.written / 2 {
             return Ok(());
         }
-        part.told = part.text.len();
+        part.written = part.text.len();
         let (name, text, started) = (part.id.clone(), part.text.clone(), part.started);
         self.part(
             output,
@@ -236,15 +248,14 @@ impl Opencode {
     }
 }
 
-impl Speaker for Opencode {
-    fn event(&mut self, event: &Event, ledger: &Ledger, output: &mut Output) -> Result<()> {
+impl Encoder for OpencodeEvents {
+    fn event(&mut self, event: &Event, summary: &RunSummary, output: &mut Output) -> Result<()> {
         match event {
-            Event::Started { .. } => self.begin(ledger, output),
+            Event::Started { .. } => self.begin(summary, output),
             Event::Retry { attempt, message, wait } => {
-                let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
                 let status = json!({
                     "type": "retry", "attempt": attempt, "message": message,
-                    "next": now_ms().saturating_add(wait),
+                    "next": now_ms().saturating_add(millis(*wait)),
                 });
                 self.status(output, &status)?;
                 self.status(output, &json!({"type": "busy"}))
@@ -252,16 +263,17 @@ impl Speaker for Opencode {
             Event::Text(words) => self.grow(words, output),
             Event::TurnEnded { .. } => {
                 self.finish_text(output)?;
-                self.emit(output, "message.updated", &self.message(ledger, None))
+                self.emit(output, "message.updated", &self.message(summary, None))
             }
-            Event::ToolStarted { id: call, tool, input, raw, started } => {
+            Event::ToolStarted(call) => {
                 self.tool_part = id("prt_");
-                let pending = json!({"status": "pending", "input": input, "raw": raw});
-                self.tool(output, call, tool, &pending)?;
+                let pending = json!({"status": "pending", "input": call.input, "raw": call.raw});
+                self.tool(output, &call.id, &call.tool, &pending)?;
                 let running = json!({
-                    "status": "running", "input": input, "title": tool, "metadata": {}, "time": {"start": started},
+                    "status": "running", "input": call.input, "title": call.tool, "metadata": {},
+                    "time": {"start": call.started},
                 });
-                self.tool(output, call, tool, &running)
+                self.tool(output, &call.id, &call.tool, &running)
             }
             Event::Permission { id, tool, granted } => self.permission(id, tool, *granted, output),
             Event::ToolFinished(record) => self.tool_ended(record, output),
@@ -269,11 +281,8 @@ impl Speaker for Opencode {
         }
     }
 
-    fn end(&mut self, ending: &Ending, ledger: &Ledger, output: &mut Output) -> Result<u8> {
-        let failure = match ending {
-            Ending::Answer(_) => None,
-            Ending::Failed(failure) => Some(failure),
-        };
+    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+        let failure = outcome.as_ref().err();
         if self.begun {
             self.finish_text(output)?;
             if let Some(failure) = failure {
@@ -281,8 +290,8 @@ impl Speaker for Opencode {
                 self.emit(output, "session.error", &json!({"sessionID": self.session, "error": error}))?;
             }
             let finish = if failure.is_some() { "error" } else { "stop" };
-            self.emit(output, "message.updated", &self.message(ledger, Some((finish, failure))))?;
-            self.emit(output, "session.updated", &self.session(ledger, now_ms().max(self.created)))?;
+            self.emit(output, "message.updated", &self.message(summary, Some((finish, failure))))?;
+            self.emit(output, "session.updated", &self.session(summary, now_ms().max(self.created)))?;
             self.status(output, &json!({"type": "idle"}))?;
             self.emit(output, "session.idle", &json!({"sessionID": self.session}))?;
         }
@@ -293,14 +302,6 @@ impl Speaker for Opencode {
                 Ok(failure.exit_code())
             }
         }
-    }
-
-    fn takes_empty_answer(&self) -> bool {
-        true
-    }
-
-    fn tells_of_signals(&self) -> bool {
-        true
     }
 }
 
@@ -323,7 +324,7 @@ fn changed_lines(before: &str, after: &str) -> (usize, usize) {
     (new.len() - same, old.len() - same)
 }
 
-/// An object, with one more key where there is something to tell.
+/// An object, with one more key where there is a value for it.
 fn with(mut object: Value, key: &str, value: Option<Value>) -> Value {
     if let Some(value) = value {
         object[key] = value;

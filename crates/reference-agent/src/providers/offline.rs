@@ -3,7 +3,7 @@
 
 use crate::event::Event;
 use crate::failure::Result;
-use crate::model::{Message, Provider, ToolCall, ToolSpec, Trouble, Turn};
+use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn, TurnError};
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ const HELP: &str = "I am an offline model that knows a few requests: \"list the 
                     \"search PATTERN in PATH\", \"calculate 2 * (3 + 4)\", \"write TEXT to FILE\". For a real \
                     model, use --model openai/MODEL.";
 
-/// What is asked for, as a pattern over the query, and the call that it leads to.
+/// A request: a pattern over the query, the tool that it asks for, and the tool's arguments.
 type Request = (&'static str, &'static str, fn(&regex::Captures<'_>) -> Value);
 
 const REQUESTS: &[Request] = &[
@@ -53,17 +53,17 @@ const REQUESTS: &[Request] = &[
 ];
 
 /// Answers simple requests.
-pub(super) struct Answerer {
+pub(super) struct OfflineProvider {
     model: String,
 }
 
-impl Answerer {
+impl OfflineProvider {
     pub(super) fn new(model: &str) -> Self {
         Self { model: model.to_owned() }
     }
 }
 
-impl Provider for Answerer {
+impl Provider for OfflineProvider {
     fn name(&self) -> &str {
         "scripted"
     }
@@ -76,11 +76,11 @@ impl Provider for Answerer {
         &mut self,
         messages: &[Message],
         tools: &[ToolSpec],
-        tell: &mut dyn FnMut(Event),
-    ) -> Result<Turn, Trouble> {
+        emit: &mut dyn FnMut(Event),
+    ) -> Result<Turn, TurnError> {
         let call = match messages.last() {
             Some(Message::User { text, .. }) => {
-                wanted(text).filter(|call| tools.iter().any(|tool| tool.name == call.name))
+                parse_request(text).filter(|call| tools.iter().any(|tool| tool.name == call.name))
             }
             _ => None,
         };
@@ -88,15 +88,15 @@ impl Provider for Answerer {
             return Ok(Turn { calls: vec![call], ..Turn::default() });
         }
         let text = match messages.last() {
-            Some(Message::Tool { content, ok, .. }) => answer(content, *ok),
+            Some(Message::Tool { content, ok, .. }) => describe(content, *ok),
             _ => HELP.to_owned(),
         };
-        tell(Event::Text(text.clone()));
+        emit(Event::Text(text.clone()));
         Ok(Turn { text, ..Turn::default() })
     }
 }
 
-fn wanted(query: &str) -> Option<ToolCall> {
+fn parse_request(query: &str) -> Option<ToolCall> {
     REQUESTS.iter().find_map(|(pattern, tool, arguments)| {
         let found = Regex::new(pattern).ok()?;
         let arguments = arguments(&found.captures(query)?).to_string();
@@ -105,14 +105,14 @@ fn wanted(query: &str) -> Option<ToolCall> {
 }
 
 /// A tool's result in words.
-fn answer(content: &str, ok: bool) -> String {
+fn describe(content: &str, ok: bool) -> String {
     if !ok {
         return format!("That did not work. {content}");
     }
     let Ok(Value::Object(result)) = serde_json::from_str(content) else { return content.to_owned() };
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     if let Some(entries) = result.get("entries").and_then(Value::as_array) {
-        let names = entries.iter().filter_map(|entry| name(entry.as_object()?));
+        let names = entries.iter().filter_map(|entry| entry_name(entry.as_object()?));
         let names: Vec<String> = names.collect();
         return if names.is_empty() { "The folder is empty.".into() } else { names.join("\n") };
     }
@@ -135,7 +135,7 @@ fn answer(content: &str, ok: bool) -> String {
     }
 }
 
-fn name(entry: &Map<String, Value>) -> Option<String> {
+fn entry_name(entry: &Map<String, Value>) -> Option<String> {
     let slash = if entry.get("type")?.as_str()? == "directory" { "/" } else { "" };
     Some(format!("{}{slash}", entry.get("name")?.as_str()?))
 }

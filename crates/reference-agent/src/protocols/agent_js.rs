@@ -1,19 +1,35 @@
 //! agent-js (seed 001): one document on standard output, for success and for failure. Nothing after
 //! a signal.
 
-use super::Speaker;
+use super::{Encoder, Protocol};
 use crate::attach::Attached;
 use crate::clock::iso;
-use crate::event::{Ending, Event, ToolRecord};
+use crate::event::{Outcome, ToolRecord};
 use crate::failure::{Code, Failure};
-use crate::ledger::Ledger;
-use crate::options::{ApprovalMode, Options, Profile, ToolsMode, word};
+use crate::options::{ApprovalMode, Options, Profile, ToolsMode, value_name};
+use crate::run_summary::RunSummary;
 use agentnative_contract::error::Result;
-use agentnative_output::Output;
+use agentnative_output::{Output, OutputFormat};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub(super) struct AgentJs {
+pub(super) const PROTOCOL: Protocol = Protocol {
+    contract: Some("agent-js"),
+    summary: "Seed 001: one document, `ok` tells",
+    exit_codes: "0; 1 general error, wrong arguments; 2 bad --config; 3 no key;
+                 4 bad provider or --base-url; 5 approval cannot be asked for;
+                 6 the model takes no tools, or no images;
+                 7 the provider did not answer in time;
+                 8 the provider failed again and again; 9 an attachment cannot be used",
+    format: Some(OutputFormat::Json),
+    stderr_is_text: false,
+    scratchpad: None,
+    takes_empty_answer: true,
+    reports_signals: false,
+    encoder: |options| Box::new(AgentJs::new(options)),
+};
+
+struct AgentJs {
     profile: Profile,
     approval: ApprovalMode,
     tools_mode: ToolsMode,
@@ -87,12 +103,12 @@ struct ToolCall<'a> {
     input: &'a Map<String, Value>,
     ok: bool,
     result: Option<&'a Map<String, Value>>,
-    error: Option<Problem<'a>>,
+    error: Option<ToolCallError<'a>>,
     meta: Meta,
 }
 
 #[derive(Serialize)]
-struct Problem<'a> {
+struct ToolCallError<'a> {
     message: &'a str,
     code: &'static str,
 }
@@ -105,14 +121,14 @@ struct Meta {
 
 /// The short form of a failure.
 #[derive(Serialize)]
-pub(super) struct Short<'a> {
+struct ShortError<'a> {
     ok: bool,
     error: &'a str,
     code: &'static str,
 }
 
 impl AgentJs {
-    pub(super) fn new(options: &Options) -> Self {
+    fn new(options: &Options) -> Self {
         Self {
             profile: options.profile,
             approval: options.approval,
@@ -124,68 +140,63 @@ impl AgentJs {
     /// The seventeen keys that are always there once the loop has begun.
     fn document<'a>(
         &self,
-        ledger: &'a Ledger,
+        summary: &'a RunSummary,
         reason: &'static str,
         message: &'a str,
         failure: Option<&'a Failure>,
     ) -> Document<'a> {
-        let usage = ledger.usage.unwrap_or_default();
+        let usage = summary.usage.unwrap_or_default();
         let attached = |images: bool| -> Vec<&Attached> {
-            ledger.attached.iter().filter(|attached| attached.is_image() == images).collect()
+            summary.attached.iter().filter(|attached| attached.is_image() == images).collect()
         };
-        let profile = word(self.profile);
+        let profile = value_name(self.profile);
         Document {
             ok: failure.is_none(),
-            provider: &ledger.provider,
-            model: format!("{}/{}", ledger.provider, ledger.model),
+            provider: &summary.provider,
+            model: format!("{}/{}", summary.provider, summary.model),
             profile: profile.clone(),
             status: if failure.is_none() { "completed" } else { "failed" },
             mode: profile,
-            approval_mode: word(self.approval),
-            tools_mode: word(self.tools_mode),
-            tools_enabled: ledger.tools,
-            tools_fallback_used: ledger.fallback,
+            approval_mode: value_name(self.approval),
+            tools_mode: value_name(self.tools_mode),
+            tools_enabled: summary.tools,
+            tools_fallback_used: summary.fallback,
             health: Health {
-                retries_used: ledger.retries,
-                tool_calls_total: ledger.calls.len(),
-                tool_calls_failed: ledger.failed_calls(),
-                tool_call_failure_rate: ledger.failure_rate(),
+                retries_used: summary.retries,
+                tool_calls_total: summary.calls.len(),
+                tool_calls_failed: summary.failed_calls(),
+                tool_call_failure_rate: summary.failure_rate(),
             },
             termination: Termination {
                 reason,
                 max_tool_turns: self.max_tool_turns,
-                turns_used: ledger.turns,
+                turns_used: summary.turns,
             },
             attachments: Attachments { files: attached(false), images: attached(true) },
             usage: Usage {
-                turns: ledger.turns,
-                turns_with_usage: ledger.turns_with_usage,
-                has_usage: ledger.usage.is_some(),
+                turns: summary.turns,
+                turns_with_usage: summary.turns_with_usage,
+                has_usage: summary.usage.is_some(),
                 input_tokens: usage.input,
                 output_tokens: usage.output,
                 total_tokens: usage.total(),
             },
             message,
-            tool_calls: ledger.calls.iter().map(tool_call).collect(),
-            timing_ms: ledger.elapsed_ms(),
+            tool_calls: summary.calls.iter().map(tool_call).collect(),
+            timing_ms: summary.elapsed_ms(),
             error: failure.map(|failure| failure.message.as_str()),
-            code: failure.map(|failure| failure.code.agent_js()),
+            code: failure.map(|failure| code(failure.code)),
         }
     }
 }
 
-impl Speaker for AgentJs {
-    fn event(&mut self, _event: &Event, _ledger: &Ledger, _output: &mut Output) -> Result<()> {
-        Ok(())
-    }
-
-    fn end(&mut self, ending: &Ending, ledger: &Ledger, output: &mut Output) -> Result<u8> {
-        let failure = match ending {
-            Ending::Answer(answer) => {
-                return output.record(&self.document(ledger, "completed", answer, None)).map(|()| 0);
+impl Encoder for AgentJs {
+    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+        let failure = match outcome {
+            Ok(answer) => {
+                return output.record(&self.document(summary, "completed", answer, None)).map(|()| 0);
             }
-            Ending::Failed(failure) if failure.signal.is_some() => return Ok(failure.exit_code()),
-            Ending::Failed(failure) => failure,
+            Err(failure) => failure,
         };
         let reason = match failure.code {
             Code::MaxToolTurnsNoFinal => Some("max_tool_turns_no_final"),
@@ -193,22 +204,20 @@ impl Speaker for AgentJs {
             // The contract has no word for these ends, so they are told in the short form.
             _ => None,
         };
-        match reason.filter(|_| ledger.started) {
-            Some(reason) => output.record(&self.document(ledger, reason, "", Some(failure))),
-            None => output.record(&error(failure)),
+        match reason.filter(|_| summary.started) {
+            Some(reason) => output.record(&self.document(summary, reason, "", Some(failure))),
+            None => {
+                output.record(&ShortError { ok: false, error: &failure.message, code: code(failure.code) })
+            }
         }?;
-        Ok(failure.code.agent_js_exit())
-    }
-
-    fn takes_empty_answer(&self) -> bool {
-        true
+        Ok(exit_code(failure.code))
     }
 }
 
 fn tool_call(call: &ToolRecord) -> ToolCall<'_> {
     let (result, error) = match &call.outcome {
         Ok(result) => (Some(result), None),
-        Err(error) => (None, Some(Problem { message: &error.message, code: error.code.name() })),
+        Err(error) => (None, Some(ToolCallError { message: &error.message, code: error.code.name() })),
     };
     ToolCall {
         tool: &call.tool,
@@ -220,7 +229,33 @@ fn tool_call(call: &ToolRecord) -> ToolCall<'_> {
     }
 }
 
-/// The short form of a failure.
-pub(super) fn error(failure: &Failure) -> Short<'_> {
-    Short { ok: false, error: &failure.message, code: failure.code.agent_js() }
+/// What the contract calls a failure.
+fn code(code: Code) -> &'static str {
+    match code {
+        Code::NoQuery => Code::InvalidOption.name(),
+        Code::AuthRefused | Code::ProviderError | Code::EmptyAnswer | Code::TimedOut | Code::Interrupted => {
+            Code::RuntimeError.name()
+        }
+        code => code.name(),
+    }
+}
+
+fn exit_code(code: Code) -> u8 {
+    match code {
+        Code::AgentConfigInvalid | Code::AgentConfigError => 2,
+        Code::AuthConfigInvalid | Code::AuthConfigError => 3,
+        Code::InvalidBaseUrl | Code::InsecureBaseUrl | Code::ProviderNotConfigured => 4,
+        Code::InteractiveApprovalJson | Code::InteractiveApprovalTty => 5,
+        Code::VisionNotSupported | Code::ToolsNotSupported => 6,
+        Code::FetchTimeout => 7,
+        Code::RetryExhausted => 8,
+        Code::AttachmentNotFound
+        | Code::AttachmentUnreadable
+        | Code::AttachmentTooManyFiles
+        | Code::AttachmentTooManyImages
+        | Code::AttachmentTooLarge
+        | Code::AttachmentLimitInvalid
+        | Code::AttachmentTypeUnsupported => 9,
+        _ => 1,
+    }
 }

@@ -1,20 +1,33 @@
 //! The agent's own shapes, after principle 2 (seed 003): an envelope in json, a typed event a line in
 //! jsonl as things happen, the bare answer in text; errors on standard error.
 
-use super::Speaker;
+use super::{Encoder, Protocol};
 use crate::attach::Attached;
-use crate::event::{Ending, Event, ToolRecord};
+use crate::clock::millis;
+use crate::event::{Event, Outcome, ToolRecord};
 use crate::failure::Code;
-use crate::ledger::Ledger;
 use crate::options::Options;
+use crate::run_summary::RunSummary;
 use agentnative_contract::error::Result;
 use agentnative_output::{Output, OutputFormat};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub(super) const PROTOCOL: Protocol = Protocol {
+    contract: None,
+    summary: "",
+    exit_codes: "",
+    format: None,
+    stderr_is_text: false,
+    scratchpad: None,
+    takes_empty_answer: false,
+    reports_signals: true,
+    encoder: |options| Box::new(Own::new(options)),
+};
+
 /// The `command` of the envelope.
-pub const COMMAND: &str = "run";
+const COMMAND: &str = "run";
 
 /// `data` of the json envelope.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -189,14 +202,14 @@ pub struct Problem {
     message: String,
 }
 
-pub(super) struct Own {
+struct Own {
     raw: bool,
     max_tool_turns: u32,
     steps: Vec<Step>,
 }
 
 impl Own {
-    pub(super) fn new(options: &Options) -> Self {
+    fn new(options: &Options) -> Self {
         Self { raw: options.raw, max_tool_turns: options.max_tool_turns, steps: Vec::new() }
     }
 
@@ -211,44 +224,44 @@ impl Own {
         }
     }
 
-    fn result(&self, ending: &Ending, ledger: &Ledger) -> RunResult {
-        let (answer, code) = match ending {
-            Ending::Answer(answer) => (Some(answer.clone()), None),
-            Ending::Failed(failure) => (None, Some(failure.code.name().to_owned())),
+    fn result(&self, outcome: &Outcome, summary: &RunSummary) -> RunResult {
+        let (answer, code) = match outcome {
+            Ok(answer) => (Some(answer.clone()), None),
+            Err(failure) => (None, Some(failure.code.name().to_owned())),
         };
         RunResult {
             status: if code.is_none() { Status::Completed } else { Status::Failed },
-            query: ledger.query.clone(),
+            query: summary.query.clone(),
             answer,
             code,
-            provider: ledger.provider.clone(),
-            model: ledger.model.clone(),
-            turns: Turns { used: ledger.turns, max: self.max_tool_turns },
+            provider: summary.provider.clone(),
+            model: summary.model.clone(),
+            turns: Turns { used: summary.turns, max: self.max_tool_turns },
             health: Health {
-                retries: ledger.retries,
-                tool_calls: ledger.calls.len(),
-                tool_calls_failed: ledger.failed_calls(),
-                tool_call_failure_rate: ledger.failure_rate(),
+                retries: summary.retries,
+                tool_calls: summary.calls.len(),
+                tool_calls_failed: summary.failed_calls(),
+                tool_call_failure_rate: summary.failure_rate(),
             },
-            usage: ledger.usage.map(|usage| Tokens {
+            usage: summary.usage.map(|usage| Tokens {
                 input: usage.input,
                 output: usage.output,
                 total: usage.total(),
             }),
-            attachments: ledger.attached.clone(),
-            scratchpad: Some(ledger.scratchpad.clone()).filter(|name| !name.is_empty()),
-            timing_ms: ledger.elapsed_ms(),
+            attachments: summary.attached.clone(),
+            scratchpad: Some(summary.scratchpad.clone()).filter(|name| !name.is_empty()),
+            timing_ms: summary.elapsed_ms(),
         }
     }
 }
 
-impl Speaker for Own {
-    fn event(&mut self, event: &Event, ledger: &Ledger, output: &mut Output) -> Result<()> {
-        let turn = ledger.turns;
+impl Encoder for Own {
+    fn event(&mut self, event: &Event, summary: &RunSummary, output: &mut Output) -> Result<()> {
+        let turn = summary.turns;
         let step = match event {
             Event::Query { .. } | Event::TurnEnded { .. } => return Ok(()),
             Event::Started { provider, model, tools } => Step::Start {
-                query: ledger.query.clone(),
+                query: summary.query.clone(),
                 provider: provider.clone(),
                 model: model.clone(),
                 tools: *tools,
@@ -260,13 +273,12 @@ impl Speaker for Own {
             Event::TurnStarted => Step::Turn { turn },
             Event::Retry { attempt, message, wait } => {
                 output.diagnostic(&format!("retry {attempt} in {} ms: {message}", wait.as_millis()));
-                let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                Step::Retry { turn, attempt: *attempt, message: message.clone(), wait_ms }
+                Step::Retry { turn, attempt: *attempt, message: message.clone(), wait_ms: millis(*wait) }
             }
             Event::Text(text) => Step::Text { turn, text: text.clone() },
-            Event::ToolStarted { id, tool, input, .. } => {
-                output.diagnostic(&format!("[tool] {tool}"));
-                Step::ToolCall { id: id.clone(), tool: tool.clone(), input: input.clone() }
+            Event::ToolStarted(call) => {
+                output.diagnostic(&format!("[tool] {}", call.tool));
+                Step::ToolCall { id: call.id.clone(), tool: call.tool.clone(), input: call.input.clone() }
             }
             Event::Permission { id, tool, granted } => {
                 Step::Permission { id: id.clone(), tool: tool.clone(), granted: *granted }
@@ -276,33 +288,29 @@ impl Speaker for Own {
         self.step(step, output)
     }
 
-    fn end(&mut self, ending: &Ending, ledger: &Ledger, output: &mut Output) -> Result<u8> {
-        let result = self.result(ending, ledger);
+    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+        let result = self.result(outcome, summary);
         // Before the loop began there is nothing to tell but the error.
-        if ledger.started {
+        if summary.started {
             self.step(Step::End(result.clone()), output)?;
             if output.config().format == OutputFormat::Json {
-                let ok = matches!(ending, Ending::Answer(_));
+                let ok = outcome.is_ok();
                 output.document(COMMAND, ok, &Data { result, steps: std::mem::take(&mut self.steps) })?;
             }
         }
-        match ending {
-            Ending::Answer(answer) if output.config().format == OutputFormat::Text => {
+        match outcome {
+            Ok(answer) if output.config().format == OutputFormat::Text => {
                 if self.raw { output.raw(answer) } else { output.text(answer) }.map(|()| 0)
             }
-            Ending::Answer(_) => Ok(0),
-            Ending::Failed(failure) => {
+            Ok(_) => Ok(0),
+            Err(failure) => {
                 output.error(&failure.to_error());
                 if failure.code == Code::MaxToolTurnsNoFinal {
-                    output.diagnostic(&format!("{} tool calls were made", ledger.calls.len()));
+                    output.diagnostic(&format!("{} tool calls were made", summary.calls.len()));
                 }
                 Ok(failure.exit_code())
             }
         }
-    }
-
-    fn tells_of_signals(&self) -> bool {
-        true
     }
 }
 

@@ -1,15 +1,16 @@
-//! What is known of a run so far: the sum of its events, from which each contract writes its end.
+//! What is known of a run so far: the sum of its events, from which each protocol writes its end.
 
 use super::attach::Attached;
-use super::event::{Event, ToolError, ToolRecord};
+use super::clock::millis;
+use super::event::{Event, ToolRecord, ToolStart};
 use super::model::Usage;
-use serde_json::{Map, Value};
-use std::time::Instant;
+use std::time::Duration;
 
 /// What the run is waiting for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Phase {
     /// The query, the attachments, the provider's settings.
+    #[default]
     Preparing,
     /// The model.
     Model,
@@ -17,24 +18,9 @@ pub enum Phase {
     Tools,
 }
 
-/// A tool call that has not ended.
-#[derive(Debug, Clone)]
-pub struct OpenCall {
-    /// The provider's name for the call.
-    pub id: String,
-    /// The tool.
-    pub tool: String,
-    /// The arguments.
-    pub input: Map<String, Value>,
-    /// In milliseconds since 1970.
-    pub started: u64,
-}
-
 /// The sum of a run's events.
-#[derive(Debug)]
-pub struct Ledger {
-    /// When the run began.
-    pub began: Instant,
+#[derive(Debug, Default)]
+pub struct RunSummary {
     /// The query; empty before it is known.
     pub query: String,
     /// What is attached to it.
@@ -60,37 +46,17 @@ pub struct Ledger {
     /// The tool calls that have ended.
     pub calls: Vec<ToolRecord>,
     /// The tool call that has not.
-    pub open: Option<OpenCall>,
+    pub open: Option<ToolStart>,
     /// What the run is waiting for.
     pub phase: Phase,
     /// The scratchpad as the contracts name it; empty when there is none.
     pub scratchpad: String,
+    /// How long the run took, once it has ended.
+    pub elapsed: Duration,
 }
 
-impl Ledger {
-    /// Nothing has happened yet.
-    pub fn new(provider: &str, model: &str) -> Self {
-        Self {
-            began: Instant::now(),
-            query: String::new(),
-            attached: Vec::new(),
-            provider: provider.to_owned(),
-            model: model.to_owned(),
-            started: false,
-            tools: false,
-            fallback: false,
-            turns: 0,
-            retries: 0,
-            usage: None,
-            turns_with_usage: 0,
-            calls: Vec::new(),
-            open: None,
-            phase: Phase::Preparing,
-            scratchpad: String::new(),
-        }
-    }
-
-    /// Takes in what happened.
+impl RunSummary {
+    /// Adds what happened.
     pub fn add(&mut self, event: &Event) {
         match event {
             Event::Query { text, attached } => {
@@ -121,14 +87,7 @@ impl Ledger {
                     self.turns_with_usage += 1;
                 }
             }
-            Event::ToolStarted { id, tool, input, started, .. } => {
-                self.open = Some(OpenCall {
-                    id: id.clone(),
-                    tool: tool.clone(),
-                    input: input.clone(),
-                    started: *started,
-                });
-            }
+            Event::ToolStarted(start) => self.open = Some(start.clone()),
             Event::ToolFinished(record) => {
                 self.open = None;
                 self.calls.push(record.clone());
@@ -137,23 +96,9 @@ impl Ledger {
         }
     }
 
-    /// The end of a tool call that was cut off, when one is open.
-    pub fn cut_off(&self, why: &str) -> Option<ToolRecord> {
-        let open = self.open.clone()?;
-        Some(ToolRecord {
-            id: open.id,
-            tool: open.tool,
-            input: open.input,
-            outcome: Err(ToolError::execution(why)),
-            started: open.started,
-            duration: super::clock::now_ms().saturating_sub(open.started),
-            effect: None,
-        })
-    }
-
-    /// Milliseconds since the run began.
+    /// How long the run took, in milliseconds.
     pub fn elapsed_ms(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+        millis(self.elapsed)
     }
 
     /// How many tool calls failed.
