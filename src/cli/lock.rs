@@ -4,8 +4,8 @@ use super::bound;
 use super::diff::told;
 use super::live::{Call, Told};
 use super::subject::SubjectArgs;
-use crate::judge::{Case, learn};
-use crate::report::catalogue;
+use crate::judge::{CheckContext, learn};
+use crate::report::CheckId;
 use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::lock::{LOCK_FOLDER, Lock, lock_path};
@@ -58,9 +58,7 @@ pub(super) struct Locked {
 pub(super) fn run(args: &LockArgs, output: &mut Output, executable: &Path) -> Result<u8> {
     let call =
         Call { subject: &args.subject, probes: &[], contract: None, timeout: args.timeout, jobs: args.jobs };
-    let check = catalogue::check("p2-contract-locked")
-        .ok_or_else(|| Error::general("there is no check p2-contract-locked"))?;
-    let live = call.make(&[check], executable, &mut |told| {
+    let live = call.make(&[CheckId::P2ContractLocked.check()], executable, &mut |told| {
         if let Told::Ended(observation, count, runs) = told {
             output.progress(&format!("{count}/{runs} {}", observation.key.probe));
         }
@@ -77,8 +75,9 @@ pub(super) fn run(args: &LockArgs, output: &mut Output, executable: &Path) -> Re
             .hint("`agentnative init` writes one"));
     };
     let contracts = bound::load_all(&recording.probes)?;
-    let case = Case::new(&recording.promises, &contracts, &recording.probes, &recording.observations);
-    let learnt = learn(&case, &recording.target.name, args.check);
+    let context =
+        CheckContext::new(&recording.promises, &contracts, &recording.probes, &recording.observations);
+    let learnt = learn(&context, &recording.target.name, args.check);
     if !learnt.unknown.is_empty() || learnt.lock.promises.is_empty() {
         let issue = |message: String| Issue { place: None, message };
         let message = match learnt.unknown.is_empty() {

@@ -189,8 +189,8 @@ fn select(
         .iter()
         .filter(|check| principles.is_empty() || principles.contains(&check.principle))
         .filter(|check| layers.is_empty() || layers.contains(&check.layer))
-        .filter(|check| ids.is_empty() || ids.contains(&check.id))
-        .filter(|check| !skipped.contains(&check.id))
+        .filter(|check| ids.is_empty() || ids.iter().any(|id| id == check.id.as_str()))
+        .filter(|check| !skipped.iter().any(|id| id == check.id.as_str()))
         .collect();
     if selected.is_empty() {
         return Err(

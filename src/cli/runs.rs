@@ -11,7 +11,7 @@ pub(super) fn start(target: &TargetInfo, checks: &[&Check], runs: usize, output:
     if output.config().format != OutputFormat::Jsonl {
         return Ok(());
     }
-    let checks = checks.iter().map(|check| check.id.clone()).collect();
+    let checks = checks.iter().map(|check| check.id.to_string()).collect();
     output.record(&Event::Start(StartEvent { target: target.clone(), checks, runs }))
 }
 

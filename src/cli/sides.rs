@@ -4,9 +4,9 @@ use super::bound;
 use super::inputs::{is_lines, name, open, threads};
 use super::live::{Call, Told};
 use super::subject::SubjectArgs;
-use crate::judge::{Case, learn};
+use crate::judge::{CheckContext, learn};
 use crate::probe::Recording;
-use crate::report::catalogue;
+use crate::report::CheckId;
 use agentnative_contract::diff::{Change, compare};
 use agentnative_contract::error::{Error, Issue, Place, Result};
 use agentnative_contract::infer::{Inference, Rules};
@@ -112,10 +112,8 @@ fn run(command: &str, live: &LiveArgs, output: &mut Output, executable: &Path) -
     };
     let config = live.config.clone().or_else(near);
     let subject = SubjectArgs::of_command(words.into_iter().map(OsString::from).collect(), config);
-    let check = catalogue::check("p2-contract-locked")
-        .ok_or_else(|| Error::general("there is no check p2-contract-locked"))?;
     let call = Call { subject: &subject, probes: &live.probe, contract: None, timeout: None, jobs: None };
-    let made = call.make(&[check], executable, &mut |told| {
+    let made = call.make(&[CheckId::P2ContractLocked.check()], executable, &mut |told| {
         if let Told::Ended(observation, count, runs) = told {
             output.progress(&format!("{count}/{runs} {}", observation.key.probe));
         }
@@ -131,8 +129,9 @@ fn run(command: &str, live: &LiveArgs, output: &mut Output, executable: &Path) -
 /// What the runs of a recording show of its declared probes.
 fn learnt(recording: &Recording) -> Result<Side> {
     let contracts = bound::load_all(&recording.probes)?;
-    let case = Case::new(&recording.promises, &contracts, &recording.probes, &recording.observations);
-    let learnt = learn(&case, &recording.target.name, true);
+    let context =
+        CheckContext::new(&recording.promises, &contracts, &recording.probes, &recording.observations);
+    let learnt = learn(&context, &recording.target.name, true);
     if learnt.lock.promises.is_empty() && learnt.unknown.is_empty() {
         let message =
             format!("no probe of {} is declared: there is nothing to compare", recording.target.name);

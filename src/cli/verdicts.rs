@@ -1,54 +1,29 @@
 //! From what was seen to the report, and to the exit code.
 
 use super::bound::Bound;
-use crate::config::Waiver;
-use crate::judge::source::{self, Absence, Code};
-use crate::judge::{self, Case};
+use crate::judge::source::Code;
+use crate::judge::{self, CheckContext, NoCode};
 use crate::probe::Recording;
-use crate::report::catalogue::{self, Check};
-use crate::report::{CheckResult, Layer, Report, Status};
+use crate::report::catalogue::Check;
+use crate::report::{Report, Status};
 use agentnative_contract::error::Error;
 
 /// The verdicts on what was seen.
 pub(super) fn judged(recording: Recording, contracts: &Bound, checks: &[&Check]) -> Report {
-    let mut case = Case::new(&recording.promises, contracts, &recording.probes, &recording.observations);
-    case.lock = recording.lock.as_ref();
-    let mut results = judge::judge(&case, checks);
-    results.extend(judge::project::verdicts(&case, recording.around.as_ref(), checks));
-    let mut notes = recording.notes;
-    if checks.iter().any(|check| check.layer == Layer::Source) {
-        match &recording.facts {
-            Some(facts) => {
-                let code = Code { facts, checks: catalogue::checks(), output: &recording.output_modules };
-                results.extend(source::judge(&code, checks));
-                notes.extend(source::notes(&code));
-            }
-            None => {
-                let absence = if recording.target.project.is_some() {
-                    Absence::NotRecorded
-                } else {
-                    Absence::NoProject
-                };
-                results.extend(source::without_code(absence, checks));
-            }
-        }
-    }
-    results.sort_by_key(|result| checks.iter().position(|check| check.id == result.id));
-    for waiver in &recording.waivers {
-        notes.extend(waive(waiver, &mut results));
-    }
-    Report::new(recording.target, recording.observations.len(), recording.interrupted, results, notes)
-}
-
-/// Applies a waiver; gives a note when there was nothing to waive.
-fn waive(waiver: &Waiver, results: &mut [CheckResult]) -> Option<String> {
-    let result = results.iter_mut().find(|result| result.id == waiver.check)?;
-    if !matches!(result.status, Status::Fail | Status::Warn) {
-        return Some(format!("the waiver of {} is not used: {}", waiver.check, result.message));
-    }
-    result.status = Status::Waived;
-    result.message = format!("waived: {} ({})", waiver.reason, result.message);
-    None
+    let mut context =
+        CheckContext::new(&recording.promises, contracts, &recording.probes, &recording.observations);
+    context.lock = recording.lock.as_ref();
+    context.project = recording.around.as_ref();
+    context.code = match &recording.facts {
+        Some(facts) => Ok(Code { facts, output: &recording.output_modules }),
+        None if recording.target.project.is_some() => Err(NoCode::NotRecorded),
+        None => Err(NoCode::NoProject),
+    };
+    let verdicts = judge::judge(&context, checks, &recording.waivers);
+    let mut notes = recording.notes.clone();
+    notes.extend(verdicts.notes);
+    let runs = recording.observations.len();
+    Report::new(recording.target.clone(), runs, recording.interrupted, verdicts.results, notes)
 }
 
 /// Why the exit code is not 0.

@@ -165,7 +165,7 @@ fn hold(
     let matches = found.into_iter().map(|(index, range, name)| {
         let origin = table.origin(index);
         Match {
-            check: origin.check.clone(),
+            check: origin.check.to_string(),
             language: file.language,
             rule: origin.rule.name.clone(),
             entry: if entry_file {
