@@ -2,9 +2,10 @@
 //! `checks/`; the logic is one for all.
 
 use super::verdict::{Finding, Judgement};
+use crate::manifest::Dependency;
 use crate::report::catalogue::Check;
 use crate::report::{CheckResult, Evidence, Home, Language, Role, SourceCheck, SourceRule, Status};
-use crate::source::{Dependency, Entry, Facts, Match, Skipped, SourceWaiver, Span, fingerprint};
+use crate::source::{Entry, Facts, Match, Skipped, SourceWaiver, Span, fingerprint};
 use std::collections::BTreeSet;
 
 /// Names, without extension, of files and folders that are by custom the output module.
