@@ -9,11 +9,12 @@ mod project;
 mod rules;
 mod walk;
 
-pub use package::{Dependency, Package};
+pub use package::PackageCode;
 pub use project::{Document, Project};
 pub use rules::Rules;
 pub use rules::fingerprint;
 
+use crate::manifest::Dependency;
 use crate::report::Language;
 use agentnative_contract::error::Result;
 use file::Read;
@@ -178,7 +179,7 @@ pub struct SourceWaiver {
 /// # Errors
 /// A general error when `folder` is none, or a rule is wrong.
 pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
-    let package = Package::of(folder);
+    let package = PackageCode::of(folder);
     let walk::Walk { files, left } = walk::walk(&package)?;
     let mut facts = Facts {
         folder: String::new(),
@@ -215,7 +216,7 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
 }
 
 /// Holds the files to the rules about names that other rules have captured.
-fn second_pass(files: &[SourceFile], rules: &Rules, package: &Package, facts: &mut Facts) -> Result<()> {
+fn second_pass(files: &[SourceFile], rules: &Rules, package: &PackageCode, facts: &mut Facts) -> Result<()> {
     let mut names: BTreeMap<Language, BTreeSet<&str>> = BTreeMap::new();
     for found in &facts.matches {
         if let Some(name) = &found.name

@@ -2,9 +2,10 @@
 
 use super::Code;
 use crate::judge::verdict::{Finding, Judgement};
+use crate::manifest::Dependency;
 use crate::report::catalogue::Check;
 use crate::report::{Evidence, Home, Language, Role, SourceCheck, SourceRule};
-use crate::source::{Dependency, Entry, Match, SourceWaiver, Span};
+use crate::source::{Entry, Match, SourceWaiver, Span};
 use std::collections::BTreeSet;
 
 /// The code in the eyes of one check.
