@@ -6,6 +6,7 @@
 pub mod catalogue;
 mod check_id;
 mod events;
+mod exit;
 mod format;
 mod source;
 mod summary;

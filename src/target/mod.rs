@@ -13,7 +13,7 @@ mod skeleton;
 
 pub use binaries::Binary;
 pub use code::CodeBase;
-pub use find::{Finder, Way};
+pub use find::{Finder, TargetSelector};
 pub use help::Help;
 pub use project::Project;
 pub use skeleton::skeleton;

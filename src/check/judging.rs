@@ -1,0 +1,51 @@
+//! From what was seen to the report.
+
+use super::contracts::LoadedContracts;
+use crate::judge::source::Code;
+use crate::judge::{self, CheckContext, NoCode};
+use crate::probe::Recording;
+use crate::report::Report;
+use crate::report::catalogue::Check;
+use agentnative_contract::error::Result;
+
+/// A report and what it rests on.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// The verdicts.
+    pub report: Report,
+    /// What they rest on; none for a report that was read or put together.
+    pub recording: Option<Recording>,
+}
+
+/// The verdicts of these checks on what was seen. Nothing is run; the contracts that the probes name are
+/// read.
+///
+/// # Errors
+/// Those of [`LoadedContracts::of`].
+pub fn judge(recording: &Recording, checks: &[&Check]) -> Result<Report> {
+    let contracts = LoadedContracts::of(&recording.probes)?;
+    Ok(judged(recording, &contracts, checks))
+}
+
+/// The verdicts on what was seen.
+fn judged(recording: &Recording, contracts: &LoadedContracts, checks: &[&Check]) -> Report {
+    let verdicts = judge::judge(&context(recording, contracts), checks, &recording.waivers);
+    let notes = [&recording.notes[..], &verdicts.notes].concat();
+    let (target, runs) = (recording.target.clone(), recording.observations.len());
+    Report::new(target, runs, recording.interrupted, verdicts.results, notes)
+}
+
+/// What the judge looks at of a recording.
+pub(super) fn context<'a>(recording: &'a Recording, contracts: &'a LoadedContracts) -> CheckContext<'a> {
+    let contracts = contracts.by_name();
+    let mut context =
+        CheckContext::new(&recording.promises, contracts, &recording.probes, &recording.observations);
+    context.lock = recording.lock.as_ref();
+    context.project = recording.around.as_ref();
+    context.code = match &recording.facts {
+        Some(facts) => Ok(Code { facts, output: &recording.output_modules }),
+        None if recording.target.project.is_some() => Err(NoCode::NotRecorded),
+        None => Err(NoCode::NoProject),
+    };
+    context
+}
