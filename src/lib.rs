@@ -11,6 +11,7 @@ pub mod cli;
 pub mod config;
 pub mod follow;
 pub mod judge;
+pub mod manifest;
 pub mod output;
 pub mod probe;
 pub mod report;

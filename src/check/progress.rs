@@ -36,7 +36,7 @@ impl Progress<'_> {
         match self {
             Self::Started { target, runs } => Event::Start(StartEvent {
                 target: (*target).clone(),
-                checks: checks.iter().map(|check| check.id.clone()).collect(),
+                checks: checks.iter().map(|check| check.id.to_string()).collect(),
                 runs: *runs,
             }),
             Self::Ended { observation, .. } => Event::Run(run_event(observation)),

@@ -20,13 +20,14 @@ mod walk;
 
 pub use fingerprint::fingerprint;
 #[cfg(feature = "source")]
-pub use package::Package;
+pub use package::PackageCode;
 pub use project::{Document, Project};
 #[cfg(feature = "source")]
 pub use rules::Rules;
 #[cfg(feature = "source")]
 pub use scan::scan;
 
+use crate::manifest::Dependency;
 use crate::report::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -65,17 +66,6 @@ pub struct Facts {
     pub waivers: Vec<SourceWaiver>,
     /// What was left out because it is not the program's code.
     pub left: Left,
-}
-
-/// A dependency in a manifest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dependency {
-    /// Language of the manifest.
-    pub language: Language,
-    /// Name in the registry.
-    pub name: String,
-    /// It is another package of the same repository.
-    pub own: bool,
 }
 
 /// Number of files that were left out, by what they are.

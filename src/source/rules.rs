@@ -3,7 +3,7 @@
 use super::fingerprint;
 use super::language::row;
 use crate::report::catalogue::Check;
-use crate::report::{Language, SourceRule};
+use crate::report::{CheckId, Language, SourceRule};
 use agentnative_contract::error::{Error, Result};
 use aho_corasick::{AhoCorasick, MatchKind};
 use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore, from_str};
@@ -36,7 +36,7 @@ struct Pass {
 
 /// A rule as the check's file has it.
 pub(super) struct Origin {
-    pub check: String,
+    pub check: CheckId,
     pub rule: SourceRule,
 }
 
@@ -46,14 +46,15 @@ impl Rules {
         let mut languages: BTreeMap<Language, Passes> = BTreeMap::new();
         let mut fingerprints = BTreeMap::new();
         for check in checks {
-            fingerprints.extend(check.source.as_ref().map(|source| (check.id.clone(), fingerprint(source))));
+            fingerprints
+                .extend(check.source.as_ref().map(|source| (check.id.to_string(), fingerprint(source))));
             for (language, rules) in check.source.iter().flat_map(|source| &source.languages) {
                 let passes = languages
                     .entry(*language)
                     .or_insert_with(|| Passes { first: Pass::new(*language), second: Pass::new(*language) });
                 for rule in &rules.rules {
                     let pass = if rule.of.is_some() { &mut passes.second } else { &mut passes.first };
-                    pass.origins.push(Origin { check: check.id.clone(), rule: rule.clone() });
+                    pass.origins.push(Origin { check: check.id, rule: rule.clone() });
                 }
             }
         }
@@ -80,7 +81,8 @@ impl Rules {
 
     /// The names that the second pass is about: what a rule has captured that another one is `of`.
     pub(super) fn is_named(&self, language: Language, check: &str, rule: &str) -> bool {
-        let about = |origin: &Origin| origin.check == check && origin.rule.of.as_deref() == Some(rule);
+        let about =
+            |origin: &Origin| origin.check.as_str() == check && origin.rule.of.as_deref() == Some(rule);
         self.languages.get(&language).is_some_and(|passes| passes.second.origins.iter().any(about))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::file::{self, Read};
 use super::walk::{self, SourceFile};
-use super::{Facts, Package, Rules};
+use super::{Facts, PackageCode, Rules};
 use crate::report::Language;
 use agentnative_contract::error::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use std::thread;
 /// # Errors
 /// A general error when `folder` is none, or a rule is wrong.
 pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
-    let package = Package::of(folder);
+    let package = PackageCode::of(folder);
     let walk::Walk { files, left } = walk::walk(&package)?;
     let mut facts = Facts {
         folder: String::new(),
@@ -52,7 +52,7 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
 }
 
 /// Holds the files to the rules about names that other rules have captured.
-fn second_pass(files: &[SourceFile], rules: &Rules, package: &Package, facts: &mut Facts) -> Result<()> {
+fn second_pass(files: &[SourceFile], rules: &Rules, package: &PackageCode, facts: &mut Facts) -> Result<()> {
     let mut names: BTreeMap<Language, BTreeSet<&str>> = BTreeMap::new();
     for found in &facts.matches {
         if let Some(name) = &found.name

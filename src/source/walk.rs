@@ -2,7 +2,8 @@
 
 use super::exclusions::{NON_PRODUCT, VENDORED, patterns};
 use super::language::{self, ROWS};
-use super::{Left, Package};
+use super::{Left, PackageCode};
+use crate::manifest::is_package;
 use crate::report::Language;
 use agentnative_contract::error::{Error, Result};
 use ast_grep_language::SupportLang;
@@ -35,7 +36,7 @@ pub(super) struct Walk {
 
 /// The files of `package`, without what version control ignores, hidden files, foreign code, tests and
 /// the packages inside it. Symbolic links are not followed.
-pub(super) fn walk(package: &Package) -> Result<Walk> {
+pub(super) fn walk(package: &PackageCode) -> Result<Walk> {
     let root = package.folder.clone();
     if !root.is_dir() {
         return Err(Error::general(format!("{} is no folder", sanitize::line(root.as_os_str().as_bytes()))));
@@ -45,8 +46,7 @@ pub(super) fn walk(package: &Package) -> Result<Walk> {
     let enter = move |entry: &DirEntry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let inside = entry.depth() > 0 && is_folder;
-        !(inside
-            && (foreign.matched(entry.path(), true).is_ignore() || nested && Package::is_in(entry.path())))
+        !(inside && (foreign.matched(entry.path(), true).is_ignore() || nested && is_package(entry.path())))
     };
     let entries = WalkBuilder::new(&root)
         .follow_links(false)

@@ -1,8 +1,9 @@
 //! What is printed, held to the contract that is declared for it.
 
-use super::DECLARE;
-use super::case::{Case, Seen};
-use super::verdict::{Finding, Judgement, Look};
+use super::declare_success;
+use crate::judge::context::CheckContext;
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Finding, Judgement};
 use crate::report::{OutputFormat, Stream, Variant};
 use crate::run::End;
 use agentnative_contract::{Broken, Contract, Ending, Violation};
@@ -12,25 +13,25 @@ use strict_json::Position;
 const LARGE: u64 = 64 << 20;
 
 /// `p2-contract-schema`
-pub fn schema(case: &Case) -> Judgement {
-    held(case, Broken::Schema, |_| true)
+pub fn schema(context: &CheckContext) -> Judgement {
+    kept(context, Broken::Schema, |_| true)
 }
 
 /// `p2-contract-stream`
-pub fn stream(case: &Case) -> Judgement {
-    held(case, Broken::Stream, Contract::has_stream_rules)
+pub fn stream(context: &CheckContext) -> Judgement {
+    kept(context, Broken::Stream, Contract::has_stream_rules)
 }
 
 /// `p2-contract-exit`
-pub fn exit(case: &Case) -> Judgement {
-    held(case, Broken::Exit, |contract| !contract.exit_codes().is_empty())
+pub fn exit(context: &CheckContext) -> Judgement {
+    kept(context, Broken::Exit, |contract| !contract.exit_codes().is_empty())
 }
 
 /// Each run with a contract keeps the promises of one kind, where its contract makes any.
-fn held(case: &Case, kind: Broken, promises: impl Fn(&Contract) -> bool) -> Judgement {
-    let runs = case.probes.iter().filter(|probe| probe.is_declared()).flat_map(|probe| case.of(probe));
-    let runs = runs.filter(|seen| matches!(seen.variant(), Variant::Plain | Variant::Repeat));
-    let mut bound = runs.filter_map(|seen| Some((seen, case.contract_of(&seen)?))).peekable();
+fn kept(context: &CheckContext, kind: Broken, promises: impl Fn(&Contract) -> bool) -> Judgement {
+    let runs = context.declared().flat_map(|probe| context.runs_of(probe));
+    let runs = runs.filter(|run| matches!(run.variant(), Variant::Plain | Variant::Repeat));
+    let mut bound = runs.filter_map(|run| Some((run, context.contract_of(&run)?))).peekable();
     if bound.peek().is_none() {
         return Judgement::NotApplicable("no contract is declared for any probe".into());
     }
@@ -38,31 +39,32 @@ fn held(case: &Case, kind: Broken, promises: impl Fn(&Contract) -> bool) -> Judg
     if bound.peek().is_none() {
         return Judgement::NotApplicable("the declared contracts promise nothing of this kind".into());
     }
-    let looks = bound.filter_map(|(seen, contract)| look(&seen, contract, kind));
-    Judgement::of(looks, &format!("no run printed anything that a contract is about: {DECLARE}"))
+    let assertions = bound.filter_map(|(run, contract)| assertion(&run, contract, kind));
+    let missing = declare_success("");
+    Judgement::of(assertions, format!("no run printed anything that a contract is about: {missing}"))
 }
 
 /// None where the run owes nothing of this kind: it failed and printed no payload, or its contract is a
 /// schema of successes.
-fn look(seen: &Seen, contract: &Contract, kind: Broken) -> Option<Look> {
-    if let Some(reason) = seen.unusable() {
-        return Some(Look::Unknown(reason));
+fn assertion(run: &RunView, contract: &Contract, kind: Broken) -> Option<Assertion> {
+    if let Some(reason) = run.unusable() {
+        return Some(Assertion::Inconclusive(reason));
     }
-    let failing = seen.exit() != Some(0);
+    let failing = run.exit() != Some(0);
     let about_failures = !contract.exit_codes().is_empty() || contract.errors().is_some();
-    if failing && (!about_failures || kind != Broken::Exit && seen.run.stdout.bytes.is_empty()) {
+    if failing && (!about_failures || kind != Broken::Exit && run.observation.stdout.bytes.is_empty()) {
         return None;
     }
-    let ending = match seen.run.end {
+    let ending = match run.observation.end {
         End::Exited(code) => Ending::exit(code),
         End::Signaled(signal) => Ending::exit(128 + signal),
         _ => Ending::default(),
     };
-    let bytes = seen.bytes(Stream::Stdout);
-    let lines = seen.format() == OutputFormat::Jsonl;
+    let bytes = run.bytes(Stream::Stdout);
+    let lines = run.format() == OutputFormat::Jsonl;
     let nothing = bytes.is_empty() && !lines;
-    if !nothing && seen.scan().structural().is_some() {
-        return Some(Look::Unknown(seen.not_data()));
+    if !nothing && run.scan().structural().is_some() {
+        return Some(Assertion::Inconclusive(run.not_parsed()));
     }
     let mut judge = contract.judge();
     let mut first: Option<(Option<Position>, Violation)> = None;
@@ -94,22 +96,22 @@ fn look(seen: &Seen, contract: &Contract, kind: Broken) -> Option<Look> {
     };
     if read.is_err() || too_large {
         let words = "holds a value that is too large to be held here: see `agentnative validate`";
-        return Some(Look::Unknown(format!("{} {words}", seen.label())));
+        return Some(Assertion::inconclusive(format!("{} {words}", run.label())));
     }
     let outcome = judge.finish(&ending);
     let unjudged = outcome.unjudged;
     note(None, outcome.violations);
     let Some((at, violation)) = first else {
         return Some(match unjudged {
-            0 => Look::Held,
-            _ => Look::Unknown(format!("{} names too many things to follow them all", seen.label())),
+            0 => Assertion::Passed,
+            _ => Assertion::inconclusive(format!("{} names too many things to follow them all", run.label())),
         });
     };
-    Some(Look::Broken(broken(seen, contract, at, &violation, count)))
+    Some(Assertion::Failed(broken(run, contract, at, &violation, count)))
 }
 
 fn broken(
-    seen: &Seen,
+    run: &RunView,
     contract: &Contract,
     at: Option<Position>,
     violation: &Violation,
@@ -118,23 +120,10 @@ fn broken(
     let event = violation.event.map_or_else(String::new, |event| format!("event {event}, "));
     let more = if count > 1 { format!(" (and {} more in this run)", count - 1) } else { String::new() };
     let detail = format!("breaks the contract {}: {event}{violation}{more}", contract.name());
-    let bytes = seen.bytes(Stream::Stdout);
+    let bytes = run.bytes(Stream::Stdout);
     if bytes.is_empty() {
-        return Finding::new(seen.here(detail));
+        return Finding::new(run.evidence(detail));
     }
-    let at = at.or_else(|| seen.place_of(&violation.pointer)).unwrap_or(Position::START);
-    Finding::new(seen.at(Stream::Stdout, at, detail))
-}
-
-impl<'a> Case<'a> {
-    /// The contract that a run's standard output is held to.
-    pub fn contract_of(&self, seen: &Seen<'_>) -> Option<&'a Contract> {
-        let contract = &seen.probe.contract;
-        let name = match seen.format() {
-            OutputFormat::Json => contract.json.as_ref(),
-            OutputFormat::Jsonl => contract.jsonl.as_ref(),
-            OutputFormat::Text => None,
-        };
-        self.contracts.get(name?)
-    }
+    let at = at.or_else(|| run.locate(&violation.pointer)).unwrap_or(Position::START);
+    Finding::new(run.evidence_at(Stream::Stdout, at, detail))
 }

@@ -1,65 +1,63 @@
 //! That json and jsonl carry the same records.
 
-use super::DECLARE_BOTH;
-use super::case::{Case, Seen};
-use super::sameness::{difference, size};
-use super::shape::{Kind, Node, Type};
-use super::verdict::{Judgement, Look};
+use super::declare_success;
+use super::determinism::{difference, size};
+use crate::judge::context::CheckContext;
+use crate::judge::run_view::RunView;
+use crate::judge::shape::{Kind, Node, Type};
+use crate::judge::verdict::{Assertion, Judgement};
 use crate::probe::Probe;
 use crate::report::{OutputFormat, Stream};
 use std::collections::BTreeMap;
 
 /// `p2-output-parity`
-pub fn parity(case: &Case) -> Judgement {
+pub fn parity(context: &CheckContext) -> Judgement {
     let both = |probe: &&Probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].iter().all(|format| probe.formats.contains(format))
     };
-    let looks = case.successes().filter(both).filter_map(|probe| {
-        let document = case.plain(probe, OutputFormat::Json)?;
-        let lines = case.plain(probe, OutputFormat::Jsonl)?;
-        Some(same_records(case, &document, &lines))
+    let assertions = context.successes().filter(both).filter_map(|probe| {
+        let document = context.plain(probe, OutputFormat::Json)?;
+        let lines = context.plain(probe, OutputFormat::Jsonl)?;
+        Some(same_records(context, &document, &lines))
     });
-    Judgement::of(looks, DECLARE_BOTH)
+    Judgement::of(assertions, declare_success("json and in jsonl"))
 }
 
-fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
-    for seen in [document, lines] {
-        if let Some(reason) = seen.unusable() {
-            return Look::Unknown(reason);
-        }
-        if seen.scan().structural().is_some() {
-            return Look::Unknown(seen.not_data());
+fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> Assertion {
+    for run in [document, lines] {
+        if let Err(reason) = run.parsed() {
+            return Assertion::Inconclusive(reason);
         }
     }
     let (whole, records) = (document.scan(), lines.scan());
     if let Some((pointer, count)) = document_line(&whole.shape, &records.shape) {
         let detail =
             format!("json has {count} records at {pointer}, and jsonl has the whole document as one");
-        return lines.broken_at_start(Stream::Stdout, detail);
+        return lines.failed_at_start(Stream::Stdout, detail);
     }
     let lists = lists(&whole.shape);
     let matched = matches(&whole.shape, &records.shape);
     let steady = |probe: &Probe, format, same: fn(&Node, &Node) -> bool| {
-        let repeats = case.repeats(probe, format);
-        let first = repeats.first().map(|seen| seen.scan().shape.clone());
+        let repeats = context.repeats(probe, format);
+        let first = repeats.first().map(|run| run.scan().shape.clone());
         first.is_some_and(|first| {
-            repeats.len() > 1 && repeats.iter().all(|seen| same(&seen.scan().shape, &first))
+            repeats.len() > 1 && repeats.iter().all(|run| same(&run.scan().shape, &first))
         })
     };
     let both = |same| {
         steady(document.probe, OutputFormat::Json, same) && steady(lines.probe, OutputFormat::Jsonl, same)
     };
     match matched {
-        Match::Same => Look::Held,
-        Match::OtherValues(pointer) if both(same_values) => lines.broken_at_start(
+        Match::Same => Assertion::Passed,
+        Match::OtherValues(pointer) if both(same_values) => lines.failed_at_start(
             Stream::Stdout,
             format!("the records have the keys of those at {pointer} in json, but not the same values"),
         ),
-        Match::OtherValues(_) => Look::Held, // Values that change by themselves.
+        Match::OtherValues(_) => Assertion::Passed, // Values that change by themselves.
         Match::None => {
             let count = records.shape.count();
             let Some((pointer, list)) = lists.iter().max_by_key(|(_, list)| list.elements()) else {
-                return Look::Unknown(format!(
+                return Assertion::inconclusive(format!(
                     "nothing in the json of {} has the keys of its jsonl records: they can't be told to be the same",
                     document.probe.name
                 ));
@@ -67,17 +65,17 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
             // Times and IDs change from run to run; a missing record can be told all the same, as long
             // as number, keys and types do not.
             if !both(same_keys) {
-                return Look::Unknown(format!(
+                return Assertion::inconclusive(format!(
                     "the records of {} change from run to run",
                     document.probe.name
                 ));
             }
             if list.elements() != count && (count == 0 || related(list, &records.shape)) {
                 let detail = format!("json has {} records at {pointer}, jsonl {count}", list.elements());
-                return lines.broken_at_start(Stream::Stdout, detail);
+                return lines.failed_at_start(Stream::Stdout, detail);
             }
             if list.elements() == count && related(list, &records.shape) {
-                return lines.broken_at_start(
+                return lines.failed_at_start(
                     Stream::Stdout,
                     format!(
                         "the jsonl records have not the keys and types of those at {pointer} in json: {}",
@@ -85,7 +83,7 @@ fn same_records(case: &Case, document: &Seen, lines: &Seen) -> Look {
                     ),
                 );
             }
-            Look::Unknown(format!(
+            Assertion::inconclusive(format!(
                 "no list in the json of {} has the keys of its jsonl records: they can't be told to be the same",
                 document.probe.name
             ))

@@ -1,9 +1,10 @@
 //! That the same call gives the same thing: whole, each time, and in one shape for each command.
 
-use super::case::{Case, Seen};
-use super::shape::{Node, Shape, Type};
-use super::verdict::{Finding, Judgement, Look};
-use super::{DECLARE_DATA, DECLARE_JSON};
+use super::declare_success;
+use crate::judge::context::CheckContext;
+use crate::judge::run_view::RunView;
+use crate::judge::shape::{Node, Shape, Type};
+use crate::judge::verdict::{Assertion, Finding, Judgement};
 use crate::probe::Probe;
 use crate::report::{OutputFormat, Stream, Variant};
 use crate::run::Bytes;
@@ -11,7 +12,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use strict_json::{ProblemKind, escape_token};
 
-impl Seen<'_> {
+impl RunView<'_> {
     /// Whether stdout is a part of what the same call gave under another variant: cut, where the other
     /// is whole.
     pub fn is_cut(&self) -> bool {
@@ -19,11 +20,11 @@ impl Seen<'_> {
             return false;
         }
         let others = [Variant::File, Variant::Plain, Variant::SlowReader];
-        others.into_iter().filter_map(|variant| self.case.seen(self.probe, self.format(), variant, 0)).any(
+        others.into_iter().filter_map(|variant| self.context.run(self.probe, self.format(), variant, 0)).any(
             |other| {
                 other.exit() == Some(0)
                     && other.scan().structural().is_none()
-                    && other.run.stdout.bytes.len() > self.run.stdout.bytes.len()
+                    && other.observation.stdout.bytes.len() > self.observation.stdout.bytes.len()
             },
         )
     }
@@ -35,62 +36,65 @@ pub fn ends_early(kind: ProblemKind) -> bool {
 }
 
 /// `p2-output-complete`
-pub fn complete(case: &Case) -> Judgement {
-    let looks = case.successes().flat_map(|probe| {
+pub fn complete(context: &CheckContext) -> Judgement {
+    let assertions = context.successes().flat_map(|probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter_map(|format| {
             if !probe.formats.contains(&format) {
                 return None;
             }
-            Some(whole(case, probe, format))
+            Some(same_for_each_reader(context, probe, format))
         })
     });
-    Judgement::of(looks, DECLARE_DATA)
+    Judgement::of(assertions, declare_success("json or jsonl"))
 }
 
-fn whole(case: &Case, probe: &Probe, format: OutputFormat) -> Look {
+fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Assertion {
     let mut readers = Vec::new();
     for variant in [Variant::Plain, Variant::SlowReader, Variant::File] {
-        let Some(seen) = case.seen(probe, format, variant, 0) else {
-            return Look::Unknown(format!("{} was not run under {}", probe.name, variant.name()));
+        let Some(run) = context.run(probe, format, variant, 0) else {
+            return Assertion::inconclusive(format!("{} was not run under {}", probe.name, variant.name()));
         };
-        if let Some(reason) = seen.unusable() {
-            return Look::Unknown(reason);
+        if let Some(reason) = run.unusable() {
+            return Assertion::Inconclusive(reason);
         }
-        readers.push(seen);
+        readers.push(run);
     }
-    if readers.windows(2).all(|pair| same_bytes(&pair[0].run.stdout.bytes, &pair[1].run.stdout.bytes)) {
-        return Look::Held;
+    if readers
+        .windows(2)
+        .all(|pair| same_bytes(&pair[0].observation.stdout.bytes, &pair[1].observation.stdout.bytes))
+    {
+        return Assertion::Passed;
     }
-    if let Some(cut) = readers.iter().find(|seen| seen.is_cut()) {
-        return Look::Broken(cut_at(cut, &readers));
+    if let Some(cut) = readers.iter().find(|run| run.is_cut()) {
+        return Assertion::Failed(cut_at(cut, &readers));
     }
-    if let Some(seen) = readers.iter().find(|seen| seen.scan().structural().is_some()) {
-        return Look::Unknown(seen.not_data());
+    if let Some(run) = readers.iter().find(|run| run.scan().structural().is_some()) {
+        return Assertion::Inconclusive(run.not_parsed());
     }
     // The bytes differ, as times and IDs make them. What counts is that nothing is missing.
-    let repeats = case.repeats(probe, format);
-    let size = |seen: &Seen| size(&seen.scan().shape);
+    let repeats = context.repeats(probe, format);
+    let size = |run: &RunView| size(&run.scan().shape);
     let steady = repeats.iter().map(size).collect::<BTreeSet<_>>();
     let Some(expected) = steady.first().copied().filter(|_| steady.len() == 1 && repeats.len() > 1) else {
-        return Look::Held; // The number of values changes by itself, and each output is whole.
+        return Assertion::Passed; // The number of values changes by itself, and each output is whole.
     };
-    match readers.iter().find(|seen| size(seen) < expected) {
-        Some(seen) => seen.broken_at_start(
+    match readers.iter().find(|run| size(run) < expected) {
+        Some(run) => run.failed_at_start(
             Stream::Stdout,
-            format!("{} of {expected} values arrive under {}", size(seen), seen.condition()),
+            format!("{} of {expected} values arrive under {}", size(run), run.condition()),
         ),
-        None => Look::Held,
+        None => Assertion::Passed,
     }
 }
 
-fn cut_at(cut: &Seen, readers: &[Seen]) -> Finding {
-    let length = cut.run.stdout.bytes.len();
-    let longest = readers.iter().map(|seen| seen.run.stdout.bytes.len()).max().unwrap_or(length);
+fn cut_at(cut: &RunView, readers: &[RunView]) -> Finding {
+    let length = cut.observation.stdout.bytes.len();
+    let longest = readers.iter().map(|run| run.observation.stdout.bytes.len()).max().unwrap_or(length);
     let problem = cut.scan().structural().map(|problem| problem.at);
     let detail = format!("stdout is cut after {length} of {longest} bytes under {}", cut.condition());
     match problem {
-        Some(at) => Finding::new(cut.at(Stream::Stdout, at, detail)),
-        None => Finding::new(cut.here(detail)),
+        Some(at) => Finding::new(cut.evidence_at(Stream::Stdout, at, detail)),
+        None => Finding::new(cut.evidence(detail)),
     }
 }
 
@@ -125,39 +129,27 @@ pub fn size(node: &Node) -> u64 {
     node.count() + node.keys.values().map(size).sum::<u64>() + node.items.as_deref().map_or(0, size)
 }
 
-impl<'a> Case<'a> {
-    /// The plain run of a call and its repetitions, those that are data.
-    pub fn repeats(&'a self, probe: &'a Probe, format: OutputFormat) -> Vec<Seen<'a>> {
-        self.of(probe)
-            .filter(|seen| {
-                seen.format() == format && matches!(seen.variant(), Variant::Plain | Variant::Repeat)
-            })
-            .filter(|seen| seen.unusable().is_none() && seen.scan().structural().is_none())
-            .collect()
-    }
-}
-
 /// `p2-output-stable`
-pub fn stable(case: &Case) -> Judgement {
-    let looks = case.data().filter(|seen| seen.variant() == Variant::Repeat).map(|again| {
-        let Some(first) = case.plain(again.probe, again.format()) else {
-            return Look::Unknown(format!("{} has no first run to be compared with", again.label()));
+pub fn stable(context: &CheckContext) -> Judgement {
+    let assertions = context.data_runs().filter(|run| run.variant() == Variant::Repeat).map(|again| {
+        let Some(first) = context.plain(again.probe, again.format()) else {
+            return Assertion::inconclusive(format!(
+                "{} has no first run to be compared with",
+                again.label()
+            ));
         };
-        for seen in [&first, &again] {
-            if let Some(reason) = seen.unusable() {
-                return Look::Unknown(reason);
-            }
-            if seen.scan().structural().is_some() {
-                return Look::Unknown(seen.not_data());
+        for run in [&first, &again] {
+            if let Err(reason) = run.parsed() {
+                return Assertion::Inconclusive(reason);
             }
         }
         match difference(&first.scan().shape, &again.scan().shape) {
             Some(difference) => again
-                .broken_at_pointer(&difference.pointer, format!("not the same when run again: {difference}")),
-            None => Look::Held,
+                .failed_at_pointer(&difference.pointer, format!("not the same when run again: {difference}")),
+            None => Assertion::Passed,
         }
     });
-    Judgement::of(looks, DECLARE_DATA)
+    Judgement::of(assertions, declare_success("json or jsonl"))
 }
 
 /// A place where two shapes are not the same.
@@ -255,47 +247,51 @@ fn keys_are_data(a: &Node, b: &Node) -> bool {
 }
 
 /// `p2-envelope`
-pub fn envelope(case: &Case) -> Judgement {
-    let mut first: Option<(Seen, Vec<String>)> = None;
-    let mut looks = Vec::new();
+pub fn envelope(context: &CheckContext) -> Judgement {
+    let mut first: Option<(RunView, Vec<String>)> = None;
+    let mut assertions = Vec::new();
     let mut commands = 0;
-    for seen in case.successes().filter_map(|probe| case.plain(probe, OutputFormat::Json)) {
-        if let Some(reason) = seen.unusable() {
-            looks.push(Look::Unknown(reason));
-            continue;
-        }
-        let scan = seen.scan();
-        if scan.structural().is_some() {
-            looks.push(Look::Unknown(seen.not_data()));
-            continue;
-        }
+    for run in context.successes().filter_map(|probe| context.plain(probe, OutputFormat::Json)) {
+        let scan = match run.parsed() {
+            Ok(scan) => scan,
+            Err(reason) => {
+                assertions.push(Assertion::Inconclusive(reason));
+                continue;
+            }
+        };
         commands += 1;
         if scan.shape.objects() != 1 {
             let detail =
                 "the document is no object: expected one envelope with the same keys for all commands";
-            looks.push(seen.broken_at_start(Stream::Stdout, detail));
+            assertions.push(run.failed_at_start(Stream::Stdout, detail));
             continue;
         }
         let keys: Vec<String> = scan.shape.keys.keys().cloned().collect();
         match &first {
-            None => first = Some((seen, keys)),
-            Some((other, expected)) if *expected != keys => looks.push(seen.broken_at_start(
+            None => first = Some((run, keys)),
+            Some((other, expected)) if *expected != keys => assertions.push(run.failed_at_start(
                 Stream::Stdout,
-                format!("the top-level keys are {}, but {} in {}", few(&keys), few(expected), other.label()),
+                format!(
+                    "the top-level keys are {}, but {} in {}",
+                    join_capped(&keys),
+                    join_capped(expected),
+                    other.label()
+                ),
             )),
-            Some(_) => looks.push(Look::Held),
+            Some(_) => assertions.push(Assertion::Passed),
         }
     }
-    if commands < 2 && !looks.iter().any(|look| matches!(look, Look::Broken(_))) {
-        return Judgement::Unverified(format!(
-            "one shape across commands takes at least two: {DECLARE_JSON}"
+    if commands < 2 && !assertions.iter().any(|assertion| matches!(assertion, Assertion::Failed(_))) {
+        return Judgement::unverified(format!(
+            "one shape across commands takes at least two: {}",
+            declare_success("json")
         ));
     }
-    Judgement::of(looks, DECLARE_JSON)
+    Judgement::of(assertions, declare_success("json"))
 }
 
 /// The first of some keys, and how many more there are.
-fn few(keys: &[String]) -> String {
+fn join_capped(keys: &[String]) -> String {
     const SHOWN: usize = 6;
     match keys.len() {
         0 => "none".into(),

@@ -1,7 +1,8 @@
 //! What is printed, held to what was accepted last: the lock.
 
-use super::case::{Case, Seen};
-use super::verdict::{Finding, Judgement, Look};
+use crate::judge::context::CheckContext;
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Finding, Judgement, Reason};
 use crate::probe::Probe;
 use crate::report::catalogue::Derived;
 use crate::report::{Evidence, OutputFormat, Stream, Variant};
@@ -26,63 +27,67 @@ pub struct Learnt {
 
 /// Learns what the declared probes promise. With `any_ending` a run counts that ended otherwise than its
 /// probe expects, or printed something else than data: a comparison then tells what changed.
-pub fn learn(case: &Case, target: &str, any_ending: bool) -> Learnt {
+pub fn learn(context: &CheckContext, target: &str, any_ending: bool) -> Learnt {
     let (mut promises, mut unknown) = (Vec::new(), Vec::new());
-    for probe in case.probes.iter().filter(|probe| probe.is_declared()) {
+    for probe in context.declared() {
         for format in &probe.formats {
-            match promise(case, probe, *format, any_ending) {
+            match promise(context, probe, *format, any_ending) {
                 Ok(promise) => promises.push(promise),
-                Err(reason) => unknown.push(reason),
+                Err(reason) => unknown.push(reason.message),
             }
         }
     }
-    Learnt { lock: Lock::new(target, version(case), promises), unknown }
+    Learnt { lock: Lock::new(target, version(context), promises), unknown }
 }
 
 /// `p2-contract-locked`
-pub fn locked(case: &Case) -> Judgement {
-    let Some(lock) = case.lock else {
+pub fn locked(context: &CheckContext) -> Judgement {
+    let Some(lock) = context.lock else {
         let words = "there is no lock beside the configuration: `agentnative contract lock` writes one";
         return Judgement::NotApplicable(words.into());
     };
-    let looks = lock.compared().into_iter().flat_map(|old| look(case, lock, &old));
+    let assertions = lock.compared().into_iter().flat_map(|old| compared(context, lock, &old));
     Judgement::of(
-        looks,
+        assertions,
         "the lock holds no promise: accept what there is with `agentnative contract lock --update`",
     )
 }
 
-fn look(case: &Case, lock: &Lock, old: &Promise) -> Vec<Look> {
+fn compared(context: &CheckContext, lock: &Lock, old: &Promise) -> Vec<Assertion> {
     let (Some(name), Some(format)) = (&old.probe, old.format) else { return Vec::new() };
-    let declared =
-        |probe: &&Probe| probe.is_declared() && probe.name == *name && probe.formats.contains(&format);
-    let Some(probe) = case.probes.iter().find(declared) else {
+    let locked = |probe: &&Probe| probe.name == *name && probe.formats.contains(&format);
+    let Some(probe) = context.declared().find(locked) else {
         let words = "is locked and was not run: if it is gone for good, accept that with `agentnative contract lock --update`";
-        return vec![Look::Unknown(format!("{name} · {} {words}", format.name()))];
+        return vec![Assertion::inconclusive(format!("{name} · {} {words}", format.name()))];
     };
-    let new = match promise(case, probe, format, false) {
+    let new = match promise(context, probe, format, false) {
         Ok(new) => new,
-        Err(reason) => return vec![Look::Unknown(reason)],
+        Err(reason) => return vec![Assertion::Inconclusive(reason)],
     };
     let compared = Lock::new("", None, vec![new]).compared_with(lock);
     let changes = compare(std::slice::from_ref(old), &compared);
-    let looks: Vec<Look> =
-        changes.iter().filter_map(|change| of_change(case, probe, format, change)).collect();
-    if looks.is_empty() { vec![Look::Held] } else { looks }
+    let assertions: Vec<Assertion> =
+        changes.iter().filter_map(|change| of_change(context, probe, format, change)).collect();
+    if assertions.is_empty() { vec![Assertion::Passed] } else { assertions }
 }
 
-fn of_change(case: &Case, probe: &Probe, format: OutputFormat, change: &Change) -> Option<Look> {
-    let seen = case.plain(probe, format)?;
-    let detail = format!("{}: {}", change.rule, told(change));
+fn of_change(
+    context: &CheckContext,
+    probe: &Probe,
+    format: OutputFormat,
+    change: &Change,
+) -> Option<Assertion> {
+    let run = context.plain(probe, format)?;
+    let detail = format!("{}: {}", change.rule, placed(change));
     match change.class {
-        Class::Breaking => Some(Look::Broken(Finding::new(evidence(&seen, change, detail)))),
-        Class::Undecided => Some(Look::Unknown(format!("{}: {detail}", seen.label()))),
+        Class::Breaking => Some(Assertion::Failed(Finding::new(evidence(&run, change, detail)))),
+        Class::Undecided => Some(Assertion::inconclusive(format!("{}: {detail}", run.label()))),
         Class::Risky | Class::Compatible => None,
     }
 }
 
 /// A change with its place in the output.
-fn told(change: &Change) -> String {
+fn placed(change: &Change) -> String {
     let event = change.event.as_ref().map_or_else(String::new, |event| format!("events `{event}`, "));
     let error = if change.in_error { "the error, " } else { "" };
     let pointer = if change.pointer.is_empty() { String::new() } else { format!("{}: ", change.pointer) };
@@ -90,15 +95,15 @@ fn told(change: &Change) -> String {
 }
 
 /// Where the change is seen, as far as the output has the place.
-fn evidence(seen: &Seen, change: &Change, detail: String) -> Evidence {
-    let bytes = seen.bytes(Stream::Stdout);
-    if change.in_error || bytes.is_empty() || seen.format() != OutputFormat::Json {
-        return seen.here(detail);
+fn evidence(run: &RunView, change: &Change, detail: String) -> Evidence {
+    let bytes = run.bytes(Stream::Stdout);
+    if change.in_error || bytes.is_empty() || run.format() != OutputFormat::Json {
+        return run.evidence(detail);
     }
     // What is missing is seen at what it is missing in.
     let mut pointer = change.pointer.replace('*', "0");
     let at = loop {
-        if let Some(at) = seen.place_of(&pointer) {
+        if let Some(at) = run.locate(&pointer) {
             break at;
         }
         match pointer.rfind('/') {
@@ -106,38 +111,43 @@ fn evidence(seen: &Seen, change: &Change, detail: String) -> Evidence {
             None => break Position::START,
         }
     };
-    seen.at(Stream::Stdout, at, detail)
+    run.evidence_at(Stream::Stdout, at, detail)
 }
 
 /// What a probe promises in a format; why that cannot be told.
-fn promise(case: &Case, probe: &Probe, format: OutputFormat, any_ending: bool) -> Result<Promise, String> {
+fn promise(
+    context: &CheckContext,
+    probe: &Probe,
+    format: OutputFormat,
+    any_ending: bool,
+) -> Result<Promise, Reason> {
     let mut learner = Learner::new(&probe.name, format);
-    let runs = case
-        .of(probe)
-        .filter(|seen| seen.format() == format && matches!(seen.variant(), Variant::Plain | Variant::Repeat));
+    let runs = context
+        .runs_of(probe)
+        .filter(|run| run.format() == format && matches!(run.variant(), Variant::Plain | Variant::Repeat));
     let (mut plain, mut contract, mut code) = (false, None, 0);
-    for seen in runs {
-        plain |= seen.variant() == Variant::Plain;
-        if !any_ending && let Some(reason) = seen.unusable() {
+    for run in runs {
+        plain |= run.variant() == Variant::Plain;
+        if !any_ending && let Some(reason) = run.unusable() {
             return Err(reason);
         }
-        code = match seen.run.end {
+        code = match run.observation.end {
             End::Exited(code) => code,
             End::Signaled(signal) => 128 + signal,
-            _ => return Err(seen.unusable().unwrap_or_else(|| format!("{} did not end", seen.label()))),
+            _ => return Err(run.unusable().unwrap_or_else(|| format!("{} did not end", run.label()).into())),
         };
-        let printed = !seen.bytes(Stream::Stdout).is_empty();
-        if !any_ending && format.is_json() && printed && seen.scan().structural().is_some() {
-            return Err(seen.not_data());
+        let printed = !run.bytes(Stream::Stdout).is_empty();
+        if !any_ending && format.is_json() && printed && run.scan().structural().is_some() {
+            return Err(run.not_parsed());
         }
-        contract = case.contract_of(&seen);
-        let open = |stream| move || Box::new(seen.bytes(stream).reader()) as Box<dyn Read + Send>;
+        contract = context.contract_of(&run);
+        let open = |stream| move || Box::new(run.bytes(stream).reader()) as Box<dyn Read + Send>;
         learner
             .run(code, &open(Stream::Stdout), &open(Stream::Stderr))
-            .map_err(|error| format!("nothing can be learnt from {}: {error}", seen.label()))?;
+            .map_err(|error| format!("nothing can be learnt from {}: {error}", run.label()))?;
     }
     if !plain {
-        return Err(format!("{} · {} was not run", probe.name, format.name()));
+        return Err(format!("{} · {} was not run", probe.name, format.name()).into());
     }
     let learnt = learner.promise();
     Ok(match contract.filter(|contract| code == 0 || is_about_failures(contract)) {
@@ -164,10 +174,10 @@ fn declared(contract: &Contract, learnt: Promise) -> Promise {
 }
 
 /// What the target says of its version: the first line.
-fn version(case: &Case) -> Option<String> {
-    let probe = case.derived(Derived::Version).next()?;
-    let seen = case.plain(probe, OutputFormat::Text).filter(|seen| seen.exit() == Some(0))?;
-    let line = first_line(seen.bytes(Stream::Stdout))?;
+fn version(context: &CheckContext) -> Option<String> {
+    let probe = context.derived(Derived::Version).next()?;
+    let run = context.plain(probe, OutputFormat::Text).filter(|run| run.exit() == Some(0))?;
+    let line = first_line(run.bytes(Stream::Stdout))?;
     let line = sanitize::capped(line.trim(), VERSION).to_string();
     (!line.is_empty()).then_some(line)
 }

@@ -1,33 +1,24 @@
 //! `go.mod`: the main packages of the module, in its folder and in `cmd`.
 
-use super::project::{Binary, newest, read};
+use super::{Bin, Manifest, Package, entries, text};
 use agentnative_contract::error::Result;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-pub(super) fn binaries(folder: &Path) -> Result<Vec<Binary>> {
-    let text = read(&folder.join("go.mod"))?;
-    let mut binaries = Vec::new();
-    if is_main(folder) {
-        let name = module_name(&text).unwrap_or_else(|| file_name(folder));
-        let build = format!("go build -o bin/{name} .");
-        let built = newest([folder.join(&name), folder.join("bin").join(&name)]);
-        binaries.push(binary(folder, name, built, build));
-    }
-    let entries = std::fs::read_dir(folder.join("cmd")).into_iter().flatten().flatten();
-    let mut commands: Vec<_> = entries.map(|entry| entry.path()).filter(|path| is_main(path)).collect();
-    commands.sort();
-    for path in commands {
+pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
+    let Some(text) = text(&folder.join("go.mod"))? else { return Ok(None) };
+    let name = module_name(&text).unwrap_or_else(|| file_name(folder));
+    let own = is_main(folder).then(|| Bin { name: name.clone(), path: None });
+    let commands = entries(&folder.join("cmd")).into_iter().filter(|path| is_main(path));
+    let commands = commands.map(|path| {
         let name = file_name(&path);
-        let build = format!("go build -o bin/{name} ./cmd/{name}");
-        let places = [folder.join(&name), folder.join("bin").join(&name), path.join(&name)];
-        binaries.push(binary(folder, name, newest(places), build));
-    }
-    Ok(binaries)
-}
-
-fn binary(module: &Path, name: String, built: Option<PathBuf>, build: String) -> Binary {
-    let folder = module.to_owned();
-    Binary { name, package: None, folder, built, interpreter: None, default: false, own: true, build }
+        Bin { path: Some(Path::new("cmd").join(&name)), name }
+    });
+    Ok(Some(Package {
+        name: Some(name.clone()),
+        is_program: true,
+        bins: own.into_iter().chain(commands).collect(),
+        ..Package::new(Manifest::Go)
+    }))
 }
 
 fn file_name(path: &Path) -> String {
@@ -47,8 +38,7 @@ fn module_name(text: &str) -> Option<String> {
 
 /// Whether a folder holds Go files of package main, apart from tests and those that no build takes.
 fn is_main(folder: &Path) -> bool {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let sources = entries.map(|entry| entry.path()).filter(|path| {
+    let sources = entries(folder).into_iter().filter(|path| {
         let name = file_name(path);
         name.ends_with(".go") && !name.ends_with("_test.go") && !name.starts_with(['_', '.'])
     });
