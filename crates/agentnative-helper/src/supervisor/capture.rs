@@ -102,7 +102,11 @@ impl Sink {
 pub(super) enum Kept {
     Memory(Vec<u8>),
     /// The client lets captures of the same length and digest share one file.
-    File { file: File, len: u64, digest: u128 },
+    File {
+        file: File,
+        len: u64,
+        digest: u128,
+    },
 }
 
 impl Default for Kept {

@@ -6,9 +6,7 @@ use crate::sys;
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
-use rustix::process::{
-    Pid, Resource, Rlimit, getppid, getrlimit, ioctl_tiocsctty, setrlimit, setsid, umask,
-};
+use rustix::process::{Pid, Resource, Rlimit, getppid, getrlimit, ioctl_tiocsctty, setrlimit, setsid, umask};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use std::io;
 use std::os::fd::AsFd;

@@ -1,7 +1,7 @@
 //! One stream of a target while it runs: where its bytes come from, and how eagerly they are read.
 
-use crate::Captured;
 use super::capture::{Kept, Sink, TooMuch, adopt};
+use crate::Captured;
 use rustix::io::{Errno, ioctl_fionread};
 use rustix::pipe::fcntl_setpipe_size;
 use std::cell::RefCell;

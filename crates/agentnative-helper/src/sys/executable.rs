@@ -49,13 +49,16 @@ mod start {
 
     fn from_file(bytes: &[u8], spawn: impl Fn(&Path) -> io::Result<Child>) -> io::Result<Child> {
         let mut builder = tempfile::Builder::new();
-        let mut file = builder.prefix("agentnative-").permissions(Permissions::from_mode(0o700)).tempfile()?;
+        let mut file =
+            builder.prefix("agentnative-").permissions(Permissions::from_mode(0o700)).tempfile()?;
         file.write_all(bytes)?;
         let path = file.into_temp_path();
         let mut tries = 0;
         loop {
             match spawn(&path) {
-                Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < TEXT_BUSY_TRIES => {
+                Err(error)
+                    if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < TEXT_BUSY_TRIES =>
+                {
                     tries += 1;
                     std::thread::sleep(TEXT_BUSY_PAUSE);
                 }
