@@ -11,6 +11,7 @@ pub fn program(name: &str) -> PathBuf {
 }
 
 /// The top of the repository.
+#[allow(dead_code, reason = "not every test program asks for it")]
 pub fn repository() -> PathBuf {
     let package = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     package.ancestors().find(|folder| folder.join("contracts/README.md").is_file()).unwrap().to_owned()
