@@ -1,6 +1,6 @@
 //! The bundled contracts: each folder is whole, and its examples are judged as they say.
 
-use agentnative_contract::{Contract, Ending, Framing, Violation, names};
+use agentnative_contract::{Contract, Framing, RunExit, Violation, names};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ fn files(path: &Path) -> BTreeSet<String> {
 
 /// Judges an example; an empty file is a run without data, and JSON lines of a contract of documents
 /// are several runs.
-fn judge(contract: &Contract, path: &Path, ending: &Ending<'_>) -> Vec<Violation> {
+fn judge(contract: &Contract, path: &Path, ending: &RunExit<'_>) -> Vec<Violation> {
     let bytes = fs::read(path).unwrap();
-    let mut judge = contract.judge();
+    let mut judge = contract.validator();
     let mut found = Vec::new();
     let lines = path.extension().unwrap() == "jsonl";
     if bytes.is_empty() {
@@ -28,7 +28,7 @@ fn judge(contract: &Contract, path: &Path, ending: &Ending<'_>) -> Vec<Violation
         let summary = read_records(bytes.as_slice(), &Options::default(), u64::MAX, |record| {
             found.extend(judge.push(record.line, &record.value.unwrap()));
             if several {
-                found.extend(judge.finish(&Ending::default()).violations);
+                found.extend(judge.finish(&RunExit::default()).violations);
             }
         });
         assert!(!summary.unwrap().rejected(), "{}", path.display());
@@ -43,8 +43,8 @@ fn judge(contract: &Contract, path: &Path, ending: &Ending<'_>) -> Vec<Violation
     found
 }
 
-fn ending(said: &Table) -> Ending<'_> {
-    Ending {
+fn ending(said: &Table) -> RunExit<'_> {
+    RunExit {
         exit: said.get("exit").map(|exit| exit.as_integer().unwrap() as i32),
         condition: said.get("condition").map(|name| name.as_str().unwrap()),
     }

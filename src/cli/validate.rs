@@ -2,7 +2,7 @@
 
 use super::inputs::{inputs, is_lines, name, open, progress_line, threads};
 use agentnative_contract::error::{Error, Result};
-use agentnative_contract::{Contract, Ending, Finding, Framing, Settings, Validation, Verdict};
+use agentnative_contract::{Contract, Finding, Framing, RunExit, Settings, Validation, Verdict};
 use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -95,8 +95,8 @@ enum Line<'a> {
 
 pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
     let contract = Contract::named(Path::new(""), &args.contract)?;
-    let ending = Ending { exit: args.exit_code.map(i32::from), condition: args.condition.as_deref() };
-    if let Some(name) = ending.condition
+    let exit = RunExit { exit: args.exit_code.map(i32::from), condition: args.condition.as_deref() };
+    if let Some(name) = exit.condition
         && !contract.about().conditions.iter().any(|condition| condition.name == name)
     {
         let names: Vec<String> =
@@ -105,7 +105,7 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
         return Err(error.hint(format!("its conditions: {}", names.join(", "))));
     }
     let framing = args.framing.unwrap_or(contract.framing());
-    let settings = Settings { framing, max_errors: args.max_errors, ending, threads: threads(args.jobs) };
+    let settings = Settings { framing, max_errors: args.max_errors, exit, threads: threads(args.jobs) };
     let mut validation = Validation::new(&contract, settings);
     let mut files = Vec::new();
     for path in inputs(&args.files)? {

@@ -5,7 +5,7 @@ use super::case::{Case, Seen};
 use super::verdict::{Finding, Judgement, Look};
 use crate::report::{OutputFormat, Stream, Variant};
 use crate::run::End;
-use agentnative_contract::{Broken, Contract, Ending, Violation};
+use agentnative_contract::{Broken, Contract, RunExit, Violation};
 use strict_json::Position;
 
 /// Records and documents larger than this are not judged here, but by `validate`.
@@ -54,9 +54,9 @@ fn look(seen: &Seen, contract: &Contract, kind: Broken) -> Option<Look> {
         return None;
     }
     let ending = match seen.run.end {
-        End::Exited(code) => Ending::exit(code),
-        End::Signaled(signal) => Ending::exit(128 + signal),
-        _ => Ending::default(),
+        End::Exited(code) => RunExit::exit(code),
+        End::Signaled(signal) => RunExit::exit(128 + signal),
+        _ => RunExit::default(),
     };
     let bytes = seen.bytes(Stream::Stdout);
     let lines = seen.format() == OutputFormat::Jsonl;
@@ -64,7 +64,7 @@ fn look(seen: &Seen, contract: &Contract, kind: Broken) -> Option<Look> {
     if !nothing && seen.scan().structural().is_some() {
         return Some(Look::Unknown(seen.not_data()));
     }
-    let mut judge = contract.judge();
+    let mut judge = contract.validator();
     let mut first: Option<(Option<Position>, Violation)> = None;
     let mut count = 0_u64;
     let mut note = |at: Option<Position>, violations: Vec<Violation>| {

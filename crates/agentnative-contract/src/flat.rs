@@ -9,9 +9,10 @@ pub(crate) use adapter::FlatJson;
 
 use super::view::{Seen, View, index};
 use adapter::FlatNumber;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
-use strict_json::{JsonType, Sink, Span};
+use strict_json::{Event, JsonType, Sink};
 
 /// A value or key. Those inside of a container follow it.
 #[derive(Debug, Clone, Copy)]
@@ -33,8 +34,10 @@ pub(crate) struct Flat {
     cells: Vec<Cell>,
     text: String,
     open: Vec<usize>,
-    /// Where the record starts in the input.
+    /// Where the record starts in what is read.
     start: u64,
+    /// Where that is in the input.
+    origin: u64,
     /// Where the root begins in the input.
     root_at: u64,
     /// Where the text of a long string starts that is still coming in.
@@ -60,12 +63,13 @@ pub(crate) struct FlatNode<'a> {
 }
 
 impl Flat {
-    /// Forgets the value; the next begins at this offset of the input.
-    pub fn clear(&mut self, start: u64) {
+    /// Forgets the value; the next is read from this offset on, which is that of `origin` in the input.
+    pub fn clear(&mut self, start: u64, origin: u64) {
         self.cells.clear();
         self.text.clear();
         self.open.clear();
-        (self.start, self.part, self.overflow, self.beyond) = (start, None, false, 0);
+        (self.start, self.origin) = (start, origin);
+        (self.part, self.overflow, self.beyond) = (None, false, 0);
         self.long.clear();
         *self.undecided.get_mut() = false;
         // One huge record is no reason to keep its room for ever.
@@ -88,6 +92,7 @@ impl Flat {
         self.cells.truncate(1);
         self.text.clear();
         self.long.clear();
+        self.origin += end - self.start;
         self.start = end;
     }
 
@@ -96,9 +101,44 @@ impl Flat {
         std::mem::take(self.undecided.get_mut()) || self.overflow
     }
 
-    /// How many containers are open.
-    pub fn depth(&self) -> usize {
-        self.open.len()
+    /// Whether what was read last ends an element of the root, which is an open array.
+    pub fn is_element_complete(&self) -> bool {
+        self.open.len() == 1 && self.root().is_some_and(|root| root.is(JsonType::Array))
+    }
+
+    /// Holds this value instead.
+    pub fn fill(&mut self, value: &Value) {
+        self.clear(0, 0);
+        self.add(value);
+    }
+
+    fn add(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.push(Some(JsonType::Null), 0, 0, 0),
+            Value::Bool(value) => self.push(Some(JsonType::Boolean), 0, usize::from(*value), 0),
+            Value::Number(number) => self.add_text(Some(JsonType::Number), &number.to_string()),
+            Value::String(text) => self.add_text(Some(JsonType::String), text),
+            Value::Array(elements) => {
+                self.open(JsonType::Array, 0);
+                elements.iter().for_each(|element| self.add(element));
+                self.close();
+            }
+            Value::Object(members) => {
+                self.open(JsonType::Object, 0);
+                for (key, value) in members {
+                    self.add_text(None, key);
+                    self.add(value);
+                }
+                self.close();
+            }
+        }
+    }
+
+    /// Adds a text, all of which is kept.
+    fn add_text(&mut self, json_type: Option<JsonType>, text: &str) {
+        let from = self.text.len();
+        self.text.push_str(text);
+        self.push(json_type, 0, from, text.len());
     }
 
     fn push(&mut self, json_type: Option<JsonType>, start: u64, a: usize, b: usize) {
@@ -116,7 +156,7 @@ impl Flat {
         }
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         if self.cells.is_empty() {
-            self.root_at = start;
+            self.root_at = self.origin + (start - self.start);
         }
         let at = if json_type.is_none() {
             small(self.cells.len() + 2)
@@ -174,36 +214,24 @@ impl Sink for Flat {
     // What is read for a second time.
     const COMPARES_KEYS: bool = false;
 
-    fn begin_object(&mut self, start: u64) {
-        self.open(JsonType::Object, start);
-    }
-    fn end_object(&mut self, _end: u64) {
-        self.close();
-    }
-    fn begin_array(&mut self, start: u64) {
-        self.open(JsonType::Array, start);
-    }
-    fn end_array(&mut self, _end: u64) {
-        self.close();
-    }
-    fn key(&mut self, span: Span, text: &str) {
-        self.push_text(None, span.start, text);
-    }
-    fn string(&mut self, span: Span, text: &str) {
-        self.push_text(Some(JsonType::String), span.start, text);
-    }
-    fn string_part(&mut self, _start: u64, text: &str) {
-        let from = *self.part.get_or_insert(self.text.len());
-        self.keep(from, text);
-    }
-    fn number(&mut self, span: Span, text: &str) {
-        self.push_text(Some(JsonType::Number), span.start, text);
-    }
-    fn bool(&mut self, span: Span, value: bool) {
-        self.push(Some(JsonType::Boolean), span.start, usize::from(value), 0);
-    }
-    fn null(&mut self, span: Span) {
-        self.push(Some(JsonType::Null), span.start, 0, 0);
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::BeginObject { start } => self.open(JsonType::Object, start),
+            Event::BeginArray { start } => self.open(JsonType::Array, start),
+            Event::EndObject { .. } | Event::EndArray { .. } => self.close(),
+            Event::Key { span, text } => self.push_text(None, span.start, text),
+            Event::String { span, text } => self.push_text(Some(JsonType::String), span.start, text),
+            Event::StringPart { text, .. } => {
+                let from = *self.part.get_or_insert(self.text.len());
+                self.keep(from, text);
+            }
+            Event::Number { span, text } => self.push_text(Some(JsonType::Number), span.start, text),
+            Event::Boolean { span, value } => {
+                self.push(Some(JsonType::Boolean), span.start, usize::from(value), 0);
+            }
+            Event::Null { span } => self.push(Some(JsonType::Null), span.start, 0, 0),
+        }
     }
 }
 
@@ -223,7 +251,7 @@ impl<'a> FlatNode<'a> {
 
     /// Where it begins in the input.
     pub fn offset(self) -> u64 {
-        if self.index == 0 { self.flat.root_at } else { self.flat.start + u64::from(self.cell().at) }
+        if self.index == 0 { self.flat.root_at } else { self.flat.origin + u64::from(self.cell().at) }
     }
 
     /// The index behind it and all that is in it.

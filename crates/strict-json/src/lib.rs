@@ -31,6 +31,6 @@ pub use pointer::{escape_token, unescape_token};
 pub use position::{Position, locate};
 pub use problem::{Class, Options, Problem, ProblemKind, Summary};
 pub use reader::read_document;
-pub use sink::{Sink, Span};
+pub use sink::{Event, Sink, Span};
 pub use span::find_span;
 pub use value::{Builder, Document, Record, read_records, read_value};

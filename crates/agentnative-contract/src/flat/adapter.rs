@@ -68,7 +68,7 @@ impl Json for FlatJson {
     }
 
     fn with_string_node<T>(buffer: &mut Flat, string: &str, f: impl FnOnce(FlatNode<'_>) -> T) -> T {
-        buffer.clear(0);
+        buffer.clear(0, 0);
         buffer.push_text(Some(JsonType::String), 0, string);
         f(FlatNode { flat: buffer, index: 0 })
     }

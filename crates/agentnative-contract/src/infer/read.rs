@@ -1,7 +1,7 @@
 //! Reading samples: chunks of lines by several threads, a document by one.
 
-use super::super::cut::{Chunk, Cutter};
 use super::super::finding::Finding;
+use super::super::line_chunker::{Chunk, LineChunker};
 use super::super::spec::Framing;
 use super::PLACES;
 use super::shape::Shape;
@@ -31,7 +31,7 @@ pub(super) struct Learnt {
 
 /// What the threads share.
 struct Shared<R> {
-    cutter: Mutex<Cutter<R>>,
+    cutter: Mutex<LineChunker<R>>,
     stop: AtomicBool,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn read(
     };
     let reader = io::Cursor::new(start).chain(reader);
     let threads = if framing == Framing::Document { 1 } else { threads.max(1) };
-    let shared = Shared { cutter: Mutex::new(Cutter::new(reader)), stop: AtomicBool::new(false) };
+    let shared = Shared { cutter: Mutex::new(LineChunker::new(reader)), stop: AtomicBool::new(false) };
     let (told, telling) = channel();
     thread::scope(|scope| {
         let mut workers = Vec::new();
@@ -120,7 +120,7 @@ fn lines<R: Read>(shared: &Shared<R>, told: &Sender<u64>) -> io::Result<Learnt> 
     while !shared.stop.load(Ordering::Relaxed) {
         let mut cutter = shared.cutter.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(chunk) = cutter.next(std::mem::take(&mut buffer))? else { break };
-        let base = chunk.base.unwrap_or(Position::START);
+        let base = chunk.base;
         let summary = if chunk.cut {
             // A line too long for a chunk: this thread reads all the rest as it comes.
             let Chunk { bytes, .. } = chunk;

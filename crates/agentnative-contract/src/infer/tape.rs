@@ -8,7 +8,7 @@ use super::objects::{Fields, Objects, TAGS, Tag};
 use super::shape::{Elements, Shape};
 use super::text::{self, Formats};
 use std::cell::Cell;
-use strict_json::{JsonType, Sink, Span};
+use strict_json::{Event, JsonType, Sink};
 
 /// So many nodes or bytes of text are kept before what is over is merged.
 const MOST: usize = 1 << 16;
@@ -138,6 +138,31 @@ impl Tape {
             node.len = len;
             self.text.push_str(text);
         }
+    }
+
+    fn key(&mut self, text: &str) {
+        self.push(Kind::Key);
+        self.keep(text);
+        if let Some(open) = self.open.last_mut() {
+            let known = (2..=7).contains(&text.len());
+            let rank = if known { TAGS.iter().position(|(key, _)| *key == text) } else { None };
+            open.waiting = rank.unwrap_or(TAGS.len());
+        }
+    }
+
+    fn string(&mut self, text: &str) {
+        self.push(Kind::Value(JsonType::String));
+        // A string that had parts is neither a word nor of a format.
+        if !std::mem::take(&mut self.parts) {
+            if text::is_word(text) {
+                self.keep(text);
+                self.offer(text, false);
+            }
+            if let Some(node) = self.nodes.last_mut() {
+                node.formats = text::formats(text);
+            }
+        }
+        self.ended();
     }
 
     /// A value is over.
@@ -292,66 +317,30 @@ impl Sink for Tape {
         self.end_document(whole);
     }
 
-    fn begin_object(&mut self, _start: u64) {
-        self.begin(JsonType::Object);
-    }
-
-    fn end_object(&mut self, _end: u64) {
-        self.end();
-    }
-
-    fn begin_array(&mut self, _start: u64) {
-        self.begin(JsonType::Array);
-    }
-
-    fn end_array(&mut self, _end: u64) {
-        self.end();
-    }
-
-    fn key(&mut self, _span: Span, text: &str) {
-        self.push(Kind::Key);
-        self.keep(text);
-        if let Some(open) = self.open.last_mut() {
-            let known = (2..=7).contains(&text.len());
-            let rank = if known { TAGS.iter().position(|(key, _)| *key == text) } else { None };
-            open.waiting = rank.unwrap_or(TAGS.len());
-        }
-    }
-
-    fn string(&mut self, _span: Span, text: &str) {
-        self.push(Kind::Value(JsonType::String));
-        // A string that had parts is neither a word nor of a format.
-        if !std::mem::take(&mut self.parts) {
-            if text::is_word(text) {
-                self.keep(text);
-                self.offer(text, false);
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::BeginObject { .. } => self.begin(JsonType::Object),
+            Event::BeginArray { .. } => self.begin(JsonType::Array),
+            Event::EndObject { .. } | Event::EndArray { .. } => self.end(),
+            Event::Key { text, .. } => self.key(text),
+            Event::String { text, .. } => self.string(text),
+            Event::StringPart { .. } => self.parts = true,
+            Event::Number { text, .. } => {
+                let integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+                self.push(if integer { Kind::Integer } else { Kind::Value(JsonType::Number) });
+                self.ended();
             }
-            if let Some(node) = self.nodes.last_mut() {
-                node.formats = text::formats(text);
+            Event::Boolean { value, .. } => {
+                self.push(Kind::Value(JsonType::Boolean));
+                self.offer(if value { "true" } else { "false" }, true);
+                self.ended();
+            }
+            Event::Null { .. } => {
+                self.push(Kind::Value(JsonType::Null));
+                self.ended();
             }
         }
-        self.ended();
-    }
-
-    fn string_part(&mut self, _start: u64, _text: &str) {
-        self.parts = true;
-    }
-
-    fn number(&mut self, _span: Span, text: &str) {
-        let integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
-        self.push(if integer { Kind::Integer } else { Kind::Value(JsonType::Number) });
-        self.ended();
-    }
-
-    fn bool(&mut self, _span: Span, value: bool) {
-        self.push(Kind::Value(JsonType::Boolean));
-        self.offer(if value { "true" } else { "false" }, true);
-        self.ended();
-    }
-
-    fn null(&mut self, _span: Span) {
-        self.push(Kind::Value(JsonType::Null));
-        self.ended();
     }
 
     fn done(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::super::promise::Order;
 use std::collections::{BTreeMap, BTreeSet};
-use strict_json::{Sink, Span};
+use strict_json::{Event, Sink};
 
 /// Keys that name the type of a record, the first that all records have.
 const KEYS: [&str; 3] = ["type", "kind", "event"];
@@ -63,27 +63,24 @@ impl Sink for Course {
             }
         }
     }
-    fn begin_object(&mut self, _start: u64) {
-        self.depth += 1;
-        self.waiting = None;
-    }
-    fn end_object(&mut self, _end: u64) {
-        self.depth -= 1;
-    }
-    fn begin_array(&mut self, _start: u64) {
-        self.depth += 1;
-        self.waiting = None;
-    }
-    fn end_array(&mut self, _end: u64) {
-        self.depth -= 1;
-    }
-    fn key(&mut self, _span: Span, text: &str) {
-        let known = || KEYS.iter().position(|key| *key == text);
-        self.waiting = if self.depth == 1 { known() } else { None };
-    }
-    fn string(&mut self, _span: Span, text: &str) {
-        if let Some(key) = self.waiting.take() {
-            self.types[key].now = Some(text.to_owned());
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::BeginObject { .. } | Event::BeginArray { .. } => {
+                self.depth += 1;
+                self.waiting = None;
+            }
+            Event::EndObject { .. } | Event::EndArray { .. } => self.depth -= 1,
+            Event::Key { text, .. } => {
+                let known = || KEYS.iter().position(|key| *key == text);
+                self.waiting = if self.depth == 1 { known() } else { None };
+            }
+            Event::String { text, .. } => {
+                if let Some(key) = self.waiting.take() {
+                    self.types[key].now = Some(text.to_owned());
+                }
+            }
+            _ => {}
         }
     }
 }

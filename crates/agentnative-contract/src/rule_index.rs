@@ -1,7 +1,7 @@
 //! What the rules need to know of one event, taken from it without looking at any other.
 //!
 //! This half of judging is the same for every event and keeps nothing, so that several threads can do
-//! it; what holds between events is decided from the facts alone (see `judge`).
+//! it; what holds between events is decided from these inputs alone (see `stream_state`).
 
 use super::rule::{Kind, Life, Pattern, Rule};
 use super::spec::{Framing, Spec};
@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// One thing that a rule needs to know of an event. Values are told apart by their hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fact {
+pub(crate) enum RuleInput {
     /// The event names something for others to use.
     Define { rule: usize, key: u64 },
     /// The event uses it, at this place of the rule.
@@ -27,44 +27,20 @@ pub(crate) enum Fact {
     Keys { rule: usize, keys: u64 },
 }
 
-/// What is known of an event.
+/// Which kind of record it is.
 #[derive(Debug, Default)]
-pub(crate) struct Facts {
-    /// Index of its type among the contract's; none for an unknown one and in documents.
-    pub kind: Option<usize>,
+pub(crate) struct RecordClass {
+    /// Index of its event type among the contract's; none for an unknown one and in documents.
+    pub event_type: Option<usize>,
     /// The unknown type.
     pub unknown: Option<String>,
     /// Bit set of the patterns of conditions that it matches.
     pub payload: u64,
-    pub list: Vec<Fact>,
-    /// What the event alone breaks.
-    pub violations: Vec<Violation>,
-}
-
-/// The part of it that what holds between events is decided from.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Event<'a> {
-    pub kind: Option<usize>,
-    pub unknown: Option<&'a str>,
-    pub payload: u64,
-    pub list: &'a [Fact],
-}
-
-impl Facts {
-    pub fn event(&self) -> Event<'_> {
-        Event { kind: self.kind, unknown: self.unknown.as_deref(), payload: self.payload, list: &self.list }
-    }
-
-    pub fn clear(&mut self) {
-        (self.kind, self.unknown, self.payload) = (None, None, 0);
-        self.list.clear();
-        self.violations.clear();
-    }
 }
 
 /// Which rules concern which types of events.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct RuleIndex {
     types: HashMap<String, usize>,
     /// Indices of the rules by type; the last is for unknown types and documents.
     rules: Vec<Vec<usize>>,
@@ -72,7 +48,7 @@ pub(crate) struct Plan {
     payload: Vec<bool>,
 }
 
-impl Plan {
+impl RuleIndex {
     pub fn new(spec: &Spec) -> Self {
         let names: Vec<&str> =
             spec.events.iter().flat_map(|events| &events.schemas).map(|(name, _)| name.as_str()).collect();
@@ -87,15 +63,21 @@ impl Plan {
         }
     }
 
-    /// Takes the facts of a document or record.
-    pub fn take<'a, V: View<'a>>(&self, spec: &Spec, value: V, facts: &mut Facts) {
-        facts.clear();
+    /// Extracts what the rules need to know of a document or record, and what it breaks of them by itself.
+    pub fn extract<'a, V: View<'a>>(
+        &self,
+        spec: &Spec,
+        value: V,
+        inputs: &mut Vec<RuleInput>,
+        violations: &mut Vec<Violation>,
+    ) -> RecordClass {
+        let mut class = RecordClass::default();
         let mut name = None;
         if let Some(events) = &spec.events {
             match events.discriminator.of(value).map(View::seen) {
                 Some(Seen::Text(text)) => match self.types.get(&*text) {
                     Some(index) => {
-                        facts.kind = Some(*index);
+                        class.event_type = Some(*index);
                         name = Some(events.schemas[*index].0.as_str());
                     }
                     None => {
@@ -105,28 +87,29 @@ impl Plan {
                                 "`{found}` is no event type of the contract, expected {}",
                                 types(spec)
                             );
-                            facts.violations.push(event_type(&events.discriminator, message));
+                            violations.push(event_type(&events.discriminator, message));
                         }
-                        facts.unknown = Some(excerpt(&text));
+                        class.unknown = Some(excerpt(&text));
                     }
                 },
                 other => {
                     let found = if other.is_some() { "its type is no string" } else { "it has no type" };
                     let message = format!("{found}, expected the type of an event");
-                    facts.violations.push(event_type(&events.discriminator, message));
-                    facts.unknown = Some(String::new());
+                    violations.push(event_type(&events.discriminator, message));
+                    class.unknown = Some(String::new());
                 }
             }
         }
-        let group = facts.kind.unwrap_or(self.rules.len() - 1);
+        let group = class.event_type.unwrap_or(self.rules.len() - 1);
         for index in &self.rules[group] {
-            take_rule(spec, *index, name, value, facts);
+            extract_rule(spec, *index, name, value, inputs, violations);
         }
         if self.payload[group] {
             for (bit, pattern) in payload(spec).enumerate() {
-                facts.payload |= u64::from(pattern.matches(name, value)) << bit;
+                class.payload |= u64::from(pattern.matches(name, value)) << bit;
             }
         }
+        class
     }
 }
 
@@ -139,7 +122,7 @@ fn types(spec: &Spec) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// The patterns of all conditions in their order: a bit of [`Facts::payload`] each.
+/// The patterns of all conditions in their order: a bit of [`RecordClass::payload`] each.
 pub(crate) fn payload(spec: &Spec) -> impl Iterator<Item = &Pattern> {
     spec.conditions.iter().flat_map(|condition| condition.some.iter().chain(&condition.none))
 }
@@ -153,7 +136,14 @@ fn concerns(rule: &Rule, kind: Option<&str>) -> bool {
     rule.filter.concerns(kind) && parts()
 }
 
-fn take_rule<'a, V: View<'a>>(spec: &Spec, index: usize, name: Option<&str>, value: V, facts: &mut Facts) {
+fn extract_rule<'a, V: View<'a>>(
+    spec: &Spec,
+    index: usize,
+    name: Option<&str>,
+    value: V,
+    inputs: &mut Vec<RuleInput>,
+    violations: &mut Vec<Violation>,
+) {
     let rule = &spec.rules[index];
     if !rule.filter.matches(name, value) {
         return;
@@ -162,18 +152,18 @@ fn take_rule<'a, V: View<'a>>(spec: &Spec, index: usize, name: Option<&str>, val
         Kind::Refer { defines, uses } => {
             for place in defines.iter().filter(|place| place.pattern.matches(name, value)) {
                 if let Some(key) = key(&place.at, value) {
-                    facts.list.push(Fact::Define { rule: index, key });
+                    inputs.push(RuleInput::Define { rule: index, key });
                 }
             }
             for (nth, place) in uses.iter().enumerate() {
                 if place.pattern.matches(name, value)
                     && let Some(key) = key(&place.at, value)
                 {
-                    facts.list.push(Fact::Use { rule: index, place: nth, key });
+                    inputs.push(RuleInput::Use { rule: index, place: nth, key });
                 }
             }
         }
-        Kind::Life(life) => take_steps(life, index, name, value, facts),
+        Kind::Life(life) => extract_steps(life, index, name, value, inputs),
         Kind::Compare { left, relation, right } => {
             let (Some(one), Some(other)) = (left.of(value), right.of(value)) else { return };
             if !relation.holds(&one, &other) {
@@ -183,13 +173,13 @@ fn take_rule<'a, V: View<'a>>(spec: &Spec, index: usize, name: Option<&str>, val
                     relation.name(),
                     rule.what
                 );
-                facts.violations.push(Violation::of_rule(within(spec), &rule.id, left.pointer(), message));
+                violations.push(Violation::of_rule(within(spec), &rule.id, left.pointer(), message));
             }
         }
         Kind::Same(pointers) => {
             for (nth, pointer) in pointers.iter().enumerate() {
                 if let Some(value) = key(pointer, value) {
-                    facts.list.push(Fact::Same { rule: index, pointer: nth, value });
+                    inputs.push(RuleInput::Same { rule: index, pointer: nth, value });
                 }
             }
         }
@@ -197,7 +187,7 @@ fn take_rule<'a, V: View<'a>>(spec: &Spec, index: usize, name: Option<&str>, val
             let mut keys = 0_u64;
             let sum = |key: &str| keys = keys.wrapping_add(xxh3_64(key.as_bytes()));
             if pointer.of(value).is_some_and(|object| object.each_key(sum)) {
-                facts.list.push(Fact::Keys { rule: index, keys });
+                inputs.push(RuleInput::Keys { rule: index, keys });
             }
         }
     }
@@ -211,7 +201,13 @@ pub(crate) fn within(spec: &Spec) -> Broken {
     }
 }
 
-fn take_steps<'a, V: View<'a>>(life: &Life, rule: usize, name: Option<&str>, value: V, facts: &mut Facts) {
+fn extract_steps<'a, V: View<'a>>(
+    life: &Life,
+    rule: usize,
+    name: Option<&str>,
+    value: V,
+    inputs: &mut Vec<RuleInput>,
+) {
     let mut life_key = 0;
     for part in &life.key {
         let Some(part) = part.iter().find_map(|pointer| key(pointer, value)) else { return };
@@ -223,13 +219,13 @@ fn take_steps<'a, V: View<'a>>(life: &Life, rule: usize, name: Option<&str>, val
             None => steps |= 1 << nth,
             Some(pointer) => {
                 if let Some(value) = key(pointer, value) {
-                    facts.list.push(Fact::New { rule, key: life_key, step: nth, value });
+                    inputs.push(RuleInput::New { rule, key: life_key, step: nth, value });
                 }
             }
         }
     }
     if steps != 0 {
-        facts.list.push(Fact::Steps { rule, key: life_key, steps });
+        inputs.push(RuleInput::Steps { rule, key: life_key, steps });
     }
 }
 
