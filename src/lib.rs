@@ -5,8 +5,10 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
+pub mod check;
 pub mod cli;
 pub mod config;
+pub mod follow;
 pub mod judge;
 pub mod output;
 pub mod probe;

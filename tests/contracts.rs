@@ -5,7 +5,48 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use strict_json::{Options, read_records, read_value};
+use support::{Demand, mutants};
 use toml::{Table, Value};
+
+#[path = "support/mutants.rs"]
+mod support;
+
+/// The examples of a contract.
+struct Examples {
+    folder: PathBuf,
+    expected: Table,
+}
+
+impl Examples {
+    fn of(contract: &str) -> Self {
+        let folder = folder(contract).join("examples");
+        let text = fs::read_to_string(folder.join("expected.toml")).unwrap();
+        Self { folder, expected: text.parse().unwrap() }
+    }
+
+    /// What is expected of the valid or of the invalid ones.
+    fn table(&self, kind: &str) -> &Table {
+        self.expected[kind].as_table().unwrap()
+    }
+
+    /// The file with the data of an example, relative to the folder: its own, or the one that it names, which
+    /// is none for a run without data.
+    fn data(&self, kind: &str, name: &str) -> Option<String> {
+        match self.table(kind)[name].get("data") {
+            Some(data) => Some(data.as_str().unwrap().to_owned()).filter(|data| !data.is_empty()),
+            None => Some(format!("{kind}/{name}")),
+        }
+    }
+
+    /// How an example is judged.
+    fn judge(&self, contract: &Contract, kind: &str, name: &str) -> Vec<Violation> {
+        let exit = exit(self.table(kind)[name].as_table().unwrap());
+        match self.data(kind, name) {
+            Some(data) => judge(contract, &self.folder.join(data), &exit),
+            None => contract.validator().finish(&exit).violations,
+        }
+    }
+}
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(name)
@@ -15,15 +56,13 @@ fn files(path: &Path) -> BTreeSet<String> {
     fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// Judges an example; an empty file is a run without data, and JSON lines of a contract of documents
-/// are several runs.
-fn judge(contract: &Contract, path: &Path, ending: &RunExit<'_>) -> Vec<Violation> {
+/// Judges the data of a run; JSON lines of a contract of documents are several runs.
+fn judge(contract: &Contract, path: &Path, exit: &RunExit<'_>) -> Vec<Violation> {
     let bytes = fs::read(path).unwrap();
     let mut judge = contract.validator();
     let mut found = Vec::new();
     let lines = path.extension().unwrap() == "jsonl";
-    if bytes.is_empty() {
-    } else if lines {
+    if lines {
         let several = contract.framing() == Framing::Document;
         let summary = read_records(bytes.as_slice(), &Options::default(), u64::MAX, |record| {
             found.extend(judge.push(record.line, &record.value.unwrap()));
@@ -39,11 +78,11 @@ fn judge(contract: &Contract, path: &Path, ending: &RunExit<'_>) -> Vec<Violatio
         let document = read_value(bytes.as_slice(), &Options::default(), u64::MAX).unwrap();
         found.extend(judge.push(1, &document.value.unwrap()));
     }
-    found.extend(judge.finish(ending).violations);
+    found.extend(judge.finish(exit).violations);
     found
 }
 
-fn ending(said: &Table) -> RunExit<'_> {
+fn exit(said: &Table) -> RunExit<'_> {
     RunExit {
         exit: said.get("exit").map(|exit| exit.as_integer().unwrap() as i32),
         condition: said.get("condition").map(|name| name.as_str().unwrap()),
@@ -78,20 +117,53 @@ fn examples_are_judged_as_they_say() {
     let mut wrong = Vec::new();
     for name in names() {
         let contract = Contract::bundled(name).unwrap();
-        let examples = folder(name).join("examples");
-        let expected: Table = fs::read_to_string(examples.join("expected.toml")).unwrap().parse().unwrap();
-        for (file, said) in expected["valid"].as_table().unwrap() {
-            let found =
-                judge(&contract, &examples.join("valid").join(file), &ending(said.as_table().unwrap()));
-            wrong.extend(found.iter().map(|violation| format!("{name}: valid/{file}: {violation}")));
+        let examples = Examples::of(name);
+        for example in examples.table("valid").keys() {
+            let found = examples.judge(&contract, "valid", example);
+            wrong.extend(found.iter().map(|violation| format!("{name}: valid/{example}: {violation}")));
         }
-        for (file, said) in expected["invalid"].as_table().unwrap() {
-            let said = said.as_table().unwrap();
-            let found = judge(&contract, &examples.join("invalid").join(file), &ending(said));
-            wrong.extend(not_rejected(said, &found).map(|why| format!("{name}: invalid/{file}: {why}")));
+        for (example, said) in examples.table("invalid") {
+            let found = examples.judge(&contract, "invalid", example);
+            let why = not_rejected(said.as_table().unwrap(), &found);
+            wrong.extend(why.map(|why| format!("{name}: invalid/{example}: {why}")));
         }
     }
     assert!(wrong.is_empty(), "{} examples:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_required_key_that_is_gone_and_a_key_that_is_not_allowed_are_found() {
+    let mut wrong = Vec::new();
+    for name in names() {
+        let contract = Contract::bundled(name).unwrap();
+        let (mut required, mut closed) = (0, 0);
+        for mutant in mutants(&contract) {
+            let keywords: &[&str] = match mutant.demand {
+                Demand::Key(_) => &["required"],
+                Demand::Closed => &["additionalProperties", "unevaluatedProperties"],
+            };
+            *(if mutant.demand == Demand::Closed { &mut closed } else { &mut required }) += 1;
+            let found = contract.validator().push(1, &mutant.record);
+            let breaks = |violation: &Violation| match violation.keyword.as_deref() {
+                Some(keyword) => keywords.contains(&keyword) && violation.pointer == mutant.pointer,
+                // Without its type an event has no schema.
+                None => violation.rule == "event-type",
+            };
+            if !found.iter().any(breaks) {
+                wrong.push(format!("{mutant}: {found:?}"));
+            }
+        }
+        // What a schema no longer demands makes no mutant: their number is held.
+        println!("{name}: required = {required}, closed = {closed}");
+        let expected = Examples::of(name).expected;
+        let number = |key: &str| expected.get(key).and_then(Value::as_integer).unwrap_or_default();
+        if (number("required"), number("closed")) != (required, closed) {
+            wrong.push(format!(
+                "{name}: expected.toml has other numbers: required = {required}, closed = {closed}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
@@ -104,23 +176,28 @@ fn every_contract_folder_is_whole() {
         let about = contract.about();
         assert_eq!(about.name, name);
         assert!(!about.title.is_empty() && !about.origin.is_empty());
-        let examples = folder(name).join("examples");
-        let expected: Table = fs::read_to_string(examples.join("expected.toml")).unwrap().parse().unwrap();
-        for kind in ["valid", "invalid"] {
-            let said: BTreeSet<String> = expected[kind].as_table().unwrap().keys().cloned().collect();
-            assert_eq!(said, files(&examples.join(kind)), "{name}: {kind} examples and expected.toml");
-        }
-        assert!(expected["valid"].as_table().unwrap().len() >= 3, "{name}: valid examples");
-        let invalid = expected["invalid"].as_table().unwrap();
+        let examples = Examples::of(name);
+        let (valid, invalid) = (examples.table("valid"), examples.table("invalid"));
+        let data = |kind: &'static str| {
+            let names = examples.table(kind).keys();
+            names.filter_map(|name| examples.data(kind, name)).collect::<BTreeSet<_>>()
+        };
+        let named: BTreeSet<String> = data("valid").union(&data("invalid")).cloned().collect();
+        let found = ["valid", "invalid"].map(|kind| {
+            let files = files(&examples.folder.join(kind)).into_iter();
+            files.map(|file| format!("{kind}/{file}")).collect::<Vec<_>>()
+        });
+        assert_eq!(named, found.into_iter().flatten().collect(), "{name}: examples and expected.toml");
+        assert!(valid.len() >= 3, "{name}: valid examples");
         for rule in about.rules {
             let has = invalid.values().any(|said| said.get("rule").and_then(Value::as_str) == Some(&rule.id));
             assert!(has, "{name}: no invalid example for the rule {}", rule.id);
         }
         for condition in about.conditions {
             let code = |said: &Value| said.get("exit").and_then(Value::as_integer).map(|exit| exit as i32);
-            let valid = expected["valid"].as_table().unwrap().values();
             let of = |said: &Value| code(said).is_some_and(|exit| condition.exit.contains(&exit));
-            let (valid, invalid) = (valid.filter(|said| of(said)), invalid.values().filter(|said| of(said)));
+            let (valid, invalid) =
+                (valid.values().filter(|said| of(said)), invalid.values().filter(|said| of(said)));
             assert!(valid.count() > 0 && invalid.count() > 0, "{name}: examples of {}", condition.name);
         }
     }

@@ -1,5 +1,5 @@
-//! Runs the checks over every fixture: what conforms is silent, and each violation fires exactly the
-//! checks that its `expect.toml` names.
+//! Runs the checks over every fixture: what conforms is silent, each violation fires exactly the check that
+//! it is named for, and each incident those of its `expect.toml`.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -21,10 +21,12 @@ fn entries(folder: &str) -> Vec<PathBuf> {
     found
 }
 
-fn report(args: &[&std::ffi::OsStr]) -> Value {
+/// The report of `check` with these arguments, in this folder.
+fn report(folder: &Path, args: &[&str]) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_agentnative"))
         .args(["check", "--json", "--principle", "2"])
         .args(args)
+        .current_dir(folder)
         .output()
         .unwrap();
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -34,9 +36,15 @@ fn report(args: &[&std::ffi::OsStr]) -> Value {
     document["data"].clone()
 }
 
-/// By its behaviour alone: these have no code and no files around them that are to be looked at.
+/// The fixtures of a kind, each a folder.
+fn fixtures(kind: &str) -> Vec<PathBuf> {
+    entries(&format!("clis/{kind}")).into_iter().filter(|path| path.is_dir()).collect()
+}
+
+/// By its behaviour alone: these have no code and no files around them that are to be looked at. The
+/// configuration is the fixture's own, or the one above it.
 fn checked(folder: &Path) -> Value {
-    report(&["--layer".as_ref(), "behavioral".as_ref(), folder.as_os_str()])
+    report(folder, &["--layer", "behavioral", "./cli"])
 }
 
 /// The IDs that failed or warned; each has evidence and says what to do.
@@ -89,9 +97,8 @@ fn silent(path: &Path) -> Option<String> {
         .then(|| format!("{}:{}{}", path.display(), told(&report, "fail"), told(&report, "warn")))
 }
 
-fn fires_as_expected(path: &Path) -> Option<String> {
+fn fires(path: &Path, expected: BTreeSet<String>) -> Option<String> {
     let report = checked(path);
-    let expected = expected(&path.join("expect.toml"));
     (fired(&report) != expected).then(|| {
         let told: String =
             ["fail", "warn", "unverified"].iter().map(|status| told(&report, status)).collect();
@@ -101,8 +108,8 @@ fn fires_as_expected(path: &Path) -> Option<String> {
 
 #[test]
 fn what_conforms_is_silent_and_verified() {
-    walk(entries("clis/conforming"), |path| {
-        let report = report(&["--layer".as_ref(), "behavioral,project".as_ref(), path.as_os_str()]);
+    walk(fixtures("conforming"), |path| {
+        let report = report(path, &["--layer", "behavioral,project", "."]);
         let fine = fired(&report).is_empty() && report["verified"] == true;
         (!fine).then(|| format!("{}: {report:#}", path.display()))
     });
@@ -110,17 +117,20 @@ fn what_conforms_is_silent_and_verified() {
 
 #[test]
 fn traps_are_silent() {
-    walk(entries("clis/traps"), silent);
+    walk(fixtures("traps"), silent);
 }
 
 #[test]
 fn each_violation_fires_its_check_and_no_other() {
-    walk(entries("clis/violating"), fires_as_expected);
+    walk(fixtures("violating"), |path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        fires(path, BTreeSet::from([name.split('.').next().unwrap().to_owned()]))
+    });
 }
 
 #[test]
 fn each_incident_is_found() {
-    walk(entries("clis/incidents"), fires_as_expected);
+    walk(fixtures("incidents"), |path| fires(path, expected(&path.join("expect.toml"))));
 }
 
 #[test]
@@ -128,7 +138,7 @@ fn each_transcript_is_judged_as_it_was() {
     let recordings =
         entries("transcripts").into_iter().filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
     walk(recordings.collect(), |path| {
-        let report = report(&["--replay".as_ref(), path.as_os_str()]);
+        let report = report(&root(), &["--replay", path.to_str().unwrap()]);
         let expected = expected(&path.with_extension("toml"));
         (fired(&report) != expected)
             .then(|| format!("{}: expected {expected:?}, got {report:#}", path.display()))

@@ -39,6 +39,7 @@ fn fixtures(kind: &str) -> Vec<(String, PathBuf)> {
     let mut found: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().is_dir())
         .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
         .collect();
     found.sort();
@@ -92,30 +93,44 @@ fn each_behavioral_check_asks_for_runs_and_has_a_violating_fixture() {
 }
 
 #[test]
-fn what_a_fixture_expects_is_in_the_catalogue_and_agrees_with_its_name() {
+fn what_a_fixture_expects_is_in_the_catalogue() {
     let checks = checks();
-    for kind in ["violating", "incidents"] {
+    for (name, _) in fixtures("violating") {
+        let id = name.split('.').next().unwrap();
+        assert!(checks.contains_key(id), "{name}: there is no check {id}");
+    }
+    for (name, path) in fixtures("incidents") {
+        let expect = table(&path.join("expect.toml"));
+        let fires = strings(&expect, "fires");
+        assert!(!fires.is_empty(), "{name}: it expects nothing");
+        for id in &fires {
+            assert!(checks.contains_key(id), "{name}: there is no check {id}");
+        }
+        let number = expect["incident"].as_integer().expect("the incident's number");
+        assert!(name.starts_with(&format!("{number:02}-")), "{name}");
+        assert!(!text(&expect, "what").trim().is_empty(), "{name}: what happened?");
+    }
+    for kind in ["conforming", "violating", "traps"] {
         for (name, path) in fixtures(kind) {
-            let expect = table(&path.join("expect.toml"));
-            let fires = strings(&expect, "fires");
-            assert!(!fires.is_empty(), "{name}: it expects nothing");
-            for id in &fires {
-                assert!(checks.contains_key(id), "{name}: there is no check {id}");
-            }
-            if kind == "violating" {
-                assert_eq!(Some(fires[0].as_str()), name.split('.').next(), "{name}");
-                assert_eq!(fires.len(), 1, "{name}: one root cause, one check");
-            } else {
-                let number = expect["incident"].as_integer().expect("the incident's number");
-                assert!(name.starts_with(&format!("{number:02}-")), "{name}");
-                assert!(!text(&expect, "what").trim().is_empty(), "{name}: what happened?");
-            }
+            assert!(!path.join("expect.toml").exists(), "{name}: its folder says what is expected");
         }
     }
-    for kind in ["conforming", "traps"] {
-        for (name, path) in fixtures(kind) {
-            let expect = path.join("expect.toml");
-            assert!(!expect.exists() || strings(&table(&expect), "fires").is_empty(), "{name}");
+}
+
+#[test]
+fn each_configuration_declares_probes_and_none_repeats_the_default() {
+    for kind in ["conforming", "violating", "incidents", "traps"] {
+        let folder = root().join("fixtures/clis").join(kind);
+        let mut above = folder.ancestors().map(|above| above.join("agentnative.toml"));
+        let default = table(&above.find(|path| path.exists()).expect("a default"));
+        let own = fixtures(kind).into_iter().map(|(_, path)| path.join("agentnative.toml"));
+        for path in own.filter(|path| path.exists()) {
+            let config = table(&path);
+            assert!(config["probe"].as_array().is_some_and(|all| !all.is_empty()), "{}", path.display());
+            // The default names no program: it is given.
+            let target = config["target"].as_table().expect("a target");
+            let repeats = config["probe"] == default["probe"] && target.keys().eq(["command"]);
+            assert!(!repeats, "{}: without it there is the same", path.display());
         }
     }
 }
@@ -124,9 +139,6 @@ fn what_a_fixture_expects_is_in_the_catalogue_and_agrees_with_its_name() {
 fn each_fixture_can_be_run_and_says_what_it_shows() {
     for kind in ["conforming", "violating", "incidents", "traps"] {
         for (name, path) in fixtures(kind) {
-            let config = table(&path.join("agentnative.toml"));
-            let probes = config["probe"].as_array().expect("a list of probes");
-            assert!(!probes.is_empty(), "{name}: no probe");
             let cli = path.join("cli");
             let mode =
                 fs::metadata(&cli).unwrap_or_else(|error| panic!("{name}: {error}")).permissions().mode();

@@ -1,5 +1,6 @@
 //! The renderers, compared exactly with `tests/snapshots/`. `UPDATE=1` writes these files anew.
 
+use agentnative::check::Judged;
 use agentnative::output::{RENDERERS, View};
 use agentnative::report::{
     CheckResult, Event, Evidence, Layer, Level, Report, Status, Stream, TargetInfo, Variant,
@@ -24,7 +25,8 @@ fn snapshot(name: &str, actual: &str) {
 
 fn render(name: &str, report: &Report, config: OutputConfig) -> String {
     let renderer = RENDERERS.iter().find(|renderer| renderer.name == name).unwrap();
-    (renderer.render)(&View { report, ok: report.conformant, config }).unwrap()
+    let judged = [Judged { report: report.clone(), recording: None }];
+    (renderer.render)(&View { judged: &judged, ok: report.conformant, config }).unwrap()
 }
 
 const TEXT: OutputConfig = OutputConfig::plain(OutputFormat::Text);

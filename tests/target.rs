@@ -1,7 +1,7 @@
 //! Finding the target: commands, files, and projects of each kind.
 
 use agentnative::config::{Config, Date, Known};
-use agentnative::target::{Finder, Manifest, Target, Way};
+use agentnative::target::{Finder, Manifest, Target, TargetSelector};
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use serde_json::json;
 use std::ffi::{OsStr, OsString};
@@ -57,7 +57,7 @@ impl Place {
     /// Finds with these functions: names are found in `bin`, `cargo metadata` gives `metadata`.
     fn find(
         &self,
-        way: Way<'_>,
+        selector: TargetSelector,
         config: Option<&Config>,
         bin: Option<&str>,
         metadata: Option<&serde_json::Value>,
@@ -68,14 +68,18 @@ impl Place {
             let metadata = metadata.ok_or_else(|| Error::config("cargo was not expected to be asked"))?;
             Ok(serde_json::to_vec(metadata).unwrap())
         };
-        Finder { cwd: self.path(), bin, resolve: &resolve, tool: &tool }.find(way, config)
+        Finder { cwd: self.path(), bin, resolve: &resolve, tool: &tool }.find(&selector, config)
     }
 
     fn folder(&self, bin: Option<&str>, metadata: Option<&serde_json::Value>) -> Result<Target> {
-        let mut targets = self.find(Way::Path(Path::new(".")), None, bin, metadata)?;
+        let mut targets = self.find(path("."), None, bin, metadata)?;
         assert_eq!(targets.len(), 1);
         Ok(targets.remove(0))
     }
+}
+
+fn path(path: &str) -> TargetSelector {
+    TargetSelector::Path(path.into())
 }
 
 /// Finds a program as `run` does, with one folder on PATH.
@@ -115,7 +119,7 @@ fn metadata(root: &Path, packages: &[(&str, &str, &[&str], Option<&str>)]) -> se
 fn a_file_is_the_program() {
     let place = Place::new();
     let tool = place.program("bin/tool");
-    let targets = place.find(Way::Path(Path::new("bin/tool")), None, None, None).unwrap();
+    let targets = place.find(path("bin/tool"), None, None, None).unwrap();
     let [target] = &targets[..] else { panic!() };
     assert_eq!((&*target.name, &target.program), ("tool", &tool));
     assert_eq!((&*target.cwd, &target.project), (place.path(), &None));
@@ -129,13 +133,13 @@ fn a_command_has_its_arguments_and_is_found_on_path_or_by_its_path() {
     let place = Place::new();
     let tool = place.program("path-bin/tool");
     for word in ["tool", "./path-bin/tool", tool.to_str().unwrap()] {
-        let argv = [word, "--all", ""].map(OsString::from);
-        let targets = place.find(Way::Argv(&argv), None, None, None).unwrap();
+        let argv = TargetSelector::command([word, "--all", ""]);
+        let targets = place.find(argv, None, None, None).unwrap();
         assert_eq!(targets[0].program, tool, "{word}");
         assert_eq!(targets[0].prefix_args, ["--all", ""]);
         assert_eq!(targets[0].name, "tool");
     }
-    let named = place.find(Way::Name(OsStr::new("tool")), None, None, None).unwrap();
+    let named = place.find(TargetSelector::Name("tool".into()), None, None, None).unwrap();
     assert_eq!(named[0].program, tool);
 }
 
@@ -144,14 +148,14 @@ fn what_cannot_be_run_has_the_kind_of_error_that_it_is() {
     let place = Place::new();
     place.write("plain", "text");
     place.write("folder/x", "");
-    let kind = |way: Way<'_>| place.find(way, None, None, None).unwrap_err().kind;
-    assert_eq!(kind(Way::Path(Path::new("plain"))), ErrorKind::Auth);
-    assert_eq!(kind(Way::Path(Path::new("nope"))), ErrorKind::Config);
-    assert_eq!(kind(Way::Argv(&["./plain".into()])), ErrorKind::Auth);
-    assert_eq!(kind(Way::Argv(&[])), ErrorKind::Usage);
-    assert_eq!(kind(Way::Argv(&[OsString::new()])), ErrorKind::Usage);
-    assert_eq!(kind(Way::Name(OsStr::new("./plain"))), ErrorKind::Usage);
-    assert_eq!(kind(Way::Name(OsStr::new("nope"))), ErrorKind::Config);
+    let kind = |selector: TargetSelector| place.find(selector, None, None, None).unwrap_err().kind;
+    assert_eq!(kind(path("plain")), ErrorKind::Auth);
+    assert_eq!(kind(path("nope")), ErrorKind::Config);
+    assert_eq!(kind(TargetSelector::command(["./plain"])), ErrorKind::Auth);
+    assert_eq!(kind(TargetSelector::Argv(Vec::new())), ErrorKind::Usage);
+    assert_eq!(kind(TargetSelector::command([""])), ErrorKind::Usage);
+    assert_eq!(kind(TargetSelector::Name("./plain".into())), ErrorKind::Usage);
+    assert_eq!(kind(TargetSelector::Name("nope".into())), ErrorKind::Config);
 }
 
 #[test]
@@ -161,10 +165,9 @@ fn the_search_for_the_configuration_begins_at_the_target() {
     let resolve = |name: &OsStr| resolve(name, &place.path().join("path-bin"));
     let tool_of = |_: &[OsString], _: &Path| Err(Error::general("not asked"));
     let finder = Finder { cwd: place.path(), bin: None, resolve: &resolve, tool: &tool_of };
-    let argv = ["tool", "x"].map(OsString::from);
-    assert_eq!(finder.start(Way::Argv(&argv)).unwrap(), tool);
-    assert_eq!(finder.start(Way::Name(OsStr::new("tool"))).unwrap(), tool);
-    assert_eq!(finder.start(Way::Path(Path::new("sub"))).unwrap(), place.path().join("sub"));
+    assert_eq!(finder.start(&TargetSelector::command(["tool", "x"])).unwrap(), tool);
+    assert_eq!(finder.start(&TargetSelector::Name("tool".into())).unwrap(), tool);
+    assert_eq!(finder.start(&path("sub")).unwrap(), place.path().join("sub"));
 }
 
 #[test]
@@ -173,7 +176,7 @@ fn the_configured_command_is_relative_to_the_configuration() {
     let tool = place.program("build/mycli");
     place.write("sub/x", "");
     let config = place.config("[target]\ncommand = ['./build/mycli', '--quiet']\ntimeout = 3\n");
-    let targets = place.find(Way::Path(Path::new("sub")), Some(&config), None, None).unwrap();
+    let targets = place.find(path("sub"), Some(&config), None, None).unwrap();
     let [target] = &targets[..] else { panic!() };
     assert_eq!((&*target.name, &target.program), ("mycli", &tool));
     assert_eq!(target.prefix_args, ["--quiet"]);
@@ -182,7 +185,7 @@ fn the_configured_command_is_relative_to_the_configuration() {
     assert_eq!(target.info(place.path()).project.as_deref(), Some("."));
 
     fs::remove_file(&tool).unwrap();
-    let error = place.find(Way::Path(Path::new("sub")), Some(&config), None, None).unwrap_err();
+    let error = place.find(path("sub"), Some(&config), None, None).unwrap_err();
     assert_eq!(
         (error.kind, &*error.message),
         (ErrorKind::Config, &*format!("no program {}", tool.display()))
@@ -196,16 +199,16 @@ fn several_configured_targets_are_all_found_in_their_folder() {
     place.program("a");
     place.program("path-bin/b");
     let config = place.config("[target.one]\ncommand = ['./a']\n[target.b]\ncommand = ['b']\n");
-    let targets = place.find(Way::Path(Path::new(".")), Some(&config), None, None).unwrap();
+    let targets = place.find(path("."), Some(&config), None, None).unwrap();
     let names: Vec<&str> = targets.iter().map(|target| &*target.name).collect();
     assert_eq!(names, ["one", "b"]);
-    let named = place.find(Way::Name(OsStr::new("b")), Some(&config), None, None).unwrap();
+    let named = place.find(TargetSelector::Name("b".into()), Some(&config), None, None).unwrap();
     assert_eq!(named[0].config.name.as_deref(), Some("b"));
-    let only = place.find(Way::Path(Path::new(".")), Some(&config), Some("b"), None).unwrap();
+    let only = place.find(path("."), Some(&config), Some("b"), None).unwrap();
     assert_eq!(only.iter().map(|target| &*target.name).collect::<Vec<_>>(), ["b"]);
-    let none = place.find(Way::Path(Path::new(".")), Some(&config), Some("c"), None).unwrap_err();
+    let none = place.find(path("."), Some(&config), Some("c"), None).unwrap_err();
     assert_eq!(none.kind, ErrorKind::Usage);
-    let error = place.find(Way::Path(Path::new("a")), Some(&config), None, None).unwrap_err();
+    let error = place.find(path("a"), Some(&config), None, None).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Usage);
     assert!(error.message.ends_with("none is called `a`: one, b"), "{error}");
 }
@@ -216,7 +219,7 @@ fn the_runs_get_the_variables_that_are_passed_and_set() {
     place.program("a");
     let config = place
         .config("[target]\ncommand = ['./a']\npass_env = ['A', 'B', 'C']\nenv = { B = 'set', D = '' }\n");
-    let targets = place.find(Way::Path(Path::new(".")), Some(&config), None, None).unwrap();
+    let targets = place.find(path("."), Some(&config), None, None).unwrap();
     let env = targets[0].env(|name| (name != "C").then(|| format!("our {name}").into()));
     let expected = [("A", "our A"), ("B", "set"), ("D", "")];
     assert_eq!(env, expected.map(|(name, value)| (name.into(), value.into())).into());
@@ -285,7 +288,7 @@ fn cargo_several_programs_are_a_choice_to_make() {
     assert_eq!(said(place.folder(None, Some(&default))).1, "`two` is not built", "and not the other one");
 
     let config = place.config("[target.one]\n");
-    let found = place.find(Way::Path(Path::new(".")), Some(&config), None, Some(&data)).unwrap();
+    let found = place.find(path("."), Some(&config), None, Some(&data)).unwrap();
     assert_eq!(found[0].program, one, "a target's name names the program");
 }
 
@@ -302,7 +305,7 @@ fn cargo_in_a_workspace_the_folder_s_own_package_counts() {
         &[("a", "a", &["a1"], None), ("b", "b", &["b1"], None), ("c", "c", &[], None)];
     let data = metadata(place.path(), members);
     let find = |folder: &str, bin| {
-        let mut found = place.find(Way::Path(Path::new(folder)), None, bin, Some(&data))?;
+        let mut found = place.find(path(folder), None, bin, Some(&data))?;
         Ok(found.remove(0))
     };
     assert_eq!(find("b", None).unwrap().name, "b1");
@@ -331,7 +334,7 @@ fn cargo_s_own_answer_for_this_project_is_understood() {
         Ok(output.map_err(|error| Error::general(error.to_string()))?.stdout)
     };
     let finder = Finder { cwd: folder, bin: Some("agentnative"), resolve: &resolve, tool: &tool };
-    let targets = finder.find(Way::Path(Path::new("src")), None).unwrap();
+    let targets = finder.find(&path("src"), None).unwrap();
     assert_eq!(targets[0].program.file_name().unwrap(), "agentnative");
     assert_eq!(targets[0].cwd, folder);
 }

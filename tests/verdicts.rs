@@ -183,7 +183,8 @@ fn evidence_begins_at_the_first_word() {
 fn a_recording_that_lacks_runs_gives_no_pass() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("recording");
-    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/clis/violating/p2-output-pure.tty-colour");
+    let fixture =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/clis/violating/p2-output-pure.tty-colour/cli");
     let check = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agentnative"));
         let output = command.args(["check", "--json"]).args(args).output().unwrap();

@@ -2,7 +2,7 @@
 
 use super::Cli;
 use agentnative_contract::error::Result;
-use agentnative_output::{Output, OutputFormat};
+use agentnative_output::Output;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use schemars::JsonSchema;
@@ -27,12 +27,8 @@ pub(super) struct Completions {
 pub(super) fn run(args: &CompletionsArgs, output: &mut Output) -> Result<u8> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "agentnative", &mut script);
-    let data =
-        Completions { shell: args.shell.to_string(), script: String::from_utf8_lossy(&script).into_owned() };
-    match output.config().format {
-        OutputFormat::Text => output.verbatim(&script)?,
-        OutputFormat::Json => output.document("completions", true, &data)?,
-        OutputFormat::Jsonl => output.record(&data)?,
-    }
+    let script = String::from_utf8_lossy(&script).into_owned();
+    let data = Completions { shell: args.shell.to_string(), script };
+    output.emit("completions", true, &data, |page| page.verbatim(&data.script))?;
     Ok(0)
 }

@@ -1,11 +1,11 @@
 //! `agentnative contract`
 
-use super::contract_tree::tree;
 use super::infer::{self, InferArgs};
 use super::lock::{self, LockArgs};
+use crate::run::RunnerOptions;
 use agentnative_contract::error::Result;
-use agentnative_contract::{About, Contract, Framing, names};
-use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
+use agentnative_contract::{About, Contract, Framing, names, outline};
+use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -60,67 +60,55 @@ pub(super) struct Shown {
     schemas: serde_json::Map<String, Value>,
 }
 
-pub(super) fn run(args: &ContractArgs, output: &mut Output, executable: &Path) -> Result<u8> {
+pub(super) fn run(args: &ContractArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
     match &args.command {
-        ContractCommand::List => list(output)?,
-        ContractCommand::Show(args) => show(args, output)?,
-        ContractCommand::Diff(args) => return super::diff::run(args, output, executable),
-        ContractCommand::Infer(args) => infer::run(args, output)?,
-        ContractCommand::Lock(args) => return lock::run(args, output, executable),
+        ContractCommand::List => list(output),
+        ContractCommand::Show(args) => show(args, output),
+        ContractCommand::Diff(args) => super::diff::run(args, output, runner),
+        ContractCommand::Infer(args) => infer::run(args, output),
+        ContractCommand::Lock(args) => lock::run(args, output, runner),
     }
-    Ok(0)
 }
 
-fn list(output: &mut Output) -> Result<()> {
+fn list(output: &mut Output) -> Result<u8> {
     let mut entries = Vec::new();
     for name in names() {
         let contract = Contract::bundled(name)?;
         let title = contract.title().to_owned();
         entries.push(ContractEntry { name: name.to_owned(), framing: contract.framing(), title });
     }
-    match output.config().format {
-        OutputFormat::Text => {
-            let row = |entry: &ContractEntry| {
-                vec![
-                    Cell::new(Tone::Strong, &entry.name),
-                    Cell::new(Tone::Dim, entry.framing.name()),
-                    Cell::new(Tone::Plain, &entry.title),
-                ]
-            };
-            let rows: Vec<Vec<Cell>> = entries.iter().map(row).collect();
-            let mut page = Page::new(output.config());
-            page.table(0, &rows);
-            output.text(&page.finish())
-        }
-        OutputFormat::Json => output.document("contract list", true, &entries),
-        OutputFormat::Jsonl => entries.iter().try_for_each(|entry| output.record(entry)),
-    }
+    let row = |entry: &ContractEntry| {
+        vec![
+            Cell::new(Tone::Strong, &entry.name),
+            Cell::new(Tone::Dim, entry.framing.name()),
+            Cell::new(Tone::Plain, &entry.title),
+        ]
+    };
+    output.emit_records("contract list", true, &entries, &entries, |page| {
+        page.table(0, &entries.iter().map(row).collect::<Vec<_>>());
+    })?;
+    Ok(0)
 }
 
-fn show(args: &ShowArgs, output: &mut Output) -> Result<()> {
+fn show(args: &ShowArgs, output: &mut Output) -> Result<u8> {
     let contract = Contract::named(Path::new(""), &args.name)?;
-    let files = contract.schema_files();
-    if args.schema && output.config().format == OutputFormat::Text {
-        // One schema is printed as it is; of several each is under its name.
-        let schema = match files.as_slice() {
-            [(_, only)] => only.clone(),
-            _ => Value::Object(files.into_iter().collect()),
-        };
-        return output.text(&format!("{schema:#}\n"));
+    let shown = Shown { contract: contract.about(), schemas: contract.schema_files().into_iter().collect() };
+    if args.schema {
+        output.emit("contract show", true, &shown.schemas, |page| {
+            // One schema is printed as it is; of several each is under its name.
+            page.text(&match shown.schemas.values().collect::<Vec<_>>()[..] {
+                [only] => format!("{only:#}\n"),
+                _ => format!("{:#}\n", Value::Object(shown.schemas.clone())),
+            });
+        })?;
+    } else {
+        output.emit("contract show", true, &shown, |page| show_page(&shown, page))?;
     }
-    let shown = Shown { contract: contract.about(), schemas: files.into_iter().collect() };
-    match (output.config().format, args.schema) {
-        (OutputFormat::Text, _) => output.text(&text(&shown, output)),
-        (OutputFormat::Json, true) => output.document("contract show", true, &shown.schemas),
-        (OutputFormat::Json, false) => output.document("contract show", true, &shown),
-        (OutputFormat::Jsonl, true) => output.record(&shown.schemas),
-        (OutputFormat::Jsonl, false) => output.record(&shown),
-    }
+    Ok(0)
 }
 
-fn text(shown: &Shown, output: &Output) -> String {
+fn show_page(shown: &Shown, page: &mut Page) {
     let about = &shown.contract;
-    let mut page = Page::new(output.config());
     let plain = |text: &str| Cell::new(Tone::Plain, text);
     page.line(0, &[Cell::new(Tone::Strong, &about.name), plain(": "), plain(&about.title)]);
     let mut facts = vec![("framing", about.framing.name().to_owned())];
@@ -140,8 +128,8 @@ fn text(shown: &Shown, output: &Output) -> String {
         facts.iter().map(|(name, text)| vec![Cell::new(Tone::Dim, name), plain(text)]).collect();
     page.table(2, &rows);
     for (file, schema) in &shown.schemas {
-        heading(&mut page, &format!("Shape ({file})"));
-        for line in tree(schema) {
+        heading(page, &format!("Shape ({file})"));
+        for line in outline(schema) {
             page.line(
                 2 + 2 * line.depth,
                 &[Cell::new(Tone::Strong, line.name), plain(" "), plain(&line.what)],
@@ -149,7 +137,7 @@ fn text(shown: &Shown, output: &Output) -> String {
         }
     }
     if !about.rules.is_empty() {
-        heading(&mut page, "Rules");
+        heading(page, "Rules");
     }
     for rule in &about.rules {
         page.line(2, &[Cell::new(Tone::Strong, &rule.id), plain(": "), plain(&rule.what)]);
@@ -158,7 +146,7 @@ fn text(shown: &Shown, output: &Output) -> String {
         }
     }
     if !about.conditions.is_empty() {
-        heading(&mut page, "Exit codes");
+        heading(page, "Exit codes");
     }
     for condition in &about.conditions {
         let codes: Vec<String> = condition.exit.iter().map(ToString::to_string).collect();
@@ -172,12 +160,11 @@ fn text(shown: &Shown, output: &Output) -> String {
         page.line(6, &[Cell::new(Tone::Dim, all.join(", "))]);
     }
     if !about.findings.is_empty() {
-        heading(&mut page, "Findings");
+        heading(page, "Findings");
     }
     for finding in &about.findings {
         page.line(2, &[plain("- "), plain(finding)]);
     }
-    page.finish()
 }
 
 fn heading(page: &mut Page, title: &str) {

@@ -1,13 +1,16 @@
 //! `agentnative contract diff`
 
-use super::sides::{self, Side};
+use super::progress::drawn;
+use crate::check::{DiffInput, SessionOptions, diff};
+use crate::config::ProbeConfig;
+use crate::run::RunnerOptions;
 use agentnative_contract::diff::{Change, Class};
 use agentnative_contract::error::{Error, Result};
-use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
+use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use std::path::Path;
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(super) struct DiffArgs {
@@ -15,8 +18,19 @@ pub(super) struct DiffArgs {
     /// lock folder, a recording of `check --record`, or a file of samples (.json, .jsonl, .ndjson).
     #[arg(value_name = "OLD NEW", num_args = 0..=2)]
     sides: Vec<String>,
-    #[command(flatten)]
-    live: sides::LiveArgs,
+    /// The old side is what this command does now, called with the configuration's probes.
+    #[arg(long, value_name = "COMMAND")]
+    old_command: Option<String>,
+    /// The new side is what this command does now, called with the configuration's probes.
+    #[arg(long, value_name = "COMMAND")]
+    new_command: Option<String>,
+    /// The configuration of both commands (default: agentnative.toml in this folder or above, else beside
+    /// the command).
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// A further probe of both commands, split as a shell splits words: "[EXIT:]ARGS".
+    #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true)]
+    probe: Vec<String>,
 }
 
 /// What changed between two sides.
@@ -61,16 +75,9 @@ enum Line<'a> {
     },
 }
 
-pub(super) fn run(args: &DiffArgs, output: &mut Output, executable: &Path) -> Result<u8> {
-    let (old, new) = sides::both(&args.sides, &args.live, output, executable)?;
-    let mut changes = sides::changes(&old, &new);
-    let unknown = [("old", &old.unknown), ("new", &new.unknown)].into_iter();
-    changes.extend(unknown.flat_map(|(side, reasons)| {
-        reasons
-            .iter()
-            .map(move |reason| Change::undecided(&format!("the {side} side says nothing: {reason}")))
-    }));
-    changes.sort_by_key(|change| change.class);
+pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
+    let (old, new) = args.inputs(output, runner)?;
+    let changes = diff(&old, &new);
     let count = |class: Class| changes.iter().filter(|change| change.class == class).count();
     let counts = Counts {
         breaking: count(Class::Breaking),
@@ -78,16 +85,11 @@ pub(super) fn run(args: &DiffArgs, output: &mut Output, executable: &Path) -> Re
         risky: count(Class::Risky),
         compatible: count(Class::Compatible),
     };
-    let diff = Diff { old: old.name.clone(), new: new.name.clone(), counts, changes };
     let ok = counts.breaking == 0;
-    match output.config().format {
-        OutputFormat::Text => output.text(&page(&diff, &old, output))?,
-        OutputFormat::Json => output.document("contract diff", ok, &diff)?,
-        OutputFormat::Jsonl => {
-            diff.changes.iter().try_for_each(|change| output.record(&Line::Change { change }))?;
-            output.record(&Line::Summary { old: &diff.old, new: &diff.new, counts })?;
-        }
-    }
+    let data = Diff { old: old.name.clone(), new: new.name, counts, changes };
+    let summary = Line::Summary { old: &data.old, new: &data.new, counts };
+    let lines = data.changes.iter().map(|change| Line::Change { change }).chain([summary]);
+    output.emit_records("contract diff", ok, &data, lines, |page| show(&data, &old, page))?;
     if ok {
         return Ok(0);
     }
@@ -96,21 +98,50 @@ pub(super) fn run(args: &DiffArgs, output: &mut Output, executable: &Path) -> Re
     Ok(1)
 }
 
-fn page(diff: &Diff, old: &Side, output: &Output) -> String {
-    let mut page = Page::new(output.config());
-    let quiet = output.config().quiet;
+impl DiffArgs {
+    /// The old and the new one.
+    fn inputs(&self, output: &mut Output, runner: &RunnerOptions) -> Result<(DiffInput, DiffInput)> {
+        let mut named = self.sides.iter();
+        let mut input = |command: &Option<String>| match command {
+            Some(command) => Some(self.run(command, output, runner)),
+            None => named.next().map(|name| DiffInput::read(name)),
+        };
+        let (old, new) = (input(&self.old_command), input(&self.new_command));
+        match (old, new, named.next()) {
+            (Some(old), Some(new), None) => Ok((old?, new?)),
+            (_, _, extra) => {
+                let many = if extra.is_some() { "more than two sides" } else { "less than two sides" };
+                let error = Error::usage(format!("there are {many}, expected an old and a new one"));
+                Err(error.hint("agentnative contract diff OLD NEW; a command takes the place of a side"))
+            }
+        }
+    }
+
+    fn run(&self, command: &str, output: &mut Output, runner: &RunnerOptions) -> Result<DiffInput> {
+        let options = SessionOptions {
+            config: self.config.clone(),
+            probes: ProbeConfig::from_flags(&self.probe)?,
+            ..SessionOptions::new(runner.clone())
+        };
+        let input = DiffInput::of_command(command, options, &mut drawn(output))?;
+        output.clear_progress();
+        Ok(input)
+    }
+}
+
+fn show(diff: &Diff, old: &DiffInput, page: &mut Page) {
+    let quiet = page.config().quiet;
     for change in &diff.changes {
         if quiet && change.class == Class::Compatible {
             continue;
         }
         page.blank();
-        told(change, &mut page);
+        show_change(change, page);
     }
     page.blank();
     if diff.changes.is_empty() {
         let what = if old.promises.len() == 1 { "" } else { " in any output" };
-        page.line(0, &[Cell::new(Tone::Good, format!("no difference{what}"))]);
-        return page.finish();
+        return page.line(0, &[Cell::new(Tone::Good, format!("no difference{what}"))]);
     }
     let counts = [
         (diff.counts.breaking, Class::Breaking),
@@ -124,11 +155,10 @@ fn page(diff: &Diff, old: &Side, output: &Output) -> String {
         .map(|(count, class)| format!("{count} {}", class.name()))
         .collect();
     page.line(0, &[Cell::new(Tone::Strong, counts.join(", "))]);
-    page.finish()
 }
 
-/// A change, as a compiler tells of it.
-pub(super) fn told(change: &Change, page: &mut Page) {
+/// A change, as a compiler reports it.
+pub(super) fn show_change(change: &Change, page: &mut Page) {
     let tone = match change.class {
         Class::Breaking => Tone::Bad,
         Class::Undecided => Tone::Open,

@@ -4,7 +4,7 @@ use crate::report::Status;
 use crate::report::catalogue::{Check, Example, check, checks};
 use agentnative_contract::diff::{Class, Rule, rule, rules};
 use agentnative_contract::error::{Error, Result};
-use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
+use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -42,22 +42,14 @@ impl Explained {
 
 pub(super) fn run(args: &ExplainArgs, output: &mut Output) -> Result<u8> {
     let found = Explained::find(&args.id)?;
-    match output.config().format {
-        OutputFormat::Text => {
-            let text = match found {
-                Explained::Check(check) => page(check, output),
-                Explained::Rule(rule) => rule_page(rule, output),
-            };
-            output.text(&text)?;
-        }
-        OutputFormat::Json => output.document("explain", true, &found)?,
-        OutputFormat::Jsonl => output.record(&found)?,
-    }
+    output.emit("explain", true, &found, |page| match found {
+        Explained::Check(check) => show_check(check, page),
+        Explained::Rule(rule) => show_rule(rule, page),
+    })?;
     Ok(0)
 }
 
-fn rule_page(rule: &Rule, output: &Output) -> String {
-    let mut page = Page::new(output.config());
+fn show_rule(rule: &Rule, page: &mut Page) {
     page.heading(&format!("{}: {}", rule.id, rule.title));
     let classes: Vec<&str> = rule.classes.iter().map(|class| class.name()).collect();
     page.line(0, &[Cell::new(Tone::Dim, classes.join(" or "))]);
@@ -81,11 +73,9 @@ fn rule_page(rule: &Rule, output: &Output) -> String {
             page.paragraph(2, &example.note);
         }
     }
-    page.finish()
 }
 
-fn page(check: &Check, output: &Output) -> String {
-    let mut page = Page::new(output.config());
+fn show_check(check: &Check, page: &mut Page) {
     page.heading(&format!("{}: {}", check.id, check.title));
     for (label, text) in [("What", &check.what), ("Why", &check.why), ("Fix", &check.fix)] {
         page.blank();
@@ -94,7 +84,7 @@ fn page(check: &Check, output: &Output) -> String {
     }
     for example in &check.examples {
         page.blank();
-        show(example, &mut page);
+        show_example(example, page);
     }
     for (language, rules) in check.source.iter().flat_map(|source| &source.languages) {
         page.blank();
@@ -112,10 +102,9 @@ fn page(check: &Check, output: &Output) -> String {
         }
         page.labelled(2, &Cell::new(Tone::Strong, "not covered: "), &rules.not_covered);
     }
-    page.finish()
 }
 
-fn show(example: &Example, page: &mut Page) {
+fn show_example(example: &Example, page: &mut Page) {
     let (verdict, tone) = match example.verdict {
         Status::Pass => ("Conforms", Tone::Good),
         Status::Fail => ("Fails", Tone::Bad),

@@ -1,10 +1,10 @@
 //! `agentnative contract infer`
 
-use super::inputs::{inputs, is_lines, name, open, progress_line, threads};
-use agentnative_contract::Framing;
-use agentnative_contract::error::{Error, Issue, Place, Result};
+use super::progress::reading;
+use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::infer::{Inference, Rules};
-use agentnative_output::{Output, OutputFormat, pretty};
+use agentnative_contract::{DataFile, Finding, Framing, data_files};
+use agentnative_output::{Output, pretty};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -44,30 +44,22 @@ pub(super) struct InferredSchema {
 /// Faults that come of reading lines as a document, or a document as lines.
 const FRAMING: [&str; 3] = ["trailing", "multi-line", "torn"];
 
-pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
+pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
     let rules = Rules { enum_threshold: args.enum_threshold, ..Rules::default() };
     let mut inference = Inference::new();
-    let files = inputs(&args.files)?;
+    let files = data_files(&args.files)?;
     for path in &files {
-        let by_name = match path.extension() {
-            _ if is_lines(path) => Some(Framing::Lines),
-            Some(extension) if extension == "json" => Some(Framing::Document),
-            _ => None,
-        };
-        let (reader, length) = open(path)?;
-        let threads = if length.is_some_and(|length| length < 2 << 20) { 1 } else { threads(args.jobs) };
-        let name = name(path);
-        let mut progress = |bytes: u64| output.progress(&progress_line(&name, bytes, length));
-        let faults = inference.input(reader, args.framing.or(by_name), threads, &mut progress);
+        let file = DataFile::open(path)?;
+        let (name, framing, threads) =
+            (file.name.clone(), args.framing.or(file.framing), file.threads(args.jobs));
+        let mut progress = reading(&file, output);
+        let faults = inference.input(file.reader, framing, threads, &mut progress);
+        drop(progress);
         output.clear_progress();
         let faults = faults.map_err(|error| Error::general(format!("cannot learn from {name}: {error}")))?;
         if !faults.is_empty() {
-            let issue = |fault: agentnative_contract::Finding| Issue {
-                place: Some(Place {
-                    file: path.clone(),
-                    line: fault.line.unwrap_or(0) as usize,
-                    column: fault.column.unwrap_or(0) as usize,
-                }),
+            let issue = |fault: Finding| Issue {
+                place: Some(fault.place(path)),
                 message: match fault.pointer.as_str() {
                     "" => fault.message,
                     pointer => format!("{pointer}: {}", fault.message),
@@ -84,13 +76,9 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
         return Err(Error::general("there are no samples: nothing is inferred"));
     }
     let schema = inference.schema(&rules);
-    if output.config().format == OutputFormat::Text {
-        return output.verbatim(pretty(&schema)?.as_bytes());
-    }
+    let text = pretty(&schema)?;
     let inferred =
         InferredSchema { files: files.len(), records: inference.records(), bytes: inference.bytes(), schema };
-    match output.config().format {
-        OutputFormat::Json => output.document("contract infer", true, &inferred),
-        _ => output.record(&inferred),
-    }
+    output.emit("contract infer", true, &inferred, |page| page.verbatim(&text))?;
+    Ok(0)
 }

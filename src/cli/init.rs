@@ -1,20 +1,22 @@
 //! `agentnative init`
 
-use super::subject;
+use super::target_args::{RunArgs, TargetArgs};
+use crate::check::{Session, TargetSelector};
 use crate::config::FILE_NAME;
-use crate::run::{Runner, RunnerOptions};
+use crate::run::RunnerOptions;
 use crate::target::skeleton;
 use agentnative_contract::error::{Error, Result};
-use agentnative_output::{Output, OutputFormat};
+use agentnative_output::Output;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::ffi::OsStr;
 use std::io::Write as _;
 use std::path::Path;
 
 #[derive(clap::Args)]
 pub(super) struct InitArgs {
     #[command(flatten)]
-    subject: subject::SubjectArgs,
+    target: TargetArgs,
     /// Overwrite a file that is there.
     #[arg(long)]
     force: bool,
@@ -35,11 +37,11 @@ pub(super) struct Written {
     text: String,
 }
 
-pub(super) fn run(args: InitArgs, output: &mut Output, executable: &Path) -> Result<u8> {
-    let command = args.subject.command()?;
-    let mut runner = Runner::new(RunnerOptions::new(executable))?;
-    let (target, _) = subject::resolve(&args.subject, &mut runner)?;
-    let help = subject::help(&target, &mut runner)?;
+pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
+    let selector = args.target.selector();
+    let command = command(&selector)?;
+    let session = Session::new(selector, args.target.options(&RunArgs::default(), runner));
+    let (target, help) = session.inspect()?;
     let text = skeleton(&target.name, command.as_deref(), &help);
     let path = target.folder().join(FILE_NAME);
     if !args.print {
@@ -50,19 +52,37 @@ pub(super) fn run(args: InitArgs, output: &mut Output, executable: &Path) -> Res
         commands: help.commands.iter().map(|command| command.name.clone()).collect(),
         text,
     };
-    match output.config().format {
-        OutputFormat::Text if args.print => output.text(&written.text)?,
-        OutputFormat::Text => {
+    output.emit("init", true, &written, |page| match &written.file {
+        None => page.text(&written.text),
+        Some(path) => {
             let count = written.commands.len();
-            let path = path.display();
-            output.text(&format!(
+            page.text(&format!(
                 "wrote {path}: {count} commands found in the help, each to be confirmed there"
-            ))?;
+            ));
         }
-        OutputFormat::Json => output.document("init", true, &written)?,
-        OutputFormat::Jsonl => output.record(&written)?,
-    }
+    })?;
     Ok(0)
+}
+
+/// The command as it was named, for the configuration; none for a project's own program.
+///
+/// # Errors
+/// Usage, for a word that is not UTF-8: TOML cannot hold it.
+fn command(selector: &TargetSelector) -> Result<Option<Vec<String>>> {
+    let word = |word: &OsStr| {
+        let not_utf8 = || Error::usage(format!("{word:?} is not UTF-8: agentnative.toml cannot hold it"));
+        word.to_str().map(str::to_owned).ok_or_else(not_utf8)
+    };
+    let words = match selector {
+        TargetSelector::Argv(argv) => argv.iter().map(|arg| word(arg)).collect::<Result<_>>()?,
+        TargetSelector::Name(name) => vec![word(name)?],
+        TargetSelector::Path(path) if path.is_file() => {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            vec![word(path.as_os_str())?]
+        }
+        TargetSelector::Path(_) => return Ok(None),
+    };
+    Ok(Some(words))
 }
 
 fn write(path: &Path, text: &str, force: bool) -> Result<()> {

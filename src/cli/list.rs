@@ -1,10 +1,10 @@
 //! `agentnative list`
 
-use super::select;
+use crate::check::Selection;
 use crate::report::catalogue::Check;
 use crate::report::{Layer, Level};
 use agentnative_contract::error::Result;
-use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
+use agentnative_output::{Cell, Output, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -45,19 +45,12 @@ impl<'a> From<&'a Check> for CheckEntry<'a> {
     }
 }
 
-pub(super) fn run(args: &ListArgs, output: &mut Output) -> Result<u8> {
-    let checks = select(&args.principle, &args.layer, &[], &[])?;
-    let entries: Vec<CheckEntry> = checks.into_iter().map(CheckEntry::from).collect();
-    match output.config().format {
-        OutputFormat::Text => {
-            let rows: Vec<Vec<Cell>> = entries.iter().map(row).collect();
-            let mut page = Page::new(output.config());
-            page.table(0, &rows);
-            output.text(&page.finish())?;
-        }
-        OutputFormat::Json => output.document("list", true, &entries)?,
-        OutputFormat::Jsonl => entries.iter().try_for_each(|entry| output.record(entry))?,
-    }
+pub(super) fn run(args: ListArgs, output: &mut Output) -> Result<u8> {
+    let selection = Selection { principles: args.principle, layers: args.layer, ..Selection::default() };
+    let entries: Vec<CheckEntry> = selection.resolve()?.into_iter().map(CheckEntry::from).collect();
+    output.emit_records("list", true, &entries, &entries, |page| {
+        page.table(0, &entries.iter().map(row).collect::<Vec<_>>());
+    })?;
     Ok(0)
 }
 

@@ -1,6 +1,6 @@
 //! `agentnative outcome [FILE|-]...`
 
-use super::follow::{Follow, stop_signal};
+use crate::follow::{Follow, stop_signal};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::outcome::{
     CallStatus, Collector, Dialect, Operation, Options, Quantity, RunOutcome, ToolCall,
@@ -84,15 +84,9 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
     let skipped = collector.skipped();
     skipped.iter().for_each(|warning| output.diagnostic(&format!("warning: {warning}")));
     let outcome = collector.outcome();
-    match output.config().format {
-        OutputFormat::Text => {
-            let text = page(&outcome, skipped.len(), Page::new(output.config()));
-            output.text(&text)?;
-        }
-        OutputFormat::Json => output.document("outcome", true, &outcome)?,
-        OutputFormat::Jsonl if printed.as_ref() == Some(&outcome) => {}
-        OutputFormat::Jsonl => output.record(&outcome)?,
-    }
+    // The last change was printed as it came.
+    let record = (printed.as_ref() != Some(&outcome)).then_some(&outcome);
+    output.emit_records("outcome", true, &outcome, record, |page| show(&outcome, skipped.len(), page))?;
     Ok(0)
 }
 
@@ -119,8 +113,8 @@ fn name(file: &Path, named: bool) -> String {
     if named { file.display().to_string() } else { String::new() }
 }
 
-/// The outcome for people. Warnings about lines, the last `told` of all, were told already.
-fn page(outcome: &RunOutcome, told: usize, mut page: Page) -> String {
+/// The outcome for people. Warnings about lines, the last `shown` of all, were shown already.
+fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
     let (word, tone) = if outcome.success { ("success", Tone::Good) } else { ("failure", Tone::Bad) };
     match &outcome.error {
         Some(error) => page.labelled(0, &Cell::new(tone, format!("{word}: ")), error),
@@ -155,14 +149,13 @@ fn page(outcome: &RunOutcome, told: usize, mut page: Page) -> String {
         };
         page.table(2, &outcome.artifacts.iter().map(row).collect::<Vec<_>>());
     }
-    let warnings = &outcome.warnings[..outcome.warnings.len().saturating_sub(told)];
+    let warnings = &outcome.warnings[..outcome.warnings.len().saturating_sub(shown)];
     if !warnings.is_empty() {
         page.heading("Warnings");
         for warning in warnings {
             page.paragraph(2, warning);
         }
     }
-    page.finish()
 }
 
 /// Model, time, tokens, cost, session: what is known of them.

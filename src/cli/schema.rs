@@ -1,10 +1,11 @@
 //! `agentnative schema [NAME]`
 
-use super::{completions, contract, diff, explain, infer, init, list, lock, validate};
+use super::{completions, contract, diff, explain, infer, init, list, validate};
+use crate::check::Locked;
 use crate::report::{ErrorObject, Event, Report};
 use agentnative_contract::error::Result;
 use agentnative_contract::outcome::RunOutcome;
-use agentnative_output::{Output, OutputFormat};
+use agentnative_output::Output;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
@@ -40,7 +41,7 @@ const DATA: &[Data] = &[
     ("contract list", |generator| generator.subschema_for::<Vec<contract::ContractEntry>>()),
     ("contract show", |generator| generator.subschema_for::<contract::Shown>()),
     ("contract infer", |generator| generator.subschema_for::<infer::InferredSchema>()),
-    ("contract lock", |generator| generator.subschema_for::<lock::Locked>()),
+    ("contract lock", |generator| generator.subschema_for::<Locked>()),
     ("contract diff", |generator| generator.subschema_for::<diff::Diff>()),
     ("explain", |generator| generator.subschema_for::<explain::Explained>()),
     ("init", |generator| generator.subschema_for::<init::Written>()),
@@ -57,14 +58,7 @@ pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<u8> {
         Name::Outcome => root::<RunOutcome>(),
         Name::Error => root::<ErrorObject>(),
     };
-    match output.config().format {
-        OutputFormat::Text => {
-            let text = format!("{schema:#}\n");
-            output.verbatim(text.as_bytes())?;
-        }
-        OutputFormat::Json => output.document("schema", true, &schema)?,
-        OutputFormat::Jsonl => output.record(&schema)?,
-    }
+    output.emit("schema", true, &schema, |page| page.verbatim(&format!("{schema:#}\n")))?;
     Ok(0)
 }
 

@@ -1,12 +1,15 @@
 //! `agentnative validate`
 
-use super::inputs::{inputs, is_lines, name, open, progress_line, threads};
+use super::progress::reading;
 use agentnative_contract::error::{Error, Result};
-use agentnative_contract::{Contract, Finding, Framing, RunExit, Settings, Validation, Verdict};
-use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
+use agentnative_contract::{
+    Contract, DataFile, Finding, Framing, RunExit, Settings, Validation, Verdict, data_files,
+};
+use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -105,46 +108,35 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
         return Err(error.hint(format!("its conditions: {}", names.join(", "))));
     }
     let framing = args.framing.unwrap_or(contract.framing());
-    let settings = Settings { framing, max_errors: args.max_errors, exit, threads: threads(args.jobs) };
+    let settings = Settings { framing, max_errors: args.max_errors, exit, threads: 1 };
     let mut validation = Validation::new(&contract, settings);
     let mut files = Vec::new();
-    for path in inputs(&args.files)? {
-        let mut settings = settings;
-        if args.framing.is_none() && contract.is_bare_schema() && is_lines(&path) {
+    for path in data_files(&args.files)? {
+        let file = DataFile::open(&path)?;
+        let mut settings = Settings { threads: file.threads(args.jobs), ..settings };
+        if args.framing.is_none() && contract.is_bare_schema() && file.framing == Some(Framing::Lines) {
             settings.framing = Framing::Lines;
         }
-        let (reader, length) = open(&path)?;
-        if length.is_some_and(|length| length < 2 << 20) {
-            settings.threads = 1;
-        }
         validation.set(settings);
-        let name = name(&path);
-        let mut progress = |bytes: u64| output.progress(&progress_line(&name, bytes, length));
-        let verdict = validation.input(reader, &mut progress);
+        let name = file.name.clone();
+        let mut progress = reading(&file, output);
+        let verdict = validation.input(file.reader, &mut progress);
+        drop(progress);
         output.clear_progress();
         let verdict = verdict.map_err(|error| Error::general(format!("cannot read {name}: {error}")))?;
         let file = ValidatedFile::new(name, verdict);
-        match output.config().format {
-            OutputFormat::Text => show(&file, output)?,
-            OutputFormat::Jsonl => stream(&file, output)?,
-            OutputFormat::Json => {}
-        }
+        output.stream(file.lines(), |page| show(&file, page))?;
         files.push(file);
     }
     let invalid = files.iter().filter(|file| !file.valid).count();
     let validated = Validated { contract: contract.name().to_owned(), valid: invalid == 0, files };
-    match output.config().format {
-        OutputFormat::Text if validated.files.len() > 1 => {
-            let line = format!("{} files, {invalid} invalid", validated.files.len());
-            output.text(&line)?;
+    let (contract, files) = (&validated.contract, validated.files.len());
+    let summary = Line::Summary { contract, valid: validated.valid, files, invalid };
+    output.emit_records("validate", validated.valid, &validated, [summary], |page| {
+        if files > 1 {
+            page.text(&format!("{files} files, {invalid} invalid"));
         }
-        OutputFormat::Text => {}
-        OutputFormat::Json => output.document("validate", validated.valid, &validated)?,
-        OutputFormat::Jsonl => {
-            let (contract, files) = (&validated.contract, validated.files.len());
-            output.record(&Line::Summary { contract, valid: validated.valid, files, invalid })?;
-        }
-    }
+    })?;
     Ok(u8::from(!validated.valid))
 }
 
@@ -160,6 +152,20 @@ impl ValidatedFile {
             unknown_types: verdict.unknown,
             unjudged: verdict.unjudged,
         }
+    }
+
+    /// Its lines in a stream.
+    fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        let errors = self.errors.iter().map(|finding| Line::Error { file: &self.file, finding });
+        errors.chain(iter::once(Line::File {
+            file: &self.file,
+            valid: self.valid,
+            records: self.records,
+            bytes: self.bytes,
+            more: self.more,
+            unknown_types: &self.unknown_types,
+            unjudged: self.unjudged,
+        }))
     }
 
     /// What there is to say of a file as a whole.
@@ -179,7 +185,7 @@ impl ValidatedFile {
     }
 }
 
-fn show(file: &ValidatedFile, output: &mut Output) -> Result<()> {
+fn show(file: &ValidatedFile, page: &mut Page) {
     for error in &file.errors {
         let place = match (error.line, error.column) {
             (Some(line), Some(column)) => format!("{}:{line}:{column}", file.file),
@@ -187,7 +193,6 @@ fn show(file: &ValidatedFile, output: &mut Output) -> Result<()> {
             _ => file.file.clone(),
         };
         let pointer = if error.pointer.is_empty() { "(root)" } else { &error.pointer };
-        let mut page = Page::new(output.config());
         page.line(
             0,
             &[
@@ -196,11 +201,9 @@ fn show(file: &ValidatedFile, output: &mut Output) -> Result<()> {
                 Cell::new(Tone::Dim, format!("[{}]", error.rule)),
             ],
         );
-        output.text(&page.finish())?;
     }
-    let mut page = Page::new(output.config());
     let (tone, word) = match (file.valid, file.more) {
-        (true, _) if output.config().quiet => return Ok(()),
+        (true, _) if page.config().quiet => return,
         (true, _) => (Tone::Good, format!("valid ({})", file.notes())),
         (false, 0) => (Tone::Bad, format!("invalid: {} ({})", errors(file.errors.len()), file.notes())),
         (false, more) => {
@@ -213,24 +216,8 @@ fn show(file: &ValidatedFile, output: &mut Output) -> Result<()> {
         }
     };
     page.line(0, &[Cell::new(Tone::Plain, format!("{}: ", file.file)), Cell::new(tone, word)]);
-    output.text(&page.finish())
 }
 
 fn errors(count: usize) -> String {
     if count == 1 { "1 error".to_owned() } else { format!("{count} errors") }
-}
-
-fn stream(file: &ValidatedFile, output: &mut Output) -> Result<()> {
-    for finding in &file.errors {
-        output.record(&Line::Error { file: &file.file, finding })?;
-    }
-    output.record(&Line::File {
-        file: &file.file,
-        valid: file.valid,
-        records: file.records,
-        bytes: file.bytes,
-        more: file.more,
-        unknown_types: &file.unknown_types,
-        unjudged: file.unjudged,
-    })
 }

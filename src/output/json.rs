@@ -1,12 +1,26 @@
 //! The renderer of `json`: the report in its envelope, one document.
 
 use super::View;
+use crate::check::Judged;
 use crate::report::Envelope;
 use agentnative_contract::error::Result;
 use agentnative_output::to_string;
+use serde::{Serialize, Serializer};
 
-/// The whole report as one document and a line feed.
+/// The `data` of the document: the report; an array where there is not just one.
+pub(super) struct Reports<'a>(pub &'a [Judged]);
+
+impl Serialize for Reports<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            [only] => only.report.serialize(serializer),
+            several => serializer.collect_seq(several.iter().map(|judged| &judged.report)),
+        }
+    }
+}
+
+/// All reports as one document and a line feed.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
-    let data = view.report;
+    let data = Reports(view.judged);
     Ok(to_string(&Envelope { ok: view.ok, command: "check".to_owned(), data })? + "\n")
 }

@@ -3,13 +3,10 @@
 use super::View;
 use agentnative_contract::error::Result;
 
-/// `start`, the `result`s and `summary`, one line each. There are no `run` lines: a report does not
-/// hold them; a live `check` writes them as they happen.
+/// `start`, the `result`s and `summary` of each report, one line each. There are no `run` lines: a report
+/// does not hold them; a live `check` writes them as they happen.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
-    let mut out = String::new();
-    for event in [view.report.start_event()].into_iter().chain(view.report.result_events()) {
-        out.push_str(&agentnative_output::to_string(&event)?);
-        out.push('\n');
-    }
-    Ok(out)
+    let reports = view.judged.iter().map(|judged| &judged.report);
+    let events = reports.flat_map(|report| [report.start_event()].into_iter().chain(report.result_events()));
+    events.map(|event| Ok(agentnative_output::to_string(&event)? + "\n")).collect()
 }

@@ -4,22 +4,22 @@ mod json;
 mod jsonl;
 mod text;
 
-use crate::report::Report;
+use crate::check::Judged;
 use agentnative_contract::error::Result;
-use agentnative_output::{Output, OutputConfig, OutputFormat};
+use agentnative_output::{Output, OutputConfig};
 
-/// A report and how it is to look.
+/// Reports and how they are to look.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
-    /// What is shown.
-    pub report: &'a Report,
+    /// What is shown: one for each target.
+    pub judged: &'a [Judged],
     /// The `ok` of the envelope: the command will exit with 0.
     pub ok: bool,
     /// How text looks.
     pub config: OutputConfig,
 }
 
-/// One way to show a whole report.
+/// One way to show reports.
 pub struct Renderer {
     /// The name that `--report NAME=FILE` uses.
     pub name: &'static str,
@@ -34,16 +34,13 @@ pub const RENDERERS: &[Renderer] = &[
     Renderer { name: "jsonl", render: jsonl::render },
 ];
 
-/// Writes the end of a `check`: the whole report as text or as one document; in `jsonl` the `result`
-/// and `summary` lines, for `start` and `run` were written by [`Output::record`].
+/// Writes the end of a `check`: all of it as text or as one document; in `jsonl` the `result` and
+/// `summary` lines, for `start` and `run` were written as they happened.
 ///
 /// # Errors
 /// As [`Output::document`].
-pub fn write_report(output: &mut Output, report: &Report, ok: bool) -> Result<()> {
-    let config = *output.config();
-    match config.format {
-        OutputFormat::Text => output.text(&text::render(&View { report, ok, config })?),
-        OutputFormat::Json => output.document("check", ok, report),
-        OutputFormat::Jsonl => report.result_events().try_for_each(|event| output.record(&event)),
-    }
+pub fn write_report(output: &mut Output, judged: &[Judged], ok: bool) -> Result<()> {
+    let view = View { judged, ok, config: *output.config() };
+    let events = judged.iter().flat_map(|judged| judged.report.result_events());
+    output.emit_records("check", ok, &json::Reports(judged), events, |page| text::show(&view, page))
 }

@@ -25,15 +25,28 @@ const GROUPS: [(Status, &str, &str, Tone, bool); 6] = [
     (Status::Fail, "✗", "fail", Tone::Bad, false),
 ];
 
-/// The whole report.
+/// All reports, one after the other.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
-    let report = view.report;
     let mut page = Page::new(&view.config);
-    if !view.config.quiet {
-        header(&mut page, report);
+    show(view, &mut page);
+    Ok(agentnative_output::gate(&page.finish(), view.config.use_color))
+}
+
+/// Puts all reports on a page.
+pub(super) fn show(view: &View<'_>, page: &mut Page) {
+    for judged in view.judged {
+        page.blank();
+        show_report(&judged.report, page);
+    }
+}
+
+fn show_report(report: &Report, page: &mut Page) {
+    let quiet = page.config().quiet;
+    if !quiet {
+        header(page, report);
     }
     for (status, symbol, word, tone, silent) in GROUPS {
-        if silent && view.config.quiet {
+        if silent && quiet {
             continue;
         }
         let results: Vec<_> = report.results.iter().filter(|result| result.status == status).collect();
@@ -41,12 +54,11 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
         page.blank();
         let (blocks, rows): (Vec<_>, Vec<_>) = results.into_iter().partition(|r| is_block(r));
         page.table(0, &rows.iter().map(|result| row(&mark, result)).collect::<Vec<_>>());
-        helps(&mut page, &rows);
-        blocks.iter().for_each(|result| block(&mut page, &mark, result));
+        helps(page, &rows);
+        blocks.iter().for_each(|result| block(page, &mark, result));
     }
     page.blank();
-    summary(&mut page, view);
-    Ok(agentnative_output::gate(&page.finish(), view.config.use_color))
+    summary(page, report);
 }
 
 fn header(page: &mut Page, report: &Report) {
@@ -185,7 +197,7 @@ fn place(page: &mut Page, evidence: &Evidence, gutter: usize) {
         page.hanging(gutter, &bar, &bar, &evidence.detail);
         return;
     };
-    let room = page.width().saturating_sub(gutter + 3).max(MIN_DETAIL);
+    let room = page.config().width.saturating_sub(gutter + 3).max(MIN_DETAIL);
     let (shown, caret) = window(excerpt, evidence.caret.unwrap_or(0), room);
     let pad: usize = shown.chars().take(caret).map(columns).sum();
     let number = Cell::new(Tone::Open, format!("{:>1$}", line_number(evidence), gutter - 2));
@@ -220,8 +232,7 @@ fn window(excerpt: &str, caret: usize, room: usize) -> (String, usize) {
 }
 
 /// Counts, what they mean, notes, and the next step.
-fn summary(page: &mut Page, view: &View<'_>) {
-    let report = view.report;
+fn summary(page: &mut Page, report: &Report) {
     for note in &report.notes {
         page.labelled(0, &Cell::new(Tone::Open, "note: "), note);
     }

@@ -19,76 +19,69 @@ use std::path::Path;
 const VERSION: u32 = 1;
 
 /// What a recording holds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Recording {
+    /// Version of the format.
+    recording: u32,
     /// What was run.
     pub target: TargetInfo,
     /// What it promises.
     pub promises: Promises,
     /// The probes.
     pub probes: Vec<Probe>,
-    /// What the runs gave.
-    pub observations: Vec<Observation>,
     /// The runs were cut short by a signal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
     /// The faults that were known and accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
     /// What else the reader must know of the runs, such as limits that were not enforced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// What was found in the code; none when it was not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Facts>,
     /// Where the configuration says that the code prints, relative to the package of the code.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_modules: Vec<String>,
     /// The files around the code; none when they were not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<Project>,
     /// What the target's probes promised when that was last accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<Lock>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Head {
-    recording: u32,
-    target: TargetInfo,
-    promises: Promises,
-    probes: Vec<Probe>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    interrupted: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    waivers: Vec<Waiver>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    facts: Option<Facts>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    output_modules: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    around: Option<Project>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    lock: Option<Lock>,
+    /// What the runs gave: a line each, after that of all else.
+    #[serde(skip)]
+    pub observations: Vec<Observation>,
 }
 
 impl Recording {
+    /// A recording of no runs.
+    pub const fn new(target: TargetInfo, promises: Promises) -> Self {
+        Self {
+            recording: VERSION,
+            target,
+            promises,
+            probes: Vec::new(),
+            interrupted: false,
+            waivers: Vec::new(),
+            notes: Vec::new(),
+            facts: None,
+            output_modules: Vec::new(),
+            around: None,
+            lock: None,
+            observations: Vec::new(),
+        }
+    }
+
     /// Writes the recording to a file that was opened before the runs.
     ///
     /// # Errors
     /// General, when the file cannot be written.
     pub fn write(&self, file: File, path: &Path) -> Result<()> {
         let mut out = BufWriter::new(file);
-        let head = Head {
-            recording: VERSION,
-            target: self.target.clone(),
-            promises: self.promises.clone(),
-            probes: self.probes.clone(),
-            interrupted: self.interrupted,
-            waivers: self.waivers.clone(),
-            notes: self.notes.clone(),
-            facts: self.facts.clone(),
-            output_modules: self.output_modules.clone(),
-            around: self.around.clone(),
-            lock: self.lock.clone(),
-        };
         let mut write = || -> std::io::Result<()> {
-            serde_json::to_writer(&mut out, &head)?;
+            serde_json::to_writer(&mut out, self)?;
             for observation in &self.observations {
                 out.write_all(b"\n")?;
                 serde_json::to_writer(&mut out, &Recorded::of(observation)?)?;
@@ -107,37 +100,23 @@ impl Recording {
         let unreadable = |error| Error::config(format!("cannot read {}: {error}", path.display()));
         let mut lines = BufReader::new(File::open(path).map_err(unreadable)?).lines();
         let first = lines.next().transpose().map_err(unreadable)?.unwrap_or_default();
-        let head: Head =
+        let mut recording: Self =
             serde_json::from_str(&first).map_err(|error| wrong(path, 1, error.column(), &error))?;
-        if head.recording != VERSION {
-            let message = format!(
-                "{} is a recording of version {}, expected {VERSION}",
-                path.display(),
-                head.recording
-            );
-            return Err(Error::config(message));
+        if recording.recording != VERSION {
+            let version = recording.recording;
+            return Err(Error::config(format!(
+                "{} is a recording of version {version}, expected {VERSION}",
+                path.display()
+            )));
         }
-        let mut observations = Vec::new();
-        for (at, line) in lines.enumerate() {
+        for (line, number) in lines.zip(2..) {
             let line = line.map_err(unreadable)?;
             let recorded: Recorded =
-                serde_json::from_str(&line).map_err(|error| wrong(path, at + 2, error.column(), &error))?;
-            let observation = recorded.into_observation().map_err(|error| wrong(path, at + 2, 1, &error))?;
-            observations.push(observation);
+                serde_json::from_str(&line).map_err(|error| wrong(path, number, error.column(), &error))?;
+            let observation = recorded.into_observation().map_err(|error| wrong(path, number, 1, &error))?;
+            recording.observations.push(observation);
         }
-        Ok(Self {
-            target: head.target,
-            promises: head.promises,
-            probes: head.probes,
-            observations,
-            interrupted: head.interrupted,
-            waivers: head.waivers,
-            notes: head.notes,
-            facts: head.facts,
-            output_modules: head.output_modules,
-            around: head.around,
-            lock: head.lock,
-        })
+        Ok(recording)
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod catalogue;
 mod events;
+mod exit;
 mod format;
 mod source;
 mod summary;

@@ -1,6 +1,6 @@
 //! From what the user named to the code behind it, be the program built or not.
 
-use super::find::{Finder, Way};
+use super::find::{Finder, TargetSelector};
 use super::{Project, project, shown};
 use crate::config::{Config, TargetConfig};
 use crate::report::TargetInfo;
@@ -34,8 +34,8 @@ impl Finder<'_> {
     /// # Errors
     /// Of kind `Config`: a choice to make between several targets or programs; `Usage`: there is none of
     /// that name; and those of `tool`.
-    pub fn code(&self, way: Way<'_>, config: Option<&Config>) -> Result<Option<CodeBase>> {
-        let Way::Path(path) = way else { return Ok(None) };
+    pub fn code(&self, selector: &TargetSelector, config: Option<&Config>) -> Result<Option<CodeBase>> {
+        let TargetSelector::Path(path) = selector else { return Ok(None) };
         let folder = self.below(path);
         if !folder.is_dir() {
             return Ok(None);

@@ -11,14 +11,21 @@ use std::path::{Path, PathBuf};
 pub(super) type Tool<'a> = &'a dyn Fn(&[OsString], &Path) -> Result<Vec<u8>>;
 
 /// How the user named the target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TargetSelector {
     /// `check PATH`: a folder is a project, a file is the program.
-    Path(&'a Path),
+    Path(PathBuf),
     /// `check -- COMMAND ARGS`.
-    Argv(&'a [OsString]),
+    Argv(Vec<OsString>),
     /// `check --command NAME`: found on PATH.
-    Name(&'a OsStr),
+    Name(OsString),
+}
+
+impl TargetSelector {
+    /// A program and the arguments that stand before those of a probe.
+    pub fn command(argv: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        Self::Argv(argv.into_iter().map(Into::into).collect())
+    }
 }
 
 /// Finds targets.
@@ -41,11 +48,11 @@ impl Finder<'_> {
     ///
     /// # Errors
     /// As [`Finder::find`].
-    pub fn start(&self, way: Way<'_>) -> Result<PathBuf> {
-        match way {
-            Way::Path(path) => Ok(self.below(path)),
-            Way::Argv(argv) => self.program(first(argv)?, self.cwd),
-            Way::Name(name) => self.named(name),
+    pub fn start(&self, selector: &TargetSelector) -> Result<PathBuf> {
+        match selector {
+            TargetSelector::Path(path) => Ok(self.below(path)),
+            TargetSelector::Argv(argv) => self.program(first(argv)?, self.cwd),
+            TargetSelector::Name(name) => self.named(name),
         }
     }
 
@@ -54,24 +61,24 @@ impl Finder<'_> {
     /// # Errors
     /// Of kind `Config`: a program or project that is not there, or a choice to make; `Usage`: no
     /// command, or none of several configured targets is meant; and those of `resolve` and `tool`.
-    pub fn find(&self, way: Way<'_>, config: Option<&Config>) -> Result<Vec<Target>> {
+    pub fn find(&self, selector: &TargetSelector, config: Option<&Config>) -> Result<Vec<Target>> {
         let default = [TargetConfig::default()];
         let configured = config.map_or(&default[..], |config| &config.targets);
-        let (called, arguments) = match way {
-            Way::Path(path) if self.cwd.join(path).is_dir() => {
+        let (called, arguments) = match selector {
+            TargetSelector::Path(path) if self.cwd.join(path).is_dir() => {
                 let folder = self.below(path);
                 let root = config.map_or(&*folder, |config| &config.root);
                 let (configured, bin) = self.selected(configured)?;
                 return configured.iter().map(|target| self.in_folder(&folder, root, target, bin)).collect();
             }
-            Way::Path(path) => (path.as_os_str(), &[][..]),
-            Way::Argv(argv) => (first(argv)?, &argv[1..]),
-            Way::Name(name) => (name, &[][..]),
+            TargetSelector::Path(path) => (path.as_os_str(), &[][..]),
+            TargetSelector::Argv(argv) => (first(argv)?, &argv[1..]),
+            TargetSelector::Name(name) => (name.as_os_str(), &[][..]),
         };
-        let program = match way {
-            Way::Path(path) => (self.resolve)(self.cwd.join(path).as_os_str())?,
-            Way::Argv(_) => self.program(called, self.cwd)?,
-            Way::Name(_) => self.named(called)?,
+        let program = match selector {
+            TargetSelector::Path(path) => (self.resolve)(self.cwd.join(path).as_os_str())?,
+            TargetSelector::Argv(_) => self.program(called, self.cwd)?,
+            TargetSelector::Name(_) => self.named(called)?,
         };
         let name = file_name(called);
         let config = match configured {

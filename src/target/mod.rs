@@ -14,7 +14,7 @@ mod python;
 mod skeleton;
 
 pub use code::CodeBase;
-pub use find::{Finder, Way};
+pub use find::{Finder, TargetSelector};
 pub use help::Help;
 pub use project::{Binary, Manifest, Project};
 pub use skeleton::skeleton;

@@ -1,10 +1,15 @@
 //! The types, the schema that they generate and the bundled contract agree.
 
 use super::{assistant, event, of, session, text, tool, with};
+use agentnative_contract::Contract;
 use agentnative_contract::outcome::{Collector, Options, RunOutcome};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
+use support::mutants;
+
+#[path = "../support/mutants.rs"]
+mod support;
 
 /// The schema that the program prints.
 fn generated() -> Value {
@@ -131,5 +136,8 @@ fn the_generated_schema_and_the_contract_agree_on_all_examples() {
     assert!(!invalid.is_empty());
     for (path, example) in invalid {
         assert!(!ours.is_valid(&example) && !theirs.is_valid(&example), "{}", path.display());
+    }
+    for mutant in mutants(&Contract::bundled("run-outcome").unwrap()) {
+        assert!(!ours.is_valid(&mutant.record) && !theirs.is_valid(&mutant.record), "{mutant}");
     }
 }

@@ -8,6 +8,7 @@
 
 mod about;
 mod contract;
+mod data_file;
 pub mod diff;
 pub mod error;
 mod exit_rules;
@@ -19,6 +20,7 @@ mod line_chunker;
 mod location_buffer;
 pub mod lock;
 pub mod outcome;
+mod outline;
 mod parallel;
 mod promise;
 mod read;
@@ -27,6 +29,7 @@ mod record_pipeline;
 mod record_validator;
 mod rule;
 mod rule_index;
+mod samples;
 mod schema;
 mod sources;
 pub mod spanned_toml;
@@ -39,10 +42,13 @@ mod violation;
 
 pub use about::{About, AboutCondition, AboutRule};
 pub use contract::{CONTRACT_FILE, Contract, contract_path, names};
+pub use data_file::{DataFile, data_files};
 pub use exit_rules::RunExit;
 pub use finding::{Against, Finding, Verdict};
 pub use format::{OutputFormat, Stream};
+pub use outline::{OutlineLine, outline};
 pub use promise::{Errors, Events, Exit, Order, Promise};
+pub use samples::is_schema_file;
 pub use schema::Schema;
 pub use spec::{Framing, Payload};
 pub use stream_state::Outcome;

@@ -10,7 +10,8 @@ pub const DEFAULT_WIDTH: usize = 100;
 const MIN_WIDTH: usize = 40;
 
 /// The `--color` flag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ColorChoice {
     /// On a terminal, unless the environment says otherwise.
     #[default]

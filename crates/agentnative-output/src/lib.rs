@@ -5,12 +5,17 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
+#[cfg(feature = "clap")]
+mod arguments;
 mod config;
+mod emit;
 mod envelope;
 mod json;
 mod page;
 
 pub use agentnative_contract::OutputFormat;
+#[cfg(feature = "clap")]
+pub use arguments::{asked_format, asked_values, clap_error};
 pub use config::{ColorChoice, ColorEnv, DEFAULT_WIDTH, OutputConfig, use_color};
 pub use envelope::{Envelope, ErrorIssue, ErrorObject};
 pub use json::{pretty, to_string};

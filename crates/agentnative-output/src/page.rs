@@ -72,24 +72,36 @@ impl From<&str> for Cell {
 #[derive(Debug)]
 pub struct Page {
     out: String,
-    color: bool,
-    width: usize,
+    config: OutputConfig,
+    pub(crate) verbatim: bool,
 }
 
 impl Page {
     /// An empty page for standard output.
     pub const fn new(config: &OutputConfig) -> Self {
-        Self { out: String::new(), color: config.use_color, width: config.width }
+        Self { out: String::new(), config: *config, verbatim: false }
     }
 
-    /// The columns that there are.
-    pub const fn width(&self) -> usize {
-        self.width
+    /// How the page looks.
+    pub const fn config(&self) -> &OutputConfig {
+        &self.config
     }
 
     /// The rendered text, ready for [`super::Output::text`].
     pub fn finish(self) -> String {
         self.out
+    }
+
+    /// Text that is rendered already.
+    pub fn text(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// Makes the page text of our own making that is written just as it is: a schema, a completion
+    /// script.
+    pub fn verbatim(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.verbatim = true;
     }
 
     /// An empty line, unless the page is empty or ends in one.
@@ -110,7 +122,7 @@ impl Page {
         let start = self.out.len();
         self.out.push_str(&" ".repeat(indent));
         for cell in cells {
-            self.out.push_str(&cell.tone.paint(&cell.text, self.color));
+            self.out.push_str(&cell.tone.paint(&cell.text, self.config.use_color));
         }
         self.end_line(start);
     }
@@ -131,12 +143,12 @@ impl Page {
     pub fn hanging(&mut self, indent: usize, first: &[Cell], others: &[Cell], text: impl AsRef<[u8]>) {
         let lead = indent + first.iter().map(|cell| cell.text.width()).sum::<usize>();
         let text = sanitize::text(text).replace('\t', TAB);
-        let lines = wrap(text.trim_end(), self.width.saturating_sub(lead).max(MIN_LAST_COLUMN));
+        let lines = wrap(text.trim_end(), self.config.width.saturating_sub(lead).max(MIN_LAST_COLUMN));
         for (nth, line) in lines.iter().enumerate() {
             let start = self.out.len();
             self.out.push_str(&" ".repeat(indent));
             for cell in if nth == 0 { first } else { others } {
-                self.out.push_str(&cell.tone.paint(&cell.text, self.color));
+                self.out.push_str(&cell.tone.paint(&cell.text, self.config.use_color));
             }
             self.out.push_str(line);
             self.end_line(start);
@@ -169,22 +181,22 @@ impl Page {
             let start = self.out.len();
             self.out.push_str(&" ".repeat(indent));
             for (cell, width) in others.iter().zip(&widths) {
-                self.out.push_str(&cell.tone.paint(&cell.text, self.color));
+                self.out.push_str(&cell.tone.paint(&cell.text, self.config.use_color));
                 self.out.push_str(&" ".repeat(width - cell.text.width() + GAP));
             }
             let mut hang = lead(others.len());
-            let mut room = self.width.saturating_sub(hang);
+            let mut room = self.config.width.saturating_sub(hang);
             if room < MIN_LAST_COLUMN && last.text.width() > room {
                 self.end_line(start);
                 hang = indent + 2 * GAP;
-                room = self.width.saturating_sub(hang).max(MIN_LAST_COLUMN);
+                room = self.config.width.saturating_sub(hang).max(MIN_LAST_COLUMN);
                 self.out.push_str(&" ".repeat(hang));
             }
             for (nth, line) in wrap(&last.text, room).iter().enumerate() {
                 if nth > 0 {
                     self.out.push_str(&" ".repeat(hang));
                 }
-                self.out.push_str(&last.tone.paint(line, self.color));
+                self.out.push_str(&last.tone.paint(line, self.config.use_color));
                 self.end_line(start);
             }
         }

@@ -1,0 +1,174 @@
+//! A JSON Schema as an indented outline for people.
+
+use serde_json::{Map, Value};
+
+/// References are followed so deep.
+const DEPTH: usize = 12;
+
+/// A line of an outline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutlineLine {
+    /// How deep it is in the schema, from 0.
+    pub depth: usize,
+    /// A key, `[]` for elements, or a condition.
+    pub name: String,
+    /// What the schema says of the value.
+    pub what: String,
+}
+
+/// The outline of a schema.
+pub fn outline(schema: &Value) -> Vec<OutlineLine> {
+    let mut outline = Outline { root: schema, lines: Vec::new(), open: Vec::new() };
+    outline.node(0, "(root)", schema);
+    outline.lines
+}
+
+struct Outline<'a> {
+    root: &'a Value,
+    lines: Vec<OutlineLine>,
+    /// The references that are being followed.
+    open: Vec<&'a str>,
+}
+
+impl<'a> Outline<'a> {
+    fn node(&mut self, depth: usize, name: &str, schema: &'a Value) {
+        let members = match schema {
+            Value::Object(members) => members,
+            Value::Bool(true) => return self.line(depth, name, "anything".to_owned()),
+            _ => return self.line(depth, name, "nothing".to_owned()),
+        };
+        let followed = self.open.len();
+        let what = what(members);
+        if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
+            let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+            match target {
+                Some(target) if !self.open.contains(&reference) && depth < DEPTH => {
+                    self.open.push(reference);
+                    self.node(depth, name, target);
+                }
+                _ => self.line(depth, name, format!("as {reference}")),
+            }
+        } else {
+            self.line(depth, name, what);
+        }
+        self.inside(depth + 1, members);
+        self.open.truncate(followed);
+    }
+
+    fn inside(&mut self, depth: usize, members: &'a Map<String, Value>) {
+        let required: Vec<&str> = members
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let properties = members.get("properties").and_then(Value::as_object);
+        for (key, value) in properties.into_iter().flatten() {
+            let optional = if required.contains(&key.as_str()) { "" } else { "?" };
+            self.node(depth, &format!("{key}{optional}"), value);
+        }
+        let named = |key: &&str| properties.is_some_and(|properties| properties.contains_key(*key));
+        let bare: Vec<&str> = required.into_iter().filter(|key| !named(key)).collect();
+        if !bare.is_empty() {
+            self.line(depth, "required", bare.join(", "));
+        }
+        if let Some(items) = members.get("items") {
+            self.node(depth, "[]", items);
+        }
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            for branch in members.get(keyword).and_then(Value::as_array).into_iter().flatten() {
+                match branch.as_object() {
+                    // An alternative of constants is on its parent's line.
+                    Some(branch) if branch.contains_key("const") => {}
+                    Some(branch) if keyword == "allOf" && !branch.contains_key("$ref") => {
+                        self.inside(depth, branch)
+                    }
+                    _ => self.node(depth, if keyword == "allOf" { "and" } else { "either" }, branch),
+                }
+            }
+        }
+        if let Some(condition) = members.get("if") {
+            let condition = condition_of(condition);
+            for (keyword, words) in
+                [("then", format!("when {condition}")), ("else", format!("unless {condition}"))]
+            {
+                if let Some(branch) = members.get(keyword) {
+                    self.node(depth, &words, branch);
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, depth: usize, name: &str, what: String) {
+        self.lines.push(OutlineLine { depth, name: name.to_owned(), what });
+    }
+}
+
+/// What a schema says of a value, in a few words.
+fn what(members: &Map<String, Value>) -> String {
+    let mut words = Vec::new();
+    let list = |value: &Value| match value {
+        Value::Array(values) => values.iter().map(short).collect::<Vec<_>>().join(" | "),
+        other => short(other),
+    };
+    if let Some(value) = members.get("const").or_else(|| members.get("enum")) {
+        words.push(list(value));
+    } else if let Some(value) = members.get("type") {
+        words.push(list(value).replace('"', ""));
+    }
+    let constants: Vec<String> = members
+        .get("oneOf")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|branch| branch.get("const").map(short))
+        .collect();
+    if !constants.is_empty() {
+        words.push(constants.join(" | "));
+    }
+    for (key, sign) in [
+        ("minimum", ">="),
+        ("exclusiveMinimum", ">"),
+        ("maximum", "<="),
+        ("exclusiveMaximum", "<"),
+        ("minLength", "length >="),
+        ("maxLength", "length <="),
+        ("minItems", "elements >="),
+        ("maxItems", "elements <="),
+        ("minProperties", "keys >="),
+        ("pattern", "like"),
+        ("not", "not"),
+    ] {
+        if let Some(value) = members.get(key) {
+            words.push(format!("{sign} {}", value.get("const").map_or_else(|| short(value), short)));
+        }
+    }
+    if members.get("additionalProperties").or_else(|| members.get("unevaluatedProperties"))
+        == Some(&Value::Bool(false))
+    {
+        words.push("no other keys".to_owned());
+    }
+    if let Some(description) = members.get("description").and_then(Value::as_str) {
+        words.push(format!("- {description}"));
+    }
+    words.join(" ")
+}
+
+fn short(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""))
+}
+
+/// The words for an `if`.
+fn condition_of(schema: &Value) -> String {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let tests = properties.into_iter().flatten().map(|(key, value)| {
+        let value = value.as_object().map_or_else(String::new, what);
+        format!("{key} is {value}")
+    });
+    let required =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let there = required.filter(|key| properties.is_none_or(|properties| !properties.contains_key(*key)));
+    let all: Vec<String> = tests.chain(there.map(|key| format!("{key} is there"))).collect();
+    if all.is_empty() { short(schema) } else { all.join(" and ") }
+}

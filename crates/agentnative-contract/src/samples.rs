@@ -1,0 +1,118 @@
+//! What a file holds, a schema or samples, and what samples promise.
+
+use crate::data_file::{DataFile, framing};
+use crate::error::{Error, Issue, Place, Result};
+use crate::infer::{Inference, Rules};
+use crate::{Events, Finding, Framing, Promise};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// A keyword, and the test that a value of it passes.
+type Keyword = (&'static str, fn(&Value) -> bool);
+
+/// Keywords that only a schema has.
+const KEYWORDS: [Keyword; 10] = [
+    ("$schema", Value::is_string),
+    ("$ref", Value::is_string),
+    ("$defs", Value::is_object),
+    ("definitions", Value::is_object),
+    ("properties", Value::is_object),
+    ("items", |value| value.is_object() || value.is_boolean()),
+    ("oneOf", Value::is_array),
+    ("anyOf", Value::is_array),
+    ("allOf", Value::is_array),
+    ("enum", Value::is_array),
+];
+const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
+/// A longer file is no schema, in bytes.
+const MAX_SCHEMA: u64 = 16 << 20;
+/// The keys that may hold the type of a record.
+const TYPE_KEYS: [&str; 3] = ["type", "kind", "event"];
+
+/// Whether a file holds a schema and not samples.
+///
+/// # Errors
+/// Usage, when it cannot be read.
+pub fn is_schema_file(path: &Path) -> Result<bool> {
+    let text = path.as_os_str().to_string_lossy();
+    if text.ends_with(".schema.json") {
+        return Ok(true);
+    }
+    if framing(path) == Some(Framing::Lines) {
+        return Ok(false);
+    }
+    let unreadable = |error| Error::usage(format!("cannot read {}: {error}", path.display()));
+    let length = fs::metadata(path).map_err(unreadable)?.len();
+    if length > MAX_SCHEMA {
+        return Ok(false);
+    }
+    let bytes = fs::read(path).map_err(unreadable)?;
+    // What cannot be read is reported with its place by whoever takes it for what its name says.
+    let Ok(value) = serde_json::from_slice::<Value>(&bytes) else {
+        return Ok(framing(path) == Some(Framing::Document));
+    };
+    let Some(members) = value.as_object() else { return Ok(value.is_boolean()) };
+    let one = |value: &Value| value.as_str().is_some_and(|name| TYPES.contains(&name));
+    let types = |value: &Value| {
+        one(value) || value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(one))
+    };
+    let typed = members.get("type");
+    if typed.is_some_and(|typed| !types(typed)) {
+        return Ok(members.contains_key("$schema"));
+    }
+    let keyword = KEYWORDS.iter().any(|(key, fits)| members.get(*key).is_some_and(fits));
+    Ok(typed.is_some() || keyword || members.is_empty())
+}
+
+impl Promise {
+    /// What the samples in a file promise, as far as they show it.
+    ///
+    /// # Errors
+    /// Usage, when it cannot be opened; configuration, with the places, when it holds no strict JSON or no
+    /// samples.
+    pub fn of_samples(path: &Path) -> Result<Self> {
+        let file = DataFile::open(path)?;
+        let (name, framing, threads) = (file.name.clone(), file.framing, file.threads(None));
+        let mut inference = Inference::new();
+        let faults = inference
+            .input(file.reader, framing, threads, &mut |_| {})
+            .map_err(|error| Error::general(format!("cannot learn from {name}: {error}")))?;
+        if !faults.is_empty() {
+            let issue = |fault: Finding| Issue { place: Some(fault.place(path)), message: fault.message };
+            let error = Error::config(format!("{name} holds no strict JSON"));
+            return Err(error.issues(faults.into_iter().map(issue).collect()));
+        }
+        if inference.records() == 0 {
+            return Err(Error::config(format!("{name} holds no samples")));
+        }
+        let rules = Rules::cautious();
+        let single = if inference.records() > 1 { Framing::Lines } else { Framing::Document };
+        let framing = framing.unwrap_or(single);
+        let mut promise = Self { framing: Some(framing), ..Self::default() };
+        let mut keys = TYPE_KEYS.iter().filter(|_| framing == Framing::Lines);
+        match keys.find_map(|key| Some((key, inference.variants(key, &rules)?))) {
+            Some((key, variants)) => {
+                let types = variants
+                    .into_iter()
+                    .filter_map(|variant| Some((variant.tag.as_str()?.to_owned(), variant.schema)));
+                promise.events = Some(Events {
+                    discriminator: format!("/{key}"),
+                    types: types.collect(),
+                    ..Events::default()
+                });
+            }
+            None => promise.schema = Some(inference.schema(&rules)),
+        }
+        Ok(promise)
+    }
+}
+
+impl Finding {
+    /// Its place in a file.
+    pub fn place(&self, file: &Path) -> Place {
+        let at =
+            |position: Option<u64>| position.and_then(|position| usize::try_from(position).ok()).unwrap_or(0);
+        Place { file: file.to_owned(), line: at(self.line), column: at(self.column) }
+    }
+}

@@ -1,0 +1,53 @@
+//! Arguments that clap did not take: what to answer, and in which format.
+
+use agentnative_contract::OutputFormat;
+use agentnative_contract::error::{Error, Result};
+use clap::error::ErrorKind;
+use std::ffi::OsString;
+
+/// What clap says when it gives no arguments: the text of the help or of the version.
+///
+/// # Errors
+/// Usage, for all else: the first paragraph is the message; the tips, else the usage, are the hint.
+pub fn clap_error(error: &clap::Error) -> Result<String> {
+    let text = error.render().to_string();
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        return Ok(text);
+    }
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut paragraphs = text.split("\n\n").map(flat).filter(|paragraph| !paragraph.is_empty());
+    let message = paragraphs.next().unwrap_or_default();
+    let rest: Vec<String> = paragraphs.collect();
+    let tips: Vec<&str> = rest.iter().filter_map(|paragraph| paragraph.strip_prefix("tip: ")).collect();
+    let usage = rest.iter().find(|paragraph| paragraph.starts_with("Usage: "));
+    let hint = match (&tips[..], usage) {
+        ([], Some(usage)) => usage.clone(),
+        ([], None) => "--help shows what is expected".to_owned(),
+        (tips, _) => tips.join("; "),
+    };
+    Err(Error::usage(message.strip_prefix("error: ").unwrap_or(&message)).hint(hint))
+}
+
+/// The format that arguments ask for which clap did not take: an error is written in it.
+pub fn asked_format(args: &[OsString]) -> OutputFormat {
+    let asked = |format: OutputFormat| {
+        let alias = format!("--{}", format.name());
+        asked_values(args, "--output").any(|value| value == format.name())
+            || format.is_json() && words(args).any(|word| word == alias)
+    };
+    OutputFormat::ALL.into_iter().rev().find(|format| asked(*format)).unwrap_or_default()
+}
+
+/// The values that such arguments give to a long option, as `--option VALUE` or `--option=VALUE`.
+pub fn asked_values<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = &'a str> {
+    let pairs = words(args).zip(words(args).skip(1).map(Some).chain([None]));
+    pairs.filter_map(move |(word, next)| match word.strip_prefix(option)? {
+        "" => next,
+        rest => rest.strip_prefix('='),
+    })
+}
+
+/// The arguments after the program's name, up to `--`.
+fn words(args: &[OsString]) -> impl Iterator<Item = &str> {
+    args.iter().skip(1).take_while(|arg| *arg != "--").filter_map(|arg| arg.to_str())
+}

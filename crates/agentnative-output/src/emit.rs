@@ -1,0 +1,66 @@
+//! What a command gives, written in the format that was asked for.
+
+use super::{Output, Page};
+use agentnative_contract::OutputFormat;
+use agentnative_contract::error::Result;
+use serde::Serialize;
+use std::io::Write;
+
+impl<O: Write, E: Write> Output<O, E> {
+    /// Writes what a command gives: a page of text, the document of json, or one record of jsonl.
+    ///
+    /// # Errors
+    /// As [`Output::document`].
+    pub fn emit<T: Serialize + ?Sized>(
+        &mut self,
+        command: &str,
+        ok: bool,
+        data: &T,
+        page: impl FnOnce(&mut Page),
+    ) -> Result<()> {
+        self.emit_records(command, ok, data, [data], page)
+    }
+
+    /// The same, where jsonl has other records than one of all data.
+    ///
+    /// # Errors
+    /// As [`Output::document`].
+    pub fn emit_records<T: Serialize + ?Sized, R: Serialize>(
+        &mut self,
+        command: &str,
+        ok: bool,
+        data: &T,
+        records: impl IntoIterator<Item = R>,
+        page: impl FnOnce(&mut Page),
+    ) -> Result<()> {
+        match self.config.format {
+            OutputFormat::Json => self.document(command, ok, data),
+            OutputFormat::Text | OutputFormat::Jsonl => self.stream(records, page),
+        }
+    }
+
+    /// Writes a part of what a command gives while it still works, as text or as records; json has one
+    /// document at the end.
+    ///
+    /// # Errors
+    /// As [`Output::document`].
+    pub fn stream<R: Serialize>(
+        &mut self,
+        records: impl IntoIterator<Item = R>,
+        page: impl FnOnce(&mut Page),
+    ) -> Result<()> {
+        match self.config.format {
+            OutputFormat::Json => Ok(()),
+            OutputFormat::Jsonl => records.into_iter().try_for_each(|record| self.record(&record)),
+            OutputFormat::Text => {
+                let mut text = Page::new(&self.config);
+                page(&mut text);
+                match (text.verbatim, text.finish()) {
+                    (_, text) if text.is_empty() => Ok(()),
+                    (true, text) => self.write(text.as_bytes()),
+                    (false, text) => self.text(&text),
+                }
+            }
+        }
+    }
+}

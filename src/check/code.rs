@@ -1,0 +1,53 @@
+//! Reading the code behind a target, and the files around it, into a recording.
+
+use crate::probe::Recording;
+use crate::report::catalogue;
+use crate::source::{self, Project, Rules};
+use crate::target::CodeBase;
+use agentnative_contract::error::Result;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use strict_json::sanitize;
+
+/// Puts what was found in the code (`source`) and around it (`project`) into the recording. Paths of the
+/// configuration are relative to `root`.
+///
+/// # Errors
+/// Those of [`source::scan`].
+pub(super) fn read(
+    code: &CodeBase,
+    root: Option<&Path>,
+    source: bool,
+    project: bool,
+    recording: &mut Recording,
+) -> Result<()> {
+    if project {
+        recording.around = Some(Project::read(&code.project.folder, &code.package));
+    }
+    if !source {
+        return Ok(());
+    }
+    let mut facts = source::scan(&code.package, &Rules::of(catalogue::checks()))?;
+    facts.folder = match code.package.strip_prefix(&code.project.folder) {
+        Ok(below) if below.as_os_str().is_empty() => String::new(),
+        Ok(below) => display(below),
+        Err(_) => display(&code.package),
+    };
+    recording.facts = Some(facts);
+    for module in &code.config.output_modules {
+        let path = root.map_or_else(|| module.into(), |root| root.join(module));
+        match path.components().collect::<std::path::PathBuf>().strip_prefix(&code.package) {
+            Ok(inside) => recording.output_modules.push(inside.to_string_lossy().into_owned()),
+            Err(_) => recording.notes.push(format!(
+                "the output module {module} is not in the package of the target, {}",
+                code.package.display()
+            )),
+        }
+    }
+    Ok(())
+}
+
+/// A folder as what stands before the paths in it.
+fn display(folder: &Path) -> String {
+    format!("{}/", sanitize::lossless(folder.as_os_str().as_bytes()))
+}

@@ -1,0 +1,90 @@
+//! The contracts that probes are held to: found, loaded, and bound to the format that they are about.
+
+use crate::config::{Contracts, TargetConfig};
+use crate::probe::Probe;
+use crate::report::OutputFormat;
+use agentnative_contract::error::Result;
+use agentnative_contract::{Contract, Framing, contract_path};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Contracts by their name, as probes have it.
+#[derive(Default)]
+pub struct LoadedContracts(BTreeMap<String, Contract>);
+
+impl LoadedContracts {
+    /// The contracts of probes whose names are bound already, as those of a recording are.
+    ///
+    /// # Errors
+    /// Those of [`Contract::named`].
+    pub fn of(probes: &[Probe]) -> Result<Self> {
+        let mut loaded = Self::default();
+        for probe in probes {
+            for name in [&probe.contract.json, &probe.contract.jsonl].into_iter().flatten() {
+                loaded.load(name)?;
+            }
+        }
+        Ok(loaded)
+    }
+
+    /// All of them, by name.
+    pub const fn by_name(&self) -> &BTreeMap<String, Contract> {
+        &self.0
+    }
+
+    /// Makes the names in `contracts` independent of the folder `root` that they are relative to, and
+    /// leaves a contract that is named for both formats to the one that it is about.
+    pub(super) fn bind(&mut self, contracts: &mut Contracts, root: &Path) -> Result<()> {
+        for name in [&mut contracts.json, &mut contracts.jsonl].into_iter().flatten() {
+            if let Some(path) = contract_path(root, name) {
+                *name = std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
+            }
+            self.load(name)?;
+        }
+        if let Some(name) = contracts.json.clone().filter(|name| contracts.jsonl.as_ref() == Some(name)) {
+            match self.0[&name].framing() {
+                Framing::Document => contracts.jsonl = None,
+                Framing::Lines => contracts.json = None,
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a contract in the place of what the configuration says of the whole target: the one format,
+    /// how it is asked for, the error channel and the exit codes. Gives its name as probes have it.
+    pub(super) fn replace(
+        &mut self,
+        name: &str,
+        target: &mut TargetConfig,
+        probes: &mut [Probe],
+    ) -> Result<String> {
+        let mut contracts = Contracts { json: Some(name.to_owned()), jsonl: Some(name.to_owned()) };
+        self.bind(&mut contracts, Path::new("."))?;
+        let (format, asking) = match contracts.json {
+            Some(_) => (OutputFormat::Json, &mut target.formats.json),
+            None => (OutputFormat::Jsonl, &mut target.formats.jsonl),
+        };
+        let name = contracts.json.clone().or_else(|| contracts.jsonl.clone()).unwrap_or_default();
+        let contract = &self.0[&name];
+        if let Some(ask) = contract.ask() {
+            *asking = ask.to_vec();
+        }
+        target.errors = contract.errors().unwrap_or(target.errors);
+        let codes = contract.exit_codes();
+        if !codes.is_empty() {
+            target.exit_codes = codes;
+        }
+        for probe in probes {
+            probe.contract = contracts.clone();
+            probe.formats = vec![format];
+        }
+        Ok(name)
+    }
+
+    fn load(&mut self, name: &str) -> Result<()> {
+        if !self.0.contains_key(name) {
+            self.0.insert(name.to_owned(), Contract::named(Path::new("."), name)?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! The two inputs of `contract diff`: what each promises, wherever that is told.
+
+use super::lock::{learn, promise_checks};
+use super::progress::Observer;
+use super::session::{Session, SessionOptions};
+use crate::config::FILE_NAME;
+use crate::probe::Recording;
+use crate::target::TargetSelector;
+use agentnative_contract::diff::{Change, compare};
+use agentnative_contract::error::{Error, Result};
+use agentnative_contract::lock::Lock;
+use agentnative_contract::{CONTRACT_FILE, Contract, Promise, contract_path, is_schema_file};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// How a recording begins.
+const RECORDING: &[u8] = b"{\"recording\":";
+
+/// One of the two.
+#[derive(Debug, Clone)]
+pub struct DiffInput {
+    /// As it was named.
+    pub name: String,
+    /// What it promises.
+    pub promises: Vec<Promise>,
+    /// Why nothing is known of some output.
+    pub unknown: Vec<String>,
+    /// What it is a lock of, or what a lock of it would be.
+    lock: Option<Lock>,
+}
+
+/// What changed from one to the other, the worst first. What was seen of no data (an empty list, a null of
+/// the day) is no change where both are learnt from runs.
+pub fn diff(old: &DiffInput, new: &DiffInput) -> Vec<Change> {
+    let mut changes = match (&old.lock, &new.lock) {
+        (Some(before), Some(now)) => compare(&old.promises, &now.compared_with(before)),
+        _ => compare(&old.promises, &new.promises),
+    };
+    for (side, input) in [("old", old), ("new", new)] {
+        let reasons = input.unknown.iter();
+        changes.extend(
+            reasons.map(|reason| Change::undecided(&format!("the {side} side says nothing: {reason}"))),
+        );
+    }
+    changes.sort_by_key(|change| change.class);
+    changes
+}
+
+impl DiffInput {
+    /// What a name stands for: a schema file, a bundled contract, a contract folder, a lock folder, a
+    /// recording, or a file of samples.
+    ///
+    /// # Errors
+    /// When it is none of them, or cannot be read.
+    pub fn read(name: &str) -> Result<Self> {
+        let path = Path::new(name);
+        if path.is_dir() && !path.join(CONTRACT_FILE).is_file() {
+            let lock = Lock::read(path)?;
+            return Ok(Self { lock: Some(lock.clone()), ..Self::of(name, lock.compared()) });
+        }
+        let is_file =
+            path.is_file() && (contract_path(Path::new(""), name).is_some() || path.extension().is_some());
+        if is_file && is_recording(path)? {
+            return Self::of_runs(name, &Recording::read(path)?);
+        }
+        let promise = if !is_file || is_schema_file(path)? {
+            Promise::of_contract(&Contract::named(Path::new(""), name)?)
+        } else {
+            Promise::of_samples(path)?
+        };
+        Ok(Self::of(name, vec![promise]))
+    }
+
+    /// What a command promises by what it does, called with the probes of the configuration: that of the
+    /// options, else the nearest of this folder or above, else the one beside the command.
+    ///
+    /// # Errors
+    /// Usage, when it cannot be split into words; those of [`Session::run`]; general, when a signal told us
+    /// to stop.
+    pub fn of_command(
+        command: &str,
+        mut options: SessionOptions,
+        observer: &mut Observer<'_>,
+    ) -> Result<Self> {
+        let words = shlex::split(command).filter(|words| !words.is_empty());
+        let words = words.ok_or_else(|| Error::usage(format!("`{command}` cannot be split into words")))?;
+        options.config = options.config.or_else(nearest_config);
+        let session = Session::new(TargetSelector::command(words), options);
+        let output = session.run(&promise_checks(), observer)?;
+        if output.signal.is_some() {
+            return Err(Error::general("interrupted: nothing was compared"));
+        }
+        Self::of_runs(command, &output.recording)
+    }
+
+    /// What the runs of a recording show of its declared probes.
+    fn of_runs(name: &str, recording: &Recording) -> Result<Self> {
+        let learnt = learn(recording, true)?;
+        if learnt.lock.promises.is_empty() && learnt.unknown.is_empty() {
+            let message =
+                format!("no probe of {} is declared: there is nothing to compare", recording.target.name);
+            return Err(Error::config(message).hint("declare probes in agentnative.toml, or give --probe"));
+        }
+        Ok(Self {
+            unknown: learnt.unknown,
+            lock: Some(learnt.lock.clone()),
+            ..Self::of(name, learnt.lock.compared())
+        })
+    }
+
+    fn of(name: &str, promises: Vec<Promise>) -> Self {
+        Self { name: name.to_owned(), promises, unknown: Vec::new(), lock: None }
+    }
+}
+
+fn nearest_config() -> Option<PathBuf> {
+    let folder = std::env::current_dir().ok()?;
+    folder.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file())
+}
+
+/// Whether a file begins as a recording does.
+fn is_recording(path: &Path) -> Result<bool> {
+    let cannot = |what: &str, error| Error::usage(format!("cannot {what} {}: {error}", path.display()));
+    let file = File::open(path).map_err(|error| cannot("open", error))?;
+    let mut head = Vec::new();
+    file.take(RECORDING.len() as u64).read_to_end(&mut head).map_err(|error| cannot("read", error))?;
+    Ok(head == RECORDING)
+}

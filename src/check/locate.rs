@@ -1,0 +1,148 @@
+//! From what the user named to the program, the code behind it and the configuration that holds for both.
+
+use super::Session;
+use crate::config::{Config, Date, Known};
+use crate::report::catalogue;
+use crate::run::{self, Bytes, End, Observation, Runner};
+use crate::target::{CodeBase, Finder, Help, Target, TargetSelector};
+use agentnative_contract::error::{Error, Result};
+use std::cell::RefCell;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// How long a tool that we need ourselves, such as `cargo metadata`, may take.
+const TOOL: Duration = Duration::from_secs(120);
+/// How long a target may take to print its help.
+const HELP: Duration = Duration::from_secs(10);
+/// More of a stream is neither help nor metadata, in bytes.
+const MAX_TEXT: u64 = 16 << 20;
+
+/// What was named, as far as it is asked for.
+pub(super) struct Located {
+    /// The configuration that holds for it, if there is one.
+    pub config: Option<Config>,
+    /// The program, which is looked for where there is no code, too.
+    pub target: Option<Result<Target>>,
+    /// The code; none when a program was named.
+    pub code: Option<CodeBase>,
+}
+
+impl Session {
+    /// Finds the target and reads its help; nothing else of it is run.
+    ///
+    /// # Errors
+    /// Those of [`Finder::find`] and [`Config::load`]; configuration when there are several targets and none
+    /// was chosen, or it cannot be started; general when it does not end by itself.
+    pub fn inspect(&self) -> Result<(Target, Help)> {
+        let mut runner = Runner::new(self.options.runner.clone())?;
+        let target =
+            self.with_finder(&mut runner, |finder, config| find_one(finder, &self.target, config.as_ref()))?;
+        let args: Vec<OsString> = target.prefix_args.iter().cloned().chain(["--help".into()]).collect();
+        let seen = runner.run_trusted(&target.program, &args, &target.cwd, HELP)?;
+        match &seen.end {
+            End::Exited(_) => {
+                let help = help_of(&seen);
+                Ok((target, help))
+            }
+            End::NotStarted(_, why) => {
+                Err(Error::config(format!("{} could not be started: {why}", target.name)))
+            }
+            _ => Err(Error::general(format!("`{} --help` did not end by itself", target.name))),
+        }
+    }
+
+    /// Finds the program, the code behind it, or both.
+    ///
+    /// # Errors
+    /// Those of [`Config::load`] and [`Finder::code`].
+    pub(super) fn locate(&self, runner: &mut Runner, program: bool, code: bool) -> Result<Located> {
+        self.with_finder(runner, |finder, config| {
+            let code = if code { finder.code(&self.target, config.as_ref())? } else { None };
+            let wanted = program || code.is_none();
+            let target = wanted.then(|| find_one(finder, &self.target, config.as_ref()));
+            Ok(Located { config, target, code })
+        })
+    }
+
+    fn with_finder<T>(
+        &self,
+        runner: &mut Runner,
+        then: impl FnOnce(&Finder<'_>, Option<Config>) -> Result<T>,
+    ) -> Result<T> {
+        let cwd =
+            std::env::current_dir().map_err(|error| Error::general(format!("no current folder: {error}")))?;
+        let path = std::env::var_os("PATH");
+        let runner = RefCell::new(runner);
+        let program = |word: &OsStr| run::resolve(word, path.as_deref());
+        let tool = |argv: &[OsString], folder: &Path| tool(&mut runner.borrow_mut(), argv, folder, &program);
+        let bin = self.options.bin.as_deref();
+        let finder = Finder { cwd: &cwd, bin, resolve: &program, tool: &tool };
+        let config = match (&self.options.config, &self.target) {
+            (Some(path), _) => Some(load_config(path)?),
+            // A folder as it was named: so is the file in it.
+            (None, TargetSelector::Path(path)) => known(|known| Config::discover(path, known))?,
+            (None, selector) => {
+                let start = finder.start(selector)?;
+                known(|known| Config::discover(&start, known))?
+            }
+        };
+        then(&finder, config)
+    }
+}
+
+/// Reads a configuration file, held against the catalogue and the bundled contracts.
+///
+/// # Errors
+/// Those of [`Config::load`].
+pub fn load_config(path: &Path) -> Result<Config> {
+    known(|known| Config::load(path, known))
+}
+
+fn known<T>(read: impl FnOnce(&Known) -> T) -> T {
+    let checks: Vec<&str> = catalogue::checks().iter().map(|check| check.id.as_str()).collect();
+    let contracts: Vec<&str> = agentnative_contract::names().collect();
+    read(&Known { checks: &checks, contracts: &contracts, today: Date::of(SystemTime::now()) })
+}
+
+/// The one target that is meant.
+fn find_one(finder: &Finder<'_>, selector: &TargetSelector, config: Option<&Config>) -> Result<Target> {
+    let mut targets = finder.find(selector, config)?;
+    match (targets.pop(), targets.is_empty()) {
+        (Some(target), true) => Ok(target),
+        (last, _) => {
+            let names: Vec<String> = targets.into_iter().chain(last).map(|target| target.name).collect();
+            let message = format!("the configuration has several targets: {}", names.join(", "));
+            Err(Error::config(message).hint("choose one with --bin NAME"))
+        }
+    }
+}
+
+/// Runs a tool that we need ourselves; it must succeed.
+fn tool(
+    runner: &mut Runner,
+    argv: &[OsString],
+    folder: &Path,
+    resolve: &dyn Fn(&OsStr) -> Result<PathBuf>,
+) -> Result<Vec<u8>> {
+    let Some((program, args)) = argv.split_first() else { return Err(Error::general("no tool to run")) };
+    let seen = runner.run_trusted(&resolve(program)?, args, folder, TOOL)?;
+    if seen.end == End::Exited(0) {
+        return Ok(read(&seen.stdout.bytes));
+    }
+    let words = String::from_utf8_lossy(&read(&seen.stderr.bytes)).trim().to_owned();
+    Err(Error::config(format!("{} failed: {words}", program.to_string_lossy())))
+}
+
+/// What a run that asked for help says, on either stream.
+pub(super) fn help_of(seen: &Observation) -> Help {
+    Help::parse(&[read(&seen.stdout.bytes), read(&seen.stderr.bytes)].concat())
+}
+
+/// The first bytes of a stream.
+fn read(bytes: &Bytes) -> Vec<u8> {
+    let mut all = Vec::new();
+    // An unreadable capture is an empty one; what needs it says so.
+    let _ = std::io::Read::read_to_end(&mut std::io::Read::take(bytes.reader(), MAX_TEXT), &mut all);
+    all
+}

@@ -1,0 +1,110 @@
+//! What the declared probes of a target promise now, and the lock that keeps what was accepted.
+
+use super::contracts::LoadedContracts;
+use super::judging::case;
+use super::session::SessionOutput;
+use crate::judge::{self, Learnt};
+use crate::probe::Recording;
+use crate::report::catalogue::{self, Check};
+use agentnative_contract::diff::{Change, Class, compare};
+use agentnative_contract::error::{Error, Issue, Result};
+use agentnative_contract::lock::{Lock, lock_path};
+use agentnative_output::pretty;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What is done with a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockMode {
+    /// Write one where there is none.
+    Write,
+    /// Compare with the one that is there.
+    Check,
+    /// Write it, whether there is one or not.
+    Update,
+}
+
+/// What locking came to.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Locked {
+    /// Name of the target.
+    pub target: String,
+    /// The folder of its lock.
+    pub folder: String,
+    /// What the target says of its version.
+    pub version: Option<String>,
+    /// How many promises there are: one for each probe and format.
+    pub promises: usize,
+    /// The lock was written.
+    pub written: bool,
+    /// Nothing that changed breaks readers.
+    pub compatible: bool,
+    /// What changed, the worst first.
+    pub changes: Vec<Change>,
+}
+
+/// The checks whose runs show what a target promises.
+pub fn promise_checks() -> Vec<&'static Check> {
+    catalogue::check("p2-contract-locked").into_iter().collect()
+}
+
+/// Learns what the declared probes of a recording promise. With `any_ending` a run counts that ended
+/// otherwise than its probe expects: a comparison then tells what changed.
+///
+/// # Errors
+/// Those of [`LoadedContracts::of`].
+pub fn learn(recording: &Recording, any_ending: bool) -> Result<Learnt> {
+    let contracts = LoadedContracts::of(&recording.probes)?;
+    Ok(judge::learn(&case(recording, &contracts), &recording.target.name, any_ending))
+}
+
+/// Locks what a session of [`promise_checks`] showed, or compares it with the lock beside its configuration.
+///
+/// # Errors
+/// Configuration, when there is no configuration, or no lock to compare with; general, when some probe says
+/// nothing that can be locked; usage, when there is a lock already.
+pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
+    let Some(root) = &output.root else {
+        return Err(Error::config("there is no agentnative.toml: a lock stands beside one")
+            .hint("`agentnative init` writes one"));
+    };
+    let learnt = learn(&output.recording, mode == LockMode::Check)?;
+    if !learnt.unknown.is_empty() || learnt.lock.promises.is_empty() {
+        let issue = |message: String| Issue { place: None, message };
+        let message = match learnt.unknown.is_empty() {
+            true => "no probe is declared: there is nothing to lock",
+            false => "some probes say nothing that can be locked",
+        };
+        return Err(Error::general(message)
+            .issues(learnt.unknown.into_iter().map(issue).collect())
+            .hint("`agentnative check` tells more"));
+    }
+    let (old, new) = (&output.recording.lock, learnt.lock);
+    let folder = lock_path(root, &new.target);
+    match (old, mode) {
+        (None, LockMode::Check) => {
+            return Err(Error::config(format!("there is no lock at {}", folder.display()))
+                .hint("`agentnative contract lock` writes it"));
+        }
+        (Some(_), LockMode::Write) => {
+            return Err(Error::usage(format!("there is a lock at {}", folder.display()))
+                .hint("--check compares with it, --update accepts what there is now"));
+        }
+        _ => {}
+    }
+    let changes = old.as_ref().map_or_else(Vec::new, |old| compare(&old.compared(), &new.compared_with(old)));
+    let written = mode != LockMode::Check && old.as_ref() != Some(&new);
+    if written {
+        new.write(&folder, pretty)?;
+    }
+    let Lock { target, version, promises } = new;
+    Ok(Locked {
+        target,
+        folder: folder.display().to_string(),
+        version,
+        promises: promises.len(),
+        written,
+        compatible: changes.iter().all(|change| change.class != Class::Breaking),
+        changes,
+    })
+}

@@ -1,0 +1,81 @@
+//! What a session tells while it works, and the lines of `check --output jsonl` that say it.
+
+use crate::probe::Recording;
+use crate::report::catalogue::Check;
+use crate::report::{Ended, Event, RunEvent, StartEvent, TargetInfo};
+use crate::run::{End, Observation};
+use agentnative_contract::error::Result;
+
+/// What is told while runs are made.
+#[derive(Debug, Clone, Copy)]
+pub enum Progress<'a> {
+    /// The target is known, and how many runs there will be.
+    Started {
+        /// The target.
+        target: &'a TargetInfo,
+        /// How many runs there will be.
+        runs: usize,
+    },
+    /// A run has ended.
+    Ended {
+        /// What it gave.
+        observation: &'a Observation,
+        /// It is the n-th, from 1.
+        nth: usize,
+        /// How many runs there will be.
+        runs: usize,
+    },
+}
+
+/// Takes what is told; an error of it ends the session.
+pub type Observer<'o> = dyn FnMut(Progress<'_>) -> Result<()> + 'o;
+
+impl Progress<'_> {
+    /// The line of a stream that says it, where these checks are made.
+    pub fn event(&self, checks: &[&Check]) -> Event {
+        match self {
+            Self::Started { target, runs } => Event::Start(StartEvent {
+                target: (*target).clone(),
+                checks: checks.iter().map(|check| check.id.clone()).collect(),
+                runs: *runs,
+            }),
+            Self::Ended { observation, .. } => Event::Run(run_event(observation)),
+        }
+    }
+}
+
+/// Tells of the runs of a recording as the session told of them that made it.
+///
+/// # Errors
+/// Those of the observer.
+pub fn replay(recording: &Recording, observer: &mut Observer<'_>) -> Result<()> {
+    let runs = recording.observations.len();
+    observer(Progress::Started { target: &recording.target, runs })?;
+    let mut observations = recording.observations.iter().zip(1..);
+    observations.try_for_each(|(observation, nth)| observer(Progress::Ended { observation, nth, runs }))
+}
+
+fn run_event(run: &Observation) -> RunEvent {
+    let (ended, exit, signal) = match run.end {
+        End::Exited(code) => (Ended::Exited, Some(code), None),
+        End::Signaled(signal) => (Ended::Signaled, None, Some(signal)),
+        End::TimedOut => (Ended::TimedOut, None, None),
+        End::Waited => (Ended::Waited, None, None),
+        End::TooMuch(_) => (Ended::TooMuch, None, None),
+        End::NotStarted(..) => (Ended::NotStarted, None, None),
+        End::Interrupted => (Ended::Interrupted, None, None),
+    };
+    RunEvent {
+        probe: run.key.probe.clone(),
+        format: run.key.format,
+        variant: run.key.variant,
+        nth: run.key.nth,
+        exit,
+        ended,
+        signal,
+        duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
+        stdout_bytes: run.stdout.bytes.len(),
+        stderr_bytes: run.stderr.bytes.len(),
+        left_behind: run.left_behind.len(),
+    }
+}

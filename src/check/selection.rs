@@ -1,0 +1,55 @@
+//! Which checks are made.
+
+use crate::report::Layer;
+use crate::report::catalogue::{self, Check};
+use agentnative_contract::error::{Error, Result};
+use agentnative_contract::spanned_toml::nearest;
+
+/// Chooses checks of the catalogue; the default is all of them.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Only checks of these principles; empty for all.
+    pub principles: Vec<u8>,
+    /// Only checks of these layers; empty for all.
+    pub layers: Vec<Layer>,
+    /// Only the checks of these IDs; empty for all.
+    pub checks: Vec<String>,
+    /// Not the checks of these IDs.
+    pub skip: Vec<String>,
+}
+
+impl Selection {
+    /// The checks that are left, in the order of the catalogue.
+    ///
+    /// # Errors
+    /// Usage, when an ID does not exist or nothing is left.
+    pub fn resolve(&self) -> Result<Vec<&'static Check>> {
+        for id in self.checks.iter().chain(&self.skip) {
+            known_check(id)?;
+        }
+        let selected: Vec<_> = catalogue::checks()
+            .iter()
+            .filter(|check| self.principles.is_empty() || self.principles.contains(&check.principle))
+            .filter(|check| self.layers.is_empty() || self.layers.contains(&check.layer))
+            .filter(|check| self.checks.is_empty() || self.checks.contains(&check.id))
+            .filter(|check| !self.skip.contains(&check.id))
+            .collect();
+        if selected.is_empty() {
+            let error = Error::usage("no check is left to be made by these options");
+            return Err(error.hint("see `agentnative list`"));
+        }
+        Ok(selected)
+    }
+}
+
+/// The check of this ID.
+fn known_check(id: &str) -> Result<&'static Check> {
+    catalogue::check(id).ok_or_else(|| {
+        let ids = catalogue::checks().iter().map(|check| check.id.as_str());
+        let hint = match nearest(id, ids) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "see `agentnative list`".to_owned(),
+        };
+        Error::usage(format!("there is no check `{id}`")).hint(hint)
+    })
+}

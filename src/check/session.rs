@@ -1,0 +1,250 @@
+//! A session: what checks need of a target, found, configured, planned, each run made once, its code read.
+
+use super::contracts::LoadedContracts;
+use super::locate::{Located, help_of};
+use super::progress::{Observer, Progress};
+use super::{code, judge};
+use crate::config::{Config, ProbeConfig};
+use crate::probe::{self, Probe, Promises, Recording};
+use crate::report::catalogue::Check;
+use crate::report::{Layer, Report, TargetInfo};
+use crate::run::{End, Enforced, Observation, RunKey, Runner, RunnerOptions};
+use crate::target::{CodeBase, Target, TargetSelector};
+use agentnative_contract::error::{Error, Result};
+use agentnative_contract::lock::{Lock, lock_path};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How a session finds and runs its target.
+#[derive(Debug, Clone)]
+pub struct SessionOptions {
+    /// Which of a project's programs, or of the configuration's targets.
+    pub bin: Option<String>,
+    /// The configuration; none for the nearest `agentnative.toml` of the target's folder or above.
+    pub config: Option<PathBuf>,
+    /// Probes beside those of the configuration.
+    pub probes: Vec<ProbeConfig>,
+    /// A contract for the whole target, in the place of the default rules: a bundled contract's name, a
+    /// folder or a schema file.
+    pub contract: Option<String>,
+    /// When a run is ended by force; none for what the configuration says.
+    pub timeout: Option<Duration>,
+    /// How runs are made.
+    pub runner: RunnerOptions,
+}
+
+impl SessionOptions {
+    /// The nearest configuration and nothing else.
+    pub const fn new(runner: RunnerOptions) -> Self {
+        Self { bin: None, config: None, probes: Vec::new(), contract: None, timeout: None, runner }
+    }
+}
+
+/// Which target, and how it is run.
+#[derive(Debug, Clone)]
+pub struct Session {
+    pub(super) target: TargetSelector,
+    pub(super) options: SessionOptions,
+}
+
+/// What a session came to.
+#[derive(Debug, Clone)]
+pub struct SessionOutput {
+    /// What was seen.
+    pub recording: Recording,
+    /// The signal that told us to stop.
+    pub signal: Option<i32>,
+    /// The folder of the configuration, if there is one.
+    pub root: Option<PathBuf>,
+}
+
+impl Session {
+    /// A session of this target.
+    pub const fn new(target: TargetSelector, options: SessionOptions) -> Self {
+        Self { target, options }
+    }
+
+    /// Makes the runs that these checks need, and judges them.
+    ///
+    /// # Errors
+    /// Those of [`Session::run`] and [`judge`].
+    pub fn check(&self, checks: &[&Check]) -> Result<Report> {
+        judge(&self.run(checks, &mut |_| Ok(()))?.recording, checks)
+    }
+
+    /// Makes the runs that these checks need, and reads the code that they look at. The observer is told of
+    /// each run as it ends.
+    ///
+    /// # Errors
+    /// When there is no such target, its configuration is wrong, or nothing could be run or read; and the
+    /// first of the observer.
+    pub fn run(&self, checks: &[&Check], observer: &mut Observer<'_>) -> Result<SessionOutput> {
+        let has = |layer| checks.iter().any(|check| check.layer == layer);
+        let (behavioral, source, project) = (has(Layer::Behavioral), has(Layer::Source), has(Layer::Project));
+        let mut runner = Runner::new(self.options.runner.clone())?;
+        let located = self.locate(&mut runner, behavioral || project, source || project)?;
+        let Located { config, target, code } = located;
+        let root = config.as_ref().map(|config| config.root.clone());
+        let (mut recording, signal) = match (target.transpose(), &code) {
+            (Ok(Some(target)), _) => self.record(checks, target, config, &mut runner, observer)?,
+            // What is not built can be read all the same.
+            (without, Some(code)) if !behavioral => {
+                (without_runs(code, without.err().as_ref(), config, observer)?, None)
+            }
+            (Err(error), _) => return Err(error),
+            (Ok(None), _) => return Err(Error::general("there is neither a program nor code to look at")),
+        };
+        if let Some(code) = &code {
+            code::read(code, root.as_deref(), source, project, &mut recording)?;
+        }
+        Ok(SessionOutput { recording, signal, root })
+    }
+
+    /// Makes the runs of a target: what was seen, and the signal that told us to stop.
+    fn record(
+        &self,
+        checks: &[&Check],
+        mut target: Target,
+        config: Option<Config>,
+        runner: &mut Runner,
+        observer: &mut Observer<'_>,
+    ) -> Result<(Recording, Option<i32>)> {
+        if let Some(timeout) = self.options.timeout {
+            target.config.timeout = timeout;
+        }
+        let mut contracts = LoadedContracts::default();
+        let mut declared = self.declared(&target, config.as_ref(), &mut contracts)?;
+        let contract = match &self.options.contract {
+            Some(name) => Some(contracts.replace(name, &mut target.config, &mut declared)?),
+            None => None,
+        };
+        let promises = Promises { contract, ..Promises::of(&target.config) };
+
+        // What the help says decides which further probes are harmless.
+        let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
+        let help: Vec<_> = keys.into_iter().filter(|key| *key == probe::help_run()).collect();
+        let specs = probe::specs(&help, &probes, &promises, &target);
+        let first = runner.run_all_blocking(specs, &mut |_| {})?;
+        let help = first.observations.first().map(help_of).unwrap_or_default();
+        let promises =
+            promises.with_help(!help.commands.is_empty(), help.json.as_deref(), help.jsonl.as_deref());
+        let (probes, keys) = probe::plan(checks, declared, &promises, target.config.timeout);
+
+        let info = target.info(&std::env::current_dir().unwrap_or_default());
+        let needed = checks.iter().any(|check| check.layer == Layer::Behavioral);
+        if needed && (keys.is_empty() || !first.observations.is_empty()) {
+            something_ran(&info, &first.observations)?;
+        }
+        let runs = keys.len();
+        observer(Progress::Started { target: &info, runs })?;
+        let mut count = 0;
+        let mut ended = |observation: &Observation| {
+            count += 1;
+            observer(Progress::Ended { observation, nth: count, runs })
+        };
+        first.observations.iter().try_for_each(&mut ended)?;
+        let mut recording = Recording::new(info, promises);
+        recording.probes = probes;
+        recording.observations = first.observations;
+        let (mut interrupted, mut sandbox) = (first.interrupted, first.sandbox);
+        if interrupted.is_none() {
+            let done: BTreeSet<_> = recording.observations.iter().map(|seen| &seen.key).collect();
+            let rest: Vec<RunKey> = keys.into_iter().filter(|key| !done.contains(key)).collect();
+            let specs = probe::specs(&rest, &recording.probes, &recording.promises, &target);
+            let mut failed = None;
+            let finished = runner.run_all_blocking(specs, &mut |observation| {
+                failed = failed.take().or(ended(observation).err());
+            })?;
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            recording.observations.extend(finished.observations);
+            interrupted = finished.interrupted;
+            sandbox = sandbox.max(finished.sandbox);
+        }
+        recording.interrupted = interrupted.is_some();
+        recording.notes = sandbox.and_then(confined).into_iter().map(str::to_owned).collect();
+        if let Some(config) = config {
+            recording.lock = read_lock(&config.root, &recording.target.name)?;
+            recording.waivers = config.waivers;
+        }
+        if needed && interrupted.is_none() {
+            something_ran(&recording.target, &recording.observations)?;
+        }
+        Ok((recording, interrupted))
+    }
+
+    /// The probes of the configuration and those of the options.
+    fn declared(
+        &self,
+        target: &Target,
+        config: Option<&Config>,
+        contracts: &mut LoadedContracts,
+    ) -> Result<Vec<Probe>> {
+        let root = config.map_or(Path::new("."), |config| &config.root);
+        let of_config = config.into_iter().flat_map(|config| config.probes_of(&target.config));
+        let mut probes: Vec<Probe> = Vec::new();
+        for config in of_config.chain(&self.options.probes) {
+            if probes.iter().any(|probe| probe.name == config.name) {
+                return Err(Error::usage(format!("there are two probes `{}`", config.name)));
+            }
+            let mut probe = Probe::declared(config, target.config.timeout);
+            contracts.bind(&mut probe.contract, root)?;
+            probes.push(probe);
+        }
+        Ok(probes)
+    }
+}
+
+/// No runs: the code alone is looked at. `why` is what kept us from running the program, if it was to be run.
+fn without_runs(
+    code: &CodeBase,
+    why: Option<&Error>,
+    config: Option<Config>,
+    observer: &mut Observer<'_>,
+) -> Result<Recording> {
+    let target = code.info(&std::env::current_dir().unwrap_or_default());
+    let mut recording = Recording::new(target, Promises::of(&code.config));
+    recording.waivers = config.map(|config| config.waivers).unwrap_or_default();
+    recording.notes = why.map(not_run).into_iter().collect();
+    observer(Progress::Started { target: &recording.target, runs: 0 })?;
+    Ok(recording)
+}
+
+fn not_run(why: &Error) -> String {
+    let hint = why.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    format!("nothing was run: {}{hint}", why.message)
+}
+
+/// The lock of a target beside its configuration, if there is one.
+fn read_lock(root: &Path, target: &str) -> Result<Option<Lock>> {
+    let folder = lock_path(root, target);
+    if Lock::is_at(&folder) { Lock::read(&folder).map(Some) } else { Ok(None) }
+}
+
+/// What the reader has to know of a sandbox that was asked for.
+fn confined(enforced: Enforced) -> Option<&'static str> {
+    match enforced {
+        Enforced::Fully => None,
+        Enforced::Partly => Some(
+            "the sandbox was enforced in part: this kernel cannot confine all of writes, connections and signals",
+        ),
+        Enforced::Not => Some("the sandbox was not enforced: this kernel has no Landlock"),
+    }
+}
+
+/// Never a silent green: a target of which nothing could be run has no report.
+fn something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()> {
+    let mut words = None;
+    for seen in observations {
+        let End::NotStarted(_, why) = &seen.end else { return Ok(()) };
+        words = words.or(Some(why));
+    }
+    let command = target.command.join(" ");
+    Err(match words {
+        Some(words) => Error::general(format!("nothing could be run: {command}: {words}")),
+        None => Error::general(format!("nothing was run: no run of {command} would decide these checks"))
+            .hint("declare probes: --probe \"ARGS\", or [[probe]] in agentnative.toml"),
+    })
+}
