@@ -2,6 +2,7 @@
 //!
 //! Memory depends on the number of different places, which is bounded, not on the number of values.
 
+use agentnative_contract::type_keys;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use strict_json::{Event, Sink};
@@ -13,8 +14,6 @@ const MAX_KEYS: usize = 4096;
 const MAX_DEPTH: usize = 64;
 /// More kinds of records at one place than this are not told apart.
 const MAX_KINDS: usize = 1024;
-/// Keys whose string value says which kind of record it is.
-const TAGS: [&str; 4] = ["type", "event", "kind", "record"];
 
 /// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,7 +84,7 @@ impl Node {
 pub struct Kinds {
     /// With all keys.
     pub whole: BTreeMap<String, Kind>,
-    /// Without the key that says the kind of record ([`TAGS`]), where there is one.
+    /// Without the key that says the kind of record ([`type_keys`]), where there is one.
     pub untagged: BTreeMap<String, Kind>,
     /// There were more kinds than are kept.
     pub more: bool,
@@ -318,7 +317,7 @@ impl ShapeSink {
         let counts = !long && !text.contains("json");
         let hash = if counts { self.value(text.as_bytes()) } else { 0 };
         if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_object && frame.tag.is_none())
-            && let Some(tag) = TAGS.iter().find(|tag| **tag == frame.key)
+            && let Some(tag) = type_keys().find(|tag| *tag == frame.key)
         {
             frame.tag = Some((tag, hash));
         }

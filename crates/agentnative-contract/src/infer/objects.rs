@@ -2,17 +2,7 @@
 
 use super::shape::Shape;
 use super::tape::Tape;
-
-/// Keys whose value tells which shape an object has, the first that an object has; whether it is a boolean.
-pub(super) const TAGS: [(&str, bool); 7] = [
-    ("type", false),
-    ("kind", false),
-    ("event", false),
-    ("ok", true),
-    ("success", true),
-    ("status", false),
-    ("role", false),
-];
+use crate::DISCRIMINATORS;
 
 /// More different values than this are no tag.
 const VARIANTS: usize = 64;
@@ -24,7 +14,7 @@ const LONG_KEY: usize = 256;
 /// The value of a tag key.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Tag {
-    /// The key, by its place in [`TAGS`].
+    /// The key, by its place in [`DISCRIMINATORS`].
     pub key: usize,
     /// The string, or "true" or "false".
     pub value: Box<str>,
@@ -135,7 +125,7 @@ impl Objects {
     }
 
     pub fn join(&mut self, other: Self) {
-        for key in 0..TAGS.len() {
+        for key in 0..DISCRIMINATORS.len() {
             if other.loose & !self.loose & (1 << key) != 0 {
                 self.loosen(key);
             }

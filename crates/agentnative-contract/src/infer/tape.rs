@@ -4,9 +4,10 @@
 //! over are merged into partial shapes of the objects and arrays that are still open.
 
 use super::PLACES;
-use super::objects::{Fields, Objects, TAGS, Tag};
+use super::objects::{Fields, Objects, Tag};
 use super::shape::{Elements, Shape};
 use super::text::{self, Formats};
+use crate::DISCRIMINATORS;
 use std::cell::Cell;
 use strict_json::{Event, JsonType, Sink};
 
@@ -145,8 +146,8 @@ impl Tape {
         self.keep(text);
         if let Some(open) = self.open.last_mut() {
             let known = (2..=7).contains(&text.len());
-            let rank = if known { TAGS.iter().position(|(key, _)| *key == text) } else { None };
-            open.waiting = rank.unwrap_or(TAGS.len());
+            let rank = if known { DISCRIMINATORS.iter().position(|known| known.key == text) } else { None };
+            open.waiting = rank.unwrap_or(DISCRIMINATORS.len());
         }
     }
 
@@ -179,7 +180,7 @@ impl Tape {
     fn offer(&mut self, value: &str, bool: bool) {
         if let Some(open) = self.open.last_mut()
             && open.waiting < open.rank
-            && TAGS[open.waiting].1 == bool
+            && DISCRIMINATORS[open.waiting].boolean == bool
         {
             open.rank = open.waiting;
             open.tag = Some(Tag { key: open.waiting, value: value.into() });
@@ -189,7 +190,13 @@ impl Tape {
     fn begin(&mut self, container: JsonType) {
         let node = self.nodes.len();
         self.push(Kind::Value(container));
-        self.open.push(Open { node, tag: None, rank: TAGS.len(), waiting: TAGS.len(), partial: None });
+        self.open.push(Open {
+            node,
+            tag: None,
+            rank: DISCRIMINATORS.len(),
+            waiting: DISCRIMINATORS.len(),
+            partial: None,
+        });
     }
 
     fn end(&mut self) {

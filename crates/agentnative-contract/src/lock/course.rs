@@ -1,11 +1,10 @@
 //! The order in which a stream's types of records come.
 
 use super::super::promise::Order;
+use crate::type_keys;
 use std::collections::{BTreeMap, BTreeSet};
 use strict_json::{Event, Sink};
 
-/// Keys that name the type of a record, the first that all records have.
-const KEYS: [&str; 3] = ["type", "kind", "event"];
 /// More types than this have no order.
 const MOST: usize = 64;
 
@@ -24,14 +23,15 @@ pub(super) struct Course {
     depth: usize,
     /// The key that waits for its value.
     waiting: Option<usize>,
-    types: [Types; 3],
+    /// By each of [`type_keys`].
+    types: Vec<Types>,
     records: u64,
 }
 
 impl Default for Course {
     fn default() -> Self {
-        let empty = || Types { came: Some(Vec::new()), ..Types::default() };
-        Self { depth: 0, waiting: None, types: [empty(), empty(), empty()], records: 0 }
+        let empty = |_| Types { came: Some(Vec::new()), ..Types::default() };
+        Self { depth: 0, waiting: None, types: type_keys().map(empty).collect(), records: 0 }
     }
 }
 
@@ -72,7 +72,7 @@ impl Sink for Course {
             }
             Event::EndObject { .. } | Event::EndArray { .. } => self.depth -= 1,
             Event::Key { text, .. } => {
-                let known = || KEYS.iter().position(|key| *key == text);
+                let known = || type_keys().position(|key| key == text);
                 self.waiting = if self.depth == 1 { known() } else { None };
             }
             Event::String { text, .. } => {
@@ -110,7 +110,8 @@ impl Courses {
     /// What holds in all streams; none when not every record has a type.
     pub fn ordered(&self) -> Option<Ordered> {
         let typed = |key: &usize| self.streams.iter().all(|stream| stream.types[*key].came.is_some());
-        let key = (0..KEYS.len()).find(typed).filter(|_| !self.streams.is_empty())?;
+        let (key, name) =
+            type_keys().enumerate().find(|(key, _)| typed(key)).filter(|_| !self.streams.is_empty())?;
         let came = || self.streams.iter().filter_map(|stream| stream.types[key].came.as_ref());
         let first: BTreeSet<String> = came().filter_map(|came| came.first().cloned()).collect();
         let last: BTreeSet<String> =
@@ -130,7 +131,7 @@ impl Courses {
             order.extend(after.map(|b| Order { before: (*a).clone(), after: (*b).clone() }));
         }
         Some(Ordered {
-            key: KEYS[key],
+            key: name,
             first: first.into_iter().collect(),
             last: last.into_iter().collect(),
             order: reduced(order),
