@@ -173,7 +173,7 @@ fn every_contract_folder_is_whole() {
     assert_eq!(folders, names().map(str::to_owned).collect());
     for name in names() {
         let contract = Contract::bundled(name).unwrap();
-        let about = contract.about();
+        let about = contract.summary();
         assert_eq!(about.name, name);
         assert!(!about.title.is_empty() && !about.origin.is_empty());
         let examples = Examples::of(name);

@@ -100,10 +100,10 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
     let contract = Contract::named(Path::new(""), &args.contract)?;
     let exit = RunExit { exit: args.exit_code.map(i32::from), condition: args.condition.as_deref() };
     if let Some(name) = exit.condition
-        && !contract.about().conditions.iter().any(|condition| condition.name == name)
+        && !contract.summary().conditions.iter().any(|condition| condition.name == name)
     {
         let names: Vec<String> =
-            contract.about().conditions.into_iter().map(|condition| condition.name).collect();
+            contract.summary().conditions.into_iter().map(|condition| condition.name).collect();
         let error = Error::usage(format!("the contract has no condition `{name}`"));
         return Err(error.hint(format!("its conditions: {}", names.join(", "))));
     }

@@ -8,7 +8,7 @@ use crate::report::{Evidence, OutputFormat, Stream, Variant};
 use crate::run::{Bytes, End};
 use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::lock::{Learner, Lock};
-use agentnative_contract::{Contract, Promise};
+use agentnative_contract::{Contract, OutputSpec};
 use std::io::Read;
 use strict_json::Position;
 use strict_json::sanitize;
@@ -52,7 +52,7 @@ pub fn locked(case: &Case) -> Judgement {
     )
 }
 
-fn look(case: &Case, lock: &Lock, old: &Promise) -> Vec<Look> {
+fn look(case: &Case, lock: &Lock, old: &OutputSpec) -> Vec<Look> {
     let (Some(name), Some(format)) = (&old.probe, old.format) else { return Vec::new() };
     let declared =
         |probe: &&Probe| probe.is_declared() && probe.name == *name && probe.formats.contains(&format);
@@ -110,7 +110,7 @@ fn evidence(seen: &Seen, change: &Change, detail: String) -> Evidence {
 }
 
 /// What a probe promises in a format; why that cannot be told.
-fn promise(case: &Case, probe: &Probe, format: OutputFormat, any_ending: bool) -> Result<Promise, String> {
+fn promise(case: &Case, probe: &Probe, format: OutputFormat, any_ending: bool) -> Result<OutputSpec, String> {
     let mut learner = Learner::new(&probe.name, format);
     let runs = case
         .of(probe)
@@ -151,9 +151,9 @@ fn is_about_failures(contract: &Contract) -> bool {
 }
 
 /// What the contract says, and how this probe ends.
-fn declared(contract: &Contract, learnt: Promise) -> Promise {
-    let says = Promise::of_contract(contract);
-    Promise {
+fn declared(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
+    let says = OutputSpec::of_contract(contract);
+    OutputSpec {
         probe: learnt.probe,
         format: learnt.format,
         framing: says.framing.or(learnt.framing),

@@ -1,11 +1,11 @@
 //! A contract: found, read and compiled.
 
+use super::json_ref::Pointer;
 use super::read;
 use super::rule_index::RuleIndex;
 use super::schema::{Compiler, Schema};
 use super::sources::{BUNDLE, Home, Sources, bundled, read_limited, unreadable};
 use super::spec::{Framing, Spec};
-use super::view::Pointer;
 use crate::Stream;
 use crate::error::{Error, Issue, Result};
 use crate::spanned_toml::{nearest, place};

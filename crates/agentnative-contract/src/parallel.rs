@@ -2,10 +2,10 @@
 
 use super::contract::Contract;
 use super::finding::Verdict;
-use super::flat::Flat;
 use super::line_chunker::{Chunk, LineChunker};
 use super::record_pipeline::RecordSource;
 use super::record_validator::{Record, RecordValidator, Records};
+use super::tape::Tape;
 use super::validate::{Validation, merge};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -199,7 +199,7 @@ impl<'c> Worker<'c> {
 fn judge(validation: &mut Validation<'_>, chunk: &Chunk, examined: Examined, verdict: &mut Verdict) {
     let (summary, mut records) = examined;
     let mut found = Vec::new();
-    let mut source = ChunkRecords { bytes: &chunk.bytes, value: Flat::default(), start: None };
+    let mut source = ChunkRecords { bytes: &chunk.bytes, value: Tape::default(), start: None };
     validation.judge(&mut records, &mut source, &mut found, verdict);
     merge(verdict, &summary, found, chunk.base, validation.settings.max_errors, |_| true);
 }
@@ -207,7 +207,7 @@ fn judge(validation: &mut Validation<'_>, chunk: &Chunk, examined: Examined, ver
 /// The records of a chunk, of which the one that was asked for last is read again.
 struct ChunkRecords<'k> {
     bytes: &'k [u8],
-    value: Flat,
+    value: Tape,
     /// Where the record starts.
     start: Option<u64>,
 }
@@ -219,7 +219,7 @@ impl ChunkRecords<'_> {
 }
 
 impl RecordSource for ChunkRecords<'_> {
-    fn value(&mut self, record: &Record) -> &Flat {
+    fn value(&mut self, record: &Record) -> &Tape {
         if self.start.replace(record.start) != Some(record.start) {
             self.value.clear(0, record.start);
             let bytes = &self.bytes[self.until(record.start).len()..self.until(record.end).len()];

@@ -2,11 +2,11 @@
 
 use super::contract::Contract;
 use super::exit_rules::RunExit;
-use super::flat::Flat;
 use super::location_buffer::LocationBuffer;
 use super::record_validator::{Record, Records, offset};
 use super::rule_index::text;
 use super::stream_state::{Outcome, StreamState};
+use super::tape::Tape;
 use super::violation::Violation;
 use std::cell::RefCell;
 use strict_json::Position;
@@ -14,20 +14,20 @@ use strict_json::Position;
 /// Where the records that are judged come from.
 pub(super) trait RecordSource {
     /// The value of a record.
-    fn value(&mut self, record: &Record) -> &Flat;
+    fn value(&mut self, record: &Record) -> &Tape;
     /// The place of an offset in a record; none when it lies too far back.
     fn locate(&self, record: &Record, offset: u64) -> Option<Position>;
 }
 
 /// The record that was read last.
 pub(super) struct LastRecord<'a> {
-    pub value: &'a Flat,
+    pub value: &'a Tape,
     /// What was read last; none for values that were not read.
     pub read: Option<&'a RefCell<LocationBuffer>>,
 }
 
 impl RecordSource for LastRecord<'_> {
-    fn value(&mut self, _record: &Record) -> &Flat {
+    fn value(&mut self, _record: &Record) -> &Tape {
         self.value
     }
 

@@ -1,9 +1,9 @@
 //! Validates records by themselves: by their schema, and by the rules on their own values.
 
 use super::contract::Contract;
-use super::flat::Flat;
+use super::json_ref::Pointer;
 use super::rule_index::{RecordClass, RuleInput};
-use super::view::Pointer;
+use super::tape::Tape;
 use super::violation::Violation;
 use strict_json::{Event, Sink};
 
@@ -49,7 +49,7 @@ pub(super) struct OwnViolation {
 pub(super) struct RecordValidator<'c> {
     contract: &'c Contract,
     /// The value of the record that was read last.
-    pub value: Flat,
+    pub value: Tape,
     pub records: Records,
     /// At most so many violations are described; with 0 it is only told which records are valid.
     pub max_violations: usize,
@@ -62,7 +62,7 @@ pub(super) struct RecordValidator<'c> {
 impl<'c> RecordValidator<'c> {
     /// One that is in line 1.
     pub fn new(contract: &'c Contract, max_violations: usize) -> Self {
-        let (value, records) = (Flat::default(), Records::default());
+        let (value, records) = (Tape::default(), Records::default());
         Self { contract, value, records, max_violations, lines_before: 0, line: 1, start: 0 }
     }
 
@@ -123,7 +123,7 @@ impl Sink for RecordValidator<'_> {
 }
 
 /// Where the value of a pointer begins in the input.
-pub(super) fn offset(value: &Flat, pointer: &str) -> Option<u64> {
+pub(super) fn offset(value: &Tape, pointer: &str) -> Option<u64> {
     let root = value.root()?;
     Some(Pointer::parse(pointer)?.of(root).unwrap_or(root).offset())
 }

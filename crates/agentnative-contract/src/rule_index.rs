@@ -3,9 +3,9 @@
 //! This half of judging is the same for every event and keeps nothing, so that several threads can do
 //! it; what holds between events is decided from these inputs alone (see `stream_state`).
 
-use super::rule::{Kind, Life, Pattern, Rule};
+use super::json_ref::{JsonKind, JsonRef, Pointer};
+use super::rule::{Pattern, Rule, RuleKind, StateMachine};
 use super::spec::{Framing, Spec};
-use super::view::{Pointer, Seen, View};
 use super::violation::{Broken, Violation, excerpt};
 use std::collections::HashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -64,7 +64,7 @@ impl RuleIndex {
     }
 
     /// Extracts what the rules need to know of a document or record, and what it breaks of them by itself.
-    pub fn extract<'a, V: View<'a>>(
+    pub fn extract<'a, V: JsonRef<'a>>(
         &self,
         spec: &Spec,
         value: V,
@@ -74,8 +74,8 @@ impl RuleIndex {
         let mut class = RecordClass::default();
         let mut name = None;
         if let Some(events) = &spec.events {
-            match events.discriminator.of(value).map(View::seen) {
-                Some(Seen::Text(text)) => match self.types.get(&*text) {
+            match events.discriminator.of(value).map(JsonRef::kind) {
+                Some(JsonKind::Text(text)) => match self.types.get(&*text) {
                     Some(index) => {
                         class.event_type = Some(*index);
                         name = Some(events.schemas[*index].0.as_str());
@@ -129,14 +129,16 @@ pub(crate) fn payload(spec: &Spec) -> impl Iterator<Item = &Pattern> {
 
 fn concerns(rule: &Rule, kind: Option<&str>) -> bool {
     let parts = || match &rule.kind {
-        Kind::Refer { defines, uses } => defines.iter().chain(uses).any(|place| place.pattern.concerns(kind)),
-        Kind::Life(life) => life.steps.iter().any(|step| step.pattern.concerns(kind)),
-        Kind::Compare { .. } | Kind::Same(_) | Kind::SameKeys(_) => true,
+        RuleKind::Refer { defines, uses } => {
+            defines.iter().chain(uses).any(|place| place.pattern.concerns(kind))
+        }
+        RuleKind::StateMachine(life) => life.steps.iter().any(|step| step.pattern.concerns(kind)),
+        RuleKind::Compare { .. } | RuleKind::Same(_) | RuleKind::SameKeys(_) => true,
     };
     rule.filter.concerns(kind) && parts()
 }
 
-fn extract_rule<'a, V: View<'a>>(
+fn extract_rule<'a, V: JsonRef<'a>>(
     spec: &Spec,
     index: usize,
     name: Option<&str>,
@@ -149,7 +151,7 @@ fn extract_rule<'a, V: View<'a>>(
         return;
     }
     match &rule.kind {
-        Kind::Refer { defines, uses } => {
+        RuleKind::Refer { defines, uses } => {
             for place in defines.iter().filter(|place| place.pattern.matches(name, value)) {
                 if let Some(key) = key(&place.at, value) {
                     inputs.push(RuleInput::Define { rule: index, key });
@@ -163,8 +165,8 @@ fn extract_rule<'a, V: View<'a>>(
                 }
             }
         }
-        Kind::Life(life) => extract_steps(life, index, name, value, inputs),
-        Kind::Compare { left, relation, right } => {
+        RuleKind::StateMachine(life) => extract_steps(life, index, name, value, inputs),
+        RuleKind::Compare { left, relation, right } => {
             let (Some(one), Some(other)) = (left.of(value), right.of(value)) else { return };
             if !relation.holds(&one, &other) {
                 let (left_is, right_is) = (left.describe(), right.describe());
@@ -176,14 +178,14 @@ fn extract_rule<'a, V: View<'a>>(
                 violations.push(Violation::of_rule(within(spec), &rule.id, left.pointer(), message));
             }
         }
-        Kind::Same(pointers) => {
+        RuleKind::Same(pointers) => {
             for (nth, pointer) in pointers.iter().enumerate() {
                 if let Some(value) = key(pointer, value) {
                     inputs.push(RuleInput::Same { rule: index, pointer: nth, value });
                 }
             }
         }
-        Kind::SameKeys(pointer) => {
+        RuleKind::SameKeys(pointer) => {
             let mut keys = 0_u64;
             let sum = |key: &str| keys = keys.wrapping_add(xxh3_64(key.as_bytes()));
             if pointer.of(value).is_some_and(|object| object.each_key(sum)) {
@@ -201,8 +203,8 @@ pub(crate) fn within(spec: &Spec) -> Broken {
     }
 }
 
-fn extract_steps<'a, V: View<'a>>(
-    life: &Life,
+fn extract_steps<'a, V: JsonRef<'a>>(
+    life: &StateMachine,
     rule: usize,
     name: Option<&str>,
     value: V,
@@ -230,21 +232,21 @@ fn extract_steps<'a, V: View<'a>>(
 }
 
 /// The hash of a scalar that something is told by.
-fn key<'a, V: View<'a>>(pointer: &Pointer, value: V) -> Option<u64> {
-    match pointer.of(value)?.seen() {
-        Seen::Text(text) => Some(xxh3_64(text.as_bytes())),
-        Seen::Number(number) => Some(xxh3_64_with_seed(number.to_string().as_bytes(), 1)),
-        Seen::Bool(value) => Some(u64::from(value)),
-        Seen::Null | Seen::Array | Seen::Object => None,
+fn key<'a, V: JsonRef<'a>>(pointer: &Pointer, value: V) -> Option<u64> {
+    match pointer.of(value)?.kind() {
+        JsonKind::Text(text) => Some(xxh3_64(text.as_bytes())),
+        JsonKind::Number(number) => Some(xxh3_64_with_seed(number.to_string().as_bytes(), 1)),
+        JsonKind::Bool(value) => Some(u64::from(value)),
+        JsonKind::Null | JsonKind::Array | JsonKind::Object => None,
     }
 }
 
 /// The text of a scalar, for messages.
-pub(crate) fn text<'a, V: View<'a>>(pointer: &Pointer, value: V) -> Option<String> {
-    match pointer.of(value)?.seen() {
-        Seen::Text(text) => Some(excerpt(&text)),
-        Seen::Number(number) => Some(number.to_string()),
-        Seen::Bool(value) => Some(value.to_string()),
-        Seen::Null | Seen::Array | Seen::Object => None,
+pub(crate) fn text<'a, V: JsonRef<'a>>(pointer: &Pointer, value: V) -> Option<String> {
+    match pointer.of(value)?.kind() {
+        JsonKind::Text(text) => Some(excerpt(&text)),
+        JsonKind::Number(number) => Some(number.to_string()),
+        JsonKind::Bool(value) => Some(value.to_string()),
+        JsonKind::Null | JsonKind::Array | JsonKind::Object => None,
     }
 }

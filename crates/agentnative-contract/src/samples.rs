@@ -3,7 +3,7 @@
 use crate::data_file::{DataFile, framing};
 use crate::error::{Error, Issue, Place, Result};
 use crate::infer::{Inference, Rules};
-use crate::{Events, Finding, Framing, Promise, type_keys};
+use crate::{Events, Finding, Framing, OutputSpec, type_keys};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -63,7 +63,7 @@ pub fn is_schema_file(path: &Path) -> Result<bool> {
     Ok(typed.is_some() || keyword || members.is_empty())
 }
 
-impl Promise {
+impl OutputSpec {
     /// What the samples in a file promise, as far as they show it.
     ///
     /// # Errors

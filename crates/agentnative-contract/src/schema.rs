@@ -1,7 +1,7 @@
 //! JSON Schemas, drafts 4 to 2020-12, compiled without network and without files of strangers.
 
-use super::flat::{Flat, FlatJson, FlatNode};
 use super::sources::{Home, Sources};
+use super::tape::{Tape, TapeJson, TapeNode};
 use super::violation::{Broken, Violation, excerpt};
 use crate::error::{Error, Result};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -12,7 +12,7 @@ use strict_json::{JsonType, escape_token};
 
 /// A compiled schema.
 pub struct Schema {
-    validator: Validator<FlatJson>,
+    validator: Validator<TapeJson>,
     /// What the places in it are relative to.
     home: Home,
 }
@@ -49,18 +49,18 @@ impl Schema {
 
     /// All ways in which `document` does not validate.
     pub fn violations(&self, document: &Value) -> Vec<Violation> {
-        let mut value = Flat::default();
+        let mut value = Tape::default();
         value.fill(document);
         value.root().map_or_else(Vec::new, |root| self.node_violations(root, usize::MAX))
     }
 
     /// Whether a value in the reader's representation validates.
-    pub(super) fn accepts(&self, node: FlatNode<'_>) -> bool {
+    pub(super) fn accepts(&self, node: TapeNode<'_>) -> bool {
         self.validator.is_valid(node)
     }
 
     /// As [`Schema::violations`], the first `max` of them.
-    pub(super) fn node_violations(&self, node: FlatNode<'_>, max: usize) -> Vec<Violation> {
+    pub(super) fn node_violations(&self, node: TapeNode<'_>, max: usize) -> Vec<Violation> {
         self.validator.iter_errors(node).take(max).map(|error| self.violation(&error)).collect()
     }
 
@@ -79,8 +79,8 @@ impl Schema {
 }
 
 /// Linear-time patterns, and schemas from these sources only.
-fn options(sources: &Sources) -> ValidationOptions<'static, Arc<dyn Retrieve>, FlatJson> {
-    jsonschema::options_for::<FlatJson>()
+fn options(sources: &Sources) -> ValidationOptions<'static, Arc<dyn Retrieve>, TapeJson> {
+    jsonschema::options_for::<TapeJson>()
         .with_pattern_options(PatternOptions::regex())
         .with_retriever(sources.clone())
 }

@@ -2,10 +2,10 @@
 
 use super::Contract;
 use super::exit_rules::{RunExit, judge_exit};
-use super::rule::{Kind, Life, Rule};
+use super::json_ref::Pointer;
+use super::rule::{Rule, RuleKind, StateMachine};
 use super::rule_index::{RecordClass, RuleInput, within};
 use super::spec::{Framing, Spec};
-use super::view::Pointer;
 use super::violation::{Broken, Violation};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -129,7 +129,7 @@ impl StreamState {
             }
             RuleInput::Use { rule: index, place, key } => {
                 let rule = &spec.rules[index];
-                let Kind::Refer { defines, uses } = &rule.kind else { return };
+                let RuleKind::Refer { defines, uses } = &rule.kind else { return };
                 if self.memory[index].named.contains(&key) {
                     return;
                 }
@@ -157,7 +157,7 @@ impl StreamState {
             }
             RuleInput::Steps { rule: index, key, steps } => {
                 let rule = &spec.rules[index];
-                let Kind::Life(life) = &rule.kind else { return };
+                let RuleKind::StateMachine(life) = &rule.kind else { return };
                 let known = self.memory[index].lives.get(&key).copied();
                 if known.is_none() && self.kept >= MAX_KEYS {
                     self.unjudged += 1;
@@ -180,7 +180,7 @@ impl StreamState {
             }
             RuleInput::Same { rule: index, pointer, value } => {
                 let rule = &spec.rules[index];
-                let Kind::Same(pointers) = &rule.kind else { return };
+                let RuleKind::Same(pointers) = &rule.kind else { return };
                 if *self.memory[index].value.get_or_insert(value) != value {
                     let at = &pointers[pointer];
                     found(
@@ -195,7 +195,7 @@ impl StreamState {
             }
             RuleInput::Keys { rule: index, keys } => {
                 let rule = &spec.rules[index];
-                let Kind::SameKeys(pointer) = &rule.kind else { return };
+                let RuleKind::SameKeys(pointer) = &rule.kind else { return };
                 if *self.keys[index].get_or_insert(keys) != keys {
                     found(
                         rule,
@@ -247,7 +247,9 @@ impl StreamState {
             }
         }
         for (rule, memory) in spec.rules.iter().zip(&self.memory) {
-            let Kind::Life(Life { end: Some(end), states, key, .. }) = &rule.kind else { continue };
+            let RuleKind::StateMachine(StateMachine { end: Some(end), states, key, .. }) = &rule.kind else {
+                continue;
+            };
             let mut open: Vec<(u64, usize)> =
                 memory.lives.values().map(|(state, event)| (*event, usize::from(*state))).collect();
             if key.is_empty() && open.is_empty() {
@@ -272,7 +274,7 @@ impl StreamState {
 }
 
 /// Where and how an event does not fit the state of its life.
-fn invalid_transition(life: &Life, state: u8, steps: u64, text: Texts<'_>) -> (String, String) {
+fn invalid_transition(life: &StateMachine, state: u8, steps: u64, text: Texts<'_>) -> (String, String) {
     let matched = (0..life.steps.len()).find(|nth| steps >> nth & 1 == 1).unwrap_or(0);
     let pattern = &life.steps[matched].pattern;
     let pointer = pattern.when.last().map(|(pointer, _)| pointer).or(life.steps[matched].new.as_ref());

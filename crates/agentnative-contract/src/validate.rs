@@ -3,13 +3,13 @@
 use super::contract::Contract;
 use super::exit_rules::RunExit;
 use super::finding::{Finding, Verdict};
+use super::json_ref::Pointer;
 use super::location_buffer::{LocationBuffer, TeeReader};
 use super::parallel::{self, Rest};
 use super::record_pipeline::{Judging, LastRecord, Located, RecordPipeline, RecordSource};
 use super::record_validator::{RecordValidator, Records};
 use super::schema::Schema;
 use super::spec::Framing;
-use super::view::Pointer;
 use std::cell::RefCell;
 use std::io::{self, Read};
 use strict_json::{Event, Options, Position, ProblemKind, Sink, Summary, read_document, read_lines};

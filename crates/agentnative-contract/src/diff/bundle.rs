@@ -1,6 +1,6 @@
 //! All schemas of one side in one value: every reference local, every draft told as 2020-12.
 
-use crate::Promise;
+use crate::OutputSpec;
 use crate::sources::unescape;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ pub(super) fn event(name: &str) -> String {
 
 impl Bundle {
     /// The schemas of a promise.
-    pub fn of(promise: &Promise) -> Self {
+    pub fn of(promise: &OutputSpec) -> Self {
         let mut entries: Vec<(String, String, &Value)> = Vec::new();
         let errors = promise.errors.as_ref().and_then(|errors| errors.schema.as_ref());
         let types = promise.events.iter().flat_map(|events| &events.types);

@@ -28,7 +28,7 @@ mod witness;
 pub use catalogue::{Rule, RuleExample, rule, rules};
 pub use change::{Change, Class, Witness};
 
-use super::Promise;
+use super::OutputSpec;
 use crate::OutputFormat;
 use found::Found;
 use outputs::Pair;
@@ -38,7 +38,7 @@ use std::collections::BTreeMap;
 ///
 /// Promises are paired by probe and format; one on either side is a pair whatever they are called. Nothing
 /// is run, read or fetched.
-pub fn compare(old: &[Promise], new: &[Promise]) -> Vec<Change> {
+pub fn compare(old: &[OutputSpec], new: &[OutputSpec]) -> Vec<Change> {
     let mut changes = Vec::new();
     if let ([old], [new]) = (old, new) {
         changes = Pair::new(old, new).compare();
@@ -64,17 +64,17 @@ pub fn compare(old: &[Promise], new: &[Promise]) -> Vec<Change> {
 
 type Key<'a> = (Option<&'a str>, Option<OutputFormat>);
 
-fn keyed(promises: &[Promise]) -> BTreeMap<Key<'_>, &Promise> {
+fn keyed(promises: &[OutputSpec]) -> BTreeMap<Key<'_>, &OutputSpec> {
     promises.iter().map(|promise| ((promise.probe.as_deref(), promise.format), promise)).collect()
 }
 
-fn whole(promise: &Promise, found: Found) -> Change {
+fn whole(promise: &OutputSpec, found: Found) -> Change {
     let mut pair = Pair::new(promise, promise);
     pair.add(found);
     pair.changes.remove(0)
 }
 
-fn called(promise: &Promise) -> String {
+fn called(promise: &OutputSpec) -> String {
     let format = promise
         .format
         .map_or_else(|| "the output".to_owned(), |format| format!("the {} output", format.name()));

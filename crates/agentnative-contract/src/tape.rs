@@ -5,10 +5,10 @@
 
 mod adapter;
 
-pub(crate) use adapter::FlatJson;
+pub(crate) use adapter::TapeJson;
 
-use super::view::{Seen, View, index};
-use adapter::FlatNumber;
+use super::json_ref::{JsonKind, JsonRef, index};
+use adapter::TapeNumber;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
@@ -30,7 +30,7 @@ struct Cell {
 
 /// The buffers.
 #[derive(Debug, Default)]
-pub(crate) struct Flat {
+pub(crate) struct Tape {
     cells: Vec<Cell>,
     text: String,
     open: Vec<usize>,
@@ -57,12 +57,12 @@ const HEAD: usize = 1 << 20;
 
 /// A value in the buffers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FlatNode<'a> {
-    flat: &'a Flat,
+pub(crate) struct TapeNode<'a> {
+    tape: &'a Tape,
     index: usize,
 }
 
-impl Flat {
+impl Tape {
     /// Forgets the value; the next is read from this offset on, which is that of `origin` in the input.
     pub fn clear(&mut self, start: u64, origin: u64) {
         self.cells.clear();
@@ -78,13 +78,13 @@ impl Flat {
     }
 
     /// The value, if there is one.
-    pub fn root(&self) -> Option<FlatNode<'_>> {
-        (!self.cells.is_empty() && !self.overflow).then_some(FlatNode { flat: self, index: 0 })
+    pub fn root(&self) -> Option<TapeNode<'_>> {
+        (!self.cells.is_empty() && !self.overflow).then_some(TapeNode { tape: self, index: 0 })
     }
 
     /// The last element of the root, while that is an open array.
-    pub fn element(&self) -> Option<FlatNode<'_>> {
-        (self.cells.len() > 1).then_some(FlatNode { flat: self, index: 1 })
+    pub fn element(&self) -> Option<TapeNode<'_>> {
+        (self.cells.len() > 1).then_some(TapeNode { tape: self, index: 1 })
     }
 
     /// Forgets the elements of the root, which stay counted; the next begins behind this offset.
@@ -210,7 +210,7 @@ impl Flat {
     }
 }
 
-impl Sink for Flat {
+impl Sink for Tape {
     // What is read for a second time.
     const COMPARES_KEYS: bool = false;
 
@@ -235,9 +235,9 @@ impl Sink for Flat {
     }
 }
 
-impl<'a> FlatNode<'a> {
+impl<'a> TapeNode<'a> {
     fn cell(self) -> Cell {
-        self.flat.cells[self.index]
+        self.tape.cells[self.index]
     }
 
     fn is(self, json_type: JsonType) -> bool {
@@ -251,7 +251,7 @@ impl<'a> FlatNode<'a> {
 
     /// Where it begins in the input.
     pub fn offset(self) -> u64 {
-        if self.index == 0 { self.flat.root_at } else { self.flat.origin + u64::from(self.cell().at) }
+        if self.index == 0 { self.tape.root_at } else { self.tape.origin + u64::from(self.cell().at) }
     }
 
     /// The index behind it and all that is in it.
@@ -266,29 +266,29 @@ impl<'a> FlatNode<'a> {
 
     fn text(self) -> &'a str {
         let cell = self.cell();
-        &self.flat.text[cell.a as usize..cell.a as usize + cell.b as usize]
+        &self.tape.text[cell.a as usize..cell.a as usize + cell.b as usize]
     }
 
     /// How many characters more than its text it has.
     fn beyond(self) -> u64 {
-        let long = self.flat.long.iter().find(|(index, _)| *index == self.index);
+        let long = self.tape.long.iter().find(|(index, _)| *index == self.index);
         long.map_or(0, |(_, beyond)| *beyond)
     }
 
-    fn number(self) -> FlatNumber<'a> {
-        FlatNumber(self.text())
+    fn number(self) -> TapeNumber<'a> {
+        TapeNumber(self.text())
     }
 
     fn member(self, name: &str) -> Option<Self> {
         // Not by `pairs`: hardly a key has the length that is looked for.
-        let text = self.flat.text.as_bytes();
+        let text = self.tape.text.as_bytes();
         let end = if self.is(JsonType::Object) { self.end() } else { 0 };
-        let cells = &self.flat.cells[..end];
+        let cells = &self.tape.cells[..end];
         let mut at = self.index + 1;
         while let Some(key) = cells.get(at) {
             let from = key.a as usize;
             if key.b as usize == name.len() && &text[from..from + name.len()] == name.as_bytes() {
-                return Some(Self { flat: self.flat, index: at + 1 });
+                return Some(Self { tape: self.tape, index: at + 1 });
             }
             at = key.at as usize;
         }
@@ -297,31 +297,31 @@ impl<'a> FlatNode<'a> {
 
     fn pairs(self) -> Members<'a> {
         let end = if self.is(JsonType::Object) { self.end() } else { 0 };
-        Members { flat: self.flat, next: self.index + 1, end }
+        Members { tape: self.tape, next: self.index + 1, end }
     }
 
     fn items(self) -> Elements<'a> {
         let end = if self.is(JsonType::Array) { self.end() } else { 0 };
-        Elements { flat: self.flat, next: self.index + 1, end }
+        Elements { tape: self.tape, next: self.index + 1, end }
     }
 }
 
 /// The members of an object: keys and values.
 pub(crate) struct Members<'a> {
-    flat: &'a Flat,
+    tape: &'a Tape,
     next: usize,
     end: usize,
 }
 
 impl<'a> Iterator for Members<'a> {
-    type Item = (&'a str, FlatNode<'a>);
+    type Item = (&'a str, TapeNode<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.next >= self.end {
             return None;
         }
-        let key = FlatNode { flat: self.flat, index: self.next };
-        let value = FlatNode { flat: self.flat, index: self.next + 1 };
+        let key = TapeNode { tape: self.tape, index: self.next };
+        let value = TapeNode { tape: self.tape, index: self.next + 1 };
         self.next = key.cell().at as usize;
         Some((key.text(), value))
     }
@@ -329,30 +329,30 @@ impl<'a> Iterator for Members<'a> {
 
 /// The elements of an array.
 pub(crate) struct Elements<'a> {
-    flat: &'a Flat,
+    tape: &'a Tape,
     next: usize,
     end: usize,
 }
 
 impl<'a> Iterator for Elements<'a> {
-    type Item = FlatNode<'a>;
+    type Item = TapeNode<'a>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let node = (self.next < self.end).then_some(FlatNode { flat: self.flat, index: self.next })?;
+        let node = (self.next < self.end).then_some(TapeNode { tape: self.tape, index: self.next })?;
         self.next = node.end();
         Some(node)
     }
 }
 
-impl<'a> View<'a> for FlatNode<'a> {
-    fn seen(self) -> Seen<'a> {
+impl<'a> JsonRef<'a> for TapeNode<'a> {
+    fn kind(self) -> JsonKind<'a> {
         match self.json_type() {
-            JsonType::Null => Seen::Null,
-            JsonType::Boolean => Seen::Bool(self.cell().a == 1),
-            JsonType::Number => Seen::Number(self.number().to_number_owned()),
-            JsonType::String => Seen::Text(Cow::Borrowed(self.text())),
-            JsonType::Array => Seen::Array,
-            JsonType::Object => Seen::Object,
+            JsonType::Null => JsonKind::Null,
+            JsonType::Boolean => JsonKind::Bool(self.cell().a == 1),
+            JsonType::Number => JsonKind::Number(self.number().to_number_owned()),
+            JsonType::String => JsonKind::Text(Cow::Borrowed(self.text())),
+            JsonType::Array => JsonKind::Array,
+            JsonType::Object => JsonKind::Object,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The order in which a stream's types of records come.
 
-use super::super::promise::Order;
+use super::super::output_spec::Order;
 use crate::type_keys;
 use std::collections::{BTreeMap, BTreeSet};
 use strict_json::{Event, Sink};
@@ -19,7 +19,7 @@ struct Types {
 }
 
 /// Takes the records of one stream.
-pub(super) struct Course {
+pub(super) struct EventOrder {
     depth: usize,
     /// The key that waits for its value.
     waiting: Option<usize>,
@@ -28,14 +28,14 @@ pub(super) struct Course {
     records: u64,
 }
 
-impl Default for Course {
+impl Default for EventOrder {
     fn default() -> Self {
         let empty = |_| Types { came: Some(Vec::new()), ..Types::default() };
         Self { depth: 0, waiting: None, types: type_keys().map(empty).collect(), records: 0 }
     }
 }
 
-impl Sink for Course {
+impl Sink for EventOrder {
     fn wants_text(&self) -> bool {
         self.waiting.is_some()
     }
@@ -87,8 +87,8 @@ impl Sink for Course {
 
 /// What holds of the order in all streams so far.
 #[derive(Default)]
-pub(super) struct Courses {
-    streams: Vec<Course>,
+pub(super) struct EventOrders {
+    streams: Vec<EventOrder>,
 }
 
 /// The key that names types, and their order in all streams.
@@ -99,9 +99,9 @@ pub(super) struct Ordered {
     pub order: Vec<Order>,
 }
 
-impl Courses {
+impl EventOrders {
     /// Adds a stream; one without records says nothing.
-    pub fn add(&mut self, stream: Course) {
+    pub fn add(&mut self, stream: EventOrder) {
         if stream.records > 0 {
             self.streams.push(stream);
         }

@@ -16,7 +16,7 @@ const MOST: usize = 1 << 16;
 
 /// What a node is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Value(JsonType),
     /// A number that is written as an integer.
     Integer,
@@ -29,7 +29,7 @@ pub(super) enum Kind {
 /// A node of the list.
 #[derive(Clone, Copy)]
 pub(super) struct Node {
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// The formats that a string has.
     pub formats: Formats,
     /// The length of the text of a key or word.
@@ -72,7 +72,7 @@ impl Partial {
 
 /// Takes values and merges each into a shape.
 #[derive(Default)]
-pub(super) struct Tape {
+pub(super) struct ShapeBuilder {
     nodes: Vec<Node>,
     text: String,
     tags: Vec<Tag>,
@@ -90,7 +90,7 @@ pub(super) struct Tape {
     pub full: bool,
 }
 
-impl Tape {
+impl ShapeBuilder {
     pub fn node(&self, at: usize) -> Node {
         self.nodes[at]
     }
@@ -127,7 +127,7 @@ impl Tape {
         self.open.clear();
     }
 
-    fn push(&mut self, kind: Kind) {
+    fn push(&mut self, kind: NodeKind) {
         let end = self.nodes.len() as u32 + 1;
         self.nodes.push(Node { kind, formats: Formats::NONE, len: NOT_KEPT, at: 0, end });
     }
@@ -142,7 +142,7 @@ impl Tape {
     }
 
     fn key(&mut self, text: &str) {
-        self.push(Kind::Key);
+        self.push(NodeKind::Key);
         self.keep(text);
         if let Some(open) = self.open.last_mut() {
             let known = (2..=7).contains(&text.len());
@@ -152,7 +152,7 @@ impl Tape {
     }
 
     fn string(&mut self, text: &str) {
-        self.push(Kind::Value(JsonType::String));
+        self.push(NodeKind::Value(JsonType::String));
         // A string that had parts is neither a word nor of a format.
         if !std::mem::take(&mut self.parts) {
             if text::is_word(text) {
@@ -189,7 +189,7 @@ impl Tape {
 
     fn begin(&mut self, container: JsonType) {
         let node = self.nodes.len();
-        self.push(Kind::Value(container));
+        self.push(NodeKind::Value(container));
         self.open.push(Open {
             node,
             tag: None,
@@ -209,7 +209,7 @@ impl Tape {
                 Partial::Array(elements) => Shape::of_arrays(elements),
             };
             self.nodes.truncate(at);
-            self.push(Kind::Merged);
+            self.push(NodeKind::Merged);
             self.nodes[at].at = self.merged.len() as u32;
             self.merged.push(shape);
         } else {
@@ -253,7 +253,7 @@ impl Tape {
         for level in 0..open.len() {
             let node = open[level].node;
             let next = open.get(level + 1).map(|inner| inner.node);
-            let object = self.nodes[node].kind == Kind::Value(JsonType::Object);
+            let object = self.nodes[node].kind == NodeKind::Value(JsonType::Object);
             // The key of an object or array that is not over stays.
             let key = next.filter(|_| object).map(|inner| self.nodes[inner - 1]);
             let to = next.map_or(self.nodes.len(), |inner| inner - usize::from(object));
@@ -315,7 +315,7 @@ impl Tape {
     }
 }
 
-impl Sink for Tape {
+impl Sink for ShapeBuilder {
     fn begin_record(&mut self, _line: u64, _offset: u64) {
         self.clear();
     }
@@ -335,16 +335,16 @@ impl Sink for Tape {
             Event::StringPart { .. } => self.parts = true,
             Event::Number { text, .. } => {
                 let integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
-                self.push(if integer { Kind::Integer } else { Kind::Value(JsonType::Number) });
+                self.push(if integer { NodeKind::Integer } else { NodeKind::Value(JsonType::Number) });
                 self.ended();
             }
             Event::Boolean { value, .. } => {
-                self.push(Kind::Value(JsonType::Boolean));
+                self.push(NodeKind::Value(JsonType::Boolean));
                 self.offer(if value { "true" } else { "false" }, true);
                 self.ended();
             }
             Event::Null { .. } => {
-                self.push(Kind::Value(JsonType::Null));
+                self.push(NodeKind::Value(JsonType::Null));
                 self.ended();
             }
         }
