@@ -2,38 +2,28 @@
 
 use agentnative_contract::error::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use tokio::signal::unix::{SignalKind, signal};
+use std::os::unix::net::UnixStream;
 
 /// A file that has no more bytes is looked at again after so long, in nanoseconds.
 const PAUSE: i64 = 100_000_000;
 
-/// The end that becomes readable (closed) once SIGINT or SIGTERM comes.
+/// The end that becomes readable once SIGINT or SIGTERM comes.
 ///
 /// # Errors
 /// General, when the signals cannot be waited for.
 pub fn stop_signal() -> Result<OwnedFd> {
     let cannot = |error: io::Error| Error::general(format!("cannot wait for signals: {error}"));
-    let (stop, open) =
-        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|e| cannot(e.into()))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(cannot)?;
+    let (stop, signalled) = UnixStream::pair().map_err(cannot)?;
     // From here on the signals no longer end the process.
-    let (mut interrupt, mut terminate) = {
-        let _context = runtime.enter();
-        (signal(SignalKind::interrupt()).map_err(cannot)?, signal(SignalKind::terminate()).map_err(cannot)?)
-    };
-    std::thread::spawn(move || {
-        runtime.block_on(async {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-        });
-        drop(open);
-    });
-    Ok(stop)
+    for signal in [SIGINT, SIGTERM] {
+        let signalled = signalled.try_clone().map_err(cannot)?;
+        signal_hook::low_level::pipe::register(signal, signalled).map_err(cannot)?;
+    }
+    Ok(stop.into())
 }
 
 /// A reader that waits for more where others see the end.

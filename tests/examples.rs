@@ -6,7 +6,7 @@ use agentnative::judge::{Case, judge};
 use agentnative::probe::{Probe, Promises, Role};
 use agentnative::report::catalogue::{Check, Derived, Example, check, checks};
 use agentnative::report::{OutputFormat, Status, Variant};
-use agentnative::run::{Bytes, Captured, End, HOSTILE, Observation, RunKey};
+use agentnative::run::{Bytes, Captured, End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -118,7 +118,9 @@ fn variants(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
         return vec![(Variant::ClosedPipe, 0)];
     }
     let under = |variant: &Variant| match variant {
-        Variant::HostileEnv => (0..HOSTILE.len() as u8).map(|nth| (Variant::HostileEnv, nth)).collect(),
+        Variant::HostileEnv => {
+            (0..HOSTILE_ENVIRONMENTS.len() as u8).map(|nth| (Variant::HostileEnv, nth)).collect()
+        }
         // Only under that setting, in the examples that begin with one.
         _ if example.command.split_whitespace().next().is_some_and(is_setting) => Vec::new(),
         Variant::Repeat => vec![(Variant::Repeat, 0), (Variant::Repeat, 1)],

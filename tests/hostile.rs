@@ -1,6 +1,6 @@
 //! Walks `fixtures/hostile`: whatever a target does, nobody survives and nothing takes long.
 //!
-//! One test only, since it looks at all children of this process.
+//! One test only, since it looks at all descendants of this process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ use agentnative::report::Variant;
 use agentnative::run::{End, Observation, RunSpec, Runner, Waiting};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use support::{finish, options, spec, text};
+use support::{children, children_of, finish, options, spec, text};
 
 const DEADLINE: Duration = Duration::from_secs(1);
 /// What a run may take longer than its deadline, on a machine that has time for it: what it takes to
@@ -51,18 +51,16 @@ fn attack(shape: &Path, variant: Variant) -> RunSpec {
     spec
 }
 
+/// Helpers there may be, but no run.
 fn assert_nobody_is_left(after: &str) {
-    let me = std::process::id().to_string();
-    let threads = numbers_in(Path::new("/proc/self/task"));
-    let children = threads.iter().map(|t| format!("/proc/{me}/task/{t}/children"));
-    let left: String = children.filter_map(|file| std::fs::read_to_string(file).ok()).collect();
-    let states = left.split_whitespace().map(|pid| {
+    let left: Vec<String> = children().iter().flat_map(|helper| children_of(helper)).collect();
+    let states = left.iter().map(|pid| {
         let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap_or_default();
         format!("{} {}\n", status.get(..60).unwrap_or_default(), limits.lines().nth(2).unwrap_or_default())
     });
-    assert_eq!(left, "", "children left after {after}: {}", states.collect::<String>());
-    let cookie = format!("{COOKIE}={me}");
+    assert!(left.is_empty(), "left after {after}: {}", states.collect::<String>());
+    let cookie = format!("{COOKIE}={}", std::process::id());
     assert_eq!(processes_with(&cookie), Vec::<String>::new(), "processes left after {after}");
 }
 

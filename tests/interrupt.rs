@@ -17,9 +17,10 @@ fn sh(script: &str) -> RunSpec {
 fn a_signal_ends_all_runs_and_keeps_what_there_is() {
     let mut options = options();
     options.jobs = 2;
-    // The target's parent is this process.
-    let specs =
-        vec![sh("echo first"), sh("echo before; sleep 0.2; kill -INT $PPID; exec sleep 1000"), sh("exit 0")];
+    options.stop_on_signals = true;
+    let us = std::process::id();
+    let signal = format!("echo before; sleep 0.2; kill -INT {us}; exec sleep 1000");
+    let specs = vec![sh("echo first"), sh(&signal), sh("exit 0")];
     let finished = finish(options.clone(), specs);
     assert_eq!(finished.interrupted, Some(2));
     let cut = finished.observations.iter().find(|one| one.end == End::Interrupted).unwrap();
@@ -30,8 +31,8 @@ fn a_signal_ends_all_runs_and_keeps_what_there_is() {
     options.grace = Duration::from_secs(1000);
     options.jobs = 1;
     let stubborn =
-        "trap '' TERM; echo before; kill -TERM $PPID; sleep 0.3; kill -TERM $PPID; exec sleep 1000";
-    let finished = finish(options, vec![sh(stubborn), sh("exit 0")]);
+        format!("trap '' TERM; echo before; kill -TERM {us}; sleep 0.3; kill -TERM {us}; exec sleep 1000");
+    let finished = finish(options, vec![sh(&stubborn), sh("exit 0")]);
     assert_eq!(finished.interrupted, Some(15));
     // The second run never started.
     assert_eq!(finished.observations.len(), 1);

@@ -42,10 +42,10 @@ fn judged(recording: &Recording, contracts: &LoadedContracts, checks: &[&Check])
                 notes.extend(source::notes(&code));
             }
             None => {
-                let absence = if recording.target.project.is_some() {
-                    Absence::NotRecorded
-                } else {
-                    Absence::NoProject
+                let absence = match recording.target.project {
+                    None => Absence::NoProject,
+                    Some(_) if cfg!(feature = "source") => Absence::NotRecorded,
+                    Some(_) => Absence::NoReader,
                 };
                 results.extend(source::without_code(absence, checks));
             }

@@ -20,7 +20,6 @@ use agentnative_contract::error::Result;
 use agentnative_output::{ColorChoice, Output, OutputConfig, OutputFormat, asked_format, clap_error};
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
-use std::path::Path;
 
 /// Tells whether a command-line tool can be called by a program.
 #[derive(Parser)]
@@ -94,17 +93,16 @@ enum Command {
 }
 
 /// Runs the program with these arguments (the first is its name) and gives its exit code.
-///
-/// `executable` is this program itself, which starts each target.
-pub fn main(args: &[OsString], executable: &Path) -> u8 {
+pub fn main(args: &[OsString]) -> u8 {
     let parsed = Cli::try_parse_from(args);
     let config = match &parsed {
         Ok(cli) => cli.output.config(),
         Err(_) => OutputConfig::detect(asked_format(args), ColorChoice::Auto, false),
     };
     let mut output = Output::new(config);
+    let runner = RunnerOptions { stop_on_signals: true, ..RunnerOptions::default() };
     let done = match parsed {
-        Ok(cli) => cli.command.run(&mut output, &RunnerOptions::new(executable)),
+        Ok(cli) => cli.command.run(&mut output, &runner),
         Err(error) => clap_error(&error).and_then(|text| output.text(&text)).map(|()| 0),
     };
     done.unwrap_or_else(|error| {

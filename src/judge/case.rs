@@ -5,7 +5,7 @@ use super::verdict::{Finding, Look};
 use crate::probe::{Probe, Promises};
 use crate::report::catalogue::Derived;
 use crate::report::{Evidence, OutputFormat, Stream, Variant};
-use crate::run::{Bytes, End, HOSTILE, Observation, RunKey};
+use crate::run::{Bytes, End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
 use agentnative_contract::Contract;
 use agentnative_contract::lock::Lock;
 use std::collections::BTreeMap;
@@ -231,7 +231,7 @@ impl<'a> Seen<'a> {
     /// Names the condition: the variant, and for an environment which one.
     pub fn condition(&self) -> String {
         let key = &self.run.key;
-        match (key.variant, HOSTILE.get(usize::from(key.nth))) {
+        match (key.variant, HOSTILE_ENVIRONMENTS.get(usize::from(key.nth))) {
             (Variant::HostileEnv, Some((name, _))) => format!("{} ({name})", key.variant.name()),
             _ => key.variant.name().to_owned(),
         }

@@ -75,6 +75,9 @@ pub fn without_code(absence: Absence, checks: &[&Check]) -> Vec<CheckResult> {
         Absence::NotRecorded => Judgement::Unverified(
             "the recording holds nothing of the code: it was made without source checks".to_owned(),
         ),
+        Absence::NoReader => Judgement::Unverified(
+            "this build cannot read code: it was made without the feature `source`".to_owned(),
+        ),
     };
     checks.iter().filter(|check| check.source.is_some()).map(|check| judgement().result(check)).collect()
 }
@@ -86,6 +89,8 @@ pub enum Absence {
     NoProject,
     /// The recording was made without source checks.
     NotRecorded,
+    /// This build cannot read code.
+    NoReader,
 }
 
 /// What else the reader must know of the code: waivers, and what was skipped.

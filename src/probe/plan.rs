@@ -3,7 +3,7 @@
 use super::{Probe, Promises, Role, derived};
 use crate::report::catalogue::{Check, Derived};
 use crate::report::{Layer, OutputFormat, Variant};
-use crate::run::{HOSTILE, RunKey};
+use crate::run::{HOSTILE_ENVIRONMENTS, RunKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub fn plan(
     let mut kinds: BTreeSet<Derived> =
         checks.iter().flat_map(|check| check.derived.iter().copied()).collect();
     if behavioral().next().is_some() {
-        // Whether the target takes a format at all is told from it, whatever is checked.
+        // It shows whether the target takes a format at all, whatever is checked.
         kinds.insert(Derived::NoFormat);
     }
     // And from its help which wrong calls there are.
@@ -46,7 +46,7 @@ pub fn plan(
     (probes, runs)
 }
 
-/// The run whose output tells whether the target has commands.
+/// The run whose output shows whether the target has commands.
 pub fn help_run() -> RunKey {
     RunKey { probe: "--help".into(), format: OutputFormat::Text, variant: Variant::Plain, nth: 0 }
 }
@@ -88,7 +88,7 @@ fn concerns(probe: &Probe, format: OutputFormat, variant: Variant) -> bool {
 
 fn times(variant: Variant, format: OutputFormat) -> u8 {
     match variant {
-        Variant::HostileEnv => HOSTILE.len() as u8,
+        Variant::HostileEnv => HOSTILE_ENVIRONMENTS.len() as u8,
         Variant::Repeat if format.is_json() => REPEATS,
         _ => 1,
     }

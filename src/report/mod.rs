@@ -6,14 +6,13 @@
 pub mod catalogue;
 mod events;
 mod exit;
-mod format;
 mod source;
 mod summary;
 
 pub use agentnative_contract::{OutputFormat, Stream};
+pub use agentnative_helper::Variant;
 pub use agentnative_output::{Envelope, ErrorIssue, ErrorObject};
 pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
-pub use format::Variant;
 pub use source::{Home, Language, LanguageRules, Role, Snippet, SourceCheck, SourceRule};
 pub use summary::Summary;
 
@@ -33,21 +32,9 @@ pub enum Level {
 }
 
 /// What a check looks at.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    clap::ValueEnum,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Layer {
     /// Runs of the target.
     Behavioral,

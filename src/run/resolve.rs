@@ -1,7 +1,7 @@
 //! Finds a program: once, to an absolute path, never with a shell.
 
-use super::env::{clean_path, folders_of};
 use agentnative_contract::error::{Error, Result};
+use agentnative_helper::{clean_path, folders_of};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -79,9 +79,4 @@ fn small_text(path: &Path) -> Option<String> {
     let mut text = String::new();
     std::fs::File::open(path).ok()?.take(64 * 1024).read_to_string(&mut text).ok()?;
     Some(text)
-}
-
-/// The caller's environment.
-pub(super) fn caller() -> BTreeMap<OsString, OsString> {
-    std::env::vars_os().collect()
 }

@@ -1,11 +1,12 @@
 //! What to run.
 
+use super::Stdin;
 use crate::report::{OutputFormat, Variant};
+use agentnative_helper::Job;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// What names a run: probe × format × variant, and which one of several alike.
@@ -19,16 +20,6 @@ pub struct RunKey {
     pub variant: Variant,
     /// The n-th repetition (`repeat`) or the n-th environment (`hostile-env`), from 0; else 0.
     pub nth: u8,
-}
-
-/// What standard input is.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Stdin {
-    /// `/dev/null`.
-    #[default]
-    Null,
-    /// A pipe that holds these bytes and then ends. The target may leave them unread.
-    Bytes(Arc<[u8]>),
 }
 
 /// One execution to make. The variant in `key` decides the channel of standard output, the extra
@@ -49,8 +40,27 @@ pub struct RunSpec {
     pub stdin: Stdin,
     /// When the run is ended by force, from its start.
     pub deadline: Duration,
-    /// Confine writes, connections and signals with Landlock.
+    /// Confine writes, connections and signals, as far as the system can.
     pub sandbox: bool,
     /// Run alone: its times are evidence.
     pub quiet: bool,
+}
+
+impl RunSpec {
+    /// What the helper has to do.
+    pub(super) fn into_job(self, trusted: bool) -> Job {
+        Job {
+            program: self.program.into(),
+            args: self.args,
+            cwd: self.cwd.into(),
+            env: self.env.into_iter().collect(),
+            variant: self.key.variant,
+            nth: self.key.nth,
+            stdin: self.stdin,
+            deadline: self.deadline,
+            sandbox: self.sandbox,
+            quiet: self.quiet,
+            trusted,
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! One file: read, parsed once, held to all rules.
 
+use super::exclusions::read_up_to;
 use super::rules::{Grammar, Table, WAIVER};
-use super::walk::{SourceFile, read_up_to};
+use super::walk::SourceFile;
 use super::{Entry, MAX_FILE, Match, Package, Skipped, SourceWaiver, Span, Why};
 use crate::report::Language;
 use agentnative_contract::error::Result;

@@ -1,10 +1,10 @@
 //! The package that builds the target: its languages, its entry points, its dependencies.
 
+use super::Dependency;
+use super::exclusions::{patterns, read_up_to};
 use super::language::ROWS;
-use super::walk::{patterns, read_up_to};
 use crate::report::Language;
 use ignore::gitignore::Gitignore;
-use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
@@ -34,17 +34,6 @@ pub struct Package {
     told: Vec<bool>,
     /// By language, where the code is, when the manifest tells.
     sources: Vec<Option<Gitignore>>,
-}
-
-/// A dependency in a manifest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dependency {
-    /// Language of the manifest.
-    pub language: Language,
-    /// Name in the registry.
-    pub name: String,
-    /// It is another package of the same repository.
-    pub own: bool,
 }
 
 /// What one manifest tells.

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod look;
+mod helper;
 #[path = "../support/python.rs"]
 mod python;
 mod resolve;
@@ -10,6 +10,7 @@ mod start;
 #[path = "../support/mod.rs"]
 mod support;
 mod variants;
+mod waiting;
 
 use agentnative::report::Variant;
 use agentnative::run::{Observation, RunSpec};

@@ -1,9 +1,9 @@
 //! How runs start and end, and what a target finds.
 
-use super::support::{bytes, finish, options, spec, text};
+use super::support::{bytes, children, finish, options, spec, text};
 use super::{all, python, run, sh};
 use agentnative::report::Variant;
-use agentnative::run::{End, Enforced, HOSTILE, Runner, Stdin};
+use agentnative::run::{End, Enforced, HOSTILE_ENVIRONMENTS, Runner, Stdin};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -115,7 +115,7 @@ fn variables_of_a_spec_win() {
 
 #[test]
 fn each_hostile_environment_arrives() {
-    for (nth, (name, variables)) in HOSTILE.iter().enumerate() {
+    for (nth, (name, variables)) in HOSTILE_ENVIRONMENTS.iter().enumerate() {
         let mut wanted = spec("/usr/bin/env", &[], Variant::HostileEnv);
         wanted.key.nth = u8::try_from(nth).unwrap();
         let env = text(&run(wanted).stdout);
@@ -124,7 +124,7 @@ fn each_hostile_environment_arrives() {
             assert!(env.lines().any(|one| one == line), "{name}: no {line} in {env}");
         }
     }
-    assert_eq!(HOSTILE.len(), 4);
+    assert_eq!(HOSTILE_ENVIRONMENTS.len(), 4);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn signals_that_we_were_started_to_ignore_are_too() {
 fn the_target_dies_with_the_checker() {
     let here = tempfile::tempdir().unwrap();
     if std::env::var_os("AGAIN").is_some() {
-        // The checker is killed by its target: it has no time for anything.
+        // What makes the runs is killed by its target: it has no time for anything.
         let mut wanted = sh("echo $$ >pid; kill -KILL $PPID; exec sleep 1000", Variant::Plain);
         wanted.cwd = std::env::current_dir().unwrap();
         run(wanted);
@@ -207,12 +207,20 @@ fn memory_stays_small_however_much_is_printed() {
         assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
         return;
     }
-    let seen = all(vec![sh("head -c 300000000 /dev/zero", Variant::Plain); 3]);
+    let mut runner = Runner::new(options()).unwrap();
+    let specs = vec![sh("head -c 300000000 /dev/zero", Variant::Plain); 3];
+    let seen = runner.run_all_blocking(specs, &mut |_| {}).unwrap().observations;
     assert!(seen.iter().all(|one| one.end == End::Exited(0) && one.stdout.bytes.len() == 300_000_000));
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
-    assert!(peak < 64 * 1024, "{peak} kB");
+    let peak = |pid: &str| -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        peak.trim().trim_end_matches(" kB").parse().unwrap()
+    };
+    let helpers = children();
+    assert_eq!(helpers.len(), 1);
+    for process in ["self", &helpers[0]] {
+        assert!(peak(process) < 64 * 1024, "{process}: {} kB", peak(process));
+    }
 }
 
 #[test]
@@ -339,17 +347,4 @@ fn too_much_output_ends_a_run_and_what_fits_is_kept() {
         assert_eq!(stream.bytes.len(), 100_000, "{n}");
         assert_eq!(bytes(stream).len(), 100_000, "{n}");
     }
-}
-
-#[test]
-fn a_run_cannot_start_without_its_launcher() {
-    let mut broken = options();
-    broken.launcher = PathBuf::from("/no/such/launcher");
-    let seen = finish(broken, vec![sh("exit 0", Variant::Plain)]).observations.remove(0);
-    assert!(matches!(seen.end, End::NotStarted(2, _)), "{:?}", seen.end);
-    // A program that is no launcher at all must not pass for the target.
-    let mut wrong = options();
-    wrong.launcher = PathBuf::from("/bin/true");
-    let seen = finish(wrong, vec![sh("exit 0", Variant::Plain)]).observations.remove(0);
-    assert!(matches!(seen.end, End::NotStarted(0, _)), "{:?}", seen.end);
 }

@@ -1,5 +1,7 @@
 //! What the tests of runs share.
 
+#![allow(dead_code, reason = "no test program needs all of it")]
+
 use agentnative::report::{OutputFormat, Variant};
 use agentnative::run::{Captured, Finished, RunKey, RunSpec, Runner, RunnerOptions, Stdin};
 use std::collections::BTreeMap;
@@ -8,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub fn options() -> RunnerOptions {
-    RunnerOptions::new(env!("CARGO_BIN_EXE_agentnative"))
+    RunnerOptions::default()
 }
 
 /// A run of `program` under a variant, with a deadline that a working run is far away from.
@@ -38,4 +40,16 @@ pub fn bytes(captured: &Captured) -> Vec<u8> {
 
 pub fn text(captured: &Captured) -> String {
     String::from_utf8(bytes(captured)).unwrap()
+}
+
+/// The children of this process, by number: a helper for each runner.
+pub fn children() -> Vec<String> {
+    children_of(&std::process::id().to_string())
+}
+
+/// The children of a process, by number.
+pub fn children_of(pid: &str) -> Vec<String> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    lists.collect::<String>().split_whitespace().map(str::to_owned).collect()
 }

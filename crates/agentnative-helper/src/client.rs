@@ -1,0 +1,271 @@
+//! A helper, as its client has it.
+
+use crate::protocol::{PREFIX, Place, Reply, Request, frame, lengths, message, receive_with};
+use crate::{Bytes, Captured, Enforced, Failure, Job, Options, Outcome, SUPERVISE, Stdin, sys};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
+use signal_hook::SigId;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::{pipe, unregister};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Weak};
+
+/// What a helper tells.
+#[derive(Debug)]
+pub enum Event {
+    /// The run of the job at this place is over.
+    Done(usize, Outcome),
+    /// All runs are over; how far sandboxes were enforced, when there were any: the weakest of all.
+    Finished(Option<Enforced>),
+    /// A signal came to this process, by number.
+    Signal(i32),
+}
+
+/// A helper: a process of its own that makes runs. It ends, with all runs, when this is dropped or the
+/// caller's process is gone.
+#[derive(Debug)]
+pub struct Helper {
+    /// None only while this is dropped: the helper ends when it is closed.
+    socket: Option<UnixStream>,
+    child: Child,
+    /// Signals that this process ignored at the start.
+    ignored: Vec<i32>,
+    signals: Vec<Heard>,
+    files: SharedFiles,
+}
+
+impl Helper {
+    /// Starts an executable that calls `main`, from its bytes.
+    ///
+    /// # Errors
+    /// When it cannot be started, or can make no runs here.
+    pub fn start(executable: &[u8], options: &Options) -> Result<Self, Failure> {
+        let cannot = |e: io::Error| Failure::of("cannot start the helper that makes the runs", &e);
+        let (ours, theirs) = UnixStream::pair().map_err(cannot)?;
+        let child = sys::start(executable, |path| {
+            #[expect(clippy::disallowed_methods, reason = "the one place that starts the helper")]
+            let mut command = Command::new(path);
+            command.arg0("agentnative-helper").arg(SUPERVISE);
+            command.stdin(OwnedFd::from(theirs.try_clone()?)).stdout(Stdio::null()).stderr(Stdio::null());
+            command.spawn()
+        });
+        let child = child.map_err(cannot)?;
+        drop(theirs);
+        let (ignored, signals, files) = (Vec::new(), Vec::new(), SharedFiles::default());
+        let mut helper = Self { socket: Some(ours), child, ignored, signals, files };
+        helper.send(&Request::Start(options.clone()), &[])?;
+        match helper.receive()? {
+            (Reply::Ready(ignored), ..) => helper.ignored = ignored,
+            (Reply::Refused(failure), ..) => return Err(failure),
+            _ => return Err(helper.gone()),
+        }
+        Ok(helper)
+    }
+
+    /// From now on SIGINT, SIGTERM and SIGHUP do not end this process: they are events. Those that it
+    /// ignored already stay ignored.
+    ///
+    /// # Errors
+    /// When they cannot be handled.
+    pub fn hear_signals(&mut self) -> Result<(), Failure> {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            if !self.ignored.contains(&signal) {
+                let heard = Heard::new(signal).map_err(|e| Failure::of("cannot listen to signals", &e))?;
+                self.signals.push(heard);
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for runs. They are over with [`Event::Finished`], before which no others may be asked for.
+    ///
+    /// # Errors
+    /// When the helper is gone.
+    pub fn run(&mut self, jobs: Vec<Job>) -> Result<(), Failure> {
+        let stdins: Vec<_> = jobs.iter().map(|job| job.stdin.clone()).collect();
+        let bytes = |stdin: &Stdin| match stdin {
+            Stdin::Null => None,
+            Stdin::Bytes(bytes) => Some(bytes.clone()),
+        };
+        let behind: Vec<Option<Arc<[u8]>>> = stdins.iter().map(bytes).collect();
+        let lens = behind.iter().map(|bytes| bytes.as_ref().map(|bytes| bytes.len()));
+        let request = Request::Run(jobs.into_iter().zip(lens).collect());
+        let behind: Vec<&[u8]> = behind.iter().flatten().map(|bytes| &bytes[..]).collect();
+        self.send(&request, &behind)
+    }
+
+    /// Asks to end all runs: the first time as at a deadline, the second time at once.
+    ///
+    /// # Errors
+    /// When the helper is gone.
+    pub fn stop(&mut self) -> Result<(), Failure> {
+        self.send(&Request::Stop, &[])
+    }
+
+    /// Waits for the next event.
+    ///
+    /// # Errors
+    /// When the helper is gone.
+    pub fn next(&mut self) -> Result<Event, Failure> {
+        if let Some(signal) = self.wait().map_err(|_| self.gone())? {
+            return Ok(Event::Signal(signal));
+        }
+        let (reply, behind, files) = self.receive()?;
+        match reply {
+            Reply::Done(at, mut outcome, places) => {
+                let (mut behind, mut files) = (&behind[..], files.into_iter());
+                for (stream, place) in [&mut outcome.stdout, &mut outcome.stderr].into_iter().zip(places) {
+                    self.fill(stream, place, &mut behind, &mut files)?;
+                }
+                Ok(Event::Done(at, outcome))
+            }
+            Reply::Finished(enforced) => Ok(Event::Finished(enforced)),
+            Reply::Ready(_) | Reply::Refused(_) => Err(self.gone()),
+        }
+    }
+
+    /// Waits for a reply, or gives the signal that came before it.
+    fn wait(&self) -> io::Result<Option<i32>> {
+        let heard = self.signals.iter().map(|heard| PollFd::new(&heard.pipe, PollFlags::IN));
+        let socket = self.socket.iter().map(|socket| PollFd::new(socket, PollFlags::IN));
+        let mut all: Vec<_> = heard.chain(socket).collect();
+        loop {
+            match poll(&mut all, None) {
+                Ok(_) => break,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let ready = all.iter().zip(&self.signals).find(|(fd, _)| !fd.revents().is_empty());
+        Ok(ready.map(|(_, heard)| heard.take()))
+    }
+
+    /// Puts the bytes of a stream to their place.
+    fn fill(
+        &mut self,
+        stream: &mut Captured,
+        place: Place,
+        behind: &mut &[u8],
+        files: &mut impl Iterator<Item = OwnedFd>,
+    ) -> Result<(), Failure> {
+        stream.bytes = match place {
+            Place::Here(len) => {
+                let (its, others) = behind.split_at_checked(len).ok_or_else(|| self.gone())?;
+                *behind = others;
+                Bytes::Memory(its.into())
+            }
+            Place::File(len, digest) => {
+                let file = files.next().ok_or_else(|| {
+                    Failure::new("cannot keep the large output of so many runs: too many open files")
+                        .hint("raise the limit: ulimit -n")
+                })?;
+                Bytes::File { file: self.files.shared(file.into(), len, digest), len }
+            }
+        };
+        Ok(())
+    }
+
+    fn send(&mut self, request: &Request, behind: &[&[u8]]) -> Result<(), Failure> {
+        let frame = frame(request, behind).map_err(|e| Failure::of("cannot ask for runs", &e))?;
+        let mut rest = &frame[..];
+        while let (Some(socket), false) = (&self.socket, rest.is_empty()) {
+            match send(socket, rest, SendFlags::NOSIGNAL) {
+                Ok(n) => rest = &rest[n..],
+                Err(Errno::INTR) => {}
+                Err(_) => return Err(self.gone()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next reply, what stands behind it, and the files that came with it.
+    fn receive(&mut self) -> Result<(Reply, Vec<u8>, Vec<OwnedFd>), Failure> {
+        self.try_receive().map_err(|_| self.gone())
+    }
+
+    fn try_receive(&self) -> io::Result<(Reply, Vec<u8>, Vec<OwnedFd>)> {
+        let mut socket = self.socket.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        let mut prefix = [0; PREFIX];
+        let (got, files) = loop {
+            match receive_with(socket, &mut prefix) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                received => break received?,
+            }
+        };
+        socket.read_exact(&mut prefix[got..])?;
+        let (json, behind) = lengths(prefix);
+        let mut rest = vec![0; json + behind];
+        socket.read_exact(&mut rest)?;
+        let (reply, behind) = message(&rest, json)?;
+        Ok((reply, behind.to_vec(), files))
+    }
+
+    /// The helper ended, or makes no sense: it is of no use any more.
+    fn gone(&mut self) -> Failure {
+        self.socket = None;
+        match self.child.wait() {
+            Ok(status) => Failure::new(format!("the helper that makes the runs is gone: {status}")),
+            Err(error) => Failure::of("the helper that makes the runs is gone", &error),
+        }
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        self.socket = None;
+        self.child.wait().map(drop).unwrap_or_default();
+    }
+}
+
+/// A signal that is heard.
+#[derive(Debug)]
+struct Heard {
+    signal: i32,
+    /// A byte comes here with each signal.
+    pipe: UnixStream,
+    handler: SigId,
+}
+
+impl Heard {
+    fn new(signal: i32) -> io::Result<Self> {
+        let (pipe, write) = UnixStream::pair()?;
+        Ok(Self { signal, pipe, handler: pipe::register(signal, write)? })
+    }
+
+    /// Takes one from the pipe.
+    fn take(&self) -> i32 {
+        (&self.pipe).read(&mut [0]).map(drop).unwrap_or_default();
+        self.signal
+    }
+}
+
+impl Drop for Heard {
+    fn drop(&mut self) {
+        unregister(self.handler);
+    }
+}
+
+/// The large captures that are still in use, by length and digest: runs that print the same share one
+/// file.
+#[derive(Debug, Default)]
+struct SharedFiles(HashMap<(u64, u128), Weak<File>>);
+
+impl SharedFiles {
+    /// This file, or the one that was there before.
+    fn shared(&mut self, file: File, len: u64, digest: u128) -> Arc<File> {
+        if let Some(known) = self.0.get(&(len, digest)).and_then(Weak::upgrade) {
+            return known;
+        }
+        self.0.retain(|_, file| file.strong_count() > 0);
+        let file = Arc::new(file);
+        self.0.insert((len, digest), Arc::downgrade(&file));
+        file
+    }
+}

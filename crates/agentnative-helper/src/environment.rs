@@ -1,0 +1,90 @@
+//! What the environment of a run is made from.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// The environments of the variant `hostile-env`, by number ([`Job::nth`](crate::Job::nth)): a name for
+/// reports, and variables that make tools talk.
+pub const HOSTILE_ENVIRONMENTS: &[(&str, &[(&str, &str)])] = &[
+    (
+        "colour",
+        &[
+            ("FORCE_COLOR", "1"),
+            ("CLICOLOR_FORCE", "1"),
+            ("TERM", "xterm-256color"),
+            ("COLORTERM", "truecolor"),
+        ],
+    ),
+    ("debug", &[("DEBUG", "*"), ("VERBOSE", "1"), ("RUST_LOG", "trace"), ("LOG_LEVEL", "debug")]),
+    ("locale", &[("LANG", "de_DE.UTF-8"), ("LC_ALL", "de_DE.UTF-8"), ("LANGUAGE", "de")]),
+    (
+        "agents and CI",
+        &[
+            ("CI", "true"),
+            ("GITHUB_ACTIONS", "true"),
+            ("GITLAB_CI", "true"),
+            ("BUILD_NUMBER", "1"),
+            ("AI_AGENT", "1"),
+            ("CLAUDECODE", "1"),
+            ("CLAUDE_CODE_ENTRYPOINT", "cli"),
+            ("CODEX_SANDBOX", "seatbelt"),
+            ("CURSOR_AGENT", "1"),
+            ("GEMINI_CLI", "1"),
+            ("OPENCODE", "1"),
+        ],
+    ),
+];
+
+/// Version managers whose shims look for their folder below HOME: the variable that names it instead,
+/// its place below HOME, and the program that is on PATH when the manager is in use.
+const MANAGERS: &[(&str, &str, &str)] = &[
+    ("RUSTUP_HOME", ".rustup", "rustup"),
+    ("PYENV_ROOT", ".pyenv", "pyenv"),
+    ("RBENV_ROOT", ".rbenv", "rbenv"),
+    ("NODENV_ROOT", ".nodenv", "nodenv"),
+    ("GOENV_ROOT", ".goenv", "goenv"),
+    ("ASDF_DIR", ".asdf", "asdf"),
+    ("ASDF_DATA_DIR", ".asdf", "asdf"),
+    ("VOLTA_HOME", ".volta", "volta"),
+    ("MISE_DATA_DIR", ".local/share/mise", "mise"),
+    ("MISE_CONFIG_DIR", ".config/mise", "mise"),
+];
+
+/// Choices of a version that managers read from the environment.
+const CHOICES: &[&str] =
+    &["RUSTUP_TOOLCHAIN", "PYENV_VERSION", "RBENV_VERSION", "NODENV_VERSION", "GOENV_VERSION"];
+
+/// What PATH is where there is none.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// A PATH without empty and relative entries: these would depend on the working directory.
+pub fn clean_path(path: Option<&OsStr>) -> OsString {
+    let folders = folders_of(path.unwrap_or(OsStr::new(DEFAULT_PATH)));
+    std::env::join_paths(folders).expect("the entries came out of a PATH, so none holds a colon")
+}
+
+/// The absolute entries of a PATH.
+pub fn folders_of(path: &OsStr) -> Vec<PathBuf> {
+    std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
+}
+
+/// The variables without which shims of version managers on the caller's PATH break under a new HOME.
+/// Only folders of programs are named, none that holds a user's secrets.
+pub fn manager_variables(caller: &BTreeMap<OsString, OsString>) -> Vec<(OsString, OsString)> {
+    let get = |name: &str| caller.get(OsStr::new(name));
+    let path = folders_of(&clean_path(get("PATH").map(OsString::as_os_str)));
+    let mut kept = Vec::new();
+    for (variable, below_home, program) in MANAGERS {
+        let default = || Some(Path::new(get("HOME")?).join(below_home));
+        let Some(folder) = get(variable).map(PathBuf::from).or_else(default) else { continue };
+        let on_path = || path.iter().any(|entry| entry.starts_with(&folder) || entry.join(program).exists());
+        if folder.is_dir() && on_path() {
+            kept.push((variable.into(), folder.into_os_string()));
+        }
+    }
+    if !kept.is_empty() {
+        kept.extend(CHOICES.iter().filter_map(|name| Some((name.into(), get(name)?.clone()))));
+    }
+    kept
+}

@@ -1,0 +1,35 @@
+//! Why a helper makes no runs.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Why no runs can be made (any more).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    pub(crate) fn of(what: &str, error: &dyn fmt::Display) -> Self {
+        Self::new(format!("{what}: {error}"))
+    }
+
+    pub(crate) fn hint(self, hint: &str) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,54 @@
+//! Runs strangers' programs in a process of its own: the helper.
+//!
+//! A library that starts programs and has to end all that they leave behind must reap orphans, raise
+//! limits and hear signals: things that belong to a whole process, and so not to a library. The helper
+//! is that process. The library carries its executable as bytes, starts it from memory
+//! ([`Helper::start`]), and gives it [`Job`]s over a socket; [`Outcome`]s come back. In the caller's
+//! process nothing is reaped but the helper itself, no limit and no signal is changed unless asked for,
+//! and any thread may call. When the caller is gone, so are the helper and all runs.
+//!
+//! The executable is any program that calls `main` (feature `runtime`) first thing, such as a build
+//! script. It is a supervisor; for each run it starts itself again as the launcher, which sets up the
+//! conditions of the run and becomes the target.
+//!
+//! What only Linux can do is in `sys`. On other systems a helper cannot be started: that is a plain
+//! [`Failure`].
+
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
+
+#[cfg(feature = "client")]
+#[cfg_attr(not(target_os = "linux"), path = "no_client.rs")]
+mod client;
+mod environment;
+mod failure;
+mod job;
+mod outcome;
+#[cfg(target_os = "linux")]
+pub mod process_tree;
+#[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
+mod protocol;
+#[cfg(feature = "runtime")]
+#[cfg_attr(not(target_os = "linux"), path = "no_supervisor.rs")]
+mod supervisor;
+#[cfg(target_os = "linux")]
+mod sys;
+mod variant;
+
+#[cfg(feature = "client")]
+pub use client::{Event, Helper};
+pub use environment::{HOSTILE_ENVIRONMENTS, clean_path, folders_of, manager_variables};
+pub use failure::Failure;
+pub use job::{Job, Options, Stdin};
+pub use outcome::{Bytes, Captured, Chunk, End, Enforced, Leftover, Outcome, Waiting};
+#[cfg(feature = "runtime")]
+pub use supervisor::main;
+pub use variant::Variant;
+
+/// The argument that makes an executable the supervisor.
+#[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
+const SUPERVISE: &str = "__supervise";
+
+/// The example of the README, as a test that it compiles.
+#[cfg(all(doctest, feature = "client"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

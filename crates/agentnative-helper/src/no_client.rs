@@ -1,0 +1,60 @@
+//! The client on a system where no helper can be started.
+
+use crate::{Enforced, Failure, Job, Options, Outcome};
+
+/// What a helper tells.
+#[derive(Debug)]
+pub enum Event {
+    /// The run of the job at this place is over.
+    Done(usize, Outcome),
+    /// All runs are over; how far sandboxes were enforced, when there were any: the weakest of all.
+    Finished(Option<Enforced>),
+    /// A signal came to this process, by number.
+    Signal(i32),
+}
+
+/// A helper: none, on this system.
+#[derive(Debug)]
+pub enum Helper {}
+
+impl Helper {
+    /// Starts a helper.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn start(_executable: &[u8], _options: &Options) -> Result<Self, Failure> {
+        Err(Failure::new("programs can be run only on Linux"))
+    }
+
+    /// Listens to signals.
+    ///
+    /// # Errors
+    /// None.
+    pub fn hear_signals(&mut self) -> Result<(), Failure> {
+        match *self {}
+    }
+
+    /// Asks for runs.
+    ///
+    /// # Errors
+    /// None.
+    pub fn run(&mut self, _jobs: Vec<Job>) -> Result<(), Failure> {
+        match *self {}
+    }
+
+    /// Asks to end all runs.
+    ///
+    /// # Errors
+    /// None.
+    pub fn stop(&mut self) -> Result<(), Failure> {
+        match *self {}
+    }
+
+    /// Waits for the next event.
+    ///
+    /// # Errors
+    /// None.
+    pub fn next(&mut self) -> Result<Event, Failure> {
+        match *self {}
+    }
+}

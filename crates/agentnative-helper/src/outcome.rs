@@ -1,0 +1,198 @@
+//! What a run gave.
+
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read};
+#[cfg(unix)]
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Everything that was seen of one run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The exact bytes of standard output (on a terminal: as written, before any line discipline).
+    pub stdout: Captured,
+    /// The exact bytes of standard error.
+    pub stderr: Captured,
+    /// How it ended.
+    pub end: End,
+    /// From start to the end of the leader.
+    pub duration: Duration,
+    /// Processes that were still there when the leader had ended and the drain deadline was over,
+    /// and were then killed.
+    pub left_behind: Vec<Leftover>,
+    /// A descendant held standard output or error open past the drain deadline.
+    pub held_open: bool,
+    /// What it was waiting for: at the deadline, or when a read of a silent standard input or of the
+    /// terminal was seen.
+    pub waiting: Option<Waiting>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum End {
+    /// By itself, with this code.
+    Exited(i32),
+    /// Of this signal, which was not ours.
+    Signaled(i32),
+    /// By force at the deadline.
+    TimedOut,
+    /// By force, since it was seen to wait for input that never comes (`waiting` says for what).
+    Waited,
+    /// By force, since a stream grew past the limit in bytes.
+    TooMuch(u64),
+    /// It never started: the operating system's error number and its words.
+    NotStarted(i32, String),
+    /// It was ended since we were told to stop.
+    Interrupted,
+}
+
+/// What a process was doing when it did not end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Waiting {
+    /// Reading standard input.
+    Stdin,
+    /// Reading a terminal.
+    Terminal,
+    /// Using the processor.
+    Busy,
+    /// Asleep, or waiting for something else.
+    Asleep,
+    /// Stopped by a signal.
+    Stopped,
+}
+
+/// A process that a run left behind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leftover {
+    /// Its process ID.
+    pub pid: i32,
+    /// Its command name as the kernel has it (raw bytes of a stranger).
+    pub name: Vec<u8>,
+}
+
+/// When a piece of a stream arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chunk {
+    /// Length of the stream after it arrived.
+    pub end: u64,
+    /// Since the start of the run.
+    pub at: Duration,
+}
+
+/// How far a target that was to be confined really was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Enforced {
+    /// Writes, TCP and signals all were.
+    Fully,
+    /// Only what this kernel can.
+    Partly,
+    /// The kernel cannot.
+    Not,
+}
+
+/// One stream of a run.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Captured {
+    /// The bytes. They are not part of the serialised form.
+    #[serde(skip)]
+    pub bytes: Bytes,
+    /// When they arrived: at most [`Captured::MAX_CHUNKS`], the last one always kept up to date.
+    pub chunks: Vec<Chunk>,
+}
+
+impl Captured {
+    /// More arrivals than this are merged into the last one.
+    pub const MAX_CHUNKS: usize = 1024;
+}
+
+/// Bytes of any size: small ones in memory, large ones in an unlinked temporary file. Cheap to
+/// clone.
+#[derive(Debug, Clone)]
+pub enum Bytes {
+    /// In memory.
+    Memory(Arc<[u8]>),
+    /// In a file that has no name any more.
+    File {
+        /// The file.
+        file: Arc<File>,
+        /// Its length in bytes.
+        len: u64,
+    },
+}
+
+impl Bytes {
+    /// Number of bytes.
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Memory(bytes) => bytes.len() as u64,
+            Self::File { len, .. } => *len,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fills `buffer` from `offset` on; gives how many bytes were read (0 at the end).
+    ///
+    /// # Errors
+    /// Those of reading the temporary file.
+    pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Memory(bytes) => {
+                let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+                let n = buffer.len().min(bytes.len() - start);
+                buffer[..n].copy_from_slice(&bytes[start..start + n]);
+                Ok(n)
+            }
+            Self::File { file, len } => {
+                let left = usize::try_from(len.saturating_sub(offset)).unwrap_or(usize::MAX);
+                let n = buffer.len().min(left);
+                read_at(file, &mut buffer[..n], offset)
+            }
+        }
+    }
+
+    /// A reader from the start; each has a place of its own.
+    pub fn reader(&self) -> impl Read + '_ {
+        Reader { bytes: self, at: 0 }
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.read_at(buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+impl Default for Bytes {
+    fn default() -> Self {
+        Self::from(Vec::new())
+    }
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Memory(bytes.into())
+    }
+}
+
+struct Reader<'a> {
+    bytes: &'a Bytes,
+    at: u64,
+}
+
+impl Read for Reader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.bytes.read_at(self.at, buffer)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}

@@ -1,0 +1,65 @@
+//! All that a process started, and what that started: found, and ended.
+//!
+//! For a program whose whole purpose is to run others. [`become_reaper`] makes orphans its children, so
+//! that [`kill_descendants`] finds whoever made a session or forked twice.
+
+use crate::sys::{self, Stat};
+use rustix::process::{Pid, Signal, getpid, kill_process_group};
+use std::io;
+use std::time::Duration;
+
+/// More sweeps than this only a fork bomb needs: each kills all that it sees.
+const SWEEPS: usize = 200;
+
+/// Makes this process the parent of all its descendants whose own parent ends.
+///
+/// # Errors
+/// When the system refuses.
+pub fn become_reaper() -> io::Result<()> {
+    sys::become_reaper()
+}
+
+/// The descendants of a process that have not ended.
+pub fn descendants(root: Pid) -> Vec<Pid> {
+    let living = all_descendants(root).into_iter().filter(|stat| !stat.is_zombie());
+    living.filter_map(|stat| Pid::from_raw(stat.pid)).collect()
+}
+
+/// Kills the group of `leader`, which is a child of this process, and all descendants of this process,
+/// until two looks find nobody. Reaps those that ended, but for the leader, which is its owner's to
+/// reap.
+pub fn kill_descendants(leader: Pid) {
+    kill_process_group(leader, Signal::KILL).unwrap_or_default();
+    let mut quiet = 0;
+    for _ in 0..SWEEPS {
+        let found = all_descendants(getpid());
+        let us = getpid().as_raw_pid();
+        for orphan in found.iter().filter(|stat| stat.is_zombie() && stat.parent == us) {
+            Pid::from_raw(orphan.pid).filter(|pid| *pid != leader).map(sys::reap);
+        }
+        let living = found.iter().filter(|stat| !stat.is_zombie());
+        quiet = if living.clone().count() == 0 { quiet + 1 } else { 0 };
+        if quiet == 2 {
+            return;
+        }
+        living.for_each(sys::end);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Every descendant, zombies included.
+fn all_descendants(root: Pid) -> Vec<Stat> {
+    with_descendants(sys::children(root.as_raw_pid()).into_iter().filter_map(sys::stat).collect())
+}
+
+/// These processes and all their descendants, zombies included.
+pub(crate) fn with_descendants(mut found: Vec<Stat>) -> Vec<Stat> {
+    let mut at = 0;
+    while let Some(stat) = found.get(at) {
+        at += 1;
+        if !stat.is_zombie() {
+            found.extend(sys::children_of(stat).into_iter().filter_map(sys::stat));
+        }
+    }
+    found
+}

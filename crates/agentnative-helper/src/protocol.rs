@@ -1,0 +1,103 @@
+//! What a helper and its client say to each other over the socket between them.
+//!
+//! A frame is the length of a message, the length of the bytes behind it, the message in JSON, and
+//! those bytes. Descriptors go with its first byte.
+
+use crate::{Enforced, Failure, Job, Options, Outcome};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
+use serde::{Deserialize, Serialize};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// From the client.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Request {
+    /// The first one.
+    Start(Options),
+    /// Make these runs. Behind the message stands the standard input of each that has one, of this
+    /// length.
+    Run(Vec<(Job, Option<usize>)>),
+    /// End all runs: as at a deadline, or (the second time) at once.
+    Stop,
+}
+
+/// From the helper.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Reply {
+    /// Runs can be made. These signals were ignored when the helper was started, by number.
+    Ready(Vec<i32>),
+    /// No runs can be made.
+    Refused(Failure),
+    /// The run with this number in the request is over: what was seen, and where the bytes of standard
+    /// output and standard error are.
+    Done(usize, Outcome, [Place; 2]),
+    /// All runs are over. How far sandboxes were enforced, when there were any: the weakest of all.
+    Finished(Option<Enforced>),
+}
+
+/// Where the bytes of a stream are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Place {
+    /// Behind the message, so many.
+    Here(usize),
+    /// In the next of the files that go with it; its length and digest.
+    File(u64, u128),
+}
+
+/// How many bytes the two lengths take.
+pub(crate) const PREFIX: usize = 8;
+
+/// A frame without its descriptors.
+pub(crate) fn frame(message: &impl Serialize, behind: &[&[u8]]) -> io::Result<Vec<u8>> {
+    let mut frame = vec![0; PREFIX];
+    serde_json::to_writer(&mut frame, message)?;
+    let length = |n: usize| u32::try_from(n).map_err(io::Error::other).map(u32::to_le_bytes);
+    let json = length(frame.len() - PREFIX)?;
+    frame[..4].copy_from_slice(&json);
+    frame[4..PREFIX].copy_from_slice(&length(behind.iter().map(|bytes| bytes.len()).sum())?);
+    behind.iter().for_each(|bytes| frame.extend_from_slice(bytes));
+    Ok(frame)
+}
+
+/// The lengths of the message and of what stands behind it.
+pub(crate) fn lengths([a, b, c, d, e, f, g, h]: [u8; PREFIX]) -> (usize, usize) {
+    let length = |bytes| u32::from_le_bytes(bytes) as usize;
+    (length([a, b, c, d]), length([e, f, g, h]))
+}
+
+/// The message of a frame that was read as far as its prefix, and what stands behind it.
+pub(crate) fn message<'a, M: Deserialize<'a>>(rest: &'a [u8], json: usize) -> io::Result<(M, &'a [u8])> {
+    let (message, behind) = rest.split_at_checked(json).ok_or(io::ErrorKind::UnexpectedEof)?;
+    Ok((serde_json::from_slice(message)?, behind))
+}
+
+/// The most descriptors that go with one message.
+const MOST_FDS: usize = 3;
+
+/// Sends the beginning of these bytes, and with it the descriptors; gives how many bytes went.
+pub(crate) fn send_with(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !fds.is_empty() {
+        control.push(SendAncillaryMessage::ScmRights(fds));
+    }
+    Ok(sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)?)
+}
+
+/// Receives some bytes and the descriptors that came with them.
+pub(crate) fn receive_with(socket: impl AsFd, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let got = recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let mut fds = Vec::new();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = message {
+            fds.extend(rights);
+        }
+    }
+    Ok((got.bytes, fds))
+}

@@ -1,0 +1,145 @@
+//! Keeps what a stream gave: small in memory, large in an unlinked file, with the times of arrival.
+
+use crate::{Captured, Chunk};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Streams up to this length stay in memory.
+const MEMORY: usize = 64 * 1024;
+/// How much of a capture file is read at a time.
+const PIECE: usize = 256 * 1024;
+
+/// The stream may not grow any more: past the limit in bytes, or the disk is full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooMuch(pub u64);
+
+/// Takes the bytes of one stream as they arrive.
+pub(super) struct Sink {
+    memory: Vec<u8>,
+    spilled: Option<(File, Box<Xxh3>)>,
+    len: u64,
+    limit: u64,
+    full: bool,
+    chunks: Vec<Chunk>,
+    folder: PathBuf,
+}
+
+impl Sink {
+    /// A sink that takes `limit` bytes and spills into `folder`.
+    pub fn new(folder: &Path, limit: u64) -> Self {
+        let folder = folder.to_path_buf();
+        Self { memory: Vec::new(), spilled: None, len: 0, limit, full: false, chunks: Vec::new(), folder }
+    }
+
+    /// Number of bytes so far.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Takes more bytes. After the first refusal everything is thrown away without a word.
+    pub fn push(&mut self, bytes: &[u8], at: Duration) -> Result<(), TooMuch> {
+        if self.full {
+            return Ok(());
+        }
+        let room = usize::try_from(self.limit - self.len).unwrap_or(usize::MAX);
+        let (fitting, fits) = (&bytes[..bytes.len().min(room)], bytes.len() <= room);
+        let stored = self.store(fitting);
+        if stored.is_ok() && !fitting.is_empty() {
+            self.len += fitting.len() as u64;
+            self.note(at);
+        }
+        if stored.is_ok() && fits {
+            return Ok(());
+        }
+        self.full = true;
+        Err(TooMuch(self.len))
+    }
+
+    fn store(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.spilled.is_none() {
+            if self.memory.len() + bytes.len() <= MEMORY {
+                self.memory.extend_from_slice(bytes);
+                return Ok(());
+            }
+            let mut file = tempfile::tempfile_in(&self.folder)?;
+            file.write_all(&self.memory)?;
+            let mut hash = Box::new(Xxh3::new());
+            hash.update(&self.memory);
+            self.memory = Vec::new();
+            self.spilled = Some((file, hash));
+        }
+        if let Some((file, hash)) = &mut self.spilled {
+            file.write_all(bytes)?;
+            hash.update(bytes);
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, at: Duration) {
+        let chunk = Chunk { end: self.len, at };
+        if self.chunks.len() == Captured::MAX_CHUNKS {
+            self.chunks.pop();
+        }
+        self.chunks.push(chunk);
+    }
+
+    /// What arrived: its times, and its bytes.
+    pub fn finish(self) -> (Captured, Kept) {
+        let bytes = match self.spilled {
+            None => Kept::Memory(self.memory),
+            Some((file, hash)) => Kept::File { file, len: self.len, digest: hash.digest128() },
+        };
+        (Captured { chunks: self.chunks, ..Captured::default() }, bytes)
+    }
+}
+
+/// The bytes of a stream.
+#[derive(Debug)]
+pub(super) enum Kept {
+    Memory(Vec<u8>),
+    /// The client lets captures of the same length and digest share one file.
+    File {
+        file: File,
+        len: u64,
+        digest: u128,
+    },
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self::Memory(Vec::new())
+    }
+}
+
+/// The contents of a file that a target wrote itself, up to `limit`.
+pub(super) async fn adopt(file: File, limit: u64, at: Duration) -> io::Result<(Captured, Kept)> {
+    let written = file.metadata()?.len();
+    let len = written.min(limit);
+    if written > limit {
+        file.set_len(limit)?;
+    }
+    let chunks = if len == 0 { Vec::new() } else { vec![Chunk { end: len, at }] };
+    let mut piece = vec![0; PIECE.min(usize::try_from(len).unwrap_or(PIECE))];
+    let mut memory = Vec::new();
+    let mut hash = Box::new(Xxh3::new());
+    let mut done = 0;
+    while done < len {
+        let n = usize::try_from(len - done).unwrap_or(PIECE).min(piece.len());
+        file.read_exact_at(&mut piece[..n], done)?;
+        done += n as u64;
+        if len <= MEMORY as u64 {
+            memory.extend_from_slice(&piece[..n]);
+        }
+        hash.update(&piece[..n]);
+        tokio::task::yield_now().await;
+    }
+    let bytes = match len <= MEMORY as u64 {
+        true => Kept::Memory(memory),
+        false => Kept::File { file, len, digest: hash.digest128() },
+    };
+    Ok((Captured { chunks, ..Captured::default() }, bytes))
+}

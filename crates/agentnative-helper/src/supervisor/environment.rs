@@ -1,0 +1,65 @@
+//! The environment of a run: cleared, then only what is listed here.
+
+use super::folder::Folder;
+use super::process_tag::ProcessTag;
+use crate::environment::{HOSTILE_ENVIRONMENTS, clean_path, manager_variables};
+use crate::{Job, Variant};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+/// Variables by name.
+pub(super) type Environment = BTreeMap<OsString, OsString>;
+
+/// What the variant `tty` adds.
+const TERMINAL: &[(&str, &str)] = &[("TERM", "xterm-256color")];
+
+/// The part of every run's environment that is the same for all.
+pub(super) fn base(caller: &Environment) -> Environment {
+    let mut base: BTreeMap<_, _> = manager_variables(caller).into_iter().collect();
+    base.insert("PATH".into(), clean_path(caller.get(OsStr::new("PATH")).map(OsString::as_os_str)));
+    for (name, value) in [("LANG", "C.UTF-8"), ("TZ", "UTC"), ("TERM", "dumb")] {
+        base.insert(name.into(), value.into());
+    }
+    base
+}
+
+/// The variables of one run: `base`, what leads into its folder, what its variant adds, its tag, and
+/// its own. A trusted one has the caller's instead of the first two.
+pub(super) fn of_run(
+    job: &Job,
+    caller: &Environment,
+    base: &Environment,
+    folder: &Folder,
+    tag: &ProcessTag,
+) -> Environment {
+    let mut env = if job.trusted { caller.clone() } else { base.clone() };
+    if !job.trusted {
+        env.extend(of_folder(folder));
+    }
+    let added = match job.variant {
+        Variant::Tty => TERMINAL,
+        Variant::HostileEnv => {
+            HOSTILE_ENVIRONMENTS.get(usize::from(job.nth)).map_or(&[][..], |(_, added)| added)
+        }
+        _ => &[],
+    };
+    env.extend(added.iter().map(|(name, value)| (name.into(), value.into())));
+    env.insert(ProcessTag::VARIABLE.into(), tag.value().into());
+    env.extend(job.env.iter().cloned());
+    env
+}
+
+/// The variables that lead into the fresh folder of one run.
+fn of_folder(folder: &Folder) -> [(OsString, OsString); 7] {
+    let home = folder.home();
+    [
+        ("HOME", home.clone()),
+        ("XDG_CONFIG_HOME", home.join(".config")),
+        ("XDG_CACHE_HOME", home.join(".cache")),
+        ("XDG_DATA_HOME", home.join(".local/share")),
+        ("XDG_STATE_HOME", home.join(".local/state")),
+        ("XDG_RUNTIME_DIR", folder.runtime()),
+        ("TMPDIR", folder.temporary()),
+    ]
+    .map(|(name, path)| (name.into(), path.into_os_string()))
+}

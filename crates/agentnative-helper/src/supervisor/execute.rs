@@ -1,0 +1,339 @@
+//! One run, from its start until nobody of it is left.
+
+use super::capture::{Kept, TooMuch};
+use super::channel::{Channels, Feed, open_channels};
+use super::environment;
+use super::folder::Folder;
+use super::launch::{Leader, Status, instruct};
+use super::plan::{Answer, Plan, words};
+use super::process_tag::ProcessTag;
+use super::process_tree::ProcessTree;
+use super::stream::{Step, Stream};
+use super::{Common, STOP, STOP_NOW, Stop};
+use crate::sys::{Silence, StdioIds, WaitState};
+use crate::{Captured, End, Job, Outcome, Variant, Waiting};
+use rustix::process::{Signal, getpid};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+/// How often a run is looked at that may wait for input, or that writes a file.
+const LOOK: Duration = Duration::from_millis(50);
+/// How often any other is: orphans have to be reaped.
+const TICK: Duration = Duration::from_millis(250);
+/// How often is looked whether somebody is left, once that is all there is to wait for.
+const LEFT: Duration = Duration::from_millis(4);
+/// A look so long before the deadline tells afterwards whether the processor was in use.
+const BEFORE_DEADLINE: Duration = Duration::from_millis(100);
+/// A killed leader that takes longer than this is in an uninterruptible wait.
+const KILLED: Duration = Duration::from_millis(500);
+
+/// What a run came to: the outcome, in which the bytes of its streams are still missing, and those of
+/// standard output and standard error.
+pub(super) type Made = (Outcome, [Kept; 2]);
+
+/// Makes a run. What keeps it from starting is part of the outcome.
+pub(super) async fn execute(common: &Common, job: &Job, stop: Stop) -> Made {
+    let run = async {
+        let folder = common.root.fresh()?;
+        let made = run_in(common, job, &folder, stop).await;
+        // A target may have left a great many files: other runs go on meanwhile.
+        tokio::task::spawn_blocking(move || drop(folder)).await.map_err(io::Error::other)?;
+        made
+    };
+    run.await.unwrap_or_else(|error: io::Error| {
+        let number = error.raw_os_error().unwrap_or(0);
+        let words = if number == 0 { error.to_string() } else { words(number) };
+        let outcome = Outcome {
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            end: End::NotStarted(number, format!("the checker cannot make the run: {words}")),
+            duration: Duration::ZERO,
+            left_behind: Vec::new(),
+            held_open: false,
+            waiting: None,
+        };
+        (outcome, Default::default())
+    })
+}
+
+async fn run_in(common: &Common, job: &Job, folder: &Folder, stop: Stop) -> io::Result<Made> {
+    let start = Instant::now();
+    let tag = ProcessTag::new();
+    let plan = plan(common, job, folder, &tag);
+    let channels = open_channels(job, common.root.spool(), folder.path(), common.options.max_output, start)?;
+    let (ours, theirs) = UnixStream::pair()?;
+    let leader = Leader::spawn(theirs)?;
+    let tree = ProcessTree::new(leader.pid(), tag);
+    let Channels { target, stdout, stderr, feed, ids } = channels;
+    let mut live = Live {
+        leader,
+        tree,
+        stdout,
+        stderr,
+        feed,
+        ids,
+        start,
+        deadline: start + job.deadline,
+        ended: None,
+        stop,
+        drain: common.options.drain,
+        grace: common.options.grace,
+    };
+    let why = match live.launch(ours, &plan, target).await? {
+        Some(Answer::Failed(number, words)) => Why::NotStarted(number, words),
+        Some(Answer::Started(enforced)) => {
+            common.note(enforced);
+            live.watch().await
+        }
+        None => live.out_of_time(None),
+    };
+    live.finish(why).await
+}
+
+/// What the launcher has to do for a run.
+fn plan(common: &Common, job: &Job, folder: &Folder, tag: &ProcessTag) -> Plan {
+    let env = environment::of_run(job, &common.caller, &common.base, folder, tag);
+    Plan {
+        program: job.program.clone(),
+        args: job.args.clone(),
+        env: env.into_iter().collect(),
+        cwd: job.cwd.clone(),
+        parent: getpid().as_raw_pid(),
+        terminal: job.variant == Variant::Tty,
+        sandbox: job.sandbox.then(|| vec![folder.path().into()]),
+        // More than all processors can give before the deadline: it ends what outlives ourselves.
+        cpu: (job.deadline.as_secs() + 5) * common.processors,
+        file_size: tag.file_size,
+        open_files: common.open_files,
+        ignored: common.ignored.clone(),
+    }
+}
+
+/// Why a run is over.
+enum Why {
+    Ended,
+    NotStarted(i32, String),
+    TimedOut(Waiting),
+    Waited(Waiting),
+    TooMuch(TooMuch),
+    Interrupted,
+}
+
+/// What happened.
+enum Event {
+    /// Bytes moved, or a stream ended.
+    Moved,
+    /// The leader ended.
+    Ended,
+    /// A stream grew too large.
+    Over(TooMuch),
+    /// We are to stop.
+    Stop,
+    /// The time is over.
+    Time,
+}
+
+/// A run under way. The leader is dropped last but for the tree: while it is there, the number of
+/// its group is its own.
+struct Live {
+    tree: ProcessTree,
+    leader: Leader,
+    stdout: Stream,
+    stderr: Stream,
+    feed: Feed,
+    ids: StdioIds,
+    start: Instant,
+    deadline: Instant,
+    ended: Option<Instant>,
+    stop: Stop,
+    drain: Duration,
+    grace: Duration,
+}
+
+impl Live {
+    /// Gets the target started. `None` when there is no time (left) for it.
+    async fn launch(
+        &mut self,
+        socket: UnixStream,
+        plan: &Plan,
+        target: [OwnedFd; 3],
+    ) -> io::Result<Option<Answer>> {
+        tokio::select! {
+            answer = instruct(socket, plan, target) => answer.map(Some),
+            () = sleep_until(self.deadline) => Ok(None),
+            _ = self.stop.wait_for(|level| *level >= STOP) => Ok(None),
+        }
+    }
+
+    /// Moves bytes until something happens, or `until`; `level` says which orders to stop count.
+    async fn turn(&mut self, until: Instant, level: u8) -> Event {
+        let step = tokio::select! {
+            () = self.leader.ended(), if self.ended.is_none() => {
+                self.ended = Some(Instant::now());
+                return Event::Ended;
+            }
+            step = self.stdout.step() => step,
+            step = self.stderr.step() => step,
+            () = self.feed.step() => Step::On,
+            () = sleep_until(until) => return Event::Time,
+            _ = self.stop.wait_for(|now| *now >= level) => return Event::Stop,
+        };
+        match step {
+            Step::Over(over) => Event::Over(over),
+            Step::On | Step::End => Event::Moved,
+        }
+    }
+
+    /// Waits until the run is over in one way or another.
+    async fn watch(&mut self) -> Why {
+        let is_watched = self.ids.is_any();
+        let is_file = !self.stdout.is_open();
+        let period = if is_watched || is_file { LOOK } else { TICK };
+        let mut silence = Silence::default();
+        let mut before: Option<WaitState> = None;
+        let mut next = self.start + period;
+        let before_deadline = self.deadline - BEFORE_DEADLINE.min(self.deadline - self.start);
+        loop {
+            let wake = if before.is_none() { next.min(before_deadline) } else { next };
+            match self.turn(wake.min(self.deadline), STOP).await {
+                Event::Ended => return Why::Ended,
+                Event::Over(over) => return Why::TooMuch(over),
+                Event::Stop => return Why::Interrupted,
+                Event::Moved | Event::Time => {}
+            }
+            let now = Instant::now();
+            if now >= self.deadline && self.leader.status().is_none() {
+                return self.out_of_time(before.as_ref());
+            }
+            if before.is_none() && now >= before_deadline {
+                before = Some(self.state());
+            }
+            if now < next {
+                continue;
+            }
+            next = now + period;
+            self.tree.reap();
+            if let Some(over) = self.stdout.overgrown() {
+                return Why::TooMuch(over);
+            }
+            if is_watched {
+                let written = self.stdout.len() + self.stderr.len();
+                if let Some(input) = silence.after(self.state(), written, now) {
+                    return Why::Waited(input);
+                }
+            }
+        }
+    }
+
+    fn state(&self) -> WaitState {
+        WaitState::at(&self.tree.everybody(), &self.ids)
+    }
+
+    /// At the deadline, or at an order to stop: which of the two, and what the run was doing.
+    fn out_of_time(&self, before: Option<&WaitState>) -> Why {
+        if *self.stop.borrow() >= STOP {
+            return Why::Interrupted;
+        }
+        let state = self.state();
+        Why::TimedOut(state.since(before.unwrap_or(&state)))
+    }
+
+    fn is_open(&self) -> bool {
+        self.stdout.is_open() || self.stderr.is_open()
+    }
+
+    /// After the leader's own end: bytes of those who are left are taken until an absolute deadline,
+    /// which nothing resets. Gives whether a stream grew too large.
+    async fn drain(&mut self) -> Option<TooMuch> {
+        let until = Instant::now() + self.drain;
+        self.stdout.hurry();
+        while Instant::now() < until && (self.is_open() || !self.tree.alive().is_empty()) {
+            let wake = if self.is_open() { until } else { until.min(Instant::now() + LEFT) };
+            match self.turn(wake, STOP_NOW).await {
+                Event::Over(over) => return Some(over),
+                Event::Stop => break,
+                Event::Moved | Event::Ended | Event::Time => {}
+            }
+        }
+        self.rest()
+    }
+
+    /// Takes what is in the streams now.
+    fn rest(&mut self) -> Option<TooMuch> {
+        let steps = [self.stdout.rest(), self.stderr.rest()];
+        let over = steps.into_iter().find_map(|step| match step {
+            Step::Over(over) => Some(over),
+            Step::On | Step::End => None,
+        });
+        over.or_else(|| self.stdout.overgrown())
+    }
+
+    /// Ends the leader and its group: TERM, and after a time of grace KILL.
+    async fn force(&mut self) {
+        self.stdout.hurry();
+        self.tree.signal(Signal::TERM);
+        self.tree.signal(Signal::CONT);
+        let until = Instant::now() + self.grace;
+        // Whoever has a session of its own has not got the signal: there is nothing to wait for.
+        let is_left = |live: &Self| live.tree.alive().iter().any(|stat| !live.tree.escaped(stat));
+        while Instant::now() < until && (self.ended.is_none() || is_left(self)) {
+            if let Event::Stop = self.turn(until.min(Instant::now() + LEFT), STOP_NOW).await {
+                break;
+            }
+        }
+        self.tree.signal(Signal::KILL);
+        let until = Instant::now() + KILLED;
+        while Instant::now() < until && self.ended.is_none() {
+            self.turn(until, u8::MAX).await;
+        }
+    }
+
+    /// Ends whoever is left and gives what was seen.
+    async fn finish(mut self, why: Why) -> io::Result<Made> {
+        let (mut end, waiting, by_force) = match why {
+            Why::Ended => (self.own_end(), None, false),
+            Why::NotStarted(number, words) => (End::NotStarted(number, words), None, true),
+            Why::TimedOut(waiting) => (End::TimedOut, Some(waiting), true),
+            Why::Waited(waiting) => (End::Waited, Some(waiting), true),
+            Why::TooMuch(TooMuch(bytes)) => (End::TooMuch(bytes), None, true),
+            Why::Interrupted => (End::Interrupted, None, true),
+        };
+        let mut left = if by_force {
+            self.force().await;
+            let mut left = self.tree.alive();
+            left.retain(|stat| self.tree.escaped(stat));
+            left
+        } else {
+            if let Some(TooMuch(bytes)) = self.drain().await {
+                end = End::TooMuch(bytes);
+            }
+            self.tree.alive()
+        };
+        let held_open = !by_force && self.is_open();
+        if !left.is_empty() || held_open {
+            self.tree.signal(Signal::KILL);
+        }
+        self.tree.sweep().await;
+        if by_force {
+            self.rest();
+        }
+        left.sort_by_key(|stat| stat.pid);
+        let duration = self.ended.unwrap_or_else(Instant::now) - self.start;
+        let (stdout, out) = self.stdout.finish().await?;
+        let (stderr, err) = self.stderr.finish().await?;
+        let left_behind = left.into_iter().map(Into::into).collect();
+        Ok((Outcome { stdout, stderr, end, duration, left_behind, held_open, waiting }, [out, err]))
+    }
+
+    /// How the leader ended by itself.
+    fn own_end(&self) -> End {
+        match self.leader.status() {
+            Some(Status::Exited(code)) => End::Exited(code),
+            Some(Status::Signaled(signal)) => End::Signaled(signal),
+            None => End::NotStarted(0, "somebody else has reaped it".into()),
+        }
+    }
+}

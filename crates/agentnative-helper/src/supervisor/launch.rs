@@ -1,0 +1,110 @@
+//! Starts the launcher and tells it what to do.
+
+use super::LAUNCH;
+use super::plan::{Answer, Plan};
+use super::process_tree::reap_child;
+use super::stream::awaitable;
+use crate::protocol::send_with;
+use crate::sys;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
+
+/// The leader of a run: the launcher, then the target. It is reaped when this is dropped, and not
+/// before: until then its number cannot become somebody else's.
+#[derive(Debug)]
+pub(super) struct Leader {
+    pid: Pid,
+    handle: AsyncFd<OwnedFd>,
+}
+
+/// How a leader ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    Exited(i32),
+    Signaled(i32),
+}
+
+impl Leader {
+    /// Starts the launcher, with the other end of the socket as its standard input. Must be called on a
+    /// thread that outlives the run: the target is killed when that thread ends.
+    pub fn spawn(socket: UnixStream) -> io::Result<Self> {
+        #[expect(clippy::disallowed_methods, reason = "the one place that starts processes")]
+        let mut command = Command::new(sys::own());
+        command.arg(LAUNCH);
+        command.stdin(OwnedFd::from(socket)).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn()?;
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let pid = pid.expect("a process that was just started has a positive number");
+        let handle = sys::exit_handle(pid).and_then(|handle| awaitable(handle, Interest::READABLE));
+        match handle {
+            Ok(handle) => Ok(Self { pid, handle }),
+            Err(error) => {
+                kill_process(pid, Signal::KILL).unwrap_or_default();
+                while !reap_child(pid) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Waits for its end, and does not reap it.
+    pub async fn ended(&self) {
+        // The handle becomes readable at the end, and stays so.
+        self.handle.readable().await.map(drop).unwrap_or_default();
+    }
+
+    /// How it ended, if it has. Does not reap it.
+    pub fn status(&self) -> Option<Status> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        let status = waitid(WaitId::Pid(self.pid), options).ok()??;
+        let code = status.exit_status().map(Status::Exited);
+        code.or_else(|| status.terminating_signal().map(Status::Signaled))
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        if self.status().is_none() {
+            kill_process_group(self.pid, Signal::KILL).unwrap_or_default();
+            kill_process(self.pid, Signal::KILL).unwrap_or_default();
+        }
+        // Only a process in an uninterruptible wait takes more than an instant; it is not waited for.
+        for _ in 0..KILLED_WITHIN_MS {
+            if reap_child(self.pid) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+const KILLED_WITHIN_MS: u32 = 500;
+
+/// Sends the plan and the target's standard descriptors, and waits for the answer. The descriptors are
+/// closed on our side as soon as they are on their way.
+pub(super) async fn instruct(socket: UnixStream, plan: &Plan, fds: [OwnedFd; 3]) -> io::Result<Answer> {
+    let wire = plan.to_wire()?;
+    let sent = match send_with(&socket, &wire, &fds.each_ref().map(AsFd::as_fd)) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Answer::read(&[])),
+        sent => sent?,
+    };
+    drop(fds);
+    socket.set_nonblocking(true)?;
+    let mut socket = tokio::net::UnixStream::from_std(socket)?;
+    // A launcher that ends early says why below.
+    socket.write_all(&wire[sent..]).await.unwrap_or_default();
+    let mut answer = Vec::new();
+    socket.read_to_end(&mut answer).await.map(drop).unwrap_or_default();
+    Ok(Answer::read(&answer))
+}

@@ -1,0 +1,129 @@
+//! The launcher: the helper, started again, which sets up the conditions of a run and then becomes the
+//! target.
+
+use super::plan::{Answer, Plan};
+use crate::sys;
+use rustix::fs::Mode;
+use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
+use rustix::process::{Pid, Resource, Rlimit, getppid, getrlimit, ioctl_tiocsctty, setrlimit, setsid, umask};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+/// What the launcher ends with when it could not become the target.
+const FAILED: ExitCode = ExitCode::FAILURE;
+
+/// Another process may hold the program open for writing for a moment: so long is waited for it.
+const TEXT_BUSY_TRIES: usize = 50;
+const TEXT_BUSY_PAUSE: Duration = Duration::from_millis(2);
+
+/// Does what the plan on standard input (a socket) says and becomes the target. Comes back only when
+/// that failed; the failure is then told over the socket, and the code is for `main` to exit with.
+pub(super) fn launch() -> ExitCode {
+    let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
+    let Ok(socket) = socket else { return FAILED };
+    let (doing, error) = match become_target(&socket) {
+        Ok(never) => match never {},
+        Err(failure) => failure,
+    };
+    tell(&socket, &Answer::failed(&error, doing)).unwrap_or_default();
+    FAILED
+}
+
+/// What was being done, and the error.
+type Failure = (&'static str, io::Error);
+
+/// Sends an answer. It goes to a socket or nowhere: whoever calls the launcher by hand sees nothing.
+fn tell(socket: &UnixStream, answer: &[u8]) -> Result<(), Errno> {
+    send(socket, answer, SendFlags::NOSIGNAL).map(drop)
+}
+
+fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failure> {
+    let (plan, [stdin, stdout, stderr]) =
+        Plan::receive(socket).map_err(|e| ("cannot read the launcher's plan", e))?;
+    let failed = |doing: &'static str| move |e: Errno| (doing, io::Error::from(e));
+
+    // The limit that marks the run comes before the session: whoever is in a session of its own
+    // without the mark has shed it.
+    set_limits(&plan);
+    setsid().map_err(failed("cannot make a session"))?;
+    sys::die_with_parent().map_err(|e| ("cannot tie it to the checker", e))?;
+    if getppid().map(Pid::as_raw_pid) != Some(plan.parent) {
+        return Err(("the checker is gone", Errno::SRCH.into()));
+    }
+    umask(Mode::from_raw_mode(0o022));
+    dup2_stdin(stdin).map_err(failed("cannot set standard input"))?;
+    if plan.terminal {
+        ioctl_tiocsctty(&stdout).map_err(failed("cannot take the terminal"))?;
+    }
+    dup2_stdout(stdout).map_err(failed("cannot set standard output"))?;
+    dup2_stderr(stderr).map_err(failed("cannot set standard error"))?;
+    std::env::set_current_dir(&plan.cwd).map_err(|e| ("cannot enter the working directory", e))?;
+    reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
+    let enforced = match &plan.sandbox {
+        None => None,
+        Some(paths) => Some(sys::confine(paths).map_err(|e| ("cannot confine it", e))?),
+    };
+    close_fds::set_fds_cloexec(3, &[]);
+    tell(socket, &Answer::ready(enforced)).map_err(failed("the checker is gone"))?;
+
+    // The standard library sets SIGPIPE back to its default and unblocks all signals before exec.
+    #[expect(clippy::disallowed_methods, reason = "the launcher becomes the target here")]
+    let mut command = Command::new(&plan.program);
+    command.args(&plan.args).env_clear().envs(plan.env);
+    let mut error = command.exec();
+    for _ in 0..TEXT_BUSY_TRIES {
+        if error.raw_os_error() != Some(Errno::TXTBSY.raw_os_error()) {
+            break;
+        }
+        std::thread::sleep(TEXT_BUSY_PAUSE);
+        error = command.exec();
+    }
+    Err(("", error))
+}
+
+/// Sets what may be set. A limit that is refused (since the caller's own is lower) stays as it was.
+fn set_limits(plan: &Plan) {
+    let both = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
+    let open_files = getrlimit(Resource::Nofile);
+    let most = |limit: Option<u64>, cap: u64| Some(limit.map_or(cap, |limit| limit.min(cap)));
+    let limits = [
+        (Resource::Core, both(0)),
+        (Resource::Cpu, both(plan.cpu)),
+        (Resource::Fsize, both(plan.file_size)),
+        (
+            Resource::Nofile,
+            // Some programs close every number up to the hard limit, one by one.
+            Rlimit {
+                current: most(plan.open_files, MOST_OPEN_FILES),
+                maximum: most(open_files.maximum, MOST_OPEN_FILES),
+            },
+        ),
+    ];
+    for (resource, limit) in limits {
+        setrlimit(resource, limit).unwrap_or_default();
+    }
+}
+
+const MOST_OPEN_FILES: u64 = 1 << 16;
+
+/// Sets signals that are ignored back to their defaults: a signal with a handler gets its default back
+/// at exec, so it is enough to have one.
+fn reset_signals(ignored: &[i32]) -> io::Result<()> {
+    if ignored.is_empty() {
+        return Ok(());
+    }
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let _entered = runtime.enter();
+    for &number in ignored {
+        // SIGKILL and its like can have no handler, and cannot be ignored either.
+        signal(SignalKind::from_raw(number)).map(drop).unwrap_or_default();
+    }
+    Ok(())
+}

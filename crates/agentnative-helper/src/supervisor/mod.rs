@@ -1,0 +1,219 @@
+//! The helper's executable: a supervisor that makes runs, some side by side.
+//!
+//! `talk` is its side of the socket, `execute` makes a single run: `channel` opens the standard
+//! descriptors, `launch` starts this executable again as the `launcher`, which becomes the target as
+//! the `plan` says; `stream` and `capture` take the bytes; `process_tag` and `process_tree` know the
+//! processes of a run again and end them all.
+
+mod capture;
+mod channel;
+mod environment;
+mod execute;
+mod folder;
+mod launch;
+mod launcher;
+mod plan;
+mod process_tag;
+mod process_tree;
+mod stream;
+mod talk;
+
+use crate::job::processors;
+use crate::protocol::{Reply, Request};
+use crate::{Enforced, Failure, Job, Options, SUPERVISE, sys};
+use environment::Environment;
+use execute::execute;
+use folder::Root;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+use std::rc::Rc;
+use talk::{Requests, Sender};
+use tokio::runtime::Builder;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::task::{JoinSet, LocalSet};
+
+/// The argument that makes the executable the launcher of a run.
+const LAUNCH: &str = "__launch";
+
+/// No stream is kept further than this, whatever the options say: files that targets write end soon
+/// after.
+const MOST_OUTPUT: u64 = 4 << 30;
+
+const SIGPIPE: i32 = rustix::process::Signal::PIPE.as_raw();
+
+/// How urgently a run is told to stop.
+type Stop = watch::Receiver<u8>;
+/// End all processes as at a deadline.
+const STOP: u8 = 1;
+/// Kill them now.
+const STOP_NOW: u8 = 2;
+
+/// Runs the helper, if this process was started as one: a `main` calls this first and ends with the
+/// code, if there is one. Must be called on the main thread.
+pub fn main() -> Option<ExitCode> {
+    let argument = std::env::args_os().nth(1)?;
+    if argument == LAUNCH {
+        return Some(launcher::launch());
+    }
+    (argument == SUPERVISE).then(|| supervise().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
+}
+
+/// Makes runs for the client at the other end of standard input, until it closes the socket.
+fn supervise() -> io::Result<()> {
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    socket.set_nonblocking(true)?;
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let served = LocalSet::new().block_on(&runtime, serve(socket));
+    // A thread that removes a folder may be stuck; nobody waits for it.
+    runtime.shutdown_background();
+    served
+}
+
+async fn serve(socket: UnixStream) -> io::Result<()> {
+    let (mut requests, sender) = talk::split(socket)?;
+    let Some(Request::Start(options)) = requests.next().await else { return Ok(()) };
+    let supervisor = match Supervisor::new(options) {
+        Ok(supervisor) => supervisor,
+        Err(failure) => {
+            sender.send(&Reply::Refused(failure))?;
+            // It has to be read before we end.
+            while requests.next().await.is_some() {}
+            return Ok(());
+        }
+    };
+    sender.send(&Reply::Ready(supervisor.common.ignored.clone()))?;
+    while let Some(request) = requests.next().await {
+        if let Request::Run(jobs) = request {
+            let jobs = jobs.into_iter().map(|(job, _)| job).collect();
+            let enforced = supervisor.run(jobs, &mut requests, &sender).await?;
+            sender.send(&Reply::Finished(enforced))?;
+        }
+    }
+    Ok(())
+}
+
+/// What all runs have in common.
+struct Common {
+    options: Options,
+    root: Root,
+    /// The environment of the runs, but for what is each run's own.
+    base: Environment,
+    /// The caller's environment.
+    caller: Environment,
+    /// Signals that were ignored when we were started.
+    ignored: Vec<i32>,
+    /// The caller's limit on open files, before we raised our own.
+    open_files: Option<u64>,
+    processors: u64,
+    enforced: Cell<Option<Enforced>>,
+}
+
+impl Common {
+    /// Takes note of how far a sandbox was enforced: the weakest counts.
+    fn note(&self, enforced: Option<Enforced>) {
+        self.enforced.set(self.enforced.get().max(enforced));
+    }
+}
+
+/// Makes runs.
+struct Supervisor {
+    common: Rc<Common>,
+    /// A signal with a handler does not end us, and has its default again in a target.
+    _handled: Vec<Signal>,
+}
+
+impl Supervisor {
+    /// This process gets a session of its own, becomes the reaper of all its descendants, and may open
+    /// as many files as it is allowed to.
+    fn new(mut options: Options) -> Result<Self, Failure> {
+        sys::check_view()?;
+        // No signal of a terminal is for us: whoever started us decides.
+        setsid().map_err(|e| Failure::of("cannot make a session", &e))?;
+        sys::become_reaper().map_err(|e| Failure::of("cannot become the reaper of runs", &e))?;
+        let ignored: Vec<i32> = sys::ignored_signals().into_iter().filter(|n| *n != SIGPIPE).collect();
+        let files = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files }).unwrap_or_default();
+        options.jobs = options.jobs.max(1);
+        options.max_output = options.max_output.min(MOST_OUTPUT);
+        let root = Root::new().map_err(|e| {
+            Failure::of("cannot make a temporary folder", &e).hint("TMPDIR names the folder for them")
+        })?;
+        let caller: Environment = std::env::vars_os().collect();
+        let common = Common {
+            options,
+            root,
+            base: environment::base(&caller),
+            caller,
+            open_files: files.current,
+            processors: processors() as u64,
+            enforced: Cell::new(None),
+            ignored,
+        };
+        let handled = handle_signals(&common.ignored);
+        Ok(Self { common: Rc::new(common), _handled: handled })
+    }
+
+    /// Makes all runs: up to the number of jobs side by side, then those that want quiet, one by one.
+    /// Each is told as it ends. Gives how far sandboxes were enforced.
+    async fn run(
+        &self,
+        jobs: Vec<Job>,
+        requests: &mut Requests,
+        sender: &Sender,
+    ) -> io::Result<Option<Enforced>> {
+        self.common.enforced.set(None);
+        let (order, stop) = watch::channel(0);
+        let (quiet, loud): (VecDeque<_>, VecDeque<_>) =
+            jobs.into_iter().enumerate().partition(|(_, job)| job.quiet);
+        for (mut waiting, side_by_side) in [(loud, self.common.options.jobs), (quiet, 1)] {
+            let mut running = JoinSet::new();
+            loop {
+                while *order.borrow() == 0
+                    && running.len() < side_by_side
+                    && let Some((at, job)) = waiting.pop_front()
+                {
+                    let (common, stop) = (Rc::clone(&self.common), stop.clone());
+                    running.spawn_local(async move { (at, execute(&common, &job, stop).await) });
+                }
+                tokio::select! {
+                    ended = running.join_next() => match ended {
+                        None => break,
+                        Some(Ok((at, (outcome, kept)))) => sender.send_done(at, outcome, kept)?,
+                        Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
+                    },
+                    request = requests.next(), if *order.borrow() < STOP_NOW => {
+                        // Without a client there is nobody to be gentle for.
+                        let level = if request.is_none() || *order.borrow() == STOP { STOP_NOW } else { STOP };
+                        order.send_replace(level);
+                    }
+                }
+            }
+        }
+        process_tree::sweep_strays().await;
+        Ok(self.common.enforced.get())
+    }
+}
+
+/// Handles the signals that somebody may send who means another process, such as a target that
+/// signals its parent. With SIGCHLD ignored the kernel would reap our children by itself, and nobody
+/// would learn how they ended.
+fn handle_signals(ignored: &[i32]) -> Vec<Signal> {
+    let kinds = [
+        SignalKind::interrupt(),
+        SignalKind::terminate(),
+        SignalKind::hangup(),
+        SignalKind::quit(),
+        SignalKind::alarm(),
+        SignalKind::user_defined1(),
+        SignalKind::user_defined2(),
+    ];
+    let child = SignalKind::child();
+    let child = ignored.contains(&child.as_raw_value()).then_some(child);
+    kinds.into_iter().chain(child).filter_map(|kind| signal(kind).ok()).collect()
+}

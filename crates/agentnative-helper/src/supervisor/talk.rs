@@ -1,0 +1,118 @@
+//! The helper's side of the socket: requests are read as they come, replies wait for nobody.
+
+use super::capture::Kept;
+use crate::protocol::{PREFIX, Place, Reply, Request, frame, lengths, message, send_with};
+use crate::{Outcome, Stdin};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use tokio::io::{AsyncReadExt, Interest};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::spawn_local;
+
+/// Both directions. Must be called in a `LocalSet`.
+pub(super) fn split(socket: std::os::unix::net::UnixStream) -> io::Result<(Requests, Sender)> {
+    let (read, write) = UnixStream::from_std(socket)?.into_split();
+    let (requested, requests) = unbounded_channel();
+    let (replies, to_send) = unbounded_channel();
+    spawn_local(read_all(read, requested));
+    spawn_local(write_all(write, to_send));
+    Ok((Requests(requests), Sender(replies)))
+}
+
+/// What the client asks for.
+pub(super) struct Requests(UnboundedReceiver<Request>);
+
+impl Requests {
+    /// The next request; none when the client is gone. May be dropped while it waits.
+    pub async fn next(&mut self) -> Option<Request> {
+        self.0.recv().await
+    }
+}
+
+async fn read_all(mut socket: OwnedReadHalf, requests: UnboundedSender<Request>) {
+    while let Ok(request) = read(&mut socket).await {
+        if requests.send(request).is_err() {
+            return;
+        }
+    }
+}
+
+async fn read(socket: &mut OwnedReadHalf) -> io::Result<Request> {
+    let mut prefix = [0; PREFIX];
+    socket.read_exact(&mut prefix).await?;
+    let (json, behind) = lengths(prefix);
+    let mut rest = vec![0; json + behind];
+    socket.read_exact(&mut rest).await?;
+    let (mut request, mut bytes) = message(&rest, json)?;
+    if let Request::Run(jobs) = &mut request {
+        for (job, stdin) in jobs {
+            let Some(len) = *stdin else { continue };
+            let (its, others) = bytes.split_at_checked(len).ok_or(io::ErrorKind::UnexpectedEof)?;
+            (job.stdin, bytes) = (Stdin::Bytes(its.into()), others);
+        }
+    }
+    Ok(request)
+}
+
+/// A frame, and the files that go with it.
+type Frame = (Vec<u8>, Vec<File>);
+
+/// Sends replies.
+pub(super) struct Sender(UnboundedSender<Frame>);
+
+impl Sender {
+    /// Sends a reply without anything behind it. One that nobody is left to read is lost.
+    pub fn send(&self, reply: &Reply) -> io::Result<()> {
+        self.0.send((frame(reply, &[])?, Vec::new())).unwrap_or_default();
+        Ok(())
+    }
+
+    /// Sends what a run came to.
+    pub fn send_done(&self, at: usize, outcome: Outcome, kept: [Kept; 2]) -> io::Result<()> {
+        let places = kept.each_ref().map(|kept| match kept {
+            Kept::Memory(bytes) => Place::Here(bytes.len()),
+            Kept::File { len, digest, .. } => Place::File(*len, *digest),
+        });
+        let (mut behind, mut files) = (Vec::new(), Vec::new());
+        for kept in kept {
+            match kept {
+                Kept::Memory(bytes) => behind.push(bytes),
+                Kept::File { file, .. } => files.push(file),
+            }
+        }
+        let behind: Vec<&[u8]> = behind.iter().map(Vec::as_slice).collect();
+        let frame = frame(&Reply::Done(at, outcome, places), &behind)?;
+        self.0.send((frame, files)).unwrap_or_default();
+        Ok(())
+    }
+}
+
+async fn write_all(socket: OwnedWriteHalf, mut frames: UnboundedReceiver<Frame>) {
+    while let Some((frame, files)) = frames.recv().await {
+        if write(socket.as_ref(), &frame, files).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn write(socket: &UnixStream, frame: &[u8], mut files: Vec<File>) -> io::Result<()> {
+    let mut sent = 0;
+    while sent < frame.len() {
+        let fds: Vec<_> = files.iter().map(AsFd::as_fd).collect();
+        socket.writable().await?;
+        let step = socket.try_io(Interest::WRITABLE, || send_with(socket, &frame[sent..], &fds));
+        drop(fds);
+        match step {
+            Ok(n) => {
+                sent += n;
+                files.clear();
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! The helper's own executable: how it is started from bytes, and again from itself.
+
+use std::path::Path;
+
+/// This process's own executable, also when it has no name (any more).
+#[cfg(feature = "runtime")]
+pub(crate) fn own() -> &'static Path {
+    Path::new("/proc/self/exe")
+}
+
+#[cfg(feature = "client")]
+pub(crate) use start::start;
+
+#[cfg(feature = "client")]
+mod start {
+    use super::Path;
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+    use rustix::io::Errno;
+    use std::fs::{File, Permissions};
+    use std::io::{self, Write};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::Child;
+    use std::time::Duration;
+
+    /// While another thread starts a process, that one may hold our file open for writing: so long is
+    /// waited for it.
+    const TEXT_BUSY_TRIES: u32 = 100;
+    const TEXT_BUSY_PAUSE: Duration = Duration::from_millis(2);
+
+    /// Starts an executable that there is only as bytes: from memory, or, where the system refuses
+    /// that, from a private file that is removed at once. `spawn` starts the executable of a path.
+    pub(crate) fn start(bytes: &[u8], spawn: impl Fn(&Path) -> io::Result<Child>) -> io::Result<Child> {
+        from_memory(bytes, &spawn).or_else(|_refused| from_file(bytes, &spawn))
+    }
+
+    fn from_memory(bytes: &[u8], spawn: impl Fn(&Path) -> io::Result<Child>) -> io::Result<Child> {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        // Kernels before 6.3 do not know that flag, and need none.
+        let file = match memfd_create("agentnative-helper", flags | MemfdFlags::EXEC) {
+            Err(Errno::INVAL) => memfd_create("agentnative-helper", flags)?,
+            file => file?,
+        };
+        let mut file = File::from(file);
+        file.write_all(bytes)?;
+        fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+        spawn(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))
+    }
+
+    fn from_file(bytes: &[u8], spawn: impl Fn(&Path) -> io::Result<Child>) -> io::Result<Child> {
+        let mut builder = tempfile::Builder::new();
+        let mut file =
+            builder.prefix("agentnative-").permissions(Permissions::from_mode(0o700)).tempfile()?;
+        file.write_all(bytes)?;
+        let path = file.into_temp_path();
+        let mut tries = 0;
+        loop {
+            match spawn(&path) {
+                Err(error)
+                    if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < TEXT_BUSY_TRIES =>
+                {
+                    tries += 1;
+                    std::thread::sleep(TEXT_BUSY_PAUSE);
+                }
+                child => return child,
+            }
+        }
+    }
+}
