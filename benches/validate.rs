@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use agentnative_contract::{Contract, Ending, Framing, Settings, Validation};
+use agentnative_contract::{Contract, Framing, RunExit, Settings, Validation};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -85,7 +85,7 @@ fn ours(file: &Path, contract: &Path, threads: usize, wrong: bool) -> bool {
     let settings = Settings {
         framing,
         max_errors: if wrong { usize::MAX } else { 20 },
-        ending: Ending::default(),
+        exit: RunExit::default(),
         threads,
     };
     let input = File::open(file).expect("the data is there");

@@ -3,7 +3,7 @@
 //! The table was written by hand from the facts of the contracts, before anything was judged. The
 //! captures are not part of the project: where they are missing, the test says so and is skipped.
 
-use agentnative_contract::{Broken, Contract, Ending, Framing};
+use agentnative_contract::{Broken, Contract, Framing, RunExit};
 use std::path::Path;
 use strict_json::{Options, read_records, read_value};
 
@@ -20,17 +20,17 @@ enum Expected {
 use Expected::{Accept, NotJson, Reject};
 
 const EXIT: Expected = Reject(Broken::Exit, "exit-code");
-const fn end(code: i32) -> Ending<'static> {
-    Ending::exit(code)
+const fn end(code: i32) -> RunExit<'static> {
+    RunExit::exit(code)
 }
-const fn told(condition: &'static str, exit: Option<i32>) -> Ending<'static> {
-    Ending { exit, condition: Some(condition) }
+const fn told(condition: &'static str, exit: Option<i32>) -> RunExit<'static> {
+    RunExit { exit, condition: Some(condition) }
 }
 /// The exit code was not recorded, or is that of the harness that ended the run.
-const UNKNOWN: Ending<'static> = Ending { exit: None, condition: None };
+const UNKNOWN: RunExit<'static> = RunExit { exit: None, condition: None };
 
 /// Contract, capture, how the run ended (death by signal n is 128 + n), what is expected.
-const TABLE: &[(&str, &str, Ending<'static>, Expected)] = &[
+const TABLE: &[(&str, &str, RunExit<'static>, Expected)] = &[
     // The specification says 2 for both; the program ignores the mistake and answers.
     ("dexter-flat", "dexter-flat-badflag.stdout", told("usage", Some(0)), EXIT),
     ("dexter-flat", "dexter-flat-modelnoarg.stdout", told("usage", Some(0)), EXIT),
@@ -147,8 +147,8 @@ enum Got {
     Judged(Vec<(Broken, String, String)>),
 }
 
-fn judge(contract: &Contract, bytes: &[u8], ending: &Ending<'_>) -> Got {
-    let mut judge = contract.judge();
+fn judge(contract: &Contract, bytes: &[u8], ending: &RunExit<'_>) -> Got {
+    let mut judge = contract.validator();
     let mut found = Vec::new();
     let summary = match contract.framing() {
         _ if bytes.is_empty() => None,

@@ -1,7 +1,7 @@
 //! A user's own contract: a folder or a schema file anywhere, read strictly and offline.
 
 use agentnative_contract::error::{Error, ErrorKind};
-use agentnative_contract::{Broken, Contract, Ending, Framing, contract_path};
+use agentnative_contract::{Broken, Contract, Framing, RunExit, contract_path};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -136,10 +136,10 @@ fn schemas_refer_to_files_of_their_folder_and_to_the_bundle() {
         let contract = Contract::load(&path).unwrap();
         assert_eq!(contract.framing(), Framing::Document);
         assert_eq!(
-            contract.judge().push(1, &json!({"a": 1, "e": {"error": "x", "kind": "x", "message": "x"}})),
+            contract.validator().push(1, &json!({"a": 1, "e": {"error": "x", "kind": "x", "message": "x"}})),
             []
         );
-        let found = contract.judge().push(1, &json!({"a": "1", "e": {}}));
+        let found = contract.validator().push(1, &json!({"a": "1", "e": {}}));
         let pointers: Vec<&str> = found.iter().map(|violation| violation.pointer.as_str()).collect();
         assert_eq!(pointers, ["/a", "/e", "/e", "/e"]);
         assert_eq!(found[0].rule, "parts/b%20c.json#/type");
@@ -175,7 +175,7 @@ fn patterns_take_linear_time_and_schemas_may_go_in_circles() {
     for _ in 0..200 {
         value = json!({ "x": value });
     }
-    assert!(!contract.judge().push(1, &value).is_empty());
+    assert!(!contract.validator().push(1, &value).is_empty());
     assert!(started.elapsed() < Duration::from_secs(5));
 }
 
@@ -197,7 +197,7 @@ fn a_stream_is_judged_across_its_events() {
     let contract =
         load(&[("contract.toml", &text), ("s.json", r#"{"properties": {"id": {"type": "string"}}}"#)])
             .unwrap();
-    let mut judge = contract.judge();
+    let mut judge = contract.validator();
     assert_eq!(judge.push(1, &json!({"type": "a", "id": "1"})), []);
     assert_eq!(judge.push(2, &json!({"type": "b", "of": "1"})), []);
     let found = judge.push(3, &json!({"type": "b", "of": "2", "id": 7}));
@@ -208,7 +208,7 @@ fn a_stream_is_judged_across_its_events() {
         (Broken::Stream, "/of", "named")
     );
     assert_eq!(judge.push(5, &json!({"type": "c"}))[0].rule, "event-type");
-    let outcome = judge.finish(&Ending::exit(1));
+    let outcome = judge.finish(&RunExit::exit(1));
     assert_eq!(outcome.events, 4);
     assert_eq!(outcome.unknown.get("c"), Some(&1));
     let said = &outcome.violations[0];
@@ -216,7 +216,7 @@ fn a_stream_is_judged_across_its_events() {
     assert!(said.message.contains("exit code is 1") && said.message.contains("0 (good)"), "{}", said.message);
     // The judge has forgotten the run.
     assert_eq!(judge.push(1, &json!({"type": "b", "of": "1"})).len(), 1);
-    assert_eq!(judge.finish(&Ending::exit(7)).violations.len(), 1);
+    assert_eq!(judge.finish(&RunExit::exit(7)).violations.len(), 1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The bundled contracts: each folder is complete, and its examples are judged as expected.
 
-use agentnative_contract::{Contract, Ending, Framing, Violation, names};
+use agentnative_contract::{Contract, Framing, RunExit, Violation, names};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,10 +40,10 @@ impl Examples {
 
     /// How an example is judged.
     fn judge(&self, contract: &Contract, kind: &str, name: &str) -> Vec<Violation> {
-        let ending = ending(self.table(kind)[name].as_table().unwrap());
+        let exit = exit(self.table(kind)[name].as_table().unwrap());
         match self.data(kind, name) {
-            Some(data) => judge(contract, &self.folder.join(data), &ending),
-            None => contract.judge().finish(&ending).violations,
+            Some(data) => judge(contract, &self.folder.join(data), &exit),
+            None => contract.validator().finish(&exit).violations,
         }
     }
 }
@@ -57,9 +57,9 @@ fn files(path: &Path) -> BTreeSet<String> {
 }
 
 /// Judges the data of a run; JSON lines of a contract of documents are several runs.
-fn judge(contract: &Contract, path: &Path, ending: &Ending<'_>) -> Vec<Violation> {
+fn judge(contract: &Contract, path: &Path, exit: &RunExit<'_>) -> Vec<Violation> {
     let bytes = fs::read(path).unwrap();
-    let mut judge = contract.judge();
+    let mut judge = contract.validator();
     let mut found = Vec::new();
     let lines = path.extension().unwrap() == "jsonl";
     if lines {
@@ -67,7 +67,7 @@ fn judge(contract: &Contract, path: &Path, ending: &Ending<'_>) -> Vec<Violation
         let summary = read_records(bytes.as_slice(), &Options::default(), u64::MAX, |record| {
             found.extend(judge.push(record.line, &record.value.unwrap()));
             if several {
-                found.extend(judge.finish(&Ending::default()).violations);
+                found.extend(judge.finish(&RunExit::default()).violations);
             }
         });
         assert!(!summary.unwrap().rejected(), "{}", path.display());
@@ -78,12 +78,12 @@ fn judge(contract: &Contract, path: &Path, ending: &Ending<'_>) -> Vec<Violation
         let document = read_value(bytes.as_slice(), &Options::default(), u64::MAX).unwrap();
         found.extend(judge.push(1, &document.value.unwrap()));
     }
-    found.extend(judge.finish(ending).violations);
+    found.extend(judge.finish(exit).violations);
     found
 }
 
-fn ending(expected: &Table) -> Ending<'_> {
-    Ending {
+fn exit(expected: &Table) -> RunExit<'_> {
+    RunExit {
         exit: expected.get("exit").map(|exit| exit.as_integer().unwrap() as i32),
         condition: expected.get("condition").map(|name| name.as_str().unwrap()),
     }
@@ -143,7 +143,7 @@ fn a_required_key_that_is_gone_and_a_key_that_is_not_allowed_are_found() {
                 Demand::Closed => &["additionalProperties", "unevaluatedProperties"],
             };
             *(if mutant.demand == Demand::Closed { &mut closed } else { &mut required }) += 1;
-            let found = contract.judge().push(1, &mutant.record);
+            let found = contract.validator().push(1, &mutant.record);
             let breaks = |violation: &Violation| match violation.keyword.as_deref() {
                 Some(keyword) => keywords.contains(&keyword) && violation.pointer == mutant.pointer,
                 // Without its type an event has no schema.
@@ -173,7 +173,7 @@ fn every_contract_folder_is_complete() {
     assert_eq!(folders, names().map(str::to_owned).collect());
     for name in names() {
         let contract = Contract::bundled(name).unwrap();
-        let about = contract.about();
+        let about = contract.summary();
         assert_eq!(about.name, name);
         assert!(!about.title.is_empty() && !about.origin.is_empty());
         let examples = Examples::of(name);

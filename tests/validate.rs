@@ -1,6 +1,6 @@
 //! `agentnative validate`: places, limits, framing, exit codes, inputs of any shape.
 
-use agentnative_contract::{Contract, Ending, Framing, Settings, Validation, Verdict};
+use agentnative_contract::{Contract, Framing, RunExit, Settings, Validation, Verdict};
 use assert_cmd::Command;
 use predicates::prelude::*;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn validate(args: &[&str]) -> Command {
 }
 
 fn settings(framing: Framing, threads: usize) -> Settings<'static> {
-    Settings { framing, max_errors: 20, ending: Ending::default(), threads }
+    Settings { framing, max_errors: 20, exit: RunExit::default(), threads }
 }
 
 fn verdict(contract: &Contract, reader: impl Read + Send, threads: usize) -> Verdict {

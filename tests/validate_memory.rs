@@ -1,12 +1,12 @@
 //! The memory of validating, alone in its process, where its greatest size can be seen.
 
-use agentnative_contract::{Contract, Ending, Settings, Validation, Verdict};
+use agentnative_contract::{Contract, RunExit, Settings, Validation, Verdict};
 use std::fs;
 use std::io::{self, Read};
 
 fn verdict(contract: &Contract, reader: impl Read + Send, threads: usize) -> Verdict {
     let settings =
-        Settings { framing: contract.framing(), max_errors: 20, ending: Ending::default(), threads };
+        Settings { framing: contract.framing(), max_errors: 20, exit: RunExit::default(), threads };
     Validation::new(contract, settings).input(reader, &mut |_| ()).unwrap()
 }
 

@@ -9,7 +9,7 @@ use crate::target::TargetSelector;
 use agentnative_contract::diff::{Change, compare};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::lock::Lock;
-use agentnative_contract::{CONTRACT_FILE, Contract, Promise, contract_path, is_schema_file};
+use agentnative_contract::{CONTRACT_FILE, Contract, OutputSpec, contract_path, is_schema_file};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct DiffInput {
     /// As it was named.
     pub name: String,
     /// What it promises.
-    pub promises: Vec<Promise>,
+    pub promises: Vec<OutputSpec>,
     /// Why nothing is known of some output.
     pub unknown: Vec<String>,
     /// What it is a lock of, or what a lock of it would be.
@@ -65,9 +65,9 @@ impl DiffInput {
             return Self::of_runs(name, &Recording::read(path)?);
         }
         let promise = if !is_file || is_schema_file(path)? {
-            Promise::of_contract(&Contract::named(Path::new(""), name)?)
+            OutputSpec::of_contract(&Contract::named(Path::new(""), name)?)
         } else {
-            Promise::of_samples(path)?
+            OutputSpec::of_samples(path)?
         };
         Ok(Self::of(name, vec![promise]))
     }
@@ -109,7 +109,7 @@ impl DiffInput {
         })
     }
 
-    fn of(name: &str, promises: Vec<Promise>) -> Self {
+    fn of(name: &str, promises: Vec<OutputSpec>) -> Self {
         Self { name: name.to_owned(), promises, unknown: Vec::new(), lock: None }
     }
 }

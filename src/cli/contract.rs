@@ -4,7 +4,7 @@ use super::infer::{self, InferArgs};
 use super::lock::{self, LockArgs};
 use crate::run::RunnerOptions;
 use agentnative_contract::error::Result;
-use agentnative_contract::{About, Contract, Framing, names, outline};
+use agentnative_contract::{Contract, ContractSummary, Framing, names, outline};
 use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -55,7 +55,7 @@ pub(super) struct ContractEntry {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Shown {
     /// What it says.
-    contract: About,
+    contract: ContractSummary,
     /// Its schema files.
     schemas: serde_json::Map<String, Value>,
 }
@@ -92,7 +92,8 @@ fn list(output: &mut Output) -> Result<u8> {
 
 fn show(args: &ShowArgs, output: &mut Output) -> Result<u8> {
     let contract = Contract::named(Path::new(""), &args.name)?;
-    let shown = Shown { contract: contract.about(), schemas: contract.schema_files().into_iter().collect() };
+    let shown =
+        Shown { contract: contract.summary(), schemas: contract.schema_files().into_iter().collect() };
     if args.schema {
         output.emit("contract show", true, &shown.schemas, |page| {
             // One schema is printed as it is; of several each is under its name.

@@ -3,7 +3,7 @@
 use super::progress::reading;
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{
-    Contract, DataFile, Ending, Finding, Framing, Settings, Validation, Verdict, data_files,
+    Contract, DataFile, Finding, Framing, RunExit, Settings, Validation, Verdict, data_files,
 };
 use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
@@ -98,17 +98,17 @@ enum Line<'a> {
 
 pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
     let contract = Contract::named(Path::new(""), &args.contract)?;
-    let ending = Ending { exit: args.exit_code.map(i32::from), condition: args.condition.as_deref() };
-    if let Some(name) = ending.condition
-        && !contract.about().conditions.iter().any(|condition| condition.name == name)
+    let exit = RunExit { exit: args.exit_code.map(i32::from), condition: args.condition.as_deref() };
+    if let Some(name) = exit.condition
+        && !contract.summary().conditions.iter().any(|condition| condition.name == name)
     {
         let names: Vec<String> =
-            contract.about().conditions.into_iter().map(|condition| condition.name).collect();
+            contract.summary().conditions.into_iter().map(|condition| condition.name).collect();
         let error = Error::usage(format!("the contract has no condition `{name}`"));
         return Err(error.hint(format!("its conditions: {}", names.join(", "))));
     }
     let framing = args.framing.unwrap_or(contract.framing());
-    let settings = Settings { framing, max_errors: args.max_errors, ending, threads: 1 };
+    let settings = Settings { framing, max_errors: args.max_errors, exit, threads: 1 };
     let mut validation = Validation::new(&contract, settings);
     let mut files = Vec::new();
     for path in data_files(&args.files)? {

@@ -2,7 +2,7 @@
 
 use super::{Config, Known, ProbeConfig, TargetConfig, probe, target, waiver};
 use agentnative_contract::error::Result;
-use agentnative_contract::spanned_toml::{Faults, Table, suggestion};
+use agentnative_contract::spanned_toml::{Diagnostics, Table, suggestion};
 use std::collections::HashMap;
 use std::path::Path;
 use toml::de::DeTable;
@@ -17,7 +17,7 @@ impl Config {
         let folder = folder.unwrap_or_else(|| Path::new("."));
         // It fails on an empty path and without a working directory; then relative is all there is.
         let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let faults = Faults::new(path, text);
+        let faults = Diagnostics::new(path, text);
         let (table, errors) = DeTable::parse_recoverable(text);
         for error in &errors {
             faults.add(&error.span().unwrap_or_default(), error.message());
@@ -39,7 +39,7 @@ impl Config {
 }
 
 /// The probes, each with its target; notes what does not fit.
-fn probes(read: Vec<probe::Read>, targets: &[TargetConfig], faults: &Faults<'_>) -> Vec<ProbeConfig> {
+fn probes(read: Vec<probe::Read>, targets: &[TargetConfig], faults: &Diagnostics<'_>) -> Vec<ProbeConfig> {
     let mut names = HashMap::new();
     let mut probes = Vec::new();
     for mut read in read {
@@ -73,7 +73,7 @@ fn probes(read: Vec<probe::Read>, targets: &[TargetConfig], faults: &Faults<'_>)
 fn target_of<'t>(
     read: &mut probe::Read,
     targets: &'t [TargetConfig],
-    faults: &Faults<'_>,
+    faults: &Diagnostics<'_>,
 ) -> Option<&'t TargetConfig> {
     if read.target_broken {
         return None;

@@ -2,9 +2,10 @@
 //!
 //! Memory depends on the number of different places, which is bounded, not on the number of values.
 
+use agentnative_contract::type_keys;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use strict_json::{Sink, Span};
+use strict_json::{Event, Sink};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// More keys at one place than this are a map of data, not a record: the rest is not kept.
@@ -13,8 +14,6 @@ const MAX_KEYS: usize = 4096;
 const MAX_DEPTH: usize = 64;
 /// More kinds of records at one place than this are not told apart.
 const MAX_KINDS: usize = 1024;
-/// Keys whose string value says which kind of record it is.
-const TAGS: [&str; 4] = ["type", "event", "kind", "record"];
 
 /// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,7 +84,7 @@ impl Node {
 pub struct Kinds {
     /// With all keys.
     pub whole: BTreeMap<String, Kind>,
-    /// Without the key that says the kind of record ([`TAGS`]), where there is one.
+    /// Without the key that says the kind of record ([`type_keys`]), where there is one.
     pub untagged: BTreeMap<String, Kind>,
     /// There were more kinds than are kept.
     pub more: bool,
@@ -265,23 +264,36 @@ impl Sink for ShapeSink {
         }
     }
 
-    fn begin_object(&mut self, _start: u64) {
-        self.open(Type::Object);
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::BeginObject { .. } => self.open(Type::Object),
+            Event::BeginArray { .. } => self.open(Type::Array),
+            Event::EndObject { .. } | Event::EndArray { .. } => self.close(),
+            Event::Key { text, .. } => self.key(text),
+            Event::StringPart { .. } => self.in_parts = true,
+            Event::String { text, .. } => self.string(text),
+            Event::Number { text, .. } => {
+                // 1.0 and 1 are one number.
+                match text.parse::<f64>() {
+                    Ok(number) => self.value(&number.to_bits().to_le_bytes()),
+                    Err(_) => self.value(text.as_bytes()),
+                };
+                self.enter(Type::Number);
+            }
+            Event::Boolean { value, .. } => {
+                self.value(if value { b"true" } else { b"false" });
+                self.enter(Type::Bool);
+            }
+            Event::Null { .. } => {
+                self.enter(Type::Null);
+            }
+        }
     }
+}
 
-    fn end_object(&mut self, _end: u64) {
-        self.close();
-    }
-
-    fn begin_array(&mut self, _start: u64) {
-        self.open(Type::Array);
-    }
-
-    fn end_array(&mut self, _end: u64) {
-        self.close();
-    }
-
-    fn key(&mut self, _span: Span, text: &str) {
+impl ShapeSink {
+    fn key(&mut self, text: &str) {
         let Some(frame) = self.frames.last_mut() else { return };
         frame.key.clear();
         frame.key.push_str(text);
@@ -300,37 +312,15 @@ impl Sink for ShapeSink {
         });
     }
 
-    fn string_part(&mut self, _start: u64, _text: &str) {
-        self.in_parts = true;
-    }
-
-    fn string(&mut self, _span: Span, text: &str) {
+    fn string(&mut self, text: &str) {
         let long = std::mem::take(&mut self.in_parts);
         let counts = !long && !text.contains("json");
         let hash = if counts { self.value(text.as_bytes()) } else { 0 };
         if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_object && frame.tag.is_none())
-            && let Some(tag) = TAGS.iter().find(|tag| **tag == frame.key)
+            && let Some(tag) = type_keys().find(|tag| *tag == frame.key)
         {
             frame.tag = Some((tag, hash));
         }
         self.enter(Type::String);
-    }
-
-    fn number(&mut self, _span: Span, text: &str) {
-        // 1.0 and 1 are one number.
-        match text.parse::<f64>() {
-            Ok(number) => self.value(&number.to_bits().to_le_bytes()),
-            Err(_) => self.value(text.as_bytes()),
-        };
-        self.enter(Type::Number);
-    }
-
-    fn bool(&mut self, _span: Span, value: bool) {
-        self.value(if value { b"true" } else { b"false" });
-        self.enter(Type::Bool);
-    }
-
-    fn null(&mut self, _span: Span) {
-        self.enter(Type::Null);
     }
 }

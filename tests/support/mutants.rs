@@ -1,7 +1,7 @@
 //! Invalid examples of a contract that need no file: valid ones without a required key, or with a key more in
 //! an object that takes no others.
 
-use agentnative_contract::{Contract, Promise};
+use agentnative_contract::{Contract, OutputSpec};
 use jsonschema::{Registry, Validator};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ impl fmt::Display for Mutant {
 /// A mutant for each demand that the schemas of a contract make of its valid examples: once for each type of
 /// event, place in the data and schema that makes it.
 pub fn mutants(contract: &Contract) -> Vec<Mutant> {
-    let promise = Promise::of_contract(contract);
+    let promise = OutputSpec::of_contract(contract);
     let mut registry = Registry::new();
     for (uri, schema) in &promise.documents {
         registry = registry.add(uri, schema).unwrap();
@@ -74,7 +74,7 @@ pub fn mutants(contract: &Contract) -> Vec<Mutant> {
 }
 
 /// What a schema demands of the objects in a value: where they are, the demand and the schema that makes it.
-fn demands(schema: &Validator, promise: &Promise, value: &Value) -> Vec<(String, Demand, String)> {
+fn demands(schema: &Validator, promise: &OutputSpec, value: &Value) -> Vec<(String, Demand, String)> {
     let evaluation = serde_json::to_value(schema.evaluate(value).list()).unwrap();
     let mut found = Vec::new();
     for unit in evaluation["details"].as_array().unwrap() {

@@ -1,11 +1,11 @@
 //! A contract: found, read and compiled.
 
-use super::facts::Plan;
+use super::json_ref::Pointer;
 use super::read;
+use super::rule_index::RuleIndex;
 use super::schema::{Compiler, Schema};
 use super::sources::{BUNDLE, Home, Sources, bundled, read_limited, unreadable};
 use super::spec::{Framing, Spec};
-use super::view::Pointer;
 use crate::Stream;
 use crate::error::{Error, Issue, Result};
 use crate::spanned_toml::{nearest, place};
@@ -19,7 +19,7 @@ pub const CONTRACT_FILE: &str = "contract.toml";
 /// What a target promises: framing, schemas, rules on its stream, exit codes, error channel.
 pub struct Contract {
     pub(super) spec: Spec,
-    pub(super) plan: Plan,
+    pub(super) index: RuleIndex,
     /// The schema of the document, or of records whose type has none.
     pub(super) schema: Option<Arc<Schema>>,
     /// The schemas of the event types, in the order of the file.
@@ -153,7 +153,7 @@ impl Contract {
         });
         let elements = elements.map(|uri| compiler.compile(&uri).map(Arc::new)).transpose()?;
         drop(compiler);
-        Ok(Self { plan: Plan::new(&spec), spec, schema, schemas, elements, sources })
+        Ok(Self { index: RuleIndex::new(&spec), spec, schema, schemas, elements, sources })
     }
 
     /// Its name; for a schema file the path as it was given.

@@ -4,7 +4,7 @@ use super::read_rule::{self, MOST, Types, one_or_more, pattern, patterns, pointe
 use super::spec::{Condition, Events, Framing, Payload, Spec};
 use crate::Stream;
 use crate::error::Result;
-use crate::spanned_toml::{Faults, Span, Table, Value};
+use crate::spanned_toml::{Diagnostics, Span, Table, Value};
 use std::collections::HashMap;
 use std::path::Path;
 use toml::de::DeTable;
@@ -26,7 +26,7 @@ const KEYS: [&str; 12] = [
 
 /// What the text of the file at `path` says, and where each schema reference is.
 pub(super) fn read(text: &str, path: &Path) -> Result<(Spec, HashMap<String, Span>)> {
-    let faults = Faults::new(path, text);
+    let faults = Diagnostics::new(path, text);
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         faults.add(&error.span().unwrap_or_default(), error.message());
@@ -35,14 +35,14 @@ pub(super) fn read(text: &str, path: &Path) -> Result<(Spec, HashMap<String, Spa
         return Err(error);
     }
     let file = Table::new(&faults, "the file", table.span(), table.get_ref());
-    let read = whole(&file);
+    let read = parse(&file);
     match faults.error() {
         Some(error) => Err(error),
         None => Ok(read),
     }
 }
 
-fn whole(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
+fn parse(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
     file.allow(&KEYS);
     let mut references = HashMap::new();
     let framing = file

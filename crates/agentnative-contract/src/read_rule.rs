@@ -1,9 +1,9 @@
 //! Reads a `[[rule]]` and what rules are made of.
 
+use super::json_ref::Pointer;
 use super::read::{pattern_of, words};
-use super::rule::{Kind, Life, Pattern, Place, Relation, Rule, Step, Term, Test};
+use super::rule::{Pattern, PatternValue, Relation, Rule, RuleKind, StateMachine, Term, Test, Transition};
 use super::spec::{Events, Framing};
-use super::view::Pointer;
 use crate::spanned_toml::{Table, Value, suggestion};
 use serde_json::Value as Json;
 use toml::de::DeValue;
@@ -65,32 +65,32 @@ pub(super) fn read(table: &Table<'_>, types: &Types) -> Option<Rule> {
     table.allow(&[&["id", "what", "on", "when", key], more].concat());
     let kind = match key {
         "uses" => refer(table, &value, types),
-        "steps" => life(table, &value, types).map(Kind::Life),
+        "steps" => life(table, &value, types).map(RuleKind::StateMachine),
         "compare" => compare(&value),
-        "same" => pointers(&value).map(Kind::Same),
-        _ => pointer(&value).map(Kind::SameKeys),
+        "same" => pointers(&value).map(RuleKind::Same),
+        _ => pointer(&value).map(RuleKind::SameKeys),
     };
     Some(Rule { id: id?, what: what?, filter, kind: kind? })
 }
 
-fn refer(table: &Table<'_>, uses: &Value<'_>, types: &Types) -> Option<Kind> {
+fn refer(table: &Table<'_>, uses: &Value<'_>, types: &Types) -> Option<RuleKind> {
     let defines = table.require("defines", "the places that name what others may use");
     let defines = defines.and_then(|value| places(&value, types));
-    Some(Kind::Refer { uses: places(uses, types)?, defines: defines? })
+    Some(RuleKind::Refer { uses: places(uses, types)?, defines: defines? })
 }
 
 /// `[{ on = …, when = …, at = "/pointer" }]`
-fn places(value: &Value<'_>, types: &Types) -> Option<Vec<Place>> {
+fn places(value: &Value<'_>, types: &Types) -> Option<Vec<PatternValue>> {
     let read = one_or_more(value, "places: { on = …, at = \"/pointer\" }")?.into_iter().map(|element| {
         let table = element.table("the place", "a table: { on = …, at = \"/pointer\" }")?;
         table.allow(&["on", "when", "at"]);
         let at = table.require("at", "a pointer").and_then(|value| pointer(&value));
-        Some(Place { pattern: pattern(&table, types), at: at? })
+        Some(PatternValue { pattern: pattern(&table, types), at: at? })
     });
     read.collect::<Vec<_>>().into_iter().collect()
 }
 
-fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<Life> {
+fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<StateMachine> {
     let start = table.require("start", "the state that a life begins in");
     let start = start.and_then(|value| words(&value))?;
     let key = table.get("key").map_or(Some(Vec::new()), |value| {
@@ -103,7 +103,7 @@ fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<Life> {
     if states.len() > MOST || elements.len() > MOST {
         return steps.fault(&format!("more than {MOST} steps or states; expected fewer"));
     }
-    let steps: Vec<Step> = read.into_iter().collect::<Option<Vec<_>>>()?;
+    let steps: Vec<Transition> = read.into_iter().collect::<Option<Vec<_>>>()?;
     let end = table.get("end").map(|value| {
         let names = one_or_more(&value, "names of states")?.into_iter().map(|element| {
             let name = element.string("the name of a state")?.text;
@@ -126,10 +126,10 @@ fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<Life> {
         Some(end) => Some(end?),
         None => None,
     };
-    Some(Life { key: key?, states, steps, end })
+    Some(StateMachine { key: key?, states, steps, end })
 }
 
-fn step(element: &Value<'_>, states: &mut Vec<String>, types: &Types) -> Option<Step> {
+fn step(element: &Value<'_>, states: &mut Vec<String>, types: &Types) -> Option<Transition> {
     let table = element.table("the step", "a table: { from = …, on = …, to = … }")?;
     table.allow(&["from", "on", "when", "new", "to"]);
     let mut state = |value: &Value<'_>| {
@@ -149,11 +149,11 @@ fn step(element: &Value<'_>, states: &mut Vec<String>, types: &Types) -> Option<
         Some(value) => Some(pointer(&value)?),
         None => None,
     };
-    Some(Step { from, pattern: pattern(&table, types), new, to })
+    Some(Transition { from, pattern: pattern(&table, types), new, to })
 }
 
 /// `["/a", "<=", "/b"]`
-fn compare(value: &Value<'_>) -> Option<Kind> {
+fn compare(value: &Value<'_>) -> Option<RuleKind> {
     const EXPECTED: &str = "two terms with a relation between them, as in [\"/start\", \"<=\", \"/end\"]";
     let elements = value.elements(EXPECTED)?;
     let [left, relation, right] = elements.as_slice() else {
@@ -161,7 +161,7 @@ fn compare(value: &Value<'_>) -> Option<Kind> {
     };
     let relation = relation.choice(&Relation::NAMES);
     let (left, right) = (term(left), term(right));
-    Some(Kind::Compare { left: left?, relation: relation?, right: right? })
+    Some(RuleKind::Compare { left: left?, relation: relation?, right: right? })
 }
 
 fn term(value: &Value<'_>) -> Option<Term> {

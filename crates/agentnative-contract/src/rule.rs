@@ -1,6 +1,6 @@
 //! The rules of a contract that schemas cannot say: what they are, not how they are judged.
 
-use super::view::{Pointer, Seen, View};
+use super::json_ref::{JsonKind, JsonRef, Pointer};
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
 
@@ -13,16 +13,16 @@ pub(crate) struct Rule {
     pub what: String,
     /// The events (or the document) that it is about.
     pub filter: Pattern,
-    pub kind: Kind,
+    pub kind: RuleKind,
 }
 
 /// What a rule demands.
 #[derive(Debug, Clone)]
-pub(crate) enum Kind {
+pub(crate) enum RuleKind {
     /// What `uses` name was named by `defines` before (or by the same event).
-    Refer { defines: Vec<Place>, uses: Vec<Place> },
+    Refer { defines: Vec<PatternValue>, uses: Vec<PatternValue> },
     /// For each key, the events go through states.
-    Life(Life),
+    StateMachine(StateMachine),
     /// Two values of an event stand in a relation, where both are there.
     Compare { left: Term, relation: Relation, right: Term },
     /// What these pointers name has one value over the whole stream.
@@ -33,20 +33,20 @@ pub(crate) enum Kind {
 
 /// A life cycle.
 #[derive(Debug, Clone)]
-pub(crate) struct Life {
+pub(crate) struct StateMachine {
     /// What tells one life from another, all parts together; none for one life in a stream. The first
     /// pointer of a part that names something counts.
     pub key: Vec<Vec<Pointer>>,
     /// Names of the states; the first is that of a key not met before.
     pub states: Vec<String>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<Transition>,
     /// The states that the stream may end in (indices); none for any.
     pub end: Option<Vec<usize>>,
 }
 
 /// A step from states to a state, taken by events of a pattern.
 #[derive(Debug, Clone)]
-pub(crate) struct Step {
+pub(crate) struct Transition {
     /// Bit set of the states that it leads from.
     pub from: u64,
     pub pattern: Pattern,
@@ -57,7 +57,7 @@ pub(crate) struct Step {
 
 /// A value in events of a pattern.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct PatternValue {
     pub pattern: Pattern,
     pub at: Pointer,
 }
@@ -135,7 +135,7 @@ fn compare(left: &Number, right: &Number) -> Option<Ordering> {
 
 impl Pattern {
     /// Whether an event of this type (as far as it has one) matches.
-    pub fn matches<'a, V: View<'a>>(&self, event_type: Option<&str>, value: V) -> bool {
+    pub fn matches<'a, V: JsonRef<'a>>(&self, event_type: Option<&str>, value: V) -> bool {
         let on = |types: &Vec<String>| types.iter().any(|name| Some(name.as_str()) == event_type);
         self.on.as_ref().is_none_or(on) && fits(&self.when, value)
     }
@@ -167,7 +167,7 @@ impl Pattern {
 }
 
 /// Whether a value has all these values in it.
-pub(crate) fn fits<'a, V: View<'a>>(when: &[(Pointer, Test)], value: V) -> bool {
+pub(crate) fn fits<'a, V: JsonRef<'a>>(when: &[(Pointer, Test)], value: V) -> bool {
     when.iter().all(|(pointer, test)| {
         let found = pointer.of(value);
         match test {
@@ -178,24 +178,24 @@ pub(crate) fn fits<'a, V: View<'a>>(when: &[(Pointer, Test)], value: V) -> bool 
 }
 
 /// Whether a scalar is this value.
-fn is<'a, V: View<'a>>(found: V, expected: &Value) -> bool {
-    match (found.seen(), expected) {
-        (Seen::Text(text), Value::String(expected)) => text == *expected,
-        (Seen::Bool(value), Value::Bool(expected)) => value == *expected,
-        (Seen::Number(number), Value::Number(expected)) => {
+fn is<'a, V: JsonRef<'a>>(found: V, expected: &Value) -> bool {
+    match (found.kind(), expected) {
+        (JsonKind::Text(text), Value::String(expected)) => text == *expected,
+        (JsonKind::Bool(value), Value::Bool(expected)) => value == *expected,
+        (JsonKind::Number(number), Value::Number(expected)) => {
             compare(&number, expected) == Some(Ordering::Equal)
         }
-        (Seen::Null, Value::Null) => true,
+        (JsonKind::Null, Value::Null) => true,
         _ => false,
     }
 }
 
 impl Term {
     /// The number; none where it, or what it is made of, is not there.
-    pub fn of<'a, V: View<'a>>(&self, value: V) -> Option<Number> {
+    pub fn of<'a, V: JsonRef<'a>>(&self, value: V) -> Option<Number> {
         match self {
-            Self::At(pointer) => match pointer.of(value)?.seen() {
-                Seen::Number(number) => Some(number.into_owned()),
+            Self::At(pointer) => match pointer.of(value)?.kind() {
+                JsonKind::Number(number) => Some(number.into_owned()),
                 _ => None,
             },
             Self::Count { of, when } => {

@@ -3,7 +3,7 @@
 use crate::data_file::{DataFile, framing};
 use crate::error::{Error, Issue, Place, Result};
 use crate::infer::{Inference, Rules};
-use crate::{Events, Finding, Framing, Promise};
+use crate::{Events, Finding, Framing, OutputSpec, type_keys};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -27,8 +27,6 @@ const KEYWORDS: [Keyword; 10] = [
 const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 /// A longer file is no schema, in bytes.
 const MAX_SCHEMA: u64 = 16 << 20;
-/// The keys that may hold the type of a record.
-const TYPE_KEYS: [&str; 3] = ["type", "kind", "event"];
 
 /// Whether a file holds a schema and not samples.
 ///
@@ -65,7 +63,7 @@ pub fn is_schema_file(path: &Path) -> Result<bool> {
     Ok(typed.is_some() || keyword || members.is_empty())
 }
 
-impl Promise {
+impl OutputSpec {
     /// What the samples in a file promise, as far as they show it.
     ///
     /// # Errors
@@ -90,7 +88,7 @@ impl Promise {
         let single = if inference.records() > 1 { Framing::Lines } else { Framing::Document };
         let framing = framing.unwrap_or(single);
         let mut promise = Self { framing: Some(framing), ..Self::default() };
-        let mut keys = TYPE_KEYS.iter().filter(|_| framing == Framing::Lines);
+        let mut keys = type_keys().filter(|_| framing == Framing::Lines);
         match keys.find_map(|key| Some((key, inference.variants(key, &rules)?))) {
             Some((key, variants)) => {
                 let types = variants

@@ -1,11 +1,10 @@
 //! JSON Schemas, drafts 4 to 2020-12, compiled without network and without files of strangers.
 
-use super::flat::{FlatJson, FlatNode};
 use super::sources::{Home, Sources};
+use super::tape::{Tape, TapeJson, TapeNode};
 use super::violation::{Broken, Violation, excerpt};
 use crate::error::{Error, Result};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::json::{Json, SerdeJson};
 use jsonschema::{PatternOptions, Registry, Retrieve, ValidationError, ValidationOptions, Validator, meta};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -13,9 +12,7 @@ use strict_json::{JsonType, escape_token};
 
 /// A compiled schema.
 pub struct Schema {
-    validator: Validator,
-    /// The same for the reader's own representation.
-    flat: Validator<FlatJson>,
+    validator: Validator<TapeJson>,
     /// What the places in it are relative to.
     home: Home,
 }
@@ -35,9 +32,8 @@ impl Schema {
         meta::validate(schema).map_err(|error| wrong(&error))?;
         let sources = Sources::new(Home::Nowhere);
         let refused = |error: ValidationError<'_>| sources.error().unwrap_or_else(|| wrong(&error));
-        let validator = options::<SerdeJson>(&sources).build(schema).map_err(refused)?;
-        let flat = options::<FlatJson>(&sources).build(schema).map_err(refused)?;
-        Ok(Self { validator, flat, home: Home::Nowhere })
+        let validator = options(&sources).build(schema).map_err(refused)?;
+        Ok(Self { validator, home: Home::Nowhere })
     }
 
     /// The same, with formats held to be promises in every draft.
@@ -47,31 +43,25 @@ impl Schema {
     pub(super) fn compile_with_formats(schema: &Value) -> Result<Self> {
         let sources = Sources::new(Home::Nowhere);
         let refused = |error: ValidationError<'_>| Error::config(error.to_string());
-        let validator =
-            options::<SerdeJson>(&sources).should_validate_formats(true).build(schema).map_err(refused)?;
-        let flat =
-            options::<FlatJson>(&sources).should_validate_formats(true).build(schema).map_err(refused)?;
-        Ok(Self { validator, flat, home: Home::Nowhere })
+        let validator = options(&sources).should_validate_formats(true).build(schema).map_err(refused)?;
+        Ok(Self { validator, home: Home::Nowhere })
     }
 
     /// All ways in which `document` does not validate.
     pub fn violations(&self, document: &Value) -> Vec<Violation> {
-        self.iter_violations(document).collect()
-    }
-
-    /// The ways in which `document` does not validate, found one by one.
-    pub(super) fn iter_violations<'a>(&'a self, document: &'a Value) -> impl Iterator<Item = Violation> + 'a {
-        self.validator.iter_errors(document).map(|error| self.violation(&error))
+        let mut value = Tape::default();
+        value.fill(document);
+        value.root().map_or_else(Vec::new, |root| self.node_violations(root, usize::MAX))
     }
 
     /// Whether a value in the reader's representation validates.
-    pub(super) fn accepts(&self, node: FlatNode<'_>) -> bool {
-        self.flat.is_valid(node)
+    pub(super) fn accepts(&self, node: TapeNode<'_>) -> bool {
+        self.validator.is_valid(node)
     }
 
-    /// As [`Schema::violations`], the first `most` of them.
-    pub(super) fn flat_violations(&self, node: FlatNode<'_>, most: usize) -> Vec<Violation> {
-        self.flat.iter_errors(node).take(most).map(|error| self.violation(&error)).collect()
+    /// As [`Schema::violations`], the first `max` of them.
+    pub(super) fn node_violations(&self, node: TapeNode<'_>, max: usize) -> Vec<Violation> {
+        self.validator.iter_errors(node).take(max).map(|error| self.violation(&error)).collect()
     }
 
     fn violation(&self, error: &ValidationError<'_>) -> Violation {
@@ -89,8 +79,8 @@ impl Schema {
 }
 
 /// Linear-time patterns, and schemas from these sources only.
-fn options<F: Json>(sources: &Sources) -> ValidationOptions<'static, Arc<dyn Retrieve>, F> {
-    jsonschema::options_for::<F>()
+fn options(sources: &Sources) -> ValidationOptions<'static, Arc<dyn Retrieve>, TapeJson> {
+    jsonschema::options_for::<TapeJson>()
         .with_pattern_options(PatternOptions::regex())
         .with_retriever(sources.clone())
 }
@@ -124,13 +114,9 @@ impl<'a> Compiler<'a> {
     pub fn compile(&self, uri: &str) -> Result<Schema> {
         let schema = json!({ "$ref": uri });
         let wrong = |error: ValidationError<'_>| self.wrong(uri, &error);
-        let validator = self.options::<SerdeJson>().build(&schema).map_err(wrong)?;
-        let flat = self.options::<FlatJson>().build(&schema).map_err(wrong)?;
-        Ok(Schema { validator, flat, home: self.sources.home().clone() })
-    }
-
-    fn options<F: Json>(&self) -> ValidationOptions<'_, Arc<dyn Retrieve>, F> {
-        options(self.sources).with_registry(&self.registry)
+        let options = options(self.sources).with_registry(&self.registry);
+        let validator = options.build(&schema).map_err(wrong)?;
+        Ok(Schema { validator, home: self.sources.home().clone() })
     }
 
     fn wrong(&self, uri: &str, error: &ValidationError<'_>) -> Error {

@@ -1,7 +1,7 @@
 //! What a `contract.toml` says.
 
+use super::json_ref::Pointer;
 use super::rule::{Pattern, Rule};
-use super::view::Pointer;
 use crate::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

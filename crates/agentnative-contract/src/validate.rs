@@ -1,20 +1,20 @@
-//! Holds an input to a contract: strictly read, in constant memory, errors with their places.
+//! Validates inputs against a contract: strictly read, in constant memory, errors with their places.
 
-use super::chunks::{self, Stopped};
 use super::contract::Contract;
-use super::ending::Ending;
-use super::examine::{Examiner, offset, step};
+use super::exit_rules::RunExit;
 use super::finding::{Finding, Verdict};
-use super::flat::Flat;
-use super::judge::Course;
+use super::json_ref::Pointer;
+use super::location_buffer::{LocationBuffer, TeeReader};
+use super::parallel::{self, Rest};
+use super::record_pipeline::{Judging, LastRecord, Located, RecordPipeline, RecordSource};
+use super::record_validator::{RecordValidator, Records};
+use super::schema::Schema;
 use super::spec::Framing;
-use super::tail::{Kept, Tail};
-use super::violation::Violation;
 use std::cell::RefCell;
 use std::io::{self, Read};
-use strict_json::{Options, Position, ProblemKind, Sink, Span, Summary, read_document, read_lines};
+use strict_json::{Event, Options, Position, ProblemKind, Sink, Summary, read_document, read_lines};
 
-/// How inputs are held to a contract.
+/// How inputs are validated.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
     /// How data is put into an input. Lines of a contract of documents are a document each.
@@ -22,22 +22,21 @@ pub struct Settings<'a> {
     /// At most so many errors of an input are kept; the rest is counted.
     pub max_errors: usize,
     /// How the run ended that an input is from.
-    pub ending: Ending<'a>,
+    pub exit: RunExit<'a>,
     /// Threads that validate JSON lines; 1 for this thread alone.
     pub threads: usize,
 }
 
-/// Holds one input after another to a contract.
+/// Validates one input after another.
 pub struct Validation<'c> {
-    pub(super) contract: &'c Contract,
     pub(super) settings: Settings<'c>,
-    pub(super) course: Course,
+    pipeline: RecordPipeline<'c>,
 }
 
 impl<'c> Validation<'c> {
     /// A validation that has seen nothing yet.
     pub fn new(contract: &'c Contract, settings: Settings<'c>) -> Self {
-        Self { contract, settings, course: Course::new(&contract.spec) }
+        Self { settings, pipeline: RecordPipeline::new(contract) }
     }
 
     /// Goes on with other settings.
@@ -45,7 +44,11 @@ impl<'c> Validation<'c> {
         self.settings = settings;
     }
 
-    /// Reads an input to its end and judges it. `progress` is told now and then how many bytes were
+    pub(super) fn contract(&self) -> &'c Contract {
+        self.pipeline.contract
+    }
+
+    /// Reads an input to its end and judges it. `progress` is given now and then how many bytes were
     /// read so far.
     ///
     /// # Errors
@@ -56,9 +59,8 @@ impl<'c> Validation<'c> {
         match self.settings.framing {
             Framing::Document => over = self.document(reader, &mut verdict)?,
             Framing::Lines => {
-                let stopped = chunks::read(self, reader, &mut verdict, progress)?;
-                if let Some(Stopped { rest, base }) = stopped {
-                    self.lines(rest, base, &mut verdict)?;
+                if let Some(Rest { reader, base }) = parallel::read(self, reader, &mut verdict, progress)? {
+                    self.lines(reader, base, &mut verdict)?;
                 }
             }
         }
@@ -70,17 +72,35 @@ impl<'c> Validation<'c> {
     }
 
     /// Whether each line is a run of its own.
-    pub(super) fn several_documents(&self) -> bool {
-        self.settings.framing == Framing::Lines && self.contract.framing() == Framing::Document
+    fn several_documents(&self) -> bool {
+        self.settings.framing == Framing::Lines && self.contract().framing() == Framing::Document
     }
 
-    fn options(&self) -> Options {
+    pub(super) fn options(&self) -> Options {
         Options { max_problems: self.settings.max_errors.max(1), ..Options::default() }
+    }
+
+    /// Judges records; what is found comes into `found`, and what is beyond the limit is counted.
+    pub(super) fn judge(
+        &mut self,
+        records: &mut Records,
+        source: &mut impl RecordSource,
+        found: &mut Vec<Located>,
+        verdict: &mut Verdict,
+    ) {
+        let several = self.several_documents();
+        let judging = Judging {
+            each_exits: several.then_some(self.settings.exit),
+            numbered: self.settings.framing == Framing::Lines && !several,
+            max_violations: self.settings.max_errors.saturating_sub(verdict.findings.len()),
+        };
+        verdict.unjudged += std::mem::take(&mut records.unjudged);
+        verdict.more += self.pipeline.judge(records, source, &judging, found);
     }
 
     /// Judges the end of a run.
     fn finish(&mut self, verdict: &mut Verdict) {
-        let outcome = self.course.finish(&self.contract.spec, &self.settings.ending);
+        let outcome = self.pipeline.finish(&self.settings.exit);
         let findings = outcome.violations.into_iter().map(|violation| Finding::of_violation(violation, None));
         verdict.add(findings, self.settings.max_errors);
         verdict.unjudged += outcome.unjudged;
@@ -89,263 +109,149 @@ impl<'c> Validation<'c> {
 
     /// Reads lines one by one, whatever their length and however they are torn.
     fn lines(&mut self, reader: impl Read, base: Position, verdict: &mut Verdict) -> io::Result<()> {
-        let options = self.options();
-        let tail = Tail::new(base);
-        let mut records = Records {
-            examiner: Examiner::new(self.contract, self.settings.max_errors),
-            validation: self,
-            flat: Flat::default(),
-            tail: &tail,
-            base,
-            line: 0,
-            found: Vec::new(),
-            more: 0,
-            unjudged: 0,
-        };
-        let summary = read_lines(Kept { reader, tail: &tail }, &options, &mut records)?;
-        let (found, more, unjudged) = (records.found, records.more, records.unjudged);
-        merge(verdict, &summary, found, base, self.settings.max_errors, |_| true);
-        verdict.more += more;
-        verdict.unjudged += unjudged;
-        verdict.records += summary.records;
-        verdict.bytes += summary.bytes;
+        let (options, max_errors) = (self.options(), self.settings.max_errors);
+        let read = LocationBuffer::new(base);
+        let room = max_errors.saturating_sub(verdict.findings.len());
+        let mut validator = RecordValidator::new(self.contract(), room);
+        validator.lines_before = base.line - 1;
+        let mut lines = Lines { validation: self, validator, read: &read, found: Vec::new(), verdict, room };
+        let summary = read_lines(TeeReader { reader, buffer: &read }, &options, &mut lines)?;
+        let found = lines.found;
+        merge(verdict, &summary, found, base, max_errors, |_| true);
         Ok(())
     }
 
-    /// Reads one document; gives whether all is said, so that the end of the run says nothing more.
+    /// Reads one document; gives whether nothing more is to be judged at the end of the run.
     fn document(&mut self, reader: impl Read, verdict: &mut Verdict) -> io::Result<bool> {
-        let tail = Tail::new(Position::START);
-        let elements = self.contract.elements.as_deref();
-        let mut whole = Whole {
-            flat: Flat::default(),
-            elements,
-            root_is_array: false,
+        let read = LocationBuffer::new(Position::START);
+        let mut document = Document {
+            validator: RecordValidator::new(self.contract(), self.settings.max_errors),
+            elements: self.contract().elements.as_deref(),
+            count: 0,
             found: Vec::new(),
             more: 0,
-            count: 0,
-            most: self.settings.max_errors,
-            tail: &tail,
+            read: &read,
         };
-        let summary = read_document(Kept { reader, tail: &tail }, &self.options(), &mut whole)?;
-        let Whole { mut flat, mut found, more, .. } = whole;
+        let summary = read_document(TeeReader { reader, buffer: &read }, &self.options(), &mut document)?;
+        let Document { mut validator, mut found, more, .. } = document;
         verdict.more += more;
-        if let Some(root) = flat.root().filter(|_| summary.whole > 0) {
-            let mut examiner = Examiner::new(self.contract, self.settings.max_errors);
-            examiner.examine(root);
-            let mut violations = std::mem::take(&mut examiner.violations);
-            let event = examiner.facts.event();
-            step(self.contract, &mut self.course, event, 1, &mut |look| look(&flat), &mut violations);
-            for violation in violations {
-                let at = offset(&flat, &violation.pointer).and_then(|offset| tail.borrow().locate(offset));
-                found.push(Finding::of_violation(violation, at));
-            }
+        if summary.whole > 0 {
+            validator.validate(summary.bytes);
+            let RecordValidator { value, records, .. } = &mut validator;
+            self.judge(records, &mut LastRecord { value, read: Some(&read) }, &mut found, verdict);
         }
-        verdict.unjudged += u64::from(flat.take_unjudged());
-        // Whether there may be no document, the ending tells.
+        verdict.unjudged += u64::from(validator.value.take_unjudged());
+        // Whether there may be no document, the end of the run tells.
         let nothing = summary.count(ProblemKind::Empty) > 0
-            && self.settings.ending != Ending::default()
-            && !self.contract.spec.conditions.is_empty();
+            && self.settings.exit != RunExit::default()
+            && !self.contract().spec.conditions.is_empty();
         let keep = |kind| !(kind == ProblemKind::Empty && nothing);
         merge(verdict, &summary, found, Position::START, self.settings.max_errors, keep);
-        verdict.records += summary.records;
-        verdict.bytes += summary.bytes;
         let over = summary.rejected() && !nothing;
         if over {
-            self.course.finish(&self.contract.spec, &Ending::default());
+            self.pipeline.finish(&RunExit::default());
         }
         Ok(over)
     }
 }
 
-/// Adds faults of JSON and violations in the order of their places.
+/// Adds what was read, and faults of JSON and violations in the order of their places.
 pub(super) fn merge(
     verdict: &mut Verdict,
     summary: &Summary,
-    found: Vec<Finding>,
+    found: Vec<Located>,
     base: Position,
-    most: usize,
+    max_errors: usize,
     keep: impl Fn(ProblemKind) -> bool,
 ) {
+    verdict.records += summary.records;
+    verdict.bytes += summary.bytes;
     let rejecting = ProblemKind::ALL.iter().filter(|kind| kind.rejects() && keep(**kind));
     let total: u64 = rejecting.map(|kind| summary.count(*kind)).sum();
     let kept = summary.problems.iter().filter(|problem| problem.kind.rejects() && keep(problem.kind));
     let mut all: Vec<Finding> = kept.map(|problem| Finding::of_problem(problem, base)).collect();
     verdict.more += total - all.len() as u64;
-    all.extend(found);
+    all.extend(found.into_iter().map(|(at, violation)| Finding::of_violation(violation, at)));
     all.sort_by_key(|finding| (finding.line, finding.column.unwrap_or(0)));
-    let room = most.saturating_sub(verdict.findings.len());
+    let room = max_errors.saturating_sub(verdict.findings.len());
     verdict.more += all.len().saturating_sub(room) as u64;
     all.truncate(room);
     verdict.findings.append(&mut all);
 }
 
-/// Passes the events of a value on.
-macro_rules! forward {
-    ($field:ident: $($name:ident($($argument:ident: $type:ty),*);)*) => {
-        $(fn $name(&mut self, $($argument: $type),*) { self.$field.$name($($argument),*); })*
-    };
-}
-pub(super) use forward;
-
-/// Takes records as they come and judges each.
-struct Records<'v, 'c, 't> {
+/// Judges each record as soon as it is read.
+struct Lines<'v, 'c, 'r> {
     validation: &'v mut Validation<'c>,
-    examiner: Examiner<'c>,
-    flat: Flat,
-    tail: &'t RefCell<Tail>,
-    base: Position,
-    line: u64,
-    found: Vec<Finding>,
-    more: u64,
-    unjudged: u64,
+    validator: RecordValidator<'c>,
+    read: &'r RefCell<LocationBuffer>,
+    found: Vec<Located>,
+    verdict: &'v mut Verdict,
+    room: usize,
 }
 
-impl Records<'_, '_, '_> {
-    fn judge(&mut self) {
-        let Some(root) = self.flat.root() else { return };
-        let validation = &mut *self.validation;
-        let most = validation.settings.max_errors;
-        self.examiner.most = most.saturating_sub(self.found.len());
-        let good = self.examiner.examine(root);
-        let mut violations = std::mem::take(&mut self.examiner.violations);
-        let event = self.examiner.facts.event();
-        let flat = &self.flat;
-        step(
-            validation.contract,
-            &mut validation.course,
-            event,
-            self.line,
-            &mut |look| look(flat),
-            &mut violations,
-        );
-        let number = validation.course.events;
-        if validation.several_documents() {
-            let outcome = validation.course.finish(&validation.contract.spec, &validation.settings.ending);
-            violations.extend(outcome.violations);
-        }
-        if good && violations.is_empty() {
-            return;
-        }
-        let before = self.found.len();
-        for violation in violations.into_iter().take(most.saturating_sub(before)) {
-            let violation = violation.at(number, self.line);
-            let at =
-                offset(&self.flat, &violation.pointer).and_then(|offset| self.tail.borrow().locate(offset));
-            self.found.push(Finding::of_violation(violation, at));
-        }
-        self.more += u64::from(self.found.len() == before);
-    }
-}
-
-impl Sink for Records<'_, '_, '_> {
+impl Sink for Lines<'_, '_, '_> {
     fn begin_record(&mut self, line: u64, offset: u64) {
-        self.line = line + self.base.line - 1;
-        self.flat.clear(offset + self.base.offset);
+        self.validator.begin_record(line, offset);
     }
 
-    fn end_record(&mut self, _offset: u64, whole: bool) {
-        if whole {
-            self.judge();
-            self.unjudged += u64::from(self.flat.take_unjudged());
-        }
+    fn end_record(&mut self, offset: u64, whole: bool) {
+        self.validator.end_record(offset, whole);
+        let RecordValidator { value, records, .. } = &mut self.validator;
+        let mut source = LastRecord { value, read: Some(self.read) };
+        self.validation.judge(records, &mut source, &mut self.found, self.verdict);
+        self.validator.max_violations = self.room.saturating_sub(self.found.len());
     }
 
-    fn begin_object(&mut self, start: u64) {
-        self.flat.begin_object(start + self.base.offset);
-    }
-    fn begin_array(&mut self, start: u64) {
-        self.flat.begin_array(start + self.base.offset);
-    }
-    fn key(&mut self, span: Span, text: &str) {
-        self.flat.key(self.moved(span), text);
-    }
-    fn string(&mut self, span: Span, text: &str) {
-        self.flat.string(self.moved(span), text);
-    }
-    fn number(&mut self, span: Span, text: &str) {
-        self.flat.number(self.moved(span), text);
-    }
-    fn bool(&mut self, span: Span, value: bool) {
-        self.flat.bool(self.moved(span), value);
-    }
-    fn null(&mut self, span: Span) {
-        self.flat.null(self.moved(span));
-    }
-    forward! { flat: end_object(end: u64); end_array(end: u64); string_part(start: u64, text: &str); }
-}
-
-impl Records<'_, '_, '_> {
-    fn moved(&self, span: Span) -> Span {
-        Span { start: span.start + self.base.offset, end: span.end + self.base.offset }
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        self.validator.event(event);
     }
 }
 
-/// Takes one document: whole, or element by element where its schema allows that.
-struct Whole<'c, 't> {
-    flat: Flat,
-    elements: Option<&'c super::Schema>,
-    root_is_array: bool,
-    found: Vec<Finding>,
-    more: u64,
+/// Takes one document, element by element where its schema allows that.
+struct Document<'c, 'r> {
+    validator: RecordValidator<'c>,
+    elements: Option<&'c Schema>,
     /// Elements judged so far.
     count: u64,
-    most: usize,
-    tail: &'t RefCell<Tail>,
+    found: Vec<Located>,
+    more: u64,
+    read: &'r RefCell<LocationBuffer>,
 }
 
-impl Whole<'_, '_> {
+impl Document<'_, '_> {
     /// A value has ended; if it is an element of the root, it is judged and forgotten.
-    fn ended(&mut self, end: u64) {
-        let Some(schema) = self.elements.filter(|_| self.root_is_array && self.flat.depth() == 1) else {
+    fn value_ended(&mut self, schema: &Schema, end: u64) {
+        let value = &mut self.validator.value;
+        if !value.is_element_complete() {
             return;
-        };
-        if let Some(node) = self.flat.element()
-            && !schema.accepts(node)
+        }
+        if let Some(element) = value.element()
+            && !schema.accepts(element)
         {
-            let room = self.most.saturating_sub(self.found.len());
-            let violations: Vec<Violation> = schema.flat_violations(node, room);
+            let room = self.validator.max_violations.saturating_sub(self.found.len());
+            let violations = schema.node_violations(element, room);
             self.more += u64::from(violations.is_empty());
             for mut violation in violations {
-                let inner =
-                    super::view::Pointer::parse(&violation.pointer).and_then(|pointer| pointer.of(node));
-                let at = self.tail.borrow().locate(inner.unwrap_or(node).offset());
+                let inner = Pointer::parse(&violation.pointer).and_then(|pointer| pointer.of(element));
+                let at = self.read.borrow().locate(inner.unwrap_or(element).offset());
                 violation.pointer = format!("/{}{}", self.count, violation.pointer);
-                self.found.push(Finding::of_violation(violation, at));
+                self.found.push((at, violation));
             }
         }
         self.count += 1;
-        self.flat.forget_elements(end);
+        value.forget_elements(end);
     }
 }
 
-impl Sink for Whole<'_, '_> {
-    fn begin_array(&mut self, start: u64) {
-        self.root_is_array |= self.flat.root().is_none();
-        self.flat.begin_array(start);
+impl Sink for Document<'_, '_> {
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        self.validator.event(event);
+        if let Some(schema) = self.elements
+            && let Some(end) = event.value_end()
+        {
+            self.value_ended(schema, end);
+        }
     }
-    fn end_object(&mut self, end: u64) {
-        self.flat.end_object(end);
-        self.ended(end);
-    }
-    fn end_array(&mut self, end: u64) {
-        self.flat.end_array(end);
-        self.ended(end);
-    }
-    fn string(&mut self, span: Span, text: &str) {
-        self.flat.string(span, text);
-        self.ended(span.end);
-    }
-    fn number(&mut self, span: Span, text: &str) {
-        self.flat.number(span, text);
-        self.ended(span.end);
-    }
-    fn bool(&mut self, span: Span, value: bool) {
-        self.flat.bool(span, value);
-        self.ended(span.end);
-    }
-    fn null(&mut self, span: Span) {
-        self.flat.null(span);
-        self.ended(span.end);
-    }
-    forward! { flat: begin_object(start: u64); key(span: Span, text: &str); string_part(start: u64, text: &str); }
 }

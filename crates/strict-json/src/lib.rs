@@ -1,11 +1,5 @@
-//! Strict reader of JSON bytes: one document or JSON lines, streamed in constant memory.
-//!
-//! Everything a checker must see and other readers pass over is a [`Problem`] with its kind, position
-//! and JSON pointer: duplicate keys, NaN, unpaired surrogates, integers past 2^53, blank, torn and
-//! pretty-printed records, and so on. The values themselves go to a [`Sink`].
-//!
-//! The rules are those of RFC 8259 (JSON), RFC 7493 (I-JSON) and JSON lines; pointers follow RFC 6901.
-
+//! Strict streaming reader of JSON and JSON lines.
+#![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod fault;
@@ -31,6 +25,6 @@ pub use pointer::{escape_token, unescape_token};
 pub use position::{Position, locate};
 pub use problem::{Class, Options, Problem, ProblemKind, Summary};
 pub use reader::read_document;
-pub use sink::{Sink, Span};
+pub use sink::{Event, Sink, Span};
 pub use span::find_span;
 pub use value::{Builder, Document, Record, read_records, read_value};

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use super::fault::{Expected, Place};
 use super::parser::{Parser, Step, text};
-use super::{ProblemKind, Sink, Span};
+use super::{Event, ProblemKind, Sink, Span};
 
 /// The largest integer that binary64 readers keep apart from its neighbours (RFC 7493, section 2.2).
 const MAX_SAFE: u64 = (1 << 53) - 1;
@@ -123,7 +123,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         if S::TEXT && self.sink.wants_text() {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
-            self.sink.number(span, self.input.text(0, length));
+            self.sink.event(Event::Number { span, text: self.input.text(0, length) });
         }
         self.input.advance(length);
         Ok(())
@@ -170,7 +170,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             });
         }
         if S::TEXT && self.sink.wants_text() {
-            self.sink.number(span, text(&self.scratch));
+            self.sink.event(Event::Number { span, text: text(&self.scratch) });
         }
         Ok(())
     }

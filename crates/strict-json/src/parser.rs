@@ -5,7 +5,7 @@ use std::io::Read;
 use super::fault::{Expected, Place};
 use super::input::{Input, Slot};
 use super::path::Path;
-use super::{Options, ProblemKind, Sink, Span, Summary};
+use super::{Event, Options, ProblemKind, Sink, Span, Summary};
 
 /// Ends the reading of a document or record; the reason has been noted.
 pub(super) struct Stop;
@@ -143,11 +143,11 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         }
         self.input.advance(1);
         self.path.open(object);
-        if object {
-            self.sink.begin_object(at)
+        self.sink.event(if object {
+            Event::BeginObject { start: at }
         } else {
-            self.sink.begin_array(at)
-        }
+            Event::BeginArray { start: at }
+        });
         Ok(())
     }
 
@@ -155,7 +155,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         self.input.advance(1);
         self.path.close();
         let end = self.input.offset();
-        if object { self.sink.end_object(end) } else { self.sink.end_array(end) }
+        self.sink.event(if object { Event::EndObject { end } } else { Event::EndArray { end } });
     }
 
     /// The next byte that is not white space.
@@ -226,10 +226,10 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
             return self.no_value(Expected::Value);
         };
         let span = self.take(length);
-        match value {
-            Some(value) => self.sink.bool(span, value),
-            None => self.sink.null(span),
-        }
+        self.sink.event(match value {
+            Some(value) => Event::Boolean { span, value },
+            None => Event::Null { span },
+        });
         Ok(())
     }
 
@@ -282,7 +282,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         if S::TEXT && self.sink.wants_text() {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
-            self.sink.number(span, text(&self.input.rest()[..length]));
+            self.sink.event(Event::Number { span, text: text(&self.input.rest()[..length]) });
         }
         self.input.advance(length);
         Ok(())

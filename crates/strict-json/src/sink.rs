@@ -11,19 +11,103 @@ pub struct Span {
     pub end: u64,
 }
 
+/// A piece of a value, as a reading meets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// `{`
+    BeginObject {
+        /// Offset of the brace.
+        start: u64,
+    },
+    /// `}`
+    EndObject {
+        /// Offset behind the brace.
+        end: u64,
+    },
+    /// `[`
+    BeginArray {
+        /// Offset of the bracket.
+        start: u64,
+    },
+    /// `]`
+    EndArray {
+        /// Offset behind the bracket.
+        end: u64,
+    },
+    /// A key; its value follows.
+    Key {
+        /// Where it stands, with its quotes.
+        span: Span,
+        /// Unescaped; keys over 16 KiB are cut there. Half surrogate pairs and invalid escapes are U+FFFD, in
+        /// strings too.
+        text: &'a str,
+    },
+    /// A string.
+    String {
+        /// Where it stands, with its quotes.
+        span: Span,
+        /// Unescaped: all of it up to 64 KiB, else what is left behind its parts.
+        text: &'a str,
+    },
+    /// The next 64 KiB of a longer string; [`Event::String`] ends it.
+    StringPart {
+        /// Where the string begins.
+        start: u64,
+        /// Unescaped.
+        text: &'a str,
+    },
+    /// A number.
+    Number {
+        /// Where it stands.
+        span: Span,
+        /// As it is written, cut at 4 KiB. May be a spelling of NaN or infinity.
+        text: &'a str,
+    },
+    /// `true` or `false`.
+    Boolean {
+        /// Where it stands.
+        span: Span,
+        /// Which of the two.
+        value: bool,
+    },
+    /// `null`.
+    Null {
+        /// Where it stands.
+        span: Span,
+    },
+}
+
+impl Event<'_> {
+    /// The offset behind the value that this event completes, if it does.
+    #[inline]
+    pub fn value_end(self) -> Option<u64> {
+        match self {
+            Self::EndObject { end } | Self::EndArray { end } => Some(end),
+            Self::String { span, .. }
+            | Self::Number { span, .. }
+            | Self::Boolean { span, .. }
+            | Self::Null { span } => Some(span.end),
+            Self::BeginObject { .. }
+            | Self::BeginArray { .. }
+            | Self::Key { .. }
+            | Self::StringPart { .. } => None,
+        }
+    }
+}
+
 /// Receives the values of a reading as they are met. Every method does nothing by default.
 ///
 /// A structural problem ends a document or record where it stands, with its containers left open. The
 /// events of a document or record are the same however its bytes arrive.
 pub trait Sink {
-    /// Whether the text of keys, strings and numbers is wanted. When false, [`Sink::key`],
-    /// [`Sink::string`], [`Sink::string_part`] and [`Sink::number`] are not called: they cost nothing.
+    /// Whether the text of keys, strings and numbers is wanted. When false, [`Event::Key`],
+    /// [`Event::String`], [`Event::StringPart`] and [`Event::Number`] do not come: they cost nothing.
     const TEXT: bool = true;
     /// Whether the keys of an object are compared. When false, that cost is spared: a key that comes
     /// twice is not found, and the pointers of problems lack the keys.
     const COMPARES_KEYS: bool = true;
 
-    /// Whether [`Sink::key`] is wanted for the key that comes next, of which this is the unescaped text in
+    /// Whether [`Event::Key`] is wanted for the key that comes next, of which this is the unescaped text in
     /// bytes; asked where [`Sink::TEXT`] is true.
     fn wants_key(&mut self, _key: &[u8]) -> bool {
         true
@@ -41,27 +125,8 @@ pub trait Sink {
     fn begin_record(&mut self, _line: u64, _offset: u64) {}
     /// The record is over at the given offset; `whole` is false when a structural problem ended it.
     fn end_record(&mut self, _offset: u64, _whole: bool) {}
-    /// `{` at the given offset.
-    fn begin_object(&mut self, _start: u64) {}
-    /// `}`; `end` is the offset behind it.
-    fn end_object(&mut self, _end: u64) {}
-    /// `[` at the given offset.
-    fn begin_array(&mut self, _start: u64) {}
-    /// `]`; `end` is the offset behind it.
-    fn end_array(&mut self, _end: u64) {}
-    /// A key, unescaped; keys over 16 KiB are cut there. Half surrogate pairs and invalid escapes are
-    /// U+FFFD, in strings too.
-    fn key(&mut self, _span: Span, _text: &str) {}
-    /// A string, unescaped: all of it up to 64 KiB, else what is left behind its parts.
-    fn string(&mut self, _span: Span, _text: &str) {}
-    /// The next 64 KiB of a longer string that begins at `start`; [`Sink::string`] ends it.
-    fn string_part(&mut self, _start: u64, _text: &str) {}
-    /// A number as it is written; its text is cut at 4 KiB. May be a spelling of NaN or infinity.
-    fn number(&mut self, _span: Span, _text: &str) {}
-    /// `true` or `false`.
-    fn bool(&mut self, _span: Span, _value: bool) {}
-    /// `null`.
-    fn null(&mut self, _span: Span) {}
+    /// A piece of a value.
+    fn event(&mut self, _event: Event<'_>) {}
     /// Whether the sink has had enough; asked behind each value.
     fn done(&self) -> bool {
         false

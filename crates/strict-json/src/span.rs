@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::pointer::unescape_token;
-use super::{Options, Sink, Span, read_document};
+use super::{Event, Options, Sink, Span, read_document};
 
 /// The bytes of the value that an RFC 6901 pointer names in a document; none when there is no such
 /// value, or the pointer is none. Of members with the same key the last one counts, as in
@@ -80,35 +80,24 @@ impl Finder {
 }
 
 impl Sink for Finder {
-    fn begin_object(&mut self, start: u64) {
-        self.open(start, None);
-    }
-    fn end_object(&mut self, end: u64) {
-        self.close(end);
-    }
-    fn begin_array(&mut self, start: u64) {
-        self.open(start, Some(0));
-    }
-    fn end_array(&mut self, end: u64) {
-        self.close(end);
-    }
-    fn key(&mut self, _span: Span, text: &str) {
-        let depth = self.open.len();
-        if let Some(level) = self.open.last_mut() {
-            let token = depth.checked_sub(1).and_then(|index| self.tokens.get(index));
-            level.next_on_way = level.on_way && token.is_some_and(|token| token == text);
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::BeginObject { start } => self.open(start, None),
+            Event::BeginArray { start } => self.open(start, Some(0)),
+            Event::EndObject { end } | Event::EndArray { end } => self.close(end),
+            Event::Key { text, .. } => {
+                let depth = self.open.len();
+                if let Some(level) = self.open.last_mut() {
+                    let token = depth.checked_sub(1).and_then(|index| self.tokens.get(index));
+                    level.next_on_way = level.on_way && token.is_some_and(|token| token == text);
+                }
+            }
+            Event::StringPart { .. } => {}
+            Event::String { span, .. }
+            | Event::Number { span, .. }
+            | Event::Boolean { span, .. }
+            | Event::Null { span } => self.scalar(span),
         }
-    }
-    fn string(&mut self, span: Span, _text: &str) {
-        self.scalar(span);
-    }
-    fn number(&mut self, span: Span, _text: &str) {
-        self.scalar(span);
-    }
-    fn bool(&mut self, span: Span, _value: bool) {
-        self.scalar(span);
-    }
-    fn null(&mut self, span: Span) {
-        self.scalar(span);
     }
 }

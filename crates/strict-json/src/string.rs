@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 use super::fault::{Expected, Place};
 use super::input::{decode, is_noncharacter};
 use super::parser::{Parser, Step, text};
-use super::{ProblemKind, Sink, Span};
+use super::{Event, ProblemKind, Sink, Span};
 
 /// A sink gets this many bytes of a key.
 const MAX_KEY: usize = 16 * 1024;
@@ -41,7 +41,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
         if S::TEXT && self.sink.wants_text() {
             let span = Span { start, end: start + length as u64 + 2 };
-            self.sink.string(span, self.input.text(1, length + 1));
+            self.sink.event(Event::String { span, text: self.input.text(1, length + 1) });
         }
         self.input.advance(length + 2);
         Ok(())
@@ -61,7 +61,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         let mut to = Text { start, expected: Expected::StringText, wanted, hash: None, salt: 0, cut: false };
         self.quoted(&mut to)?;
         if wanted {
-            self.sink.string(Span { start, end: self.input.offset() }, text(&self.scratch));
+            let span = Span { start, end: self.input.offset() };
+            self.sink.event(Event::String { span, text: text(&self.scratch) });
         }
         Ok(())
     }
@@ -83,7 +84,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             true
         };
         if S::TEXT && self.sink.wants_key(key) {
-            self.sink.key(Span { start, end: start + length as u64 + 2 }, self.input.text(1, length + 1));
+            let span = Span { start, end: start + length as u64 + 2 };
+            self.sink.event(Event::Key { span, text: self.input.text(1, length + 1) });
         }
         if !new {
             self.duplicate(start);
@@ -107,7 +109,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             true
         };
         if S::TEXT && self.sink.wants_key(&self.scratch) {
-            self.sink.key(Span { start, end: self.input.offset() }, text(&self.scratch));
+            let span = Span { start, end: self.input.offset() };
+            self.sink.event(Event::Key { span, text: text(&self.scratch) });
         }
         if !new {
             self.duplicate(start);
@@ -176,7 +179,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             if run.is_empty() {
                 return;
             }
-            self.sink.string_part(to.start, text(&self.scratch));
+            self.sink.event(Event::StringPart { start: to.start, text: text(&self.scratch) });
             self.scratch.clear();
         }
     }
@@ -191,7 +194,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         } else if !to.wanted {
             return;
         } else if self.scratch.len() + bytes.len() > MAX_PART {
-            self.sink.string_part(to.start, text(&self.scratch));
+            self.sink.event(Event::StringPart { start: to.start, text: text(&self.scratch) });
             self.scratch.clear();
         }
         if !to.cut {

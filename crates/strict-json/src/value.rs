@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use serde_json::{Map, Number, Value};
 
-use super::{Options, Sink, Span, Summary, read_document, read_lines};
+use super::{Event, Options, Sink, Summary, read_document, read_lines};
 
 /// One document as a value.
 #[derive(Debug, Clone)]
@@ -64,13 +64,6 @@ struct Records<F> {
     take: F,
 }
 
-/// Passes the events of a value on to a builder.
-macro_rules! forward {
-    ($($name:ident($($argument:ident: $type:ty),*);)*) => {
-        $(fn $name(&mut self, $($argument: $type),*) { self.builder.$name($($argument),*); })*
-    };
-}
-
 impl<F: FnMut(Record)> Sink for Records<F> {
     fn begin_record(&mut self, line: u64, offset: u64) {
         self.line = line;
@@ -84,17 +77,9 @@ impl<F: FnMut(Record)> Sink for Records<F> {
         }
     }
 
-    forward! {
-        begin_object(start: u64);
-        end_object(end: u64);
-        begin_array(start: u64);
-        end_array(end: u64);
-        key(span: Span, text: &str);
-        string(span: Span, text: &str);
-        string_part(start: u64, text: &str);
-        number(span: Span, text: &str);
-        bool(span: Span, value: bool);
-        null(span: Span);
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        self.builder.event(event);
     }
 }
 
@@ -160,59 +145,41 @@ impl Builder {
 }
 
 impl Sink for Builder {
-    fn begin_object(&mut self, start: u64) {
-        if self.within(start + 1) {
-            self.open.push(Open::Object(Map::new(), String::new()));
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::BeginObject { start } if self.within(start + 1) => {
+                self.open.push(Open::Object(Map::new(), String::new()));
+            }
+            Event::BeginArray { start } if self.within(start + 1) => self.open.push(Open::Array(Vec::new())),
+            Event::BeginObject { .. } | Event::BeginArray { .. } => {}
+            Event::EndObject { end } | Event::EndArray { end } => self.close(end),
+            Event::Key { span, text } => {
+                if self.within(span.end)
+                    && let Some(Open::Object(_, key)) = self.open.last_mut()
+                {
+                    text.clone_into(key);
+                }
+            }
+            Event::String { span, text } => {
+                if self.within(span.end) {
+                    let mut all = std::mem::take(&mut self.parts);
+                    all.push_str(text);
+                    self.add(span.end, Value::String(all));
+                }
+            }
+            Event::StringPart { start, text } => {
+                if self.within(start + (self.parts.len() + text.len()) as u64) {
+                    self.parts.push_str(text);
+                }
+            }
+            Event::Number { span, text } => {
+                let complete = span.end - span.start == text.len() as u64;
+                let number = complete.then(|| text.parse::<Number>().ok()).flatten();
+                self.add(span.end, number.map_or(Value::Null, Value::Number));
+            }
+            Event::Boolean { span, value } => self.add(span.end, Value::Bool(value)),
+            Event::Null { span } => self.add(span.end, Value::Null),
         }
-    }
-
-    fn end_object(&mut self, end: u64) {
-        self.close(end);
-    }
-
-    fn begin_array(&mut self, start: u64) {
-        if self.within(start + 1) {
-            self.open.push(Open::Array(Vec::new()));
-        }
-    }
-
-    fn end_array(&mut self, end: u64) {
-        self.close(end);
-    }
-
-    fn key(&mut self, span: Span, text: &str) {
-        if self.within(span.end)
-            && let Some(Open::Object(_, key)) = self.open.last_mut()
-        {
-            text.clone_into(key);
-        }
-    }
-
-    fn string(&mut self, span: Span, text: &str) {
-        if self.within(span.end) {
-            let mut whole = std::mem::take(&mut self.parts);
-            whole.push_str(text);
-            self.add(span.end, Value::String(whole));
-        }
-    }
-
-    fn string_part(&mut self, start: u64, text: &str) {
-        if self.within(start + (self.parts.len() + text.len()) as u64) {
-            self.parts.push_str(text);
-        }
-    }
-
-    fn number(&mut self, span: Span, text: &str) {
-        let whole = span.end - span.start == text.len() as u64;
-        let number = whole.then(|| text.parse::<Number>().ok()).flatten();
-        self.add(span.end, number.map_or(Value::Null, Value::Number));
-    }
-
-    fn bool(&mut self, span: Span, value: bool) {
-        self.add(span.end, Value::Bool(value));
-    }
-
-    fn null(&mut self, span: Span) {
-        self.add(span.end, Value::Null);
     }
 }

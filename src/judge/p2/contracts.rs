@@ -6,7 +6,7 @@ use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement};
 use crate::report::{OutputFormat, Stream, Variant};
 use crate::run::End;
-use agentnative_contract::{Broken, Contract, Ending, Violation};
+use agentnative_contract::{Broken, Contract, RunExit, Violation};
 use strict_json::Position;
 
 /// Records and documents larger than this are not judged here, but by `validate`.
@@ -56,9 +56,9 @@ fn assertion(run: &RunView, contract: &Contract, kind: Broken) -> Option<Asserti
         return None;
     }
     let ending = match run.observation.end {
-        End::Exited(code) => Ending::exit(code),
-        End::Signaled(signal) => Ending::exit(128 + signal),
-        _ => Ending::default(),
+        End::Exited(code) => RunExit::exit(code),
+        End::Signaled(signal) => RunExit::exit(128 + signal),
+        _ => RunExit::default(),
     };
     let bytes = run.bytes(Stream::Stdout);
     let lines = run.format() == OutputFormat::Jsonl;
@@ -66,7 +66,7 @@ fn assertion(run: &RunView, contract: &Contract, kind: Broken) -> Option<Asserti
     if !nothing && run.scan().structural().is_some() {
         return Some(Assertion::Inconclusive(run.not_parsed()));
     }
-    let mut judge = contract.judge();
+    let mut judge = contract.validator();
     let mut first: Option<(Option<Position>, Violation)> = None;
     let mut count = 0_u64;
     let mut note = |at: Option<Position>, violations: Vec<Violation>| {

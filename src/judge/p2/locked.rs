@@ -9,7 +9,7 @@ use crate::report::{Evidence, OutputFormat, Stream, Variant};
 use crate::run::{Bytes, End};
 use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::lock::{Learner, Lock};
-use agentnative_contract::{Contract, Promise};
+use agentnative_contract::{Contract, OutputSpec};
 use std::io::Read;
 use strict_json::Position;
 use strict_json::sanitize;
@@ -53,7 +53,7 @@ pub fn locked(context: &CheckContext) -> Judgement {
     )
 }
 
-fn compared(context: &CheckContext, lock: &Lock, old: &Promise) -> Vec<Assertion> {
+fn compared(context: &CheckContext, lock: &Lock, old: &OutputSpec) -> Vec<Assertion> {
     let (Some(name), Some(format)) = (&old.probe, old.format) else { return Vec::new() };
     let locked = |probe: &&Probe| probe.name == *name && probe.formats.contains(&format);
     let Some(probe) = context.declared().find(locked) else {
@@ -120,7 +120,7 @@ fn promise(
     probe: &Probe,
     format: OutputFormat,
     any_ending: bool,
-) -> Result<Promise, Reason> {
+) -> Result<OutputSpec, Reason> {
     let mut learner = Learner::new(&probe.name, format);
     let runs = context
         .runs_of(probe)
@@ -161,9 +161,9 @@ fn is_about_failures(contract: &Contract) -> bool {
 }
 
 /// What the contract says, and how this probe ends.
-fn declared(contract: &Contract, learnt: Promise) -> Promise {
-    let says = Promise::of_contract(contract);
-    Promise {
+fn declared(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
+    let says = OutputSpec::of_contract(contract);
+    OutputSpec {
         probe: learnt.probe,
         format: learnt.format,
         framing: says.framing.or(learnt.framing),

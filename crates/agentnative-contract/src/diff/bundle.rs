@@ -1,6 +1,6 @@
 //! All schemas of one side in one value: every reference local, every draft translated to 2020-12.
 
-use crate::Promise;
+use crate::OutputSpec;
 use jsonschema::uri::from_str as uri;
 use jsonschema::{Draft, Registry, RegistryBuilder, Retrieve, Uri};
 use referencing::Resolver;
@@ -65,7 +65,7 @@ pub(super) struct Bundle {
 
 impl Bundle {
     /// The schemas of a promise.
-    pub fn new(promise: &Promise) -> Self {
+    pub fn new(promise: &OutputSpec) -> Self {
         let errors = promise.errors.as_ref().and_then(|errors| errors.schema.as_ref());
         let types = promise.events.iter().flat_map(|events| &events.types);
         let own = promise.schema.iter().map(|schema| (DATA.to_owned(), schema));

@@ -28,7 +28,7 @@ mod witness;
 pub use catalogue::{Rule, RuleExample, rule, rules};
 pub use change::{Change, Class, Witness};
 
-use super::Promise;
+use super::OutputSpec;
 use crate::OutputFormat;
 use delta::Delta;
 use outputs::OutputComparison;
@@ -38,7 +38,7 @@ use std::collections::BTreeMap;
 ///
 /// Promises are paired by probe and format; one on either side is a pair whatever they are called. Nothing
 /// is run, read or fetched.
-pub fn compare(old: &[Promise], new: &[Promise]) -> Vec<Change> {
+pub fn compare(old: &[OutputSpec], new: &[OutputSpec]) -> Vec<Change> {
     let mut changes = Vec::new();
     if let ([old], [new]) = (old, new) {
         changes = OutputComparison::new(old, new).compare();
@@ -66,17 +66,17 @@ pub fn compare(old: &[Promise], new: &[Promise]) -> Vec<Change> {
 
 type Key<'a> = (Option<&'a str>, Option<OutputFormat>);
 
-fn by_probe_and_format(promises: &[Promise]) -> BTreeMap<Key<'_>, &Promise> {
+fn by_probe_and_format(promises: &[OutputSpec]) -> BTreeMap<Key<'_>, &OutputSpec> {
     promises.iter().map(|promise| ((promise.probe.as_deref(), promise.format), promise)).collect()
 }
 
-fn output_change(promise: &Promise, found: Delta) -> Change {
+fn output_change(promise: &OutputSpec, found: Delta) -> Change {
     let mut pair = OutputComparison::new(promise, promise);
     pair.add(found);
     pair.changes.remove(0)
 }
 
-fn label(promise: &Promise) -> String {
+fn label(promise: &OutputSpec) -> String {
     let format = promise
         .format
         .map_or_else(|| "the output".to_owned(), |format| format!("the {} output", format.name()));

@@ -6,21 +6,21 @@ use super::delta::Delta;
 use super::typed_schema::TypedSchema;
 use super::walk::Walker;
 use crate::Stream;
-use crate::{Exit, Framing, Payload, Promise};
+use crate::{Exit, Framing, OutputSpec, Payload};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Compares two versions of one promise.
 pub(super) struct OutputComparison<'a> {
-    pub old: &'a Promise,
-    pub new: &'a Promise,
+    pub old: &'a OutputSpec,
+    pub new: &'a OutputSpec,
     pub changes: Vec<Change>,
     /// The records were compared by type.
     pub by_type: bool,
 }
 
 impl<'a> OutputComparison<'a> {
-    pub fn new(old: &'a Promise, new: &'a Promise) -> Self {
+    pub fn new(old: &'a OutputSpec, new: &'a OutputSpec) -> Self {
         Self { old, new, changes: Vec::new(), by_type: false }
     }
 

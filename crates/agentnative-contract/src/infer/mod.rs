@@ -3,11 +3,11 @@
 //! What is kept grows with the shapes that the samples have, not with their length, and does not depend
 //! on their order. Every sample validates against the schema.
 
+mod builder;
 mod objects;
 mod read;
 mod render;
 mod shape;
-mod tape;
 mod text;
 
 use super::finding::Finding;

@@ -1,18 +1,8 @@
 //! What the objects at one place have been: in groups by a tag, each with its keys.
 
+use super::builder::ShapeBuilder;
 use super::shape::Shape;
-use super::tape::Tape;
-
-/// Keys whose value tells which shape an object has, the first that an object has; whether it is a boolean.
-pub(super) const TAGS: [(&str, bool); 7] = [
-    ("type", false),
-    ("kind", false),
-    ("event", false),
-    ("ok", true),
-    ("success", true),
-    ("status", false),
-    ("role", false),
-];
+use crate::DISCRIMINATORS;
 
 /// More different values than this are no tag.
 const VARIANTS: usize = 64;
@@ -24,7 +14,7 @@ const LONG_KEY: usize = 256;
 /// The value of a tag key.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Tag {
-    /// The key, by its place in [`TAGS`].
+    /// The key, by its place in [`DISCRIMINATORS`].
     pub key: usize,
     /// The string, or "true" or "false".
     pub value: Box<str>,
@@ -74,20 +64,20 @@ impl Objects {
     }
 
     /// Merges the object at a node in.
-    pub fn absorb(&mut self, tape: &Tape, at: usize, depth: usize) {
-        let node = tape.node(at);
-        let tag = tape.tag(node).filter(|tag| self.loose & (1 << tag.key) == 0);
+    pub fn absorb(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
+        let node = builder.node(at);
+        let tag = builder.tag(node).filter(|tag| self.loose & (1 << tag.key) == 0);
         let known = self.groups.get(self.last).is_some_and(|group| group.tag.as_ref() == tag);
         if !known {
             self.last = self.group(tag);
-            tape.place(1);
+            builder.place(1);
         }
         let group = &mut self.groups[self.last];
         group.count += 1;
         let (mut at, end, mut hint) = (at + 1, node.end as usize, 0);
         while at < end {
-            hint = group.fields.absorb_near(tape, at, depth + 1, hint) + 1;
-            at = tape.node(at + 1).end as usize;
+            hint = group.fields.absorb_near(builder, at, depth + 1, hint) + 1;
+            at = builder.node(at + 1).end as usize;
         }
     }
 
@@ -135,7 +125,7 @@ impl Objects {
     }
 
     pub fn join(&mut self, other: Self) {
-        for key in 0..TAGS.len() {
+        for key in 0..DISCRIMINATORS.len() {
             if other.loose & !self.loose & (1 << key) != 0 {
                 self.loosen(key);
             }
@@ -150,15 +140,15 @@ impl Objects {
 
 impl Fields {
     /// Merges a member in, whose key is at this node.
-    pub fn absorb(&mut self, tape: &Tape, at: usize, depth: usize) {
-        self.absorb_near(tape, at, depth, self.list.len());
+    pub fn absorb(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
+        self.absorb_near(builder, at, depth, self.list.len());
     }
 
     /// As [`Fields::absorb`], where the key is perhaps the one of this index; gives the index.
-    fn absorb_near(&mut self, tape: &Tape, at: usize, depth: usize, hint: usize) -> usize {
-        let key = tape.text(tape.node(at)).unwrap_or_default();
+    fn absorb_near(&mut self, builder: &ShapeBuilder, at: usize, depth: usize, hint: usize) -> usize {
+        let key = builder.text(builder.node(at)).unwrap_or_default();
         if let Some(map) = &mut self.map {
-            map.absorb(tape, at + 1, depth);
+            map.absorb(builder, at + 1, depth);
             return 0;
         }
         let index = match self.list.get(hint) {
@@ -166,18 +156,18 @@ impl Fields {
             _ => match self.find(key) {
                 Ok(index) => index,
                 Err(_) if self.list.len() >= KEYS || key.len() > LONG_KEY => {
-                    self.map().absorb(tape, at + 1, depth);
+                    self.map().absorb(builder, at + 1, depth);
                     return 0;
                 }
                 Err(place) => {
-                    tape.place(1);
+                    builder.place(1);
                     self.insert(place, Field { key: key.into(), count: 0, shape: Shape::default() })
                 }
             },
         };
         let field = &mut self.list[index];
         field.count += 1;
-        field.shape.absorb(tape, at + 1, depth);
+        field.shape.absorb(builder, at + 1, depth);
         index
     }
 

@@ -1,11 +1,11 @@
 //! Reading samples: chunks of lines by several threads, a document by one.
 
-use super::super::cut::{Chunk, Cutter};
 use super::super::finding::Finding;
+use super::super::line_chunker::{Chunk, LineChunker};
 use super::super::spec::Framing;
 use super::PLACES;
+use super::builder::ShapeBuilder;
 use super::shape::Shape;
-use super::tape::Tape;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -31,7 +31,7 @@ pub(super) struct Learnt {
 
 /// What the threads share.
 struct Shared<R> {
-    cutter: Mutex<Cutter<R>>,
+    cutter: Mutex<LineChunker<R>>,
     stop: AtomicBool,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn read(
     };
     let reader = io::Cursor::new(start).chain(reader);
     let threads = if framing == Framing::Document { 1 } else { threads.max(1) };
-    let shared = Shared { cutter: Mutex::new(Cutter::new(reader)), stop: AtomicBool::new(false) };
+    let shared = Shared { cutter: Mutex::new(LineChunker::new(reader)), stop: AtomicBool::new(false) };
     let (told, telling) = channel();
     thread::scope(|scope| {
         let mut workers = Vec::new();
@@ -115,50 +115,50 @@ fn options() -> Options {
 
 /// Learns from chunks of lines until there are no more.
 fn lines<R: Read>(shared: &Shared<R>, told: &Sender<u64>) -> io::Result<Learnt> {
-    let (mut tape, mut learnt) = (Tape::default(), Learnt::default());
+    let (mut builder, mut learnt) = (ShapeBuilder::default(), Learnt::default());
     let mut buffer = Vec::new();
     while !shared.stop.load(Ordering::Relaxed) {
         let mut cutter = shared.cutter.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(chunk) = cutter.next(std::mem::take(&mut buffer))? else { break };
-        let base = chunk.base.unwrap_or(Position::START);
+        let base = chunk.base;
         let summary = if chunk.cut {
             // A line too long for a chunk: this thread reads all the rest as it comes.
             let Chunk { bytes, .. } = chunk;
-            read_lines(io::Cursor::new(bytes).chain(&mut cutter.reader), &options(), &mut tape)?
+            read_lines(io::Cursor::new(bytes).chain(&mut cutter.reader), &options(), &mut builder)?
         } else {
             drop(cutter);
-            let summary = read_lines(chunk.bytes.as_slice(), &options(), &mut tape)?;
+            let summary = read_lines(chunk.bytes.as_slice(), &options(), &mut builder)?;
             buffer = chunk.bytes;
             summary
         };
         let whole = learnt.add(&summary, base);
         let _ = told.send(summary.bytes);
-        let fits = fits(&tape);
+        let fits = fits(&builder);
         if !whole || fits.is_err() {
             // What comes before is with other threads, which tell its faults.
             shared.stop.store(true, Ordering::Relaxed);
         }
         fits?;
     }
-    (learnt.shape, learnt.records) = (tape.shape, tape.records);
+    (learnt.shape, learnt.records) = (builder.shape, builder.records);
     Ok(learnt)
 }
 
 fn document<R: Read>(shared: &Shared<R>, told: &Sender<u64>) -> io::Result<Learnt> {
-    let (mut tape, mut learnt) = (Tape::default(), Learnt::default());
+    let (mut builder, mut learnt) = (ShapeBuilder::default(), Learnt::default());
     let mut cutter = shared.cutter.lock().unwrap_or_else(PoisonError::into_inner);
-    let summary = read_document(&mut cutter.reader, &options(), &mut tape)?;
-    tape.end_document(summary.whole > 0);
+    let summary = read_document(&mut cutter.reader, &options(), &mut builder)?;
+    builder.end_document(summary.whole > 0);
     learnt.add(&summary, Position::START);
     let _ = told.send(summary.bytes);
-    fits(&tape)?;
-    (learnt.shape, learnt.records) = (tape.shape, tape.records);
+    fits(&builder)?;
+    (learnt.shape, learnt.records) = (builder.shape, builder.records);
     Ok(learnt)
 }
 
 /// Whether what was learnt is not too much.
-fn fits(tape: &Tape) -> io::Result<()> {
-    if tape.full || tape.count() > PLACES { Err(shapeless()) } else { Ok(()) }
+fn fits(builder: &ShapeBuilder) -> io::Result<()> {
+    if builder.full || builder.count() > PLACES { Err(shapeless()) } else { Ok(()) }
 }
 
 impl Learnt {

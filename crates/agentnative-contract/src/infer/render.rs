@@ -1,9 +1,10 @@
 //! A shape as JSON Schema 2020-12.
 
-use super::objects::{Fields, Group, Objects, TAGS, Tag};
+use super::objects::{Fields, Group, Objects, Tag};
 use super::shape::{Arrays, Elements, Shape, Strings};
 use super::text::is_data;
 use super::{Rules, Variant};
+use crate::discriminator::{DISCRIMINATORS, Discriminator};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -128,7 +129,7 @@ impl Rules {
         let tag = group.tag.as_ref();
         let (mut properties, mut required) = (Members::new(), Vec::new());
         for field in group.fields.sorted() {
-            let value = match tag.filter(|tag| TAGS[tag.key].0 == &*field.key) {
+            let value = match tag.filter(|tag| DISCRIMINATORS[tag.key].key == &*field.key) {
                 Some(tag) => json!({ "const": constant(tag) }),
                 None => self.schema(&field.shape),
             };
@@ -148,7 +149,7 @@ impl Rules {
     /// The groups of objects that have shapes of their own, sorted by tag; the others are joined.
     pub(super) fn variants(&self, objects: &Objects, root: bool) -> Vec<Group> {
         let mut objects = objects.clone();
-        for (key, (name, _)) in TAGS.iter().enumerate() {
+        for (key, Discriminator { key: name, .. }) in DISCRIMINATORS.iter().enumerate() {
             let of_key = |group: &&Group| group.tag.as_ref().is_some_and(|tag| tag.key == key);
             let groups: Vec<&Group> = objects.groups.iter().filter(of_key).collect();
             // Where the key has other values as well, it is no tag.
@@ -166,7 +167,7 @@ impl Rules {
     pub(super) fn tagged(&self, shape: &Shape, key: &str) -> Option<Vec<Variant>> {
         let objects = shape.objects.as_ref()?;
         let alone = shape.types() == Shape { objects: shape.objects.clone(), ..Shape::default() }.types();
-        let of_key = |group: &Group| group.tag.as_ref().is_some_and(|tag| TAGS[tag.key].0 == key);
+        let of_key = |group: &Group| group.tag.as_ref().is_some_and(|tag| DISCRIMINATORS[tag.key].key == key);
         if !alone || shape.nulls > 0 || shape.deep || !objects.groups.iter().all(of_key) {
             return None;
         }
@@ -188,7 +189,7 @@ impl Rules {
         if names_shapes && root {
             return true;
         }
-        let bool = TAGS[key].1;
+        let bool = DISCRIMINATORS[key].boolean;
         let total: u64 = groups.iter().map(|group| group.count).sum();
         let seen = match (bool, names_shapes) {
             (true, _) => true,
@@ -201,7 +202,7 @@ impl Rules {
 
 /// The value of a tag.
 pub(super) fn constant(tag: &Tag) -> Value {
-    if TAGS[tag.key].1 { json!(&*tag.value == "true") } else { json!(tag.value) }
+    if DISCRIMINATORS[tag.key].boolean { json!(&*tag.value == "true") } else { json!(tag.value) }
 }
 
 /// Whether two of the groups cannot be told as one: a key is in all objects of one and in none of another,

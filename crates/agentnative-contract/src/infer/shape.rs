@@ -3,8 +3,8 @@
 //! All that is kept is a count, a union, an intersection or whether a limit was passed, of all values
 //! alike: so the order in which values come and shapes are joined makes no difference.
 
+use super::builder::{NodeKind, ShapeBuilder};
 use super::objects::Objects;
-use super::tape::{Kind, Tape};
 use super::text::{Formats, is_choice};
 use strict_json::JsonType;
 
@@ -77,59 +77,59 @@ impl Shape {
     }
 
     /// Merges the value at a node in, which is at this depth.
-    pub fn absorb(&mut self, tape: &Tape, at: usize, depth: usize) {
-        let node = tape.node(at);
+    pub fn absorb(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
+        let node = builder.node(at);
         if depth > DEEPEST {
             self.deep = true;
             return;
         }
         match node.kind {
-            Kind::Value(JsonType::Null) => self.nulls += 1,
-            Kind::Value(JsonType::Boolean) => self.bools += 1,
-            Kind::Integer => self.integers += 1,
-            Kind::Value(JsonType::Number) => self.numbers += 1,
-            Kind::Value(JsonType::String) => {
+            NodeKind::Value(JsonType::Null) => self.nulls += 1,
+            NodeKind::Value(JsonType::Boolean) => self.bools += 1,
+            NodeKind::Integer => self.integers += 1,
+            NodeKind::Value(JsonType::Number) => self.numbers += 1,
+            NodeKind::Value(JsonType::String) => {
                 let strings = self.strings.get_or_insert_with(|| {
-                    tape.place(1);
+                    builder.place(1);
                     Box::default()
                 });
                 strings.count += 1;
                 strings.formats = strings.formats.and(node.formats);
                 if strings.choices.is_some() {
-                    strings.choice(tape.text(node), 1);
+                    strings.choice(builder.text(node), 1);
                 }
             }
-            Kind::Value(JsonType::Array) => self.array(tape, at, depth),
-            Kind::Value(JsonType::Object) => {
+            NodeKind::Value(JsonType::Array) => self.array(builder, at, depth),
+            NodeKind::Value(JsonType::Object) => {
                 self.objects
                     .get_or_insert_with(|| {
-                        tape.place(1);
+                        builder.place(1);
                         Box::default()
                     })
-                    .absorb(tape, at, depth);
+                    .absorb(builder, at, depth);
             }
-            Kind::Merged => {
-                let shape = tape.merged(node).clone();
-                tape.place(shape.places());
+            NodeKind::Merged => {
+                let shape = builder.merged(node).clone();
+                builder.place(shape.places());
                 self.join(shape);
             }
-            Kind::Key => {}
+            NodeKind::Key => {}
         }
     }
 
-    fn array(&mut self, tape: &Tape, at: usize, depth: usize) {
-        let end = tape.node(at).end as usize;
+    fn array(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
+        let end = builder.node(at).end as usize;
         let new = self.arrays.is_none();
         let arrays = self.arrays.get_or_insert_with(|| {
-            tape.place(1);
+            builder.place(1);
             Box::new(Arrays { count: 0, elements: Elements::default() })
         });
         arrays.count += 1;
-        let next = |at: usize| tape.node(at).end as usize;
+        let next = |at: usize| builder.node(at).end as usize;
         if new {
             let mut inner = at + 1;
             while inner < end {
-                arrays.elements.push(tape, inner, depth + 1);
+                arrays.elements.push(builder, inner, depth + 1);
                 inner = next(inner);
             }
             return;
@@ -144,7 +144,7 @@ impl Shape {
             if length == places.len() {
                 inner = at + 1;
                 for place in places {
-                    place.absorb(tape, inner, depth + 1);
+                    place.absorb(builder, inner, depth + 1);
                     inner = next(inner);
                 }
                 return;
@@ -153,7 +153,7 @@ impl Shape {
         let list = arrays.elements.list();
         let mut inner = at + 1;
         while inner < end {
-            list.absorb(tape, inner, depth + 1);
+            list.absorb(builder, inner, depth + 1);
             inner = next(inner);
         }
     }
@@ -228,15 +228,15 @@ impl Strings {
 
 impl Elements {
     /// Adds an element to the only array so far.
-    pub fn push(&mut self, tape: &Tape, at: usize, depth: usize) {
+    pub fn push(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
         match self {
             Self::Tuple(places) if places.len() < TUPLE => {
-                tape.place(1);
+                builder.place(1);
                 let mut place = Shape::default();
-                place.absorb(tape, at, depth);
+                place.absorb(builder, at, depth);
                 places.push(place);
             }
-            _ => self.list().absorb(tape, at, depth),
+            _ => self.list().absorb(builder, at, depth),
         }
     }
 

@@ -3,13 +3,13 @@
 //! `agentnative.lock/TARGET/` holds `lock.json` (the target and its version) and a file for each probe and
 //! format. All is sorted, and nothing in it changes from run to run: no times, identifiers or paths.
 
-mod course;
-mod fill;
-mod learn;
+mod carry_over;
+mod event_order;
+mod infer_output;
 
-pub use learn::Learner;
+pub use infer_output::Learner;
 
-use super::promise::Promise;
+use super::output_spec::OutputSpec;
 use crate::error::{Error, Issue, Place, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub struct Lock {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// A promise for each probe and format, sorted.
-    pub promises: Vec<Promise>,
+    pub promises: Vec<OutputSpec>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -62,30 +62,30 @@ fn file_name(name: &str) -> String {
 
 impl Lock {
     /// A lock of these promises.
-    pub fn new(target: &str, version: Option<String>, mut promises: Vec<Promise>) -> Self {
+    pub fn new(target: &str, version: Option<String>, mut promises: Vec<OutputSpec>) -> Self {
         promises.sort_by(|a, b| (&a.probe, a.format).cmp(&(&b.probe, b.format)));
         Self { target: target.to_owned(), version, promises }
     }
 
     /// The promises as `contract::diff` compares them: what follows from the order of events is spelt out.
-    pub fn compared(&self) -> Vec<Promise> {
+    pub fn compared(&self) -> Vec<OutputSpec> {
         let mut promises = self.promises.clone();
         for events in promises.iter_mut().filter_map(|promise| promise.events.as_mut()) {
-            events.order = course::closed(&events.order);
+            events.order = event_order::closed(&events.order);
         }
         promises
     }
 
     /// The promises as [`Lock::compared`] has them, to be compared with those of an older lock: where
     /// nothing was seen that could tell, the older promise stands.
-    pub fn compared_with(&self, old: &Self) -> Vec<Promise> {
-        let same = |new: &Promise| {
+    pub fn compared_with(&self, old: &Self) -> Vec<OutputSpec> {
+        let same = |new: &OutputSpec| {
             old.promises.iter().find(|old| old.probe == new.probe && old.format == new.format)
         };
         let promises = self.compared().into_iter();
         promises
             .map(|new| match same(&new) {
-                Some(old) => fill::filled(new, old),
+                Some(old) => carry_over::carry_over(new, old),
                 None => new,
             })
             .collect()

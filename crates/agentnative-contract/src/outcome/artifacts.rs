@@ -38,7 +38,7 @@ impl Artifacts {
     }
 
     /// Evidence about a file from somebody who saw it change, which does not make it one of the run.
-    pub(super) fn seen(&mut self, path: &str, operation: Operation) {
+    pub(super) fn add(&mut self, path: &str, operation: Operation) {
         if let Some(at) = self.index.get(path) {
             let known = &mut self.list[*at].1;
             known.operation = then(known.operation, Some(operation));

@@ -2,7 +2,7 @@
 
 use super::fields::{COUNT, ERROR_PLACES, ERRORS, Field, Keep, MAX_TEXT, PART_PLACES, PARTS, PLACES};
 use serde_json::Value;
-use strict_json::{Builder, JsonType};
+use strict_json::{Builder, JsonType, Sink};
 
 /// A text buffer that grew over this many bytes is given back when its event is over.
 const SPARE: usize = 64 << 10;
@@ -191,38 +191,69 @@ impl Walk {
         self.event.text(Field::PartType).is_none_or(|kind| kind == "text")
     }
 
-    pub(super) fn open(&mut self, start: u64, array: bool) {
-        if let Some((builder, depth)) = &mut self.building {
-            *depth += 1;
-            forward(builder, start, array, true);
+    /// The next piece of the event.
+    pub(super) fn event(&mut self, event: strict_json::Event<'_>) {
+        use strict_json::Event;
+        self.build(event);
+        match event {
+            Event::BeginObject { start } => self.open(event, start, JsonType::Object),
+            Event::BeginArray { start } => self.open(event, start, JsonType::Array),
+            Event::EndObject { .. } | Event::EndArray { .. } => self.close(),
+            Event::Key { .. } => {}
+            Event::StringPart { start, text } => self.text(text, start, false),
+            Event::String { span, text } => self.text(text, span.start, true),
+            Event::Number { text, .. } => {
+                if let Some(field) = self.field() {
+                    self.event.fill(field, JsonType::Number).number = text.parse().unwrap_or(f64::NAN);
+                }
+                self.value_over();
+            }
+            Event::Boolean { value, .. } => {
+                if let Some(field) = self.field() {
+                    self.event.fill(field, JsonType::Boolean).number = f64::from(u8::from(value));
+                }
+                self.value_over();
+            }
+            Event::Null { .. } => self.value_over(),
         }
+    }
+
+    /// Goes on with the input of a tool, if one is being built.
+    fn build(&mut self, event: strict_json::Event<'_>) {
+        use strict_json::Event;
+        let Some((builder, depth)) = &mut self.building else { return };
+        builder.event(event);
+        match event {
+            Event::BeginObject { .. } | Event::BeginArray { .. } => *depth += 1,
+            Event::EndObject { .. } | Event::EndArray { .. } => *depth -= 1,
+            _ => {}
+        }
+        if *depth == 0 {
+            self.event.input = builder.take();
+            self.event.cut |= self.event.input.is_none();
+            self.building = None;
+        }
+    }
+
+    fn open(&mut self, event: strict_json::Event<'_>, start: u64, container: JsonType) {
         let node = self.next.filter(|_| self.skipped == 0);
         let Some(node) = node else {
             self.skipped += 1;
             return;
         };
         if let Some(field) = self.nodes[node].field {
-            self.event.fill(field, if array { JsonType::Array } else { JsonType::Object });
+            self.event.fill(field, container);
             if field == Field::ToolInput && self.full && self.building.is_none() {
-                let mut builder = Builder::new(start, MAX_TEXT as u64);
-                forward(&mut builder, start, array, true);
-                self.building = Some((builder, 1));
+                self.building = Some((Builder::new(start, MAX_TEXT as u64), 0));
+                self.build(event);
             }
         }
+        let array = container == JsonType::Array;
         self.open.push((node, array.then_some(0)));
         self.next = if array { self.member(node, b"*") } else { None };
     }
 
-    pub(super) fn close(&mut self, end: u64, array: bool) {
-        if let Some((builder, depth)) = &mut self.building {
-            *depth -= 1;
-            forward(builder, end, array, false);
-            if *depth == 0 {
-                self.event.input = builder.take();
-                self.event.cut |= self.event.input.is_none();
-                self.building = None;
-            }
-        }
+    fn close(&mut self) {
         if self.skipped > 0 {
             self.skipped -= 1;
         } else {
@@ -261,8 +292,9 @@ impl Walk {
         }
     }
 
-    pub(super) fn builder(&mut self) -> Option<&mut Builder> {
-        self.building.as_mut().map(|(builder, _)| builder)
+    /// Whether all keys are needed, since the value that they are in is built.
+    pub(super) fn wants_keys(&self) -> bool {
+        self.building.is_some()
     }
 
     fn field(&self) -> Option<Field> {
@@ -270,7 +302,7 @@ impl Walk {
     }
 
     /// A piece of the text that begins at `start`; the last one ends it.
-    pub(super) fn text(&mut self, text: &str, start: u64, ends: bool) {
+    fn text(&mut self, text: &str, start: u64, ends: bool) {
         if let Some(field) = self.field() {
             let full = self.full;
             // The element of the innermost array that the field is in.
@@ -304,33 +336,5 @@ impl Walk {
         if ends {
             self.value_over();
         }
-    }
-
-    pub(super) fn number(&mut self, text: &str) {
-        if let Some(field) = self.field() {
-            self.event.fill(field, JsonType::Number).number = text.parse().unwrap_or(f64::NAN);
-        }
-        self.value_over();
-    }
-
-    pub(super) fn bool(&mut self, value: bool) {
-        if let Some(field) = self.field() {
-            self.event.fill(field, JsonType::Boolean).number = f64::from(u8::from(value));
-        }
-        self.value_over();
-    }
-
-    pub(super) fn null(&mut self) {
-        self.value_over();
-    }
-}
-
-fn forward(builder: &mut Builder, at: u64, array: bool, begins: bool) {
-    use strict_json::Sink;
-    match (begins, array) {
-        (true, true) => builder.begin_array(at),
-        (true, false) => builder.begin_object(at),
-        (false, true) => builder.end_array(at),
-        (false, false) => builder.end_object(at),
     }
 }

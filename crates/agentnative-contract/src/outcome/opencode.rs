@@ -183,9 +183,9 @@ fn file_watched(state: &mut State, event: &Event) -> Taken {
         _ => return Taken::Idle,
     };
     let Some(path) = event.name(Field::Path) else { return Taken::Idle };
-    state.loose.seen(path, operation);
+    state.loose.add(path, operation);
     for session in state.all_sessions() {
-        session.artifacts.seen(path, operation);
+        session.artifacts.add(path, operation);
     }
     Taken::Idle
 }

@@ -6,7 +6,7 @@ use super::warnings::Warnings;
 use super::{Options, RunOutcome};
 use std::cell::RefCell;
 use std::io::{self, Read};
-use strict_json::{self, Class, Problem, ProblemKind, Sink, Span};
+use strict_json::{self, Class, Event, Problem, ProblemKind, Sink};
 
 /// A longer line is refused, in bytes. It is read all the same, without taking more memory.
 pub const MAX_LINE: u64 = 64 << 20;
@@ -102,7 +102,7 @@ impl Sink for Lines<'_> {
 
     fn wants_key(&mut self, key: &[u8]) -> bool {
         self.walk.key(key);
-        self.walk.builder().is_some()
+        self.walk.wants_keys()
     }
 
     fn wants_text(&self) -> bool {
@@ -141,52 +141,9 @@ impl Sink for Lines<'_> {
         }
     }
 
-    fn begin_object(&mut self, start: u64) {
-        self.walk.open(start, false);
-    }
-    fn end_object(&mut self, end: u64) {
-        self.walk.close(end, false);
-    }
-    fn begin_array(&mut self, start: u64) {
-        self.walk.open(start, true);
-    }
-    fn end_array(&mut self, end: u64) {
-        self.walk.close(end, true);
-    }
-    fn key(&mut self, span: Span, text: &str) {
-        if let Some(builder) = self.walk.builder() {
-            builder.key(span, text);
-        }
-    }
-    fn string_part(&mut self, start: u64, text: &str) {
-        if let Some(builder) = self.walk.builder() {
-            builder.string_part(start, text);
-        }
-        self.walk.text(text, start, false);
-    }
-    fn string(&mut self, span: Span, text: &str) {
-        if let Some(builder) = self.walk.builder() {
-            builder.string(span, text);
-        }
-        self.walk.text(text, span.start, true);
-    }
-    fn number(&mut self, span: Span, text: &str) {
-        if let Some(builder) = self.walk.builder() {
-            builder.number(span, text);
-        }
-        self.walk.number(text);
-    }
-    fn bool(&mut self, span: Span, value: bool) {
-        if let Some(builder) = self.walk.builder() {
-            builder.bool(span, value);
-        }
-        self.walk.bool(value);
-    }
-    fn null(&mut self, span: Span) {
-        if let Some(builder) = self.walk.builder() {
-            builder.null(span);
-        }
-        self.walk.null();
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        self.walk.event(event);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads TOML values, and says what was expected where they are something else.
 
-use super::fault::{Faults, Span};
+use super::diagnostics::{Diagnostics, Span};
 use super::nearest;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 /// A table: which one, and what is in it.
 pub struct Table<'a> {
     /// Where faults are collected.
-    pub faults: &'a Faults<'a>,
+    pub faults: &'a Diagnostics<'a>,
     /// What messages call it.
     title: String,
     /// Where it is in the file.
@@ -22,7 +22,7 @@ pub struct Table<'a> {
 #[derive(Clone)]
 pub struct Value<'a> {
     /// Where faults are collected.
-    pub faults: &'a Faults<'a>,
+    pub faults: &'a Diagnostics<'a>,
     /// What messages call it.
     title: String,
     /// Where it is in the file.
@@ -44,7 +44,7 @@ const LONGEST: Duration = Duration::from_secs(86_400);
 impl<'a> Table<'a> {
     /// The table with these entries at `span`, which messages call `title`.
     pub fn new(
-        faults: &'a Faults<'a>,
+        faults: &'a Diagnostics<'a>,
         title: impl Into<String>,
         span: Span,
         entries: &'a DeTable<'a>,
@@ -208,7 +208,7 @@ impl<'a> Value<'a> {
 }
 
 /// Notes a name that no environment variable can have.
-pub fn variable_name(faults: &Faults<'_>, name: &str, span: &Span) {
+pub fn variable_name(faults: &Diagnostics<'_>, name: &str, span: &Span) {
     if name.is_empty() || name.contains(['=', '\0']) {
         faults
             .add(span, format!("{name:?} cannot be the name of a variable: it is empty or holds `=` or NUL"));

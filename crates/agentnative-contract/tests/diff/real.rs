@@ -2,12 +2,12 @@
 
 use crate::support::{changes, promise, rules, worst};
 use agentnative_contract::diff::{Change, Class, compare};
-use agentnative_contract::{Contract, Framing, Promise};
+use agentnative_contract::{Contract, Framing, OutputSpec};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-fn bundled(name: &str) -> Promise {
-    Promise::of_contract(&Contract::bundled(name).unwrap())
+fn bundled(name: &str) -> OutputSpec {
+    OutputSpec::of_contract(&Contract::bundled(name).unwrap())
 }
 
 fn schema_of(contract: &str, file: &str) -> Value {
@@ -79,7 +79,7 @@ fn a_key_of_the_whole_agent_js_contract() {
 }
 
 /// codex before it called things `type`.
-fn old_codex() -> Promise {
+fn old_codex() -> OutputSpec {
     let mut promise = bundled("codex-exec");
     for document in promise.documents.values_mut() {
         rename_items(document);
@@ -201,7 +201,7 @@ fn opencode_tokens() {
 fn every_bundled_contract_is_itself() {
     for name in agentnative_contract::names() {
         let promise = bundled(name);
-        let again: Promise = serde_json::from_value(serde_json::to_value(&promise).unwrap()).unwrap();
+        let again: OutputSpec = serde_json::from_value(serde_json::to_value(&promise).unwrap()).unwrap();
         assert_eq!(promise, again, "{name}");
         let found = compare(&[promise], &[again]);
         assert!(found.is_empty(), "{name}: {found:#?}");

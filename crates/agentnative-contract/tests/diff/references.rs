@@ -2,7 +2,7 @@
 
 use crate::support::{changes, rules};
 use agentnative_contract::diff::{Class, compare};
-use agentnative_contract::{Framing, Promise};
+use agentnative_contract::{Framing, OutputSpec};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ fn every_kind_of_reference_is_followed() {
 
 #[test]
 fn other_documents_are_followed_or_undecided() {
-    let promise = |kind: &str, held: bool| Promise {
+    let promise = |kind: &str, held: bool| OutputSpec {
         framing: Some(Framing::Document),
         schema: Some(json!({ "$ref": "file:///a/main.json" })),
         documents: BTreeMap::from([
@@ -95,9 +95,9 @@ fn other_documents_are_followed_or_undecided() {
                 json!({ "$defs": { "n": { "type": kind } } }),
             ),
         ]),
-        ..Promise::default()
+        ..OutputSpec::default()
     };
-    let told = |old: Promise, new: Promise| rules(&compare(&[old], &[new]));
+    let told = |old: OutputSpec, new: OutputSpec| rules(&compare(&[old], &[new]));
     assert_eq!(told(promise("integer", true), promise("number", true)), ["diff-integer-became-number"]);
     assert!(told(promise("integer", false), promise("number", false)).is_empty());
     assert!(told(promise("integer", false), promise("integer", true)).contains(&"diff-undecided".to_owned()));

@@ -1,12 +1,12 @@
 //! The rules as data: each example is told by its rule and by no other, in both directions.
 
 use crate::support::{promise, worst};
-use agentnative_contract::Promise;
+use agentnative_contract::OutputSpec;
 use agentnative_contract::diff::{Change, RuleExample, compare, rule, rules};
 use serde_json::Value;
 use std::path::Path;
 
-fn side(text: &str, promises: bool) -> Vec<Promise> {
+fn side(text: &str, promises: bool) -> Vec<OutputSpec> {
     let value: Value = serde_json::from_str(text).unwrap();
     match (promises, value) {
         (true, Value::Array(several)) => {

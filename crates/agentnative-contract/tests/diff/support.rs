@@ -1,12 +1,12 @@
 //! What the tests of this folder share.
 
 use agentnative_contract::diff::{Change, Class, compare};
-use agentnative_contract::{Framing, Promise, Schema};
+use agentnative_contract::{Framing, OutputSpec, Schema};
 use serde_json::Value;
 
 /// The promise that a schema of documents is.
-pub fn promise(schema: &Value) -> Promise {
-    Promise { framing: Some(Framing::Document), schema: Some(schema.clone()), ..Promise::default() }
+pub fn promise(schema: &Value) -> OutputSpec {
+    OutputSpec { framing: Some(Framing::Document), schema: Some(schema.clone()), ..OutputSpec::default() }
 }
 
 /// The changes between two schemas of documents.

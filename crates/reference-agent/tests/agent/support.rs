@@ -1,6 +1,6 @@
 //! Running the agent in a folder of its own, and holding what it prints to contracts.
 
-use agentnative_contract::{Contract, Ending};
+use agentnative_contract::{Contract, RunExit};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::fs;
@@ -160,7 +160,7 @@ impl Ran {
 
     pub fn violations(&self, name: &str) -> Vec<String> {
         let contract = Contract::bundled(name).unwrap();
-        let mut judge = contract.judge();
+        let mut judge = contract.validator();
         let mut found = Vec::new();
         let values = match name {
             "opencode-events" => self.records(),
@@ -170,7 +170,7 @@ impl Ran {
         for (at, value) in values.iter().enumerate() {
             found.extend(judge.push(at as u64 + 1, value));
         }
-        let outcome = judge.finish(&Ending::exit(self.code));
+        let outcome = judge.finish(&RunExit::exit(self.code));
         assert!(outcome.unknown.is_empty(), "types that {name} does not know: {:?}", outcome.unknown);
         found.extend(outcome.violations);
         found.into_iter().map(|violation| format!("{violation:?}")).collect()

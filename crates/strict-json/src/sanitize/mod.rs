@@ -23,7 +23,6 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fmt::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 /// Whether a character is spelt out: all C0 (also `\n` and `\t`), DEL, C1, and the controls that
@@ -164,7 +163,7 @@ impl From<Vec<u8>> for Untrusted {
 }
 impl From<&OsStr> for Untrusted {
     fn from(name: &OsStr) -> Self {
-        Self::new(name.as_bytes())
+        Self::new(name.as_encoded_bytes())
     }
 }
 impl From<&Path> for Untrusted {

@@ -30,15 +30,16 @@ impl Piece {
 
 /// The last bytes that were read.
 #[derive(Debug)]
-pub(super) struct Tail {
+pub(super) struct LocationBuffer {
     last: Piece,
     /// The beginning of the line that `last` begins in.
     head: Piece,
 }
 
-impl Tail {
+impl LocationBuffer {
+    /// Nothing was read yet; what comes stands in this place of the input. Offsets are from there on.
     pub fn new(base: Position) -> RefCell<Self> {
-        let piece = || Piece { bytes: Vec::new(), base };
+        let piece = || Piece { bytes: Vec::new(), base: Position { offset: 0, ..base } };
         RefCell::new(Self { last: piece(), head: piece() })
     }
 
@@ -69,16 +70,16 @@ impl Tail {
     }
 }
 
-/// A reader whose last bytes are kept.
-pub(super) struct Kept<'t, R> {
+/// A reader whose last bytes are kept in a buffer.
+pub(super) struct TeeReader<'t, R> {
     pub reader: R,
-    pub tail: &'t RefCell<Tail>,
+    pub buffer: &'t RefCell<LocationBuffer>,
 }
 
-impl<R: Read> Read for Kept<'_, R> {
+impl<R: Read> Read for TeeReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
-        self.tail.borrow_mut().keep(&buffer[..read]);
+        self.buffer.borrow_mut().keep(&buffer[..read]);
         Ok(read)
     }
 }

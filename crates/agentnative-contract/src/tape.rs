@@ -5,13 +5,14 @@
 
 mod adapter;
 
-pub(crate) use adapter::FlatJson;
+pub(crate) use adapter::TapeJson;
 
-use super::view::{Seen, View, index};
-use adapter::FlatNumber;
+use super::json_ref::{JsonKind, JsonRef, index};
+use adapter::TapeNumber;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
-use strict_json::{JsonType, Sink, Span};
+use strict_json::{Event, JsonType, Sink};
 
 /// A value or key. Those inside of a container follow it.
 #[derive(Debug, Clone, Copy)]
@@ -29,12 +30,14 @@ struct Cell {
 
 /// The buffers.
 #[derive(Debug, Default)]
-pub(crate) struct Flat {
+pub(crate) struct Tape {
     cells: Vec<Cell>,
     text: String,
     open: Vec<usize>,
-    /// Where the record starts in the input.
+    /// Where the record starts in what is read.
     start: u64,
+    /// Where that is in the input.
+    origin: u64,
     /// Where the root begins in the input.
     root_at: u64,
     /// Where the text of a long string starts that is still coming in.
@@ -54,18 +57,19 @@ const HEAD: usize = 1 << 20;
 
 /// A value in the buffers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FlatNode<'a> {
-    flat: &'a Flat,
+pub(crate) struct TapeNode<'a> {
+    tape: &'a Tape,
     index: usize,
 }
 
-impl Flat {
-    /// Forgets the value; the next begins at this offset of the input.
-    pub fn clear(&mut self, start: u64) {
+impl Tape {
+    /// Forgets the value; the next is read from this offset on, which is that of `origin` in the input.
+    pub fn clear(&mut self, start: u64, origin: u64) {
         self.cells.clear();
         self.text.clear();
         self.open.clear();
-        (self.start, self.part, self.overflow, self.beyond) = (start, None, false, 0);
+        (self.start, self.origin) = (start, origin);
+        (self.part, self.overflow, self.beyond) = (None, false, 0);
         self.long.clear();
         *self.undecided.get_mut() = false;
         // One huge record is no reason to keep its room for ever.
@@ -74,13 +78,13 @@ impl Flat {
     }
 
     /// The value, if there is one.
-    pub fn root(&self) -> Option<FlatNode<'_>> {
-        (!self.cells.is_empty() && !self.overflow).then_some(FlatNode { flat: self, index: 0 })
+    pub fn root(&self) -> Option<TapeNode<'_>> {
+        (!self.cells.is_empty() && !self.overflow).then_some(TapeNode { tape: self, index: 0 })
     }
 
     /// The last element of the root, while that is an open array.
-    pub fn element(&self) -> Option<FlatNode<'_>> {
-        (self.cells.len() > 1).then_some(FlatNode { flat: self, index: 1 })
+    pub fn element(&self) -> Option<TapeNode<'_>> {
+        (self.cells.len() > 1).then_some(TapeNode { tape: self, index: 1 })
     }
 
     /// Forgets the elements of the root, which stay counted; the next begins behind this offset.
@@ -88,6 +92,7 @@ impl Flat {
         self.cells.truncate(1);
         self.text.clear();
         self.long.clear();
+        self.origin += end - self.start;
         self.start = end;
     }
 
@@ -96,9 +101,44 @@ impl Flat {
         std::mem::take(self.undecided.get_mut()) || self.overflow
     }
 
-    /// How many containers are open.
-    pub fn depth(&self) -> usize {
-        self.open.len()
+    /// Whether what was read last ends an element of the root, which is an open array.
+    pub fn is_element_complete(&self) -> bool {
+        self.open.len() == 1 && self.root().is_some_and(|root| root.is(JsonType::Array))
+    }
+
+    /// Holds this value instead.
+    pub fn fill(&mut self, value: &Value) {
+        self.clear(0, 0);
+        self.add(value);
+    }
+
+    fn add(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.push(Some(JsonType::Null), 0, 0, 0),
+            Value::Bool(value) => self.push(Some(JsonType::Boolean), 0, usize::from(*value), 0),
+            Value::Number(number) => self.add_text(Some(JsonType::Number), &number.to_string()),
+            Value::String(text) => self.add_text(Some(JsonType::String), text),
+            Value::Array(elements) => {
+                self.open(JsonType::Array, 0);
+                elements.iter().for_each(|element| self.add(element));
+                self.close();
+            }
+            Value::Object(members) => {
+                self.open(JsonType::Object, 0);
+                for (key, value) in members {
+                    self.add_text(None, key);
+                    self.add(value);
+                }
+                self.close();
+            }
+        }
+    }
+
+    /// Adds a text, all of which is kept.
+    fn add_text(&mut self, json_type: Option<JsonType>, text: &str) {
+        let from = self.text.len();
+        self.text.push_str(text);
+        self.push(json_type, 0, from, text.len());
     }
 
     fn push(&mut self, json_type: Option<JsonType>, start: u64, a: usize, b: usize) {
@@ -116,7 +156,7 @@ impl Flat {
         }
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         if self.cells.is_empty() {
-            self.root_at = start;
+            self.root_at = self.origin + (start - self.start);
         }
         let at = if json_type.is_none() {
             small(self.cells.len() + 2)
@@ -170,46 +210,34 @@ impl Flat {
     }
 }
 
-impl Sink for Flat {
+impl Sink for Tape {
     // What is read for a second time.
     const COMPARES_KEYS: bool = false;
 
-    fn begin_object(&mut self, start: u64) {
-        self.open(JsonType::Object, start);
-    }
-    fn end_object(&mut self, _end: u64) {
-        self.close();
-    }
-    fn begin_array(&mut self, start: u64) {
-        self.open(JsonType::Array, start);
-    }
-    fn end_array(&mut self, _end: u64) {
-        self.close();
-    }
-    fn key(&mut self, span: Span, text: &str) {
-        self.push_text(None, span.start, text);
-    }
-    fn string(&mut self, span: Span, text: &str) {
-        self.push_text(Some(JsonType::String), span.start, text);
-    }
-    fn string_part(&mut self, _start: u64, text: &str) {
-        let from = *self.part.get_or_insert(self.text.len());
-        self.keep(from, text);
-    }
-    fn number(&mut self, span: Span, text: &str) {
-        self.push_text(Some(JsonType::Number), span.start, text);
-    }
-    fn bool(&mut self, span: Span, value: bool) {
-        self.push(Some(JsonType::Boolean), span.start, usize::from(value), 0);
-    }
-    fn null(&mut self, span: Span) {
-        self.push(Some(JsonType::Null), span.start, 0, 0);
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::BeginObject { start } => self.open(JsonType::Object, start),
+            Event::BeginArray { start } => self.open(JsonType::Array, start),
+            Event::EndObject { .. } | Event::EndArray { .. } => self.close(),
+            Event::Key { span, text } => self.push_text(None, span.start, text),
+            Event::String { span, text } => self.push_text(Some(JsonType::String), span.start, text),
+            Event::StringPart { text, .. } => {
+                let from = *self.part.get_or_insert(self.text.len());
+                self.keep(from, text);
+            }
+            Event::Number { span, text } => self.push_text(Some(JsonType::Number), span.start, text),
+            Event::Boolean { span, value } => {
+                self.push(Some(JsonType::Boolean), span.start, usize::from(value), 0);
+            }
+            Event::Null { span } => self.push(Some(JsonType::Null), span.start, 0, 0),
+        }
     }
 }
 
-impl<'a> FlatNode<'a> {
+impl<'a> TapeNode<'a> {
     fn cell(self) -> Cell {
-        self.flat.cells[self.index]
+        self.tape.cells[self.index]
     }
 
     fn is(self, json_type: JsonType) -> bool {
@@ -223,7 +251,7 @@ impl<'a> FlatNode<'a> {
 
     /// Where it begins in the input.
     pub fn offset(self) -> u64 {
-        if self.index == 0 { self.flat.root_at } else { self.flat.start + u64::from(self.cell().at) }
+        if self.index == 0 { self.tape.root_at } else { self.tape.origin + u64::from(self.cell().at) }
     }
 
     /// The index behind it and all that is in it.
@@ -238,29 +266,29 @@ impl<'a> FlatNode<'a> {
 
     fn text(self) -> &'a str {
         let cell = self.cell();
-        &self.flat.text[cell.a as usize..cell.a as usize + cell.b as usize]
+        &self.tape.text[cell.a as usize..cell.a as usize + cell.b as usize]
     }
 
     /// How many characters more than its text it has.
     fn beyond(self) -> u64 {
-        let long = self.flat.long.iter().find(|(index, _)| *index == self.index);
+        let long = self.tape.long.iter().find(|(index, _)| *index == self.index);
         long.map_or(0, |(_, beyond)| *beyond)
     }
 
-    fn number(self) -> FlatNumber<'a> {
-        FlatNumber(self.text())
+    fn number(self) -> TapeNumber<'a> {
+        TapeNumber(self.text())
     }
 
     fn member(self, name: &str) -> Option<Self> {
         // Not by `pairs`: hardly a key has the length that is looked for.
-        let text = self.flat.text.as_bytes();
+        let text = self.tape.text.as_bytes();
         let end = if self.is(JsonType::Object) { self.end() } else { 0 };
-        let cells = &self.flat.cells[..end];
+        let cells = &self.tape.cells[..end];
         let mut at = self.index + 1;
         while let Some(key) = cells.get(at) {
             let from = key.a as usize;
             if key.b as usize == name.len() && &text[from..from + name.len()] == name.as_bytes() {
-                return Some(Self { flat: self.flat, index: at + 1 });
+                return Some(Self { tape: self.tape, index: at + 1 });
             }
             at = key.at as usize;
         }
@@ -269,31 +297,31 @@ impl<'a> FlatNode<'a> {
 
     fn pairs(self) -> Members<'a> {
         let end = if self.is(JsonType::Object) { self.end() } else { 0 };
-        Members { flat: self.flat, next: self.index + 1, end }
+        Members { tape: self.tape, next: self.index + 1, end }
     }
 
     fn items(self) -> Elements<'a> {
         let end = if self.is(JsonType::Array) { self.end() } else { 0 };
-        Elements { flat: self.flat, next: self.index + 1, end }
+        Elements { tape: self.tape, next: self.index + 1, end }
     }
 }
 
 /// The members of an object: keys and values.
 pub(crate) struct Members<'a> {
-    flat: &'a Flat,
+    tape: &'a Tape,
     next: usize,
     end: usize,
 }
 
 impl<'a> Iterator for Members<'a> {
-    type Item = (&'a str, FlatNode<'a>);
+    type Item = (&'a str, TapeNode<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.next >= self.end {
             return None;
         }
-        let key = FlatNode { flat: self.flat, index: self.next };
-        let value = FlatNode { flat: self.flat, index: self.next + 1 };
+        let key = TapeNode { tape: self.tape, index: self.next };
+        let value = TapeNode { tape: self.tape, index: self.next + 1 };
         self.next = key.cell().at as usize;
         Some((key.text(), value))
     }
@@ -301,30 +329,30 @@ impl<'a> Iterator for Members<'a> {
 
 /// The elements of an array.
 pub(crate) struct Elements<'a> {
-    flat: &'a Flat,
+    tape: &'a Tape,
     next: usize,
     end: usize,
 }
 
 impl<'a> Iterator for Elements<'a> {
-    type Item = FlatNode<'a>;
+    type Item = TapeNode<'a>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let node = (self.next < self.end).then_some(FlatNode { flat: self.flat, index: self.next })?;
+        let node = (self.next < self.end).then_some(TapeNode { tape: self.tape, index: self.next })?;
         self.next = node.end();
         Some(node)
     }
 }
 
-impl<'a> View<'a> for FlatNode<'a> {
-    fn seen(self) -> Seen<'a> {
+impl<'a> JsonRef<'a> for TapeNode<'a> {
+    fn kind(self) -> JsonKind<'a> {
         match self.json_type() {
-            JsonType::Null => Seen::Null,
-            JsonType::Boolean => Seen::Bool(self.cell().a == 1),
-            JsonType::Number => Seen::Number(self.number().to_number_owned()),
-            JsonType::String => Seen::Text(Cow::Borrowed(self.text())),
-            JsonType::Array => Seen::Array,
-            JsonType::Object => Seen::Object,
+            JsonType::Null => JsonKind::Null,
+            JsonType::Boolean => JsonKind::Bool(self.cell().a == 1),
+            JsonType::Number => JsonKind::Number(self.number().to_number_owned()),
+            JsonType::String => JsonKind::Text(Cow::Borrowed(self.text())),
+            JsonType::Array => JsonKind::Array,
+            JsonType::Object => JsonKind::Object,
         }
     }
 

@@ -1,18 +1,18 @@
 //! What the rules need to know of one event, taken from it without looking at any other.
 //!
 //! This half of judging is the same for every event and keeps nothing, so that several threads can do
-//! it; what holds between events is decided from the facts alone (see `judge`).
+//! it; what holds between events is decided from these inputs alone (see `stream_state`).
 
-use super::rule::{Kind, Life, Pattern, Rule};
+use super::json_ref::{JsonKind, JsonRef, Pointer};
+use super::rule::{Pattern, Rule, RuleKind, StateMachine};
 use super::spec::{Framing, Spec};
-use super::view::{Pointer, Seen, View};
 use super::violation::{Broken, Violation, excerpt};
 use std::collections::HashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// One thing that a rule needs to know of an event. Values are told apart by their hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fact {
+pub(crate) enum RuleInput {
     /// The event names something for others to use.
     Define { rule: usize, key: u64 },
     /// The event uses it, at this place of the rule.
@@ -27,44 +27,20 @@ pub(crate) enum Fact {
     Keys { rule: usize, keys: u64 },
 }
 
-/// What is known of an event.
+/// Which kind of record it is.
 #[derive(Debug, Default)]
-pub(crate) struct Facts {
-    /// Index of its type among the contract's; none for an unknown one and in documents.
-    pub kind: Option<usize>,
+pub(crate) struct RecordClass {
+    /// Index of its event type among the contract's; none for an unknown one and in documents.
+    pub event_type: Option<usize>,
     /// The unknown type.
     pub unknown: Option<String>,
     /// Bit set of the patterns of conditions that it matches.
     pub payload: u64,
-    pub list: Vec<Fact>,
-    /// What the event alone breaks.
-    pub violations: Vec<Violation>,
-}
-
-/// The part of it that what holds between events is decided from.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Event<'a> {
-    pub kind: Option<usize>,
-    pub unknown: Option<&'a str>,
-    pub payload: u64,
-    pub list: &'a [Fact],
-}
-
-impl Facts {
-    pub fn event(&self) -> Event<'_> {
-        Event { kind: self.kind, unknown: self.unknown.as_deref(), payload: self.payload, list: &self.list }
-    }
-
-    pub fn clear(&mut self) {
-        (self.kind, self.unknown, self.payload) = (None, None, 0);
-        self.list.clear();
-        self.violations.clear();
-    }
 }
 
 /// Which rules concern which types of events.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct RuleIndex {
     types: HashMap<String, usize>,
     /// Indices of the rules by type; the last is for unknown types and documents.
     rules: Vec<Vec<usize>>,
@@ -72,7 +48,7 @@ pub(crate) struct Plan {
     payload: Vec<bool>,
 }
 
-impl Plan {
+impl RuleIndex {
     pub fn new(spec: &Spec) -> Self {
         let names: Vec<&str> =
             spec.events.iter().flat_map(|events| &events.schemas).map(|(name, _)| name.as_str()).collect();
@@ -87,15 +63,21 @@ impl Plan {
         }
     }
 
-    /// Takes the facts of a document or record.
-    pub fn take<'a, V: View<'a>>(&self, spec: &Spec, value: V, facts: &mut Facts) {
-        facts.clear();
+    /// Extracts what the rules need to know of a document or record, and what it breaks of them by itself.
+    pub fn extract<'a, V: JsonRef<'a>>(
+        &self,
+        spec: &Spec,
+        value: V,
+        inputs: &mut Vec<RuleInput>,
+        violations: &mut Vec<Violation>,
+    ) -> RecordClass {
+        let mut class = RecordClass::default();
         let mut name = None;
         if let Some(events) = &spec.events {
-            match events.discriminator.of(value).map(View::seen) {
-                Some(Seen::Text(text)) => match self.types.get(&*text) {
+            match events.discriminator.of(value).map(JsonRef::kind) {
+                Some(JsonKind::Text(text)) => match self.types.get(&*text) {
                     Some(index) => {
-                        facts.kind = Some(*index);
+                        class.event_type = Some(*index);
                         name = Some(events.schemas[*index].0.as_str());
                     }
                     None => {
@@ -105,28 +87,29 @@ impl Plan {
                                 "`{found}` is no event type of the contract, expected {}",
                                 types(spec)
                             );
-                            facts.violations.push(event_type(&events.discriminator, message));
+                            violations.push(event_type(&events.discriminator, message));
                         }
-                        facts.unknown = Some(excerpt(&text));
+                        class.unknown = Some(excerpt(&text));
                     }
                 },
                 other => {
                     let found = if other.is_some() { "its type is no string" } else { "it has no type" };
                     let message = format!("{found}, expected the type of an event");
-                    facts.violations.push(event_type(&events.discriminator, message));
-                    facts.unknown = Some(String::new());
+                    violations.push(event_type(&events.discriminator, message));
+                    class.unknown = Some(String::new());
                 }
             }
         }
-        let group = facts.kind.unwrap_or(self.rules.len() - 1);
+        let group = class.event_type.unwrap_or(self.rules.len() - 1);
         for index in &self.rules[group] {
-            take_rule(spec, *index, name, value, facts);
+            extract_rule(spec, *index, name, value, inputs, violations);
         }
         if self.payload[group] {
             for (bit, pattern) in payload(spec).enumerate() {
-                facts.payload |= u64::from(pattern.matches(name, value)) << bit;
+                class.payload |= u64::from(pattern.matches(name, value)) << bit;
             }
         }
+        class
     }
 }
 
@@ -139,42 +122,51 @@ fn types(spec: &Spec) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// The patterns of all conditions in their order: a bit of [`Facts::payload`] each.
+/// The patterns of all conditions in their order: a bit of [`RecordClass::payload`] each.
 pub(crate) fn payload(spec: &Spec) -> impl Iterator<Item = &Pattern> {
     spec.conditions.iter().flat_map(|condition| condition.some.iter().chain(&condition.none))
 }
 
 fn concerns(rule: &Rule, kind: Option<&str>) -> bool {
     let parts = || match &rule.kind {
-        Kind::Refer { defines, uses } => defines.iter().chain(uses).any(|place| place.pattern.concerns(kind)),
-        Kind::Life(life) => life.steps.iter().any(|step| step.pattern.concerns(kind)),
-        Kind::Compare { .. } | Kind::Same(_) | Kind::SameKeys(_) => true,
+        RuleKind::Refer { defines, uses } => {
+            defines.iter().chain(uses).any(|place| place.pattern.concerns(kind))
+        }
+        RuleKind::StateMachine(life) => life.steps.iter().any(|step| step.pattern.concerns(kind)),
+        RuleKind::Compare { .. } | RuleKind::Same(_) | RuleKind::SameKeys(_) => true,
     };
     rule.filter.concerns(kind) && parts()
 }
 
-fn take_rule<'a, V: View<'a>>(spec: &Spec, index: usize, name: Option<&str>, value: V, facts: &mut Facts) {
+fn extract_rule<'a, V: JsonRef<'a>>(
+    spec: &Spec,
+    index: usize,
+    name: Option<&str>,
+    value: V,
+    inputs: &mut Vec<RuleInput>,
+    violations: &mut Vec<Violation>,
+) {
     let rule = &spec.rules[index];
     if !rule.filter.matches(name, value) {
         return;
     }
     match &rule.kind {
-        Kind::Refer { defines, uses } => {
+        RuleKind::Refer { defines, uses } => {
             for place in defines.iter().filter(|place| place.pattern.matches(name, value)) {
                 if let Some(key) = key(&place.at, value) {
-                    facts.list.push(Fact::Define { rule: index, key });
+                    inputs.push(RuleInput::Define { rule: index, key });
                 }
             }
             for (nth, place) in uses.iter().enumerate() {
                 if place.pattern.matches(name, value)
                     && let Some(key) = key(&place.at, value)
                 {
-                    facts.list.push(Fact::Use { rule: index, place: nth, key });
+                    inputs.push(RuleInput::Use { rule: index, place: nth, key });
                 }
             }
         }
-        Kind::Life(life) => take_steps(life, index, name, value, facts),
-        Kind::Compare { left, relation, right } => {
+        RuleKind::StateMachine(life) => extract_steps(life, index, name, value, inputs),
+        RuleKind::Compare { left, relation, right } => {
             let (Some(one), Some(other)) = (left.of(value), right.of(value)) else { return };
             if !relation.holds(&one, &other) {
                 let (left_is, right_is) = (left.describe(), right.describe());
@@ -183,21 +175,21 @@ fn take_rule<'a, V: View<'a>>(spec: &Spec, index: usize, name: Option<&str>, val
                     relation.name(),
                     rule.what
                 );
-                facts.violations.push(Violation::of_rule(within(spec), &rule.id, left.pointer(), message));
+                violations.push(Violation::of_rule(within(spec), &rule.id, left.pointer(), message));
             }
         }
-        Kind::Same(pointers) => {
+        RuleKind::Same(pointers) => {
             for (nth, pointer) in pointers.iter().enumerate() {
                 if let Some(value) = key(pointer, value) {
-                    facts.list.push(Fact::Same { rule: index, pointer: nth, value });
+                    inputs.push(RuleInput::Same { rule: index, pointer: nth, value });
                 }
             }
         }
-        Kind::SameKeys(pointer) => {
+        RuleKind::SameKeys(pointer) => {
             let mut keys = 0_u64;
             let sum = |key: &str| keys = keys.wrapping_add(xxh3_64(key.as_bytes()));
             if pointer.of(value).is_some_and(|object| object.each_key(sum)) {
-                facts.list.push(Fact::Keys { rule: index, keys });
+                inputs.push(RuleInput::Keys { rule: index, keys });
             }
         }
     }
@@ -211,7 +203,13 @@ pub(crate) fn within(spec: &Spec) -> Broken {
     }
 }
 
-fn take_steps<'a, V: View<'a>>(life: &Life, rule: usize, name: Option<&str>, value: V, facts: &mut Facts) {
+fn extract_steps<'a, V: JsonRef<'a>>(
+    life: &StateMachine,
+    rule: usize,
+    name: Option<&str>,
+    value: V,
+    inputs: &mut Vec<RuleInput>,
+) {
     let mut life_key = 0;
     for part in &life.key {
         let Some(part) = part.iter().find_map(|pointer| key(pointer, value)) else { return };
@@ -223,32 +221,32 @@ fn take_steps<'a, V: View<'a>>(life: &Life, rule: usize, name: Option<&str>, val
             None => steps |= 1 << nth,
             Some(pointer) => {
                 if let Some(value) = key(pointer, value) {
-                    facts.list.push(Fact::New { rule, key: life_key, step: nth, value });
+                    inputs.push(RuleInput::New { rule, key: life_key, step: nth, value });
                 }
             }
         }
     }
     if steps != 0 {
-        facts.list.push(Fact::Steps { rule, key: life_key, steps });
+        inputs.push(RuleInput::Steps { rule, key: life_key, steps });
     }
 }
 
 /// The hash of a scalar that something is told by.
-fn key<'a, V: View<'a>>(pointer: &Pointer, value: V) -> Option<u64> {
-    match pointer.of(value)?.seen() {
-        Seen::Text(text) => Some(xxh3_64(text.as_bytes())),
-        Seen::Number(number) => Some(xxh3_64_with_seed(number.to_string().as_bytes(), 1)),
-        Seen::Bool(value) => Some(u64::from(value)),
-        Seen::Null | Seen::Array | Seen::Object => None,
+fn key<'a, V: JsonRef<'a>>(pointer: &Pointer, value: V) -> Option<u64> {
+    match pointer.of(value)?.kind() {
+        JsonKind::Text(text) => Some(xxh3_64(text.as_bytes())),
+        JsonKind::Number(number) => Some(xxh3_64_with_seed(number.to_string().as_bytes(), 1)),
+        JsonKind::Bool(value) => Some(u64::from(value)),
+        JsonKind::Null | JsonKind::Array | JsonKind::Object => None,
     }
 }
 
 /// The text of a scalar, for messages.
-pub(crate) fn text<'a, V: View<'a>>(pointer: &Pointer, value: V) -> Option<String> {
-    match pointer.of(value)?.seen() {
-        Seen::Text(text) => Some(excerpt(&text)),
-        Seen::Number(number) => Some(number.to_string()),
-        Seen::Bool(value) => Some(value.to_string()),
-        Seen::Null | Seen::Array | Seen::Object => None,
+pub(crate) fn text<'a, V: JsonRef<'a>>(pointer: &Pointer, value: V) -> Option<String> {
+    match pointer.of(value)?.kind() {
+        JsonKind::Text(text) => Some(excerpt(&text)),
+        JsonKind::Number(number) => Some(number.to_string()),
+        JsonKind::Bool(value) => Some(value.to_string()),
+        JsonKind::Null | JsonKind::Array | JsonKind::Object => None,
     }
 }

@@ -1,13 +1,13 @@
 //! What a few runs did not show is not a change: an array that was empty, a map without keys, a value that
 //! was null this time. There the promise of the lock stands.
 
-use super::super::promise::Promise;
+use super::super::output_spec::OutputSpec;
 use serde_json::{Map, Value, json};
 
 type Members = Map<String, Value>;
 
 /// What was learnt now, with what the lock says where nothing was seen.
-pub(super) fn filled(mut new: Promise, old: &Promise) -> Promise {
+pub(super) fn carry_over(mut new: OutputSpec, old: &OutputSpec) -> OutputSpec {
     // Declared schemas say all that they mean.
     if !new.documents.is_empty() || !old.documents.is_empty() {
         return new;
@@ -17,7 +17,7 @@ pub(super) fn filled(mut new: Promise, old: &Promise) -> Promise {
         new.schema.clone_from(&old.schema);
     }
     pair(new.schema.as_mut(), old.schema.as_ref());
-    let errors = |errors: &super::super::promise::Errors| errors.schema.clone();
+    let errors = |errors: &super::super::output_spec::Errors| errors.schema.clone();
     let old_errors = old.errors.as_ref().and_then(errors);
     pair(new.errors.as_mut().and_then(|errors| errors.schema.as_mut()), old_errors.as_ref());
     if let (Some(new), Some(old)) = (&mut new.events, &old.events) {

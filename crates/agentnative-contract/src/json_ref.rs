@@ -6,7 +6,7 @@ use strict_json::unescape_token;
 
 /// What a JSON value is.
 #[derive(Debug, Clone)]
-pub(crate) enum Seen<'a> {
+pub(crate) enum JsonKind<'a> {
     Null,
     Bool(bool),
     Number(Cow<'a, Number>),
@@ -16,9 +16,9 @@ pub(crate) enum Seen<'a> {
 }
 
 /// A JSON value that can be looked at. Copying it is cheap.
-pub(crate) trait View<'a>: Copy {
+pub(crate) trait JsonRef<'a>: Copy {
     /// What it is.
-    fn seen(self) -> Seen<'a>;
+    fn kind(self) -> JsonKind<'a>;
     /// The value of a key of an object, or the element of an array with this index.
     fn get(self, token: &str) -> Option<Self>;
     /// Calls `each` with every element, if it is an array; false if not.
@@ -27,15 +27,15 @@ pub(crate) trait View<'a>: Copy {
     fn each_key(self, each: impl FnMut(&str)) -> bool;
 }
 
-impl<'a> View<'a> for &'a Value {
-    fn seen(self) -> Seen<'a> {
+impl<'a> JsonRef<'a> for &'a Value {
+    fn kind(self) -> JsonKind<'a> {
         match self {
-            Value::Null => Seen::Null,
-            Value::Bool(value) => Seen::Bool(*value),
-            Value::Number(number) => Seen::Number(Cow::Borrowed(number)),
-            Value::String(text) => Seen::Text(Cow::Borrowed(text)),
-            Value::Array(_) => Seen::Array,
-            Value::Object(_) => Seen::Object,
+            Value::Null => JsonKind::Null,
+            Value::Bool(value) => JsonKind::Bool(*value),
+            Value::Number(number) => JsonKind::Number(Cow::Borrowed(number)),
+            Value::String(text) => JsonKind::Text(Cow::Borrowed(text)),
+            Value::Array(_) => JsonKind::Array,
+            Value::Object(_) => JsonKind::Object,
         }
     }
 
@@ -90,7 +90,7 @@ impl Pointer {
     }
 
     /// The value that it names.
-    pub fn of<'a, V: View<'a>>(&self, value: V) -> Option<V> {
+    pub fn of<'a, V: JsonRef<'a>>(&self, value: V) -> Option<V> {
         self.tokens.iter().try_fold(value, |value, token| value.get(token))
     }
 }

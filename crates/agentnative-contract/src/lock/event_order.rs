@@ -1,11 +1,10 @@
 //! The order in which a stream's types of records come.
 
-use super::super::promise::Order;
+use super::super::output_spec::Order;
+use crate::type_keys;
 use std::collections::{BTreeMap, BTreeSet};
-use strict_json::{Sink, Span};
+use strict_json::{Event, Sink};
 
-/// Keys that name the type of a record, the first that all records have.
-const KEYS: [&str; 3] = ["type", "kind", "event"];
 /// More types than this have no order.
 const MOST: usize = 64;
 
@@ -20,22 +19,23 @@ struct Types {
 }
 
 /// Takes the records of one stream.
-pub(super) struct Course {
+pub(super) struct EventOrder {
     depth: usize,
     /// The key that waits for its value.
     waiting: Option<usize>,
-    types: [Types; 3],
+    /// By each of [`type_keys`].
+    types: Vec<Types>,
     records: u64,
 }
 
-impl Default for Course {
+impl Default for EventOrder {
     fn default() -> Self {
-        let empty = || Types { came: Some(Vec::new()), ..Types::default() };
-        Self { depth: 0, waiting: None, types: [empty(), empty(), empty()], records: 0 }
+        let empty = |_| Types { came: Some(Vec::new()), ..Types::default() };
+        Self { depth: 0, waiting: None, types: type_keys().map(empty).collect(), records: 0 }
     }
 }
 
-impl Sink for Course {
+impl Sink for EventOrder {
     fn wants_text(&self) -> bool {
         self.waiting.is_some()
     }
@@ -63,35 +63,32 @@ impl Sink for Course {
             }
         }
     }
-    fn begin_object(&mut self, _start: u64) {
-        self.depth += 1;
-        self.waiting = None;
-    }
-    fn end_object(&mut self, _end: u64) {
-        self.depth -= 1;
-    }
-    fn begin_array(&mut self, _start: u64) {
-        self.depth += 1;
-        self.waiting = None;
-    }
-    fn end_array(&mut self, _end: u64) {
-        self.depth -= 1;
-    }
-    fn key(&mut self, _span: Span, text: &str) {
-        let known = || KEYS.iter().position(|key| *key == text);
-        self.waiting = if self.depth == 1 { known() } else { None };
-    }
-    fn string(&mut self, _span: Span, text: &str) {
-        if let Some(key) = self.waiting.take() {
-            self.types[key].now = Some(text.to_owned());
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::BeginObject { .. } | Event::BeginArray { .. } => {
+                self.depth += 1;
+                self.waiting = None;
+            }
+            Event::EndObject { .. } | Event::EndArray { .. } => self.depth -= 1,
+            Event::Key { text, .. } => {
+                let known = || type_keys().position(|key| key == text);
+                self.waiting = if self.depth == 1 { known() } else { None };
+            }
+            Event::String { text, .. } => {
+                if let Some(key) = self.waiting.take() {
+                    self.types[key].now = Some(text.to_owned());
+                }
+            }
+            _ => {}
         }
     }
 }
 
 /// What holds of the order in all streams so far.
 #[derive(Default)]
-pub(super) struct Courses {
-    streams: Vec<Course>,
+pub(super) struct EventOrders {
+    streams: Vec<EventOrder>,
 }
 
 /// The key that names types, and their order in all streams.
@@ -102,9 +99,9 @@ pub(super) struct Ordered {
     pub order: Vec<Order>,
 }
 
-impl Courses {
+impl EventOrders {
     /// Adds a stream; one without records says nothing.
-    pub fn add(&mut self, stream: Course) {
+    pub fn add(&mut self, stream: EventOrder) {
         if stream.records > 0 {
             self.streams.push(stream);
         }
@@ -113,7 +110,8 @@ impl Courses {
     /// What holds in all streams; none when not every record has a type.
     pub fn ordered(&self) -> Option<Ordered> {
         let typed = |key: &usize| self.streams.iter().all(|stream| stream.types[*key].came.is_some());
-        let key = (0..KEYS.len()).find(typed).filter(|_| !self.streams.is_empty())?;
+        let (key, name) =
+            type_keys().enumerate().find(|(key, _)| typed(key)).filter(|_| !self.streams.is_empty())?;
         let came = || self.streams.iter().filter_map(|stream| stream.types[key].came.as_ref());
         let first: BTreeSet<String> = came().filter_map(|came| came.first().cloned()).collect();
         let last: BTreeSet<String> =
@@ -133,7 +131,7 @@ impl Courses {
             order.extend(after.map(|b| Order { before: (*a).clone(), after: (*b).clone() }));
         }
         Some(Ordered {
-            key: KEYS[key],
+            key: name,
             first: first.into_iter().collect(),
             last: last.into_iter().collect(),
             order: reduced(order),

@@ -9,16 +9,15 @@ const CHUNK: usize = 256 << 10;
 const LONG: usize = 8 << 20;
 
 /// Some whole lines, or the beginning of one that is too long.
-#[derive(Default)]
 pub(super) struct Chunk {
     pub bytes: Vec<u8>,
-    pub base: Option<Position>,
+    pub base: Position,
     /// It is no whole lines.
     pub cut: bool,
 }
 
 /// Cuts an input into chunks.
-pub(super) struct Cutter<R> {
+pub(super) struct LineChunker<R> {
     /// Gives what is behind `rest`.
     pub reader: R,
     base: Position,
@@ -27,7 +26,7 @@ pub(super) struct Cutter<R> {
     ended: bool,
 }
 
-impl<R: Read> Cutter<R> {
+impl<R: Read> LineChunker<R> {
     /// At the start of an input.
     pub fn new(reader: R) -> Self {
         Self { reader, base: Position::START, rest: Vec::new(), ended: false }
@@ -55,6 +54,6 @@ impl<R: Read> Cutter<R> {
         let base = self.base;
         self.base.offset += bytes.len() as u64;
         self.base.line += memchr::memchr_iter(b'\n', &bytes).count() as u64;
-        Ok(Some(Chunk { bytes, base: Some(base), cut }))
+        Ok(Some(Chunk { bytes, base, cut }))
     }
 }

@@ -1,19 +1,19 @@
 //! Exit code and payload: whether they go together.
 
-use super::judge::alternatives;
 use super::spec::{Condition, Payload, Spec};
+use super::stream_state::alternatives;
 use super::violation::{Broken, Violation};
 
 /// How a run ended, as far as that is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ending<'a> {
+pub struct RunExit<'a> {
     /// The exit code. Of a run that died of signal n it is 128 + n, as a shell tells it.
     pub exit: Option<i32>,
     /// The condition that the run is said to be in.
     pub condition: Option<&'a str>,
 }
 
-impl Ending<'_> {
+impl RunExit<'_> {
     /// A run that ended with this exit code.
     pub const fn exit(code: i32) -> Self {
         Self { exit: Some(code), condition: None }
@@ -22,33 +22,37 @@ impl Ending<'_> {
 
 const RULE: &str = "exit-code";
 
-/// Judges how the run ended; gives whether the payload has to be whole.
-pub(super) fn end(
+/// Judges how the run ended; gives whether the payload has to be complete.
+pub(super) fn judge_exit(
     spec: &Spec,
-    ending: &Ending<'_>,
+    exit: &RunExit<'_>,
     events: u64,
     payload: u64,
     out: &mut Vec<Violation>,
 ) -> bool {
     let run = Run { spec, events, payload };
     let mut found = |message: String| out.push(Violation::of_rule(Broken::Exit, RULE, "", message));
-    if let Some(name) = ending.condition {
+    if let Some(name) = exit.condition {
         let Some(condition) = spec.conditions.iter().find(|condition| condition.name == name) else {
             let names = spec.conditions.iter().map(|condition| format!("`{}`", condition.name)).collect();
             found(format!("the contract has no condition `{name}`, expected {}", alternatives(names)));
             return true;
         };
-        if let Some(code) = ending.exit
+        if let Some(code) = exit.exit
             && !condition.exit.contains(&code)
         {
-            found(format!("the exit code is {code}, expected {} when {}", codes(condition), said(condition)));
+            found(format!(
+                "the exit code is {code}, expected {} when {}",
+                codes(condition),
+                describe(condition)
+            ));
         }
         if let Some(reason) = run.refusal(condition) {
-            found(format!("{reason} when {}", said(condition)));
+            found(format!("{reason} when {}", describe(condition)));
         }
         return condition.payload == Payload::Whole;
     }
-    let Some(code) = ending.exit.filter(|_| !spec.conditions.is_empty()) else { return true };
+    let Some(code) = exit.exit.filter(|_| !spec.conditions.is_empty()) else { return true };
     let of_code: Vec<&Condition> = spec
         .conditions
         .iter()
@@ -86,7 +90,7 @@ pub(super) fn end(
     events > 0
 }
 
-fn said(condition: &Condition) -> String {
+fn describe(condition: &Condition) -> String {
     format!("the run is `{}` ({})", condition.name, condition.what.trim_end_matches('.'))
 }
 

@@ -5,9 +5,9 @@
 //! types of events that were not seen may come.
 
 use super::super::infer::{Inference, Rules};
-use super::super::promise::{Errors, Events, Exit, Promise};
+use super::super::output_spec::{Errors, Events, Exit, OutputSpec};
 use super::super::spec::Framing;
-use super::course::{Course, Courses};
+use super::event_order::{EventOrder, EventOrders};
 use crate::{OutputFormat, Stream};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ pub struct Learner {
     format: OutputFormat,
     documents: Inference,
     lines: Inference,
-    courses: Courses,
+    orders: EventOrders,
     /// The framings that standard output can be read in, of all runs that printed something.
     framings: [bool; 2],
     printed: u64,
@@ -43,7 +43,7 @@ impl Learner {
             format,
             documents: Inference::new(),
             lines: Inference::new(),
-            courses: Courses::default(),
+            orders: EventOrders::default(),
             framings: [true; 2],
             printed: 0,
             errors: [Inference::new(), Inference::new()],
@@ -82,11 +82,11 @@ impl Learner {
         if document && self.framings[0] {
             self.documents.input(stdout(), Some(Framing::Document), 1, &mut |_| ())?;
         }
-        let mut course = Course::default();
-        let lines = good(&read_lines(stdout(), &options, &mut course)?);
+        let mut order_of_run = EventOrder::default();
+        let lines = good(&read_lines(stdout(), &options, &mut order_of_run)?);
         if lines && self.framings[1] {
             self.lines.input(stdout(), Some(Framing::Lines), 1, &mut |_| ())?;
-            self.courses.add(course);
+            self.orders.add(order_of_run);
         }
         self.framings[0] &= document;
         self.framings[1] &= lines;
@@ -109,7 +109,7 @@ impl Learner {
     }
 
     /// What all runs keep.
-    pub fn promise(&self) -> Promise {
+    pub fn promise(&self) -> OutputSpec {
         let rules = Rules::cautious();
         let framing = self.framing();
         let inference = match framing {
@@ -118,7 +118,7 @@ impl Learner {
         };
         let events = framing.filter(|framing| *framing == Framing::Lines).and_then(|_| self.events(&rules));
         let known = framing.is_some() && self.printed > 0 && events.is_none();
-        Promise {
+        OutputSpec {
             probe: Some(self.probe.clone()),
             format: Some(self.format),
             framing,
@@ -126,12 +126,12 @@ impl Learner {
             events,
             exits: vec![Exit { codes: self.codes.iter().copied().collect(), ..Exit::default() }],
             errors: self.errors(&rules),
-            ..Promise::default()
+            ..OutputSpec::default()
         }
     }
 
     fn events(&self, rules: &Rules) -> Option<Events> {
-        let ordered = self.courses.ordered()?;
+        let ordered = self.orders.ordered()?;
         let variants = self.lines.variants(ordered.key, rules)?;
         let types = variants
             .into_iter()

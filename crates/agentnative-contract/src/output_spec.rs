@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// known is left out, and then nothing is said of it. `contract::diff` compares promises.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Promise {
+pub struct OutputSpec {
     /// The probe that gives the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
@@ -105,7 +105,7 @@ pub struct Errors {
     pub schema: Option<Value>,
 }
 
-impl Promise {
+impl OutputSpec {
     /// What a contract, or a schema that stands for one, promises.
     pub fn of_contract(contract: &Contract) -> Self {
         let spec = &contract.spec;
@@ -114,9 +114,9 @@ impl Promise {
             let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
             json!({ "$ref": format!("{}#{fragment}", home.uri(file)) })
         };
-        let about = contract.about();
-        let named = |rule: &crate::AboutRule| spec.rules.iter().any(|own| own.id == rule.id);
-        let rules = about.rules.into_iter().filter(named).map(|rule| (rule.id, rule.detail)).collect();
+        let summary = contract.summary();
+        let named = |rule: &crate::RuleSummary| spec.rules.iter().any(|own| own.id == rule.id);
+        let rules = summary.rules.into_iter().filter(named).map(|rule| (rule.id, rule.detail)).collect();
         Self {
             framing: Some(spec.framing),
             schema: spec.schema.as_ref().map(refer),

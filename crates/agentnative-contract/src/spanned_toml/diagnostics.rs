@@ -9,13 +9,13 @@ use std::path::Path;
 pub type Span = Range<usize>;
 
 /// The faults of one file.
-pub struct Faults<'a> {
+pub struct Diagnostics<'a> {
     path: &'a Path,
     text: &'a str,
     list: RefCell<Vec<(usize, String)>>,
 }
 
-impl<'a> Faults<'a> {
+impl<'a> Diagnostics<'a> {
     /// No faults yet, of the file at `path` with this text.
     pub fn new(path: &'a Path, text: &'a str) -> Self {
         Self { path, text, list: RefCell::default() }

@@ -4,18 +4,19 @@
 //! over are merged into partial shapes of the objects and arrays that are still open.
 
 use super::PLACES;
-use super::objects::{Fields, Objects, TAGS, Tag};
+use super::objects::{Fields, Objects, Tag};
 use super::shape::{Elements, Shape};
 use super::text::{self, Formats};
+use crate::DISCRIMINATORS;
 use std::cell::Cell;
-use strict_json::{JsonType, Sink, Span};
+use strict_json::{Event, JsonType, Sink};
 
 /// So many nodes or bytes of text are kept before what is over is merged.
 const MOST: usize = 1 << 16;
 
 /// What a node is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Value(JsonType),
     /// A number that is written as an integer.
     Integer,
@@ -28,7 +29,7 @@ pub(super) enum Kind {
 /// A node of the list.
 #[derive(Clone, Copy)]
 pub(super) struct Node {
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// The formats that a string has.
     pub formats: Formats,
     /// The length of the text of a key or word.
@@ -71,7 +72,7 @@ impl Partial {
 
 /// Takes values and merges each into a shape.
 #[derive(Default)]
-pub(super) struct Tape {
+pub(super) struct ShapeBuilder {
     nodes: Vec<Node>,
     text: String,
     tags: Vec<Tag>,
@@ -89,7 +90,7 @@ pub(super) struct Tape {
     pub full: bool,
 }
 
-impl Tape {
+impl ShapeBuilder {
     pub fn node(&self, at: usize) -> Node {
         self.nodes[at]
     }
@@ -126,7 +127,7 @@ impl Tape {
         self.open.clear();
     }
 
-    fn push(&mut self, kind: Kind) {
+    fn push(&mut self, kind: NodeKind) {
         let end = self.nodes.len() as u32 + 1;
         self.nodes.push(Node { kind, formats: Formats::NONE, len: NOT_KEPT, at: 0, end });
     }
@@ -138,6 +139,31 @@ impl Tape {
             node.len = len;
             self.text.push_str(text);
         }
+    }
+
+    fn key(&mut self, text: &str) {
+        self.push(NodeKind::Key);
+        self.keep(text);
+        if let Some(open) = self.open.last_mut() {
+            let known = (2..=7).contains(&text.len());
+            let rank = if known { DISCRIMINATORS.iter().position(|known| known.key == text) } else { None };
+            open.waiting = rank.unwrap_or(DISCRIMINATORS.len());
+        }
+    }
+
+    fn string(&mut self, text: &str) {
+        self.push(NodeKind::Value(JsonType::String));
+        // A string that had parts is neither a word nor of a format.
+        if !std::mem::take(&mut self.parts) {
+            if text::is_word(text) {
+                self.keep(text);
+                self.offer(text, false);
+            }
+            if let Some(node) = self.nodes.last_mut() {
+                node.formats = text::formats(text);
+            }
+        }
+        self.ended();
     }
 
     /// A value is over.
@@ -154,7 +180,7 @@ impl Tape {
     fn offer(&mut self, value: &str, bool: bool) {
         if let Some(open) = self.open.last_mut()
             && open.waiting < open.rank
-            && TAGS[open.waiting].1 == bool
+            && DISCRIMINATORS[open.waiting].boolean == bool
         {
             open.rank = open.waiting;
             open.tag = Some(Tag { key: open.waiting, value: value.into() });
@@ -163,8 +189,14 @@ impl Tape {
 
     fn begin(&mut self, container: JsonType) {
         let node = self.nodes.len();
-        self.push(Kind::Value(container));
-        self.open.push(Open { node, tag: None, rank: TAGS.len(), waiting: TAGS.len(), partial: None });
+        self.push(NodeKind::Value(container));
+        self.open.push(Open {
+            node,
+            tag: None,
+            rank: DISCRIMINATORS.len(),
+            waiting: DISCRIMINATORS.len(),
+            partial: None,
+        });
     }
 
     fn end(&mut self) {
@@ -177,7 +209,7 @@ impl Tape {
                 Partial::Array(elements) => Shape::of_arrays(elements),
             };
             self.nodes.truncate(at);
-            self.push(Kind::Merged);
+            self.push(NodeKind::Merged);
             self.nodes[at].at = self.merged.len() as u32;
             self.merged.push(shape);
         } else {
@@ -221,7 +253,7 @@ impl Tape {
         for level in 0..open.len() {
             let node = open[level].node;
             let next = open.get(level + 1).map(|inner| inner.node);
-            let object = self.nodes[node].kind == Kind::Value(JsonType::Object);
+            let object = self.nodes[node].kind == NodeKind::Value(JsonType::Object);
             // The key of an object or array that is not over stays.
             let key = next.filter(|_| object).map(|inner| self.nodes[inner - 1]);
             let to = next.map_or(self.nodes.len(), |inner| inner - usize::from(object));
@@ -283,7 +315,7 @@ impl Tape {
     }
 }
 
-impl Sink for Tape {
+impl Sink for ShapeBuilder {
     fn begin_record(&mut self, _line: u64, _offset: u64) {
         self.clear();
     }
@@ -292,66 +324,30 @@ impl Sink for Tape {
         self.end_document(whole);
     }
 
-    fn begin_object(&mut self, _start: u64) {
-        self.begin(JsonType::Object);
-    }
-
-    fn end_object(&mut self, _end: u64) {
-        self.end();
-    }
-
-    fn begin_array(&mut self, _start: u64) {
-        self.begin(JsonType::Array);
-    }
-
-    fn end_array(&mut self, _end: u64) {
-        self.end();
-    }
-
-    fn key(&mut self, _span: Span, text: &str) {
-        self.push(Kind::Key);
-        self.keep(text);
-        if let Some(open) = self.open.last_mut() {
-            let known = (2..=7).contains(&text.len());
-            let rank = if known { TAGS.iter().position(|(key, _)| *key == text) } else { None };
-            open.waiting = rank.unwrap_or(TAGS.len());
-        }
-    }
-
-    fn string(&mut self, _span: Span, text: &str) {
-        self.push(Kind::Value(JsonType::String));
-        // A string that had parts is neither a word nor of a format.
-        if !std::mem::take(&mut self.parts) {
-            if text::is_word(text) {
-                self.keep(text);
-                self.offer(text, false);
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::BeginObject { .. } => self.begin(JsonType::Object),
+            Event::BeginArray { .. } => self.begin(JsonType::Array),
+            Event::EndObject { .. } | Event::EndArray { .. } => self.end(),
+            Event::Key { text, .. } => self.key(text),
+            Event::String { text, .. } => self.string(text),
+            Event::StringPart { .. } => self.parts = true,
+            Event::Number { text, .. } => {
+                let integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+                self.push(if integer { NodeKind::Integer } else { NodeKind::Value(JsonType::Number) });
+                self.ended();
             }
-            if let Some(node) = self.nodes.last_mut() {
-                node.formats = text::formats(text);
+            Event::Boolean { value, .. } => {
+                self.push(NodeKind::Value(JsonType::Boolean));
+                self.offer(if value { "true" } else { "false" }, true);
+                self.ended();
+            }
+            Event::Null { .. } => {
+                self.push(NodeKind::Value(JsonType::Null));
+                self.ended();
             }
         }
-        self.ended();
-    }
-
-    fn string_part(&mut self, _start: u64, _text: &str) {
-        self.parts = true;
-    }
-
-    fn number(&mut self, _span: Span, text: &str) {
-        let integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
-        self.push(if integer { Kind::Integer } else { Kind::Value(JsonType::Number) });
-        self.ended();
-    }
-
-    fn bool(&mut self, _span: Span, value: bool) {
-        self.push(Kind::Value(JsonType::Boolean));
-        self.offer(if value { "true" } else { "false" }, true);
-        self.ended();
-    }
-
-    fn null(&mut self, _span: Span) {
-        self.push(Kind::Value(JsonType::Null));
-        self.ended();
     }
 
     fn done(&self) -> bool {

@@ -1,7 +1,7 @@
-//! The flat value as the validator looks at it.
+//! The value on a tape as the validator looks at it.
 
-use super::{Elements, Flat, FlatNode, Members};
-use crate::view::{Seen, View};
+use super::{Elements, Members, Tape, TapeNode};
+use crate::json_ref::{JsonKind, JsonRef};
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
@@ -10,9 +10,9 @@ use strict_json::JsonType;
 
 /// A number as it is written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FlatNumber<'a>(pub(super) &'a str);
+pub(crate) struct TapeNumber<'a>(pub(super) &'a str);
 
-impl<'a> FlatNumber<'a> {
+impl<'a> TapeNumber<'a> {
     fn written_as_integer(self) -> bool {
         !self.0.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
     }
@@ -28,7 +28,7 @@ impl<'a> FlatNumber<'a> {
     }
 }
 
-impl JsonNumber for FlatNumber<'_> {
+impl JsonNumber for TapeNumber<'_> {
     fn as_u64(&self) -> Option<u64> {
         self.0.parse().ok()
     }
@@ -54,12 +54,12 @@ impl JsonNumber for FlatNumber<'_> {
 }
 
 /// The representation, for the validator.
-pub(crate) struct FlatJson;
+pub(crate) struct TapeJson;
 
-impl Json for FlatJson {
-    type Node<'a> = FlatNode<'a>;
+impl Json for TapeJson {
+    type Node<'a> = TapeNode<'a>;
     type PreparedKey = Box<str>;
-    type StringBuffer = Flat;
+    type StringBuffer = Tape;
     // A lookup goes over the members, as a pass does.
     const KEYS_PER_LOOKUP: usize = 8;
 
@@ -67,17 +67,17 @@ impl Json for FlatJson {
         key.into()
     }
 
-    fn with_string_node<T>(buffer: &mut Flat, string: &str, f: impl FnOnce(FlatNode<'_>) -> T) -> T {
-        buffer.clear(0);
+    fn with_string_node<T>(buffer: &mut Tape, string: &str, f: impl FnOnce(TapeNode<'_>) -> T) -> T {
+        buffer.clear(0, 0);
         buffer.push_text(Some(JsonType::String), 0, string);
-        f(FlatNode { flat: buffer, index: 0 })
+        f(TapeNode { tape: buffer, index: 0 })
     }
 }
 
-impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
+impl<'a> Node<'a, TapeJson> for TapeNode<'a> {
     type Object = Self;
     type Array = Self;
-    type Number = FlatNumber<'a>;
+    type Number = TapeNumber<'a>;
 
     fn as_object(&self) -> Option<Self> {
         self.is(JsonType::Object).then_some(*self)
@@ -87,15 +87,15 @@ impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
     }
     fn as_string(&self) -> Option<Cow<'a, str>> {
         if self.beyond() > 0 {
-            self.flat.undecided.store(true, Ordering::Relaxed);
+            self.tape.undecided.store(true, Ordering::Relaxed);
         }
         self.is(JsonType::String).then(|| Cow::Borrowed(self.text()))
     }
     fn string_length(&self) -> Option<u64> {
         self.is(JsonType::String).then(|| self.text().chars().count() as u64 + self.beyond())
     }
-    fn as_number(&self) -> Option<FlatNumber<'a>> {
-        self.is(JsonType::Number).then(|| FlatNode::number(*self))
+    fn as_number(&self) -> Option<TapeNumber<'a>> {
+        self.is(JsonType::Number).then(|| TapeNode::number(*self))
     }
     fn as_boolean(&self) -> Option<bool> {
         self.is(JsonType::Boolean).then(|| self.cell().a == 1)
@@ -111,7 +111,7 @@ impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
     }
 
     fn json_type(&self) -> jsonschema::JsonType {
-        match FlatNode::json_type(*self) {
+        match TapeNode::json_type(*self) {
             JsonType::Null => jsonschema::JsonType::Null,
             JsonType::Boolean => jsonschema::JsonType::Boolean,
             JsonType::Number => jsonschema::JsonType::Number,
@@ -122,7 +122,7 @@ impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
-        FlatNode::json_type(*self) == JsonType::from(expected)
+        TapeNode::json_type(*self) == JsonType::from(expected)
             && match expected {
                 Value::Null => true,
                 Value::Bool(expected) => (self.cell().a == 1) == *expected,
@@ -132,28 +132,28 @@ impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
     }
 
     fn to_value(&self) -> Cow<'a, Value> {
-        Cow::Owned(match self.seen() {
-            Seen::Null => Value::Null,
-            Seen::Bool(value) => Value::Bool(value),
-            Seen::Number(number) => Value::Number(number.into_owned()),
-            Seen::Text(text) => Value::String(text.into_owned()),
-            Seen::Array => {
+        Cow::Owned(match self.kind() {
+            JsonKind::Null => Value::Null,
+            JsonKind::Bool(value) => Value::Bool(value),
+            JsonKind::Number(number) => Value::Number(number.into_owned()),
+            JsonKind::Text(text) => Value::String(text.into_owned()),
+            JsonKind::Array => {
                 Value::Array(self.items().map(|element| element.to_value().into_owned()).collect())
             }
-            Seen::Object => {
+            JsonKind::Object => {
                 let member =
-                    |(key, value): (&str, FlatNode<'a>)| (key.to_owned(), value.to_value().into_owned());
+                    |(key, value): (&str, TapeNode<'a>)| (key.to_owned(), value.to_value().into_owned());
                 Value::Object(self.pairs().map(member).collect::<Map<_, _>>())
             }
         })
     }
 
     fn identity(&self) -> Option<NodeIdentity> {
-        Some(NodeIdentity::new(std::ptr::from_ref(&self.flat.cells[self.index]).addr()))
+        Some(NodeIdentity::new(std::ptr::from_ref(&self.tape.cells[self.index]).addr()))
     }
 }
 
-impl<'a> Object<'a, FlatJson> for FlatNode<'a> {
+impl<'a> Object<'a, TapeJson> for TapeNode<'a> {
     type Node = Self;
     type MemberName = &'a str;
     type MembersIter = Members<'a>;
@@ -169,7 +169,7 @@ impl<'a> Object<'a, FlatJson> for FlatNode<'a> {
     }
 }
 
-impl<'a> Array<'a, FlatJson> for FlatNode<'a> {
+impl<'a> Array<'a, TapeJson> for TapeNode<'a> {
     type Node = Self;
     type ElementsIter = Elements<'a>;
 

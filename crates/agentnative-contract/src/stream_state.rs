@@ -1,13 +1,12 @@
-//! Holds the events of a run to the rules of a contract.
+//! What holds between the events of a run: remembered and judged event by event.
 
 use super::Contract;
-use super::ending::{Ending, end};
-use super::facts::{Event, Fact, Facts, text, within};
-use super::rule::{Kind, Life, Rule};
+use super::exit_rules::{RunExit, judge_exit};
+use super::json_ref::Pointer;
+use super::rule::{Rule, RuleKind, StateMachine};
+use super::rule_index::{RecordClass, RuleInput, within};
 use super::spec::{Framing, Spec};
-use super::view::Pointer;
 use super::violation::{Broken, Violation};
-use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Keys that all rules together remember; what comes beyond is counted, not judged.
@@ -17,16 +16,6 @@ const MAX_NAMES: usize = 100;
 
 /// Gives the text of the scalar at a pointer of an event.
 pub(super) type Texts<'t> = &'t mut dyn FnMut(&Pointer) -> Option<String>;
-
-/// The judgement of one run after another.
-///
-/// Push the document, or each record of the stream, and then [`Judge::finish`] with how the run ended.
-#[derive(Debug)]
-pub struct Judge<'c> {
-    contract: &'c Contract,
-    facts: Facts,
-    pub(super) course: Course,
-}
 
 /// What a finished run comes to, besides its violations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,42 +30,12 @@ pub struct Outcome {
     pub unjudged: u64,
 }
 
-impl<'c> Judge<'c> {
-    pub(super) fn new(contract: &'c Contract) -> Self {
-        Self { contract, facts: Facts::default(), course: Course::new(&contract.spec) }
-    }
-
-    /// Judges the next record, which begins in this line (from 1), or the document: by its schema, by
-    /// the rules on its own values, and by those on what came before.
-    pub fn push(&mut self, line: u64, value: &Value) -> Vec<Violation> {
-        let mut violations = Vec::new();
-        self.contract.plan.take(&self.contract.spec, value, &mut self.facts);
-        if let Some(schema) = self.contract.schema_of(self.facts.kind) {
-            violations.extend(schema.iter_violations(value));
-        }
-        violations.append(&mut self.facts.violations);
-        let mut text = |pointer: &Pointer| text(pointer, value);
-        self.course.step(&self.contract.spec, self.facts.event(), line, &mut text, &mut violations);
-        let event = self.course.events;
-        let place = |violation: Violation| match self.contract.spec.framing {
-            Framing::Lines => violation.at(event, line),
-            Framing::Document => violation,
-        };
-        violations.into_iter().map(place).collect()
-    }
-
-    /// Judges the run as a whole. The judge is then ready for the next run.
-    pub fn finish(&mut self, ending: &Ending<'_>) -> Outcome {
-        self.course.finish(&self.contract.spec, ending)
-    }
-}
-
 /// What has to be remembered of the events so far.
 #[derive(Debug)]
-pub(crate) struct Course {
+pub(crate) struct StreamState {
     /// Number of events so far.
     pub events: u64,
-    pub payload: u64,
+    payload: u64,
     unknown: BTreeMap<String, u64>,
     unjudged: u64,
     kept: usize,
@@ -95,7 +54,7 @@ struct Memory {
     value: Option<u64>,
 }
 
-impl Course {
+impl StreamState {
     pub fn new(spec: &Spec) -> Self {
         Self {
             events: 0,
@@ -114,19 +73,20 @@ impl Course {
     pub fn step(
         &mut self,
         spec: &Spec,
-        facts: Event<'_>,
+        class: &RecordClass,
+        inputs: &[RuleInput],
         line: u64,
-        text: Texts<'_>,
         out: &mut Vec<Violation>,
+        text: Texts<'_>,
     ) {
         self.events += 1;
-        self.payload |= facts.payload;
+        self.payload |= class.payload;
         self.last_line = line;
         if let Some(events) = &spec.events {
             if let (1, Some(first)) = (self.events, &events.first) {
-                let name = facts.kind.map(|kind| &events.schemas[kind].0);
+                let name = class.event_type.map(|kind| &events.schemas[kind].0);
                 if name.is_none_or(|name| !first.contains(name)) {
-                    let found = name.map(String::as_str).or(facts.unknown).unwrap_or_default();
+                    let found = name.map(String::as_str).or(class.unknown.as_deref()).unwrap_or_default();
                     let message =
                         format!("the stream begins with `{found}`, expected {}", first.join(" or "));
                     out.push(Violation::of_rule(
@@ -138,19 +98,19 @@ impl Course {
                 }
             }
             // An unknown type says nothing of where the stream stands.
-            self.last = facts.kind.or(self.last);
+            self.last = class.event_type.or(self.last);
         }
-        if let Some(unknown) = facts.unknown {
-            let told = self.unknown.len() < MAX_NAMES || self.unknown.contains_key(unknown);
-            let name = if told { unknown } else { "…" };
+        if let Some(unknown) = &class.unknown {
+            let named = self.unknown.len() < MAX_NAMES || self.unknown.contains_key(unknown);
+            let name = if named { unknown.as_str() } else { "…" };
             *self.unknown.entry(name.to_owned()).or_default() += 1;
         }
-        for fact in facts.list {
-            self.judge(spec, *fact, text, out);
+        for input in inputs {
+            self.judge(spec, *input, text, out);
         }
     }
 
-    fn judge(&mut self, spec: &Spec, fact: Fact, text: Texts<'_>, out: &mut Vec<Violation>) {
+    fn judge(&mut self, spec: &Spec, input: RuleInput, text: Texts<'_>, out: &mut Vec<Violation>) {
         let mut found = |rule: &Rule, pointer: &str, message: String| {
             out.push(Violation::of_rule(
                 within(spec),
@@ -159,17 +119,17 @@ impl Course {
                 format!("{message}: {}", rule.what),
             ));
         };
-        match fact {
-            Fact::Define { rule, key } => {
+        match input {
+            RuleInput::Define { rule, key } => {
                 if self.kept >= MAX_KEYS {
                     self.unjudged += 1;
                 } else {
                     self.kept += usize::from(self.memory[rule].named.insert(key));
                 }
             }
-            Fact::Use { rule: index, place, key } => {
+            RuleInput::Use { rule: index, place, key } => {
                 let rule = &spec.rules[index];
-                let Kind::Refer { defines, uses } = &rule.kind else { return };
+                let RuleKind::Refer { defines, uses } = &rule.kind else { return };
                 if self.memory[index].named.contains(&key) {
                     return;
                 }
@@ -186,18 +146,18 @@ impl Course {
                 );
                 found(rule, &at.text, message);
             }
-            Fact::New { rule, key, step, value } => {
+            RuleInput::New { rule, key, step, value } => {
                 let mark = value ^ key.rotate_left(17) ^ (step as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 if self.kept >= MAX_KEYS {
                     self.unjudged += 1;
                 } else if self.memory[rule].named.insert(mark) {
                     self.kept += 1;
-                    self.judge(spec, Fact::Steps { rule, key, steps: 1 << step }, text, out);
+                    self.judge(spec, RuleInput::Steps { rule, key, steps: 1 << step }, text, out);
                 }
             }
-            Fact::Steps { rule: index, key, steps } => {
+            RuleInput::Steps { rule: index, key, steps } => {
                 let rule = &spec.rules[index];
-                let Kind::Life(life) = &rule.kind else { return };
+                let RuleKind::StateMachine(life) = &rule.kind else { return };
                 let known = self.memory[index].lives.get(&key).copied();
                 if known.is_none() && self.kept >= MAX_KEYS {
                     self.unjudged += 1;
@@ -213,14 +173,14 @@ impl Course {
                             usize::from(self.memory[index].lives.insert(key, (to, self.events)).is_none());
                     }
                     None => {
-                        let (pointer, message) = astray(life, state, steps, text);
+                        let (pointer, message) = invalid_transition(life, state, steps, text);
                         found(rule, &pointer, message);
                     }
                 }
             }
-            Fact::Same { rule: index, pointer, value } => {
+            RuleInput::Same { rule: index, pointer, value } => {
                 let rule = &spec.rules[index];
-                let Kind::Same(pointers) = &rule.kind else { return };
+                let RuleKind::Same(pointers) = &rule.kind else { return };
                 if *self.memory[index].value.get_or_insert(value) != value {
                     let at = &pointers[pointer];
                     found(
@@ -233,9 +193,9 @@ impl Course {
                     );
                 }
             }
-            Fact::Keys { rule: index, keys } => {
+            RuleInput::Keys { rule: index, keys } => {
                 let rule = &spec.rules[index];
-                let Kind::SameKeys(pointer) = &rule.kind else { return };
+                let RuleKind::SameKeys(pointer) = &rule.kind else { return };
                 if *self.keys[index].get_or_insert(keys) != keys {
                     found(
                         rule,
@@ -248,12 +208,12 @@ impl Course {
     }
 
     /// Judges the end of the run and forgets it.
-    pub fn finish(&mut self, spec: &Spec, ending: &Ending<'_>) -> Outcome {
+    pub fn finish(&mut self, spec: &Spec, exit: &RunExit<'_>) -> Outcome {
         let mut outcome = Outcome { events: self.events, unjudged: self.unjudged, ..Outcome::default() };
         outcome.unknown = std::mem::take(&mut self.unknown);
-        let whole = end(spec, ending, self.events, self.payload, &mut outcome.violations);
-        if whole {
-            self.whole(spec, &mut outcome.violations);
+        let complete = judge_exit(spec, exit, self.events, self.payload, &mut outcome.violations);
+        if complete {
+            self.judge_end(spec, &mut outcome.violations);
         }
         let keys = std::mem::take(&mut self.keys);
         *self = Self { keys, ..Self::new(spec) };
@@ -261,7 +221,7 @@ impl Course {
     }
 
     /// Judges what a stream that was not cut off ends with.
-    fn whole(&self, spec: &Spec, out: &mut Vec<Violation>) {
+    fn judge_end(&self, spec: &Spec, out: &mut Vec<Violation>) {
         if spec.framing == Framing::Document {
             if self.events == 0 {
                 out.push(Violation::of_rule(
@@ -287,7 +247,9 @@ impl Course {
             }
         }
         for (rule, memory) in spec.rules.iter().zip(&self.memory) {
-            let Kind::Life(Life { end: Some(end), states, key, .. }) = &rule.kind else { continue };
+            let RuleKind::StateMachine(StateMachine { end: Some(end), states, key, .. }) = &rule.kind else {
+                continue;
+            };
             let mut open: Vec<(u64, usize)> =
                 memory.lives.values().map(|(state, event)| (*event, usize::from(*state))).collect();
             if key.is_empty() && open.is_empty() {
@@ -312,7 +274,7 @@ impl Course {
 }
 
 /// Where and how an event does not fit the state of its life.
-fn astray(life: &Life, state: u8, steps: u64, text: Texts<'_>) -> (String, String) {
+fn invalid_transition(life: &StateMachine, state: u8, steps: u64, text: Texts<'_>) -> (String, String) {
     let matched = (0..life.steps.len()).find(|nth| steps >> nth & 1 == 1).unwrap_or(0);
     let pattern = &life.steps[matched].pattern;
     let pointer = pattern.when.last().map(|(pointer, _)| pointer).or(life.steps[matched].new.as_ref());
@@ -343,10 +305,5 @@ impl Contract {
     /// The schema of an event type, or of the document.
     pub(super) fn schema_of(&self, kind: Option<usize>) -> Option<&super::Schema> {
         kind.and_then(|kind| self.schemas[kind].as_deref()).or(self.schema.as_deref())
-    }
-
-    /// A judge that has seen nothing yet.
-    pub fn judge(&self) -> Judge<'_> {
-        Judge::new(self)
     }
 }

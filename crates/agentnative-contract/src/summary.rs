@@ -1,7 +1,7 @@
 //! What a contract says, for people and for `contract show`.
 
 use super::contract::Contract;
-use super::rule::{Kind, Rule};
+use super::rule::{Rule, RuleKind};
 use super::spec::{Framing, Payload};
 use crate::Stream;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// All that a contract says, but for its schemas.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct About {
+pub struct ContractSummary {
     /// Its name.
     pub name: String,
     /// What it is, in a line.
@@ -29,16 +29,16 @@ pub struct About {
     /// What is made of other types: true if they are let through and counted; none without events.
     pub unknown_types_allowed: Option<bool>,
     /// The rules that schemas cannot say.
-    pub rules: Vec<AboutRule>,
+    pub rules: Vec<RuleSummary>,
     /// The conditions that a run can end in.
-    pub conditions: Vec<AboutCondition>,
+    pub conditions: Vec<ConditionSummary>,
     /// Where the origin contradicts itself or the program, and which side the contract takes.
     pub findings: Vec<String>,
 }
 
 /// A rule of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct AboutRule {
+pub struct RuleSummary {
     /// Its ID, which violations name.
     pub id: String,
     /// What it demands, in a sentence.
@@ -49,7 +49,7 @@ pub struct AboutRule {
 
 /// A condition that a run can end in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct AboutCondition {
+pub struct ConditionSummary {
     /// Its name.
     pub name: String,
     /// What it is, in a sentence.
@@ -68,9 +68,9 @@ pub struct AboutCondition {
 
 impl Contract {
     /// What it says.
-    pub fn about(&self) -> About {
+    pub fn summary(&self) -> ContractSummary {
         let spec = &self.spec;
-        let built_in = |id: &str, what: String| AboutRule { id: id.to_owned(), what, detail: Vec::new() };
+        let built_in = |id: &str, what: String| RuleSummary { id: id.to_owned(), what, detail: Vec::new() };
         let mut rules = Vec::new();
         if let Some(events) = &spec.events {
             let at = &events.discriminator.text;
@@ -84,7 +84,7 @@ impl Contract {
                 rules.push(built_in("last-event", format!("The stream ends with {}.", last.join(" or "))));
             }
         }
-        rules.extend(spec.rules.iter().map(|rule| AboutRule {
+        rules.extend(spec.rules.iter().map(|rule| RuleSummary {
             id: rule.id.clone(),
             what: rule.what.clone(),
             detail: detail(rule),
@@ -96,7 +96,7 @@ impl Contract {
             ));
         }
         let describe = |patterns: &[super::rule::Pattern]| patterns.iter().map(|p| p.describe()).collect();
-        About {
+        ContractSummary {
             name: spec.name.clone(),
             title: spec.title.clone(),
             version: spec.version.clone(),
@@ -115,7 +115,7 @@ impl Contract {
             conditions: spec
                 .conditions
                 .iter()
-                .map(|condition| AboutCondition {
+                .map(|condition| ConditionSummary {
                     name: condition.name.clone(),
                     what: condition.what.clone(),
                     exit: condition.exit.clone(),
@@ -143,11 +143,11 @@ fn detail(rule: &Rule) -> Vec<String> {
         .then(|| format!("in {}", rule.filter.describe()));
     let mut lines: Vec<String> = scope.into_iter().collect();
     match &rule.kind {
-        Kind::Refer { defines, uses } => {
+        RuleKind::Refer { defines, uses } => {
             lines.extend(defines.iter().map(|p| format!("{} names {}", p.pattern.describe(), p.at.text)));
             lines.extend(uses.iter().map(|p| format!("{} uses {}", p.pattern.describe(), p.at.text)));
         }
-        Kind::Life(life) => {
+        RuleKind::StateMachine(life) => {
             let parts: Vec<String> = life
                 .key
                 .iter()
@@ -170,14 +170,14 @@ fn detail(rule: &Rule) -> Vec<String> {
                 lines.push(format!("ends `{}`", end.join("` or `")));
             }
         }
-        Kind::Compare { left, relation, right } => {
+        RuleKind::Compare { left, relation, right } => {
             lines.push(format!("{} {} {}", left.describe(), relation.name(), right.describe()));
         }
-        Kind::Same(pointers) => {
+        RuleKind::Same(pointers) => {
             let all: Vec<&str> = pointers.iter().map(|pointer| pointer.text.as_str()).collect();
             lines.push(format!("one value at {}", all.join(", ")));
         }
-        Kind::SameKeys(pointer) => lines.push(format!("the same keys at \"{}\"", pointer.text)),
+        RuleKind::SameKeys(pointer) => lines.push(format!("the same keys at \"{}\"", pointer.text)),
     }
     lines
 }

@@ -1,0 +1,117 @@
+//! Judges records in their order: what each breaks by itself, then what it breaks after those before it.
+
+use super::contract::Contract;
+use super::exit_rules::RunExit;
+use super::location_buffer::LocationBuffer;
+use super::record_validator::{Record, Records, offset};
+use super::rule_index::text;
+use super::stream_state::{Outcome, StreamState};
+use super::tape::Tape;
+use super::violation::Violation;
+use std::cell::RefCell;
+use strict_json::Position;
+
+/// Where the records that are judged come from.
+pub(super) trait RecordSource {
+    /// The value of a record.
+    fn value(&mut self, record: &Record) -> &Tape;
+    /// The place of an offset in a record; none when it lies too far back.
+    fn locate(&self, record: &Record, offset: u64) -> Option<Position>;
+}
+
+/// The record that was read last.
+pub(super) struct LastRecord<'a> {
+    pub value: &'a Tape,
+    /// What was read last; none for values that were not read.
+    pub read: Option<&'a RefCell<LocationBuffer>>,
+}
+
+impl RecordSource for LastRecord<'_> {
+    fn value(&mut self, _record: &Record) -> &Tape {
+        self.value
+    }
+
+    fn locate(&self, _record: &Record, offset: u64) -> Option<Position> {
+        self.read?.borrow().locate(offset)
+    }
+}
+
+/// A violation and the place of the value that it is about.
+pub(super) type Located = (Option<Position>, Violation);
+
+/// How records are judged.
+#[derive(Clone, Copy)]
+pub(super) struct Judging<'e> {
+    /// Each record is a run of its own, which ends so.
+    pub each_exits: Option<RunExit<'e>>,
+    /// Violations have the number and the line of their record.
+    pub numbered: bool,
+    /// So many violations are described, and the rest is counted.
+    pub max_violations: usize,
+}
+
+/// Judges one record after another.
+#[derive(Debug)]
+pub(super) struct RecordPipeline<'c> {
+    pub contract: &'c Contract,
+    state: StreamState,
+}
+
+impl<'c> RecordPipeline<'c> {
+    /// One that has seen nothing yet.
+    pub fn new(contract: &'c Contract) -> Self {
+        Self { contract, state: StreamState::new(&contract.spec) }
+    }
+
+    /// Judges these records, which are then forgotten. Gives how many violations it does not describe.
+    pub fn judge(
+        &mut self,
+        records: &mut Records,
+        source: &mut impl RecordSource,
+        judging: &Judging<'_>,
+        found: &mut Vec<Located>,
+    ) -> u64 {
+        let spec = &self.contract.spec;
+        let mut own = records.violations.drain(..).peekable();
+        let (mut more, mut inputs, mut violations) = (0, 0, Vec::new());
+        for (index, record) in records.list.iter().enumerate() {
+            // What comes behind the last violation that is described is not described.
+            let full = found.len() >= judging.max_violations;
+            let list = &records.inputs[inputs..record.inputs_end];
+            inputs = record.inputs_end;
+            self.state.step(spec, &record.class, list, record.line, &mut violations, &mut |pointer| {
+                if full { None } else { source.value(record).root().and_then(|root| text(pointer, root)) }
+            });
+            let event = self.state.events;
+            if let Some(exit) = &judging.each_exits {
+                violations.extend(self.state.finish(spec, exit).violations);
+            }
+            let mut own = std::iter::from_fn(|| own.next_if(|own| own.record == index));
+            if full {
+                let count = own.by_ref().count() + violations.drain(..).len();
+                more += (count as u64).max(u64::from(!record.valid));
+                continue;
+            }
+            let before = found.len();
+            let mut add = |source: &mut _, offset: Option<u64>, violation: Violation| {
+                let at = offset.and_then(|offset| RecordSource::locate(source, record, offset));
+                found.push((at, if judging.numbered { violation.at(event, record.line) } else { violation }));
+            };
+            own.for_each(|own| add(source, own.offset, own.violation));
+            for violation in violations.drain(..) {
+                let offset = offset(source.value(record), &violation.pointer);
+                add(source, offset, violation);
+            }
+            more += u64::from(!record.valid && found.len() == before);
+        }
+        drop(own);
+        records.list.clear();
+        records.inputs.clear();
+        more
+    }
+
+    /// Judges the end of a run; what comes then is a new run.
+    pub fn finish(&mut self, exit: &RunExit<'_>) -> Outcome {
+        self.state.finish(&self.contract.spec, exit)
+    }
+}

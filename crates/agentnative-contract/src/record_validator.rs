@@ -1,0 +1,129 @@
+//! Validates records by themselves: by their schema, and by the rules on their own values.
+
+use super::contract::Contract;
+use super::json_ref::Pointer;
+use super::rule_index::{RecordClass, RuleInput};
+use super::tape::Tape;
+use super::violation::Violation;
+use strict_json::{Event, Sink};
+
+/// Records that were validated by themselves, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    pub list: Vec<Record>,
+    /// What the rules between records need, of one record behind the other.
+    pub inputs: Vec<RuleInput>,
+    /// What the records break by themselves.
+    pub violations: Vec<OwnViolation>,
+    /// Records of which something could not be judged.
+    pub unjudged: u64,
+}
+
+/// A record that was validated by itself.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub class: RecordClass,
+    /// The end of its inputs of rules; they begin where those of the record before end.
+    pub inputs_end: usize,
+    /// The line that it begins in.
+    pub line: u64,
+    /// Where it begins and ends in what was read.
+    pub start: u64,
+    pub end: u64,
+    /// It breaks nothing by itself.
+    pub valid: bool,
+}
+
+/// What a record breaks by itself.
+#[derive(Debug)]
+pub(super) struct OwnViolation {
+    /// The index of the record.
+    pub record: usize,
+    /// Where the value begins.
+    pub offset: Option<u64>,
+    pub violation: Violation,
+}
+
+/// Validates one record after another as they are read.
+#[derive(Debug)]
+pub(super) struct RecordValidator<'c> {
+    contract: &'c Contract,
+    /// The value of the record that was read last.
+    pub value: Tape,
+    pub records: Records,
+    /// At most so many violations are described; with 0 it is only told which records are valid.
+    pub max_violations: usize,
+    /// Lines before what is read.
+    pub lines_before: u64,
+    line: u64,
+    start: u64,
+}
+
+impl<'c> RecordValidator<'c> {
+    /// One that is in line 1.
+    pub fn new(contract: &'c Contract, max_violations: usize) -> Self {
+        let (value, records) = (Tape::default(), Records::default());
+        Self { contract, value, records, max_violations, lines_before: 0, line: 1, start: 0 }
+    }
+
+    /// Validates the value, which ends at this offset.
+    pub fn validate(&mut self, end: u64) {
+        let Some(root) = self.value.root() else { return };
+        let (contract, records) = (self.contract, &mut self.records);
+        let room = self.max_violations.saturating_sub(records.violations.len());
+        let mut of_rules = Vec::new();
+        let class = contract.index.extract(&contract.spec, root, &mut records.inputs, &mut of_rules);
+        let mut valid = of_rules.is_empty();
+        let mut violations = Vec::new();
+        if let Some(schema) = contract.schema_of(class.event_type)
+            && !schema.accepts(root)
+        {
+            valid = false;
+            violations = schema.node_violations(root, room);
+        }
+        if room > 0 {
+            violations.append(&mut of_rules);
+        }
+        let record = records.list.len();
+        records.violations.extend(violations.into_iter().map(|violation| OwnViolation {
+            record,
+            offset: offset(&self.value, &violation.pointer),
+            violation,
+        }));
+        let (inputs_end, line, start) = (records.inputs.len(), self.line, self.start);
+        records.list.push(Record { class, inputs_end, line, start, end, valid });
+    }
+
+    /// Validates a value that is in memory.
+    pub fn validate_value(&mut self, line: u64, value: &serde_json::Value) {
+        self.line = line;
+        self.value.fill(value);
+        self.validate(0);
+    }
+}
+
+impl Sink for RecordValidator<'_> {
+    fn begin_record(&mut self, line: u64, offset: u64) {
+        self.line = line + self.lines_before;
+        self.start = offset;
+        self.value.clear(offset, offset);
+    }
+
+    fn end_record(&mut self, offset: u64, whole: bool) {
+        if whole {
+            self.validate(offset);
+            self.records.unjudged += u64::from(self.value.take_unjudged());
+        }
+    }
+
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        self.value.event(event);
+    }
+}
+
+/// Where the value of a pointer begins in the input.
+pub(super) fn offset(value: &Tape, pointer: &str) -> Option<u64> {
+    let root = value.root()?;
+    Some(Pointer::parse(pointer)?.of(root).unwrap_or(root).offset())
+}
