@@ -1,5 +1,5 @@
-//! Embeds `checks/*.toml` as a table of names and texts, sorted by name, and the helper that makes the
-//! runs: its executable is this build script itself, copied.
+//! Makes `CheckId` of the names in `checks/`, with the text of each file, and embeds the helper that makes
+//! the runs: its executable is this build script itself, copied.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,15 +18,47 @@ fn main() -> io::Result<ExitCode> {
 
 fn embed_checks(root: &Path, out: &Path) -> io::Result<()> {
     println!("cargo::rerun-if-changed=checks");
+    fs::write(out.join("check_id.rs"), check_id(&root.join("checks"))?)
+}
+
+/// The enum with a variant for each file of the folder, sorted by name.
+fn check_id(folder: &Path) -> io::Result<String> {
     let mut files: Vec<PathBuf> =
-        fs::read_dir(root.join("checks"))?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
     files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     files.sort();
-    let rows = files.iter().map(|path| {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        format!("({stem:?}, include_str!({path:?})),\n")
-    });
-    fs::write(out.join("checks.rs"), format!("&[{}]", rows.collect::<String>()))
+    let (mut variants, mut all, mut ids, mut texts) =
+        (String::new(), String::new(), String::new(), String::new());
+    for path in files {
+        let id = path.file_stem().unwrap_or_default().to_string_lossy();
+        let variant = variant(&id);
+        variants += &format!("/// `{id}`\n{variant},\n");
+        all += &format!("Self::{variant}, ");
+        ids += &format!("Self::{variant} => {id:?},\n");
+        texts += &format!("Self::{variant} => include_str!({path:?}),\n");
+    }
+    Ok(format!(
+        "/// The ID of a check: one for each file in `checks/`. IDs are stable for ever.\n\
+         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]\n\
+         pub enum CheckId {{\n{variants}}}\n\
+         impl CheckId {{\n\
+         /// Every ID, sorted by name.\n\
+         pub const ALL: &'static [Self] = &[{all}];\n\
+         /// The ID as reports and configurations spell it.\n\
+         pub const fn as_str(self) -> &'static str {{ match self {{\n{ids}}} }}\n\
+         /// What its file says.\n\
+         pub(super) const fn text(self) -> &'static str {{ match self {{\n{texts}}} }}\n\
+         }}\n"
+    ))
+}
+
+/// `P2OutputJson` for `p2-output-json`.
+fn variant(id: &str) -> String {
+    let capital = |part: &str| {
+        let mut letters = part.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>())
+    };
+    id.split('-').filter_map(capital).collect()
 }
 
 /// A build script runs on the machine that builds, the library perhaps on another one: that gets none.

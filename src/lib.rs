@@ -6,10 +6,12 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
 pub mod check;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod config;
 pub mod follow;
 pub mod judge;
+pub mod manifest;
 pub mod output;
 pub mod probe;
 pub mod report;

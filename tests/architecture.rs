@@ -10,11 +10,11 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("report", &[]),
     ("run", &["report"]),
     ("config", &["report"]),
-    ("manifest", &[]),
+    ("manifest", &["config", "report"]),
     ("target", &["config", "manifest", "report"]),
     ("source", &["manifest", "report"]),
     ("probe", &["config", "report", "run", "source", "target"]),
-    ("judge", &["probe", "report", "run", "source"]),
+    ("judge", &["config", "manifest", "probe", "report", "run", "source"]),
     ("check", &["config", "judge", "probe", "report", "run", "source", "target"]),
     ("output", &["check", "report"]),
     ("cli", &["check", "config", "output", "report", "run", "target"]),
@@ -28,7 +28,11 @@ const WORDS: &[(&[&str], Where, &str)] = &[
     // The agent's `run_command` tool is a command: one file, which the rest of the agent cannot pass by.
     (
         &["Command::new", "process::Command", "CommandExt"],
-        Where::Only(&["crates/agentnative-helper/", "src/run/", "crates/reference-agent/src/tools/command.rs"]),
+        Where::Only(&[
+            "crates/agentnative-helper/",
+            "src/run/",
+            "crates/reference-agent/src/tools/command.rs",
+        ]),
         "spawns",
     ),
     (

@@ -2,10 +2,10 @@
 //! good example is no fail and no warn, and the bad one is.
 
 use agentnative::config::TargetConfig;
-use agentnative::judge::{Case, judge};
+use agentnative::judge::{CheckContext, judge};
 use agentnative::probe::{Probe, Promises, Role};
 use agentnative::report::catalogue::{Check, Derived, Example, check, checks};
-use agentnative::report::{OutputFormat, Status, Variant};
+use agentnative::report::{CheckId, OutputFormat, Status, Variant};
 use agentnative::run::{Bytes, Captured, End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -114,7 +114,7 @@ fn derived(id: &str, command: &str) -> Option<Derived> {
 /// The conditions that the example is seen under.
 fn variants(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
     let is_setting = |word: &str| word.contains('=') && !word.starts_with('-');
-    if check.id == "p2-broken-pipe" {
+    if check.id == CheckId::P2BrokenPipe {
         return vec![(Variant::ClosedPipe, 0)];
     }
     let under = |variant: &Variant| match variant {
@@ -137,14 +137,14 @@ fn variants(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
 fn verdict(check: &Check, example: &Example) -> (Status, String) {
     let promises = Promises::of(&TargetConfig::default()).with_help(true, None, None);
     let asked = format(&example.command);
-    let kind = derived(&check.id, &example.command);
+    let kind = derived(check.id.as_str(), &example.command);
     let shown = match kind {
         Some(kind) => {
             let of = (kind != Derived::Schema).then(|| "list".to_owned());
             let seen_as = if kind == Derived::Schema { OutputFormat::Json } else { asked };
             probe("example", Role::Derived { kind, of }, None, &[seen_as])
         }
-        None => probe("example", Role::Declared, Some(expected(&check.id)), &OutputFormat::ALL),
+        None => probe("example", Role::Declared, Some(expected(check.id.as_str())), &OutputFormat::ALL),
     };
     let list = probe("list", Role::Declared, Some(0), &OutputFormat::ALL);
     let bare = Role::Derived { kind: Derived::NoFormat, of: Some(shown.name.clone()) };
@@ -157,14 +157,17 @@ fn verdict(check: &Check, example: &Example) -> (Status, String) {
         under.iter().map(|variant| observation(&shown, at, *variant, output)).collect();
     let plain = (Variant::Plain, 0);
     for format in OutputFormat::ALL {
-        let usual = (otherwise(&check.id, format), "", 0);
+        let usual = (otherwise(check.id.as_str(), format), "", 0);
         runs.push(observation(&list, format, plain, usual));
         // The example's own probe in the other formats and conditions.
         for variant in under.iter().chain([&plain]) {
             // An exit code in text is that of every format.
             let exit = if asked == OutputFormat::Text { example.exit } else { 0 };
             let other = observation(&shown, format, *variant, (usual.0, "", exit));
-            if expected(&check.id) == 0 && kind.is_none() && !runs.iter().any(|run| run.key == other.key) {
+            if expected(check.id.as_str()) == 0
+                && kind.is_none()
+                && !runs.iter().any(|run| run.key == other.key)
+            {
                 runs.push(other);
             }
         }
@@ -174,13 +177,15 @@ fn verdict(check: &Check, example: &Example) -> (Status, String) {
     runs.push(observation(&bare, OutputFormat::Text, plain, text));
     let mut probes = vec![shown, bare];
     // Whatever is compared with the output of another command has it from `list`.
-    if kind.is_some() || ["p2-envelope", "p2-schema-print"].contains(&&*check.id) || expected(&check.id) != 0
+    if kind.is_some()
+        || [CheckId::P2Envelope, CheckId::P2SchemaPrint].contains(&check.id)
+        || expected(check.id.as_str()) != 0
     {
         probes.push(list);
     }
     let contracts = Default::default();
-    let case = Case::new(&promises, &contracts, &probes, &runs);
-    let result = judge(&case, &[check]).pop().expect("a behavioral check");
+    let context = CheckContext::new(&promises, &contracts, &probes, &runs);
+    let result = judge(&context, &[check], &[]).results.pop().expect("a verdict for each check");
     (result.status, result.message)
 }
 
@@ -190,7 +195,7 @@ fn examples_have_the_verdict_that_they_show() {
     let mut passed = BTreeSet::new();
     let behavioral = || checks().iter().filter(|check| check.layer == agentnative::report::Layer::Behavioral);
     let left_out = |id: &str| LEFT_OUT.iter().any(|(left, _)| *left == id);
-    for check in behavioral().filter(|check| !left_out(&check.id)) {
+    for check in behavioral().filter(|check| !left_out(check.id.as_str())) {
         for example in &check.examples {
             let (status, message) = verdict(check, example);
             let bad = matches!(status, Status::Fail | Status::Warn);
@@ -208,14 +213,16 @@ fn examples_have_the_verdict_that_they_show() {
             // An example is one of the runs that a check needs.
             let lacks_runs = message.ends_with(" runs that it needs were not made") && !message.contains(';');
             if status == Status::Pass || lacks_runs {
-                passed.insert(&*check.id);
+                passed.insert(check.id.as_str());
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // What cannot pass by one command alone stays open; that is not many.
-    let open: Vec<&str> =
-        behavioral().map(|check| &*check.id).filter(|id| !left_out(id) && !passed.contains(id)).collect();
+    let open: Vec<&str> = behavioral()
+        .map(|check| check.id.as_str())
+        .filter(|id| !left_out(id) && !passed.contains(id))
+        .collect();
     assert_eq!(open, [""; 0]);
 }
 

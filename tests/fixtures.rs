@@ -29,10 +29,10 @@ fn report(folder: &Path, args: &[&str]) -> Value {
         .current_dir(folder)
         .output()
         .unwrap();
-    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     let document: Value =
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{args:?}: {words}"));
-    assert_eq!(output.status.code() == Some(0), document["ok"] == true, "{args:?}: {words}");
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{args:?}: {stderr}"));
+    assert_eq!(output.status.code() == Some(0), document["ok"] == true, "{args:?}: {stderr}");
     document["data"].clone()
 }
 
@@ -85,7 +85,7 @@ fn walk(paths: Vec<PathBuf>, each: impl Fn(&Path) -> Option<String> + Sync) {
 }
 
 /// What fired and what did not decide, for people.
-fn told(report: &Value, status: &str) -> String {
+fn messages(report: &Value, status: &str) -> String {
     let results = report["results"].as_array().unwrap().iter().filter(|result| result["status"] == status);
     results.map(|result| format!("\n    {status} {}: {}", result["id"], result["message"])).collect()
 }
@@ -94,15 +94,15 @@ fn silent(path: &Path) -> Option<String> {
     let report = checked(path);
     let fired = fired(&report);
     (!fired.is_empty())
-        .then(|| format!("{}:{}{}", path.display(), told(&report, "fail"), told(&report, "warn")))
+        .then(|| format!("{}:{}{}", path.display(), messages(&report, "fail"), messages(&report, "warn")))
 }
 
 fn fires(path: &Path, expected: BTreeSet<String>) -> Option<String> {
     let report = checked(path);
     (fired(&report) != expected).then(|| {
-        let told: String =
-            ["fail", "warn", "unverified"].iter().map(|status| told(&report, status)).collect();
-        format!("{}: expected {expected:?}{told}", path.display())
+        let messages: String =
+            ["fail", "warn", "unverified"].iter().map(|status| messages(&report, status)).collect();
+        format!("{}: expected {expected:?}{messages}", path.display())
     })
 }
 

@@ -1,8 +1,7 @@
 //! The project checks: documented exit codes and the schema in the repository.
 
-use agentnative::judge::project::{Around, judge};
-use agentnative::report::catalogue::check;
-use agentnative::report::{CheckResult, Status, Stream};
+use agentnative::judge::project_files::{Help, ProjectFiles};
+use agentnative::report::{CheckId, CheckResult, Status, Stream};
 use agentnative::source::Project;
 use serde_json::{Value, json};
 use std::fs;
@@ -24,17 +23,19 @@ fn project(files: &[(&str, &str)]) -> (TempDir, Project) {
 
 fn documented(readme: &str, help: Option<&str>, codes: &[i32]) -> CheckResult {
     let (_folder, project) = project(&[("README.md", readme)]);
-    let help = help.map(|text| ("help", Stream::Stdout, text));
-    one("p2-exit-documented", &Around { project: Some(&project), help, exit_codes: codes, printed: None })
+    let help = help.map(|text| Help { probe: "help", stream: Stream::Stdout, text: text.to_owned() });
+    let files = ProjectFiles { project: Some(&project), help, exit_codes: codes, printed: None };
+    files.exit_documented().result(CheckId::P2ExitDocumented.check())
 }
 
 fn schema(files: &[(&str, &str)], printed: Option<&Value>) -> CheckResult {
     let (_folder, project) = project(files);
-    one("p2-schema-file", &Around { project: Some(&project), help: None, exit_codes: &CODES, printed })
+    schema_file(Some(&project), printed)
 }
 
-fn one(id: &str, around: &Around<'_>) -> CheckResult {
-    judge(around, &[check(id).unwrap()]).pop().unwrap()
+fn schema_file(project: Option<&Project>, printed: Option<&Value>) -> CheckResult {
+    let files = ProjectFiles { project, help: None, exit_codes: &CODES, printed: printed.cloned() };
+    files.schema_file().result(CheckId::P2SchemaFile.check())
 }
 
 const HELP: &str = "Usage: tool\n\nOptions:\n  --retries 77  how often\n";
@@ -115,6 +116,5 @@ fn a_schema_file_is_found_compiled_and_compared() {
         (none.status, none.message.as_str()),
         (Status::Warn, "no JSON Schema was found in the repository")
     );
-    let around = Around { project: None, help: None, exit_codes: &CODES, printed: None };
-    assert_eq!(one("p2-schema-file", &around).status, Status::NotApplicable);
+    assert_eq!(schema_file(None, None).status, Status::NotApplicable);
 }

@@ -3,7 +3,7 @@
 use agentnative::check::Judged;
 use agentnative::output::{RENDERERS, View};
 use agentnative::report::{
-    CheckResult, Event, Evidence, Layer, Level, Report, Status, Stream, TargetInfo, Variant,
+    CheckId, CheckResult, Event, Evidence, Layer, Level, Report, Status, Stream, TargetInfo, Variant,
 };
 use agentnative_output::{OutputConfig, OutputFormat};
 use std::path::Path;
@@ -33,7 +33,7 @@ const TEXT: OutputConfig = OutputConfig::plain(OutputFormat::Text);
 
 fn result(id: &str, level: Level, status: Status, title: &str, message: &str) -> CheckResult {
     CheckResult {
-        id: id.into(),
+        id: id.parse().unwrap(),
         principle: 2,
         level,
         layer: Layer::Behavioral,
@@ -41,6 +41,7 @@ fn result(id: &str, level: Level, status: Status, title: &str, message: &str) ->
         title: title.into(),
         message: message.into(),
         evidence: Vec::new(),
+        blocked_by: Vec::new(),
         help: None,
         docs: format!("agentnative explain {id}"),
     }
@@ -163,13 +164,13 @@ fn mixed() -> Report {
             newline,
             auth.clone(),
             CheckResult {
-                id: "p2-exit-config".into(),
+                id: CheckId::P2ExitConfig,
                 message: "no probe expects exit code 78".into(),
                 help: Some("declare a probe with that exit code".into()),
                 ..auth.clone()
             },
             CheckResult {
-                id: "p2-exit-usage".into(),
+                id: CheckId::P2ExitUsage,
                 message: "only one format was seen".into(),
                 evidence: vec![Evidence { excerpt: None, ..seen(b"", 0, "this run only") }],
                 ..auth

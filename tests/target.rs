@@ -1,7 +1,8 @@
 //! Finding the target: commands, files, and projects of each kind.
 
 use agentnative::config::{Config, Date, Known};
-use agentnative::target::{Finder, Manifest, Target, TargetSelector};
+use agentnative::manifest::Manifest;
+use agentnative::target::{Finder, Target, TargetSelector};
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use serde_json::json;
 use std::ffi::{OsStr, OsString};

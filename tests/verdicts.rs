@@ -30,6 +30,114 @@ fn told(result: &Value) -> (&str, &str) {
     (result["status"].as_str().unwrap(), result["message"].as_str().unwrap())
 }
 
+/// Prints a banner before its JSON, and conforms otherwise.
+const BANNER: &str = r#"
+format=text
+for arg; do case $arg in json | jsonl) format=$arg ;; esac; done
+fail() {
+    if [ $format = text ]; then echo "$3" >&2; else
+        printf '{"error":"%s","kind":"%s","message":"%s"}\n' "$2" "$2" "$3" >&2
+    fi
+    exit $1
+}
+case "$*" in
+    *--help*) printf 'Commands:\n  list  Lists\n\nExit codes: 0 success, 1 error, 2 usage, 77 login, 78 config\n'; exit 0 ;;
+    *--version*) echo 1; exit 0 ;;
+    "list --output xml" | *agentnative-unknown*) fail 2 usage "unknown word" ;;
+    *lost*) fail 1 error "lost" ;;
+    *login*) fail 77 auth "no login" ;;
+    *broken*) fail 78 config "broken" ;;
+esac
+case $format in
+    json) [ "$BANNER" = no ] || echo Loading; echo '{"ok":true,"data":[{"id":1}]}' ;;
+    jsonl) echo '{"id":1}' ;;
+    *) echo one ;;
+esac
+"#;
+
+const BANNER_CONFIG: &str = r#"
+    [target]
+    command = ["./cli"]
+
+    [[probe]]
+    name = "list"
+    args = ["list"]
+
+    [[probe]]
+    name = "lost"
+    args = ["lost"]
+    exit = 1
+
+    [[probe]]
+    name = "login"
+    args = ["login"]
+    exit = 77
+
+    [[probe]]
+    name = "broken"
+    args = ["broken"]
+    exit = 78
+"#;
+
+/// A check with `--strict`: its exit code, and the report.
+fn strictly(script: &str, config: &str) -> (Option<i32>, Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let cli = folder.path().join("cli");
+    fs::write(&cli, format!("#!/bin/sh\n{script}")).unwrap();
+    fs::set_permissions(&cli, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(folder.path().join("agentnative.toml"), config).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_agentnative"))
+        .args(["check", "--json", "--strict", "--layer", "behavioral"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    (output.status.code(), report["data"].clone())
+}
+
+/// ID, status, message and causes of the results that did not pass.
+fn not_passed(report: &Value) -> Vec<(&str, &str, &str, &Value)> {
+    let results = report["results"].as_array().unwrap().iter();
+    let open =
+        results.filter(|result| !["pass", "not-applicable"].contains(&result["status"].as_str().unwrap()));
+    open.map(|result| (result["id"].as_str().unwrap(), told(result).0, told(result).1, &result["blocked_by"]))
+        .collect()
+}
+
+#[test]
+fn what_waits_for_a_waived_fault_is_waived_with_it() {
+    let cause = serde_json::json!([{"id": "p2-output-json", "probe": "list", "format": "json"}]);
+    let (exit, report) = strictly(BANNER, BANNER_CONFIG);
+    assert_eq!(exit, Some(1));
+    for (id, status, message, blocked_by) in not_passed(&report) {
+        match (id, status) {
+            ("p2-output-json", status) => assert_eq!((status, blocked_by), ("fail", &Value::Null)),
+            (_, "unverified") if blocked_by.is_null() => {
+                assert!(!message.contains("see p2-"), "{id}: {message}");
+            }
+            (_, "unverified") => assert_eq!(blocked_by, &cause, "{id}: {message}"),
+            (id, status) => panic!("{id}: {status}: {message}"),
+        }
+    }
+
+    let waiver = "[[waiver]]\ncheck = 'p2-output-json'\nreason = 'the banner is known'\n";
+    let (exit, waived) = strictly(BANNER, &format!("{BANNER_CONFIG}\n{waiver}"));
+    assert_eq!((exit, &waived["verified"]), (Some(0), &true.into()), "{:#?}", not_passed(&waived));
+    assert_eq!(waived["notes"], Value::Null);
+    let before = not_passed(&report);
+    for (id, status, message, _) in not_passed(&waived) {
+        let (_, was, said, blocked_by) = before.iter().find(|(before, ..)| *before == id).unwrap();
+        let (status_now, words) = match (*was, blocked_by.is_null()) {
+            ("fail", _) => ("waived", format!("waived: the banner is known ({said})")),
+            ("unverified", false) => {
+                ("waived", format!("waived with p2-output-json: the banner is known ({said})"))
+            }
+            (was, _) => (was, (*said).to_owned()),
+        };
+        assert_eq!((status, message), (status_now, &*words), "{id}");
+    }
+}
+
 /// Knows `--json` and no other format; errors are objects there.
 const JSON_ONLY: &str = r#"
 json=

@@ -1,8 +1,7 @@
 //! Reading the code behind a target, and the files around it, into a recording.
 
 use crate::probe::Recording;
-use crate::report::catalogue;
-use crate::source::{self, Project, Rules};
+use crate::source::{Facts, Project};
 use crate::target::CodeBase;
 use agentnative_contract::error::Result;
 use std::os::unix::ffi::OsStrExt as _;
@@ -13,7 +12,7 @@ use strict_json::sanitize;
 /// configuration are relative to `root`.
 ///
 /// # Errors
-/// Those of [`source::scan`].
+/// Those of `source::scan`.
 pub(super) fn read(
     code: &CodeBase,
     root: Option<&Path>,
@@ -27,7 +26,7 @@ pub(super) fn read(
     if !source {
         return Ok(());
     }
-    let mut facts = source::scan(&code.package, &Rules::of(catalogue::checks()))?;
+    let Some(mut facts) = scan(&code.package)? else { return Ok(()) };
     facts.folder = match code.package.strip_prefix(&code.project.folder) {
         Ok(below) if below.as_os_str().is_empty() => String::new(),
         Ok(below) => display(below),
@@ -50,4 +49,18 @@ pub(super) fn read(
 /// A folder as what stands before the paths in it.
 fn display(folder: &Path) -> String {
     format!("{}/", sanitize::lossless(folder.as_os_str().as_bytes()))
+}
+
+/// What is found in the code of a package.
+#[cfg(feature = "source")]
+fn scan(package: &Path) -> Result<Option<Facts>> {
+    use crate::report::catalogue;
+    use crate::source::{Rules, scan};
+    scan(package, &Rules::of(catalogue::checks())).map(Some)
+}
+
+/// Nothing: this build cannot read code.
+#[cfg(not(feature = "source"))]
+fn scan(_: &Path) -> Result<Option<Facts>> {
+    Ok(None)
 }

@@ -1,12 +1,11 @@
 //! From what was seen to the report.
 
 use super::contracts::LoadedContracts;
-use crate::config::Waiver;
-use crate::judge::source::{self, Absence, Code};
-use crate::judge::{self, Case};
+use crate::judge::source::Code;
+use crate::judge::{self, CheckContext, NoCode};
 use crate::probe::Recording;
-use crate::report::catalogue::{self, Check};
-use crate::report::{CheckResult, Layer, Report, Status};
+use crate::report::Report;
+use crate::report::catalogue::Check;
 use agentnative_contract::error::Result;
 
 /// A report and what it rests on.
@@ -30,50 +29,24 @@ pub fn judge(recording: &Recording, checks: &[&Check]) -> Result<Report> {
 
 /// The verdicts on what was seen.
 fn judged(recording: &Recording, contracts: &LoadedContracts, checks: &[&Check]) -> Report {
-    let case = case(recording, contracts);
-    let mut results = judge::judge(&case, checks);
-    results.extend(judge::project::verdicts(&case, recording.around.as_ref(), checks));
-    let mut notes = recording.notes.clone();
-    if checks.iter().any(|check| check.layer == Layer::Source) {
-        match &recording.facts {
-            Some(facts) => {
-                let code = Code { facts, checks: catalogue::checks(), output: &recording.output_modules };
-                results.extend(source::judge(&code, checks));
-                notes.extend(source::notes(&code));
-            }
-            None => {
-                let absence = if recording.target.project.is_some() {
-                    Absence::NotRecorded
-                } else {
-                    Absence::NoProject
-                };
-                results.extend(source::without_code(absence, checks));
-            }
-        }
-    }
-    results.sort_by_key(|result| checks.iter().position(|check| check.id == result.id));
-    for waiver in &recording.waivers {
-        notes.extend(waive(waiver, &mut results));
-    }
-    let target = recording.target.clone();
-    Report::new(target, recording.observations.len(), recording.interrupted, results, notes)
+    let verdicts = judge::judge(&context(recording, contracts), checks, &recording.waivers);
+    let notes = [&recording.notes[..], &verdicts.notes].concat();
+    let (target, runs) = (recording.target.clone(), recording.observations.len());
+    Report::new(target, runs, recording.interrupted, verdicts.results, notes)
 }
 
 /// What the judge looks at of a recording.
-pub(super) fn case<'a>(recording: &'a Recording, contracts: &'a LoadedContracts) -> Case<'a> {
+pub(super) fn context<'a>(recording: &'a Recording, contracts: &'a LoadedContracts) -> CheckContext<'a> {
     let contracts = contracts.by_name();
-    let mut case = Case::new(&recording.promises, contracts, &recording.probes, &recording.observations);
-    case.lock = recording.lock.as_ref();
-    case
-}
-
-/// Applies a waiver; gives a note when there was nothing to waive.
-fn waive(waiver: &Waiver, results: &mut [CheckResult]) -> Option<String> {
-    let result = results.iter_mut().find(|result| result.id == waiver.check)?;
-    if !matches!(result.status, Status::Fail | Status::Warn) {
-        return Some(format!("the waiver of {} is not used: {}", waiver.check, result.message));
-    }
-    result.status = Status::Waived;
-    result.message = format!("waived: {} ({})", waiver.reason, result.message);
-    None
+    let mut context =
+        CheckContext::new(&recording.promises, contracts, &recording.probes, &recording.observations);
+    context.lock = recording.lock.as_ref();
+    context.project = recording.around.as_ref();
+    context.code = match &recording.facts {
+        Some(facts) => Ok(Code { facts, output: &recording.output_modules }),
+        None if recording.target.project.is_none() => Err(NoCode::NoProject),
+        None if cfg!(feature = "source") => Err(NoCode::NotRecorded),
+        None => Err(NoCode::NoReader),
+    };
+    context
 }

@@ -1,11 +1,12 @@
 //! What the declared probes of a target promise now, and the lock that keeps what was accepted.
 
 use super::contracts::LoadedContracts;
-use super::judging::case;
+use super::judging::context;
 use super::session::SessionOutput;
 use crate::judge::{self, Learnt};
 use crate::probe::Recording;
-use crate::report::catalogue::{self, Check};
+use crate::report::CheckId;
+use crate::report::catalogue::Check;
 use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::lock::{Lock, lock_path};
@@ -45,7 +46,7 @@ pub struct Locked {
 
 /// The checks whose runs show what a target promises.
 pub fn promise_checks() -> Vec<&'static Check> {
-    catalogue::check("p2-contract-locked").into_iter().collect()
+    vec![CheckId::P2ContractLocked.check()]
 }
 
 /// Learns what the declared probes of a recording promise. With `any_ending` a run counts that ended
@@ -55,7 +56,7 @@ pub fn promise_checks() -> Vec<&'static Check> {
 /// Those of [`LoadedContracts::of`].
 pub fn learn(recording: &Recording, any_ending: bool) -> Result<Learnt> {
     let contracts = LoadedContracts::of(&recording.probes)?;
-    Ok(judge::learn(&case(recording, &contracts), &recording.target.name, any_ending))
+    Ok(judge::learn(&context(recording, &contracts), &recording.target.name, any_ending))
 }
 
 /// Locks what a session of [`promise_checks`] showed, or compares it with the lock beside its configuration.

@@ -4,7 +4,24 @@
 //! TargetSelector, SessionOptions ─▶ Session::run ─▶ Recording ─▶ judge ─▶ Report ─▶ exit_code
 //! ```
 //!
-//! [`Session::check`] does all of it. A [`Recording`] can be written, read and judged again.
+//! [`Session::check`] does all of it, from any thread; the library carries the helper that makes the runs.
+//! A [`Recording`] can be written, read and judged again.
+//!
+//! ```
+//! use agentnative::check::{Selection, Session, SessionOptions, TargetSelector};
+//! use agentnative::config::ProbeConfig;
+//!
+//! # fn main() -> Result<(), agentnative_contract::error::Error> {
+//! let mycli = TargetSelector::command(["sh", "-c", "echo '{\"items\": []}'", "mycli"]);
+//! let options =
+//!     SessionOptions { probes: vec![ProbeConfig::from_flag("list")?], ..SessionOptions::default() };
+//! let checks = Selection { checks: vec!["p2-output-json".to_owned()], ..Selection::default() };
+//! let report = Session::new(mycli, options).check(&checks.resolve()?)?;
+//! assert!(report.conformant && report.verified);
+//! assert_eq!(report.exit_code(true), 0);
+//! # Ok(())
+//! # }
+//! ```
 
 mod code;
 mod contracts;

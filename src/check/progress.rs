@@ -1,4 +1,4 @@
-//! What a session tells while it works, and the lines of `check --output jsonl` that say it.
+//! The events of a session while it works, and their lines in `check --output jsonl`.
 
 use crate::probe::Recording;
 use crate::report::catalogue::Check;
@@ -6,7 +6,7 @@ use crate::report::{Ended, Event, RunEvent, StartEvent, TargetInfo};
 use crate::run::{End, Observation};
 use agentnative_contract::error::Result;
 
-/// What is told while runs are made.
+/// An event while runs are made.
 #[derive(Debug, Clone, Copy)]
 pub enum Progress<'a> {
     /// The target is known, and how many runs there will be.
@@ -27,16 +27,16 @@ pub enum Progress<'a> {
     },
 }
 
-/// Takes what is told; an error of it ends the session.
+/// Takes the events; an error of it ends the session.
 pub type Observer<'o> = dyn FnMut(Progress<'_>) -> Result<()> + 'o;
 
 impl Progress<'_> {
-    /// The line of a stream that says it, where these checks are made.
+    /// Its line in a stream, where these checks are made.
     pub fn event(&self, checks: &[&Check]) -> Event {
         match self {
             Self::Started { target, runs } => Event::Start(StartEvent {
                 target: (*target).clone(),
-                checks: checks.iter().map(|check| check.id.clone()).collect(),
+                checks: checks.iter().map(|check| check.id.to_string()).collect(),
                 runs: *runs,
             }),
             Self::Ended { observation, .. } => Event::Run(run_event(observation)),
@@ -44,7 +44,7 @@ impl Progress<'_> {
     }
 }
 
-/// Tells of the runs of a recording as the session told of them that made it.
+/// Gives the events of a recording's runs, as the session gave them that made it.
 ///
 /// # Errors
 /// Those of the observer.

@@ -31,8 +31,8 @@ impl Selection {
             .iter()
             .filter(|check| self.principles.is_empty() || self.principles.contains(&check.principle))
             .filter(|check| self.layers.is_empty() || self.layers.contains(&check.layer))
-            .filter(|check| self.checks.is_empty() || self.checks.contains(&check.id))
-            .filter(|check| !self.skip.contains(&check.id))
+            .filter(|check| self.checks.is_empty() || self.checks.iter().any(|id| id == check.id.as_str()))
+            .filter(|check| !self.skip.iter().any(|id| id == check.id.as_str()))
             .collect();
         if selected.is_empty() {
             let error = Error::usage("no check is left to be made by these options");

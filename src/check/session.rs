@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How a session finds and runs its target.
-#[derive(Debug, Clone)]
+/// How a session finds and runs its target; the default is the nearest configuration and nothing else.
+#[derive(Debug, Clone, Default)]
 pub struct SessionOptions {
     /// Which of a project's programs, or of the configuration's targets.
     pub bin: Option<String>,
@@ -32,13 +32,6 @@ pub struct SessionOptions {
     pub timeout: Option<Duration>,
     /// How runs are made.
     pub runner: RunnerOptions,
-}
-
-impl SessionOptions {
-    /// The nearest configuration and nothing else.
-    pub const fn new(runner: RunnerOptions) -> Self {
-        Self { bin: None, config: None, probes: Vec::new(), contract: None, timeout: None, runner }
-    }
 }
 
 /// Which target, and how it is run.
@@ -73,7 +66,7 @@ impl Session {
         judge(&self.run(checks, &mut |_| Ok(()))?.recording, checks)
     }
 
-    /// Makes the runs that these checks need, and reads the code that they look at. The observer is told of
+    /// Makes the runs that these checks need, and reads the code that they look at. The observer gets
     /// each run as it ends.
     ///
     /// # Errors

@@ -121,7 +121,8 @@ impl DiffArgs {
         let options = SessionOptions {
             config: self.config.clone(),
             probes: ProbeConfig::from_flags(&self.probe)?,
-            ..SessionOptions::new(runner.clone())
+            runner: runner.clone(),
+            ..SessionOptions::default()
         };
         let input = DiffInput::of_command(command, options, &mut drawn(output))?;
         output.clear_progress();

@@ -29,8 +29,11 @@ impl Explained {
         let check = check(id).map(Self::Check);
         let found = check.or_else(|| rule(id).map(Self::Rule));
         found.ok_or_else(|| {
-            let ids = checks().iter().map(|check| &check.id).chain(rules().iter().map(|rule| &rule.id));
-            let hint = match agentnative_contract::spanned_toml::nearest(id, ids.map(String::as_str)) {
+            let ids = checks()
+                .iter()
+                .map(|check| check.id.as_str())
+                .chain(rules().iter().map(|rule| rule.id.as_str()));
+            let hint = match agentnative_contract::spanned_toml::nearest(id, ids) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "see `agentnative list`".to_owned(),
             };

@@ -36,7 +36,7 @@ pub(super) struct CheckEntry<'a> {
 impl<'a> From<&'a Check> for CheckEntry<'a> {
     fn from(check: &'a Check) -> Self {
         Self {
-            id: &check.id,
+            id: check.id.as_str(),
             principle: check.principle,
             level: check.level,
             layer: check.layer,

@@ -57,7 +57,8 @@ impl TargetArgs {
             bin: self.bin.clone(),
             config: self.config.clone(),
             timeout: run.timeout,
-            ..SessionOptions::new(runner)
+            runner,
+            ..SessionOptions::default()
         }
     }
 }

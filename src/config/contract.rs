@@ -9,7 +9,7 @@ const EXPECTED: &str = "a bundled contract's name, the path of a contract folder
 
 pub(super) fn read(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Contracts {
     if !value.inner.is_table() {
-        return whole(value, root, known).unwrap_or_default();
+        return of_name(value, root, known).unwrap_or_default();
     }
     let Some(table) = value.table("`contract`", EXPECTED) else { return Contracts::default() };
     table.allow(&["json", "jsonl"]);
@@ -21,7 +21,7 @@ pub(super) fn read(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Contrac
 }
 
 /// A bare schema is that of the json document; a contract has its own parts for each format.
-fn whole(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<Contracts> {
+fn of_name(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<Contracts> {
     let (name, is_schema) = existing(value, root, known)?;
     let jsonl = (!is_schema).then(|| name.clone());
     Some(Contracts { json: Some(name), jsonl })

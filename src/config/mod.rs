@@ -1,18 +1,18 @@
 //! `agentnative.toml`: where it is found, what it says, and everything that is wrong with it at once.
 //!
 //! Reading has two stages. The elements (`target`, `probe`, `waiver`: a file each) turn TOML values
-//! into settings and note every fault on its span; then `whole` holds the settings against each
-//! other. A file with any fault gives one error that lists them all.
+//! into settings and note every fault on its span; then `parse` holds the settings against
+//! each other. A file with any fault gives one error that lists them all.
 
 mod contract;
 mod date;
 mod discover;
 mod flag;
+mod parse;
 mod probe;
 mod target;
 mod types;
 mod waiver;
-mod whole;
 
 pub use agentnative_contract::contract_path;
 pub(crate) use agentnative_contract::spanned_toml::place;

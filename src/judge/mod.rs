@@ -1,157 +1,97 @@
-//! The checks' logic: a pure function of observations. No process, no clock, no file.
+//! The checks' logic: a pure function of observations, code and files. No process, no clock, no file.
 
-mod case;
-mod contracts;
-mod data;
-mod ending;
-mod errors;
-mod exits;
-mod locked;
-mod offers;
-mod output;
-mod parity;
-pub mod project;
-mod read;
-mod sameness;
+mod context;
+mod p2;
+mod run_view;
 mod scan;
 mod shape;
 pub mod source;
 mod verdict;
+mod waive;
 
-pub use case::Case;
-pub use locked::{Learnt, learn};
+pub use context::{CheckContext, NoCode};
+pub use p2::locked::{Learnt, learn};
+pub use p2::project_files;
+pub use verdict::Judgement;
 
+use crate::config::Waiver;
 use crate::probe;
-use crate::report::CheckResult;
 use crate::report::catalogue::Check;
+use crate::report::{CheckId, CheckResult, Layer};
 use agentnative_contract::Framing;
+use std::collections::BTreeSet;
 use std::time::Duration;
-use verdict::Judgement;
-
-/// What to do when no declared probe can decide.
-const DECLARE: &str =
-    "declare a probe that is expected to succeed ([[probe]] in agentnative.toml, or --probe)";
-/// The same, where it has to be in json or jsonl, in json, in jsonl, or in both.
-const DECLARE_DATA: &str = "declare a probe that is expected to succeed in json or jsonl ([[probe]] in agentnative.toml, or --probe)";
-const DECLARE_JSON: &str =
-    "declare a probe that is expected to succeed in json ([[probe]] in agentnative.toml, or --probe)";
-const DECLARE_JSONL: &str =
-    "declare a probe that is expected to succeed in jsonl ([[probe]] in agentnative.toml, or --probe)";
-const DECLARE_BOTH: &str = "declare a probe that is expected to succeed in json and in jsonl ([[probe]] in agentnative.toml, or --probe)";
-/// What to do when no failing probe can decide.
-const DECLARE_FAILING: &str =
-    "declare a probe that is expected to fail ([[probe]] with `exit`, or --probe \"1:…\")";
-
-/// The same, where it has to be in json or jsonl.
-const DECLARE_FAILING_DATA: &str =
-    "declare a probe that is expected to fail in json or jsonl ([[probe]] with `exit`, or --probe \"1:…\")";
 
 /// What gives a verdict.
-type Logic = fn(&Case) -> Judgement;
+type Logic = fn(&CheckContext) -> Judgement;
 
-/// The logic of each behavioral check.
-const LOGIC: &[(&str, Logic)] = &[
-    ("p2-output-format", output::format),
-    ("p2-output-json", output::json),
-    ("p2-output-jsonl", output::jsonl),
-    ("p2-output-pure", output::pure),
-    ("p2-output-complete", sameness::complete),
-    ("p2-output-stable", sameness::stable),
-    ("p2-output-parity", parity::parity),
-    ("p2-json-strict", data::strict),
-    ("p2-json-interop", data::interop),
-    ("p2-jsonl-newline", data::newline),
-    ("p2-jsonl-prompt", data::prompt),
-    ("p2-stderr-diagnostics", errors::diagnostics),
-    ("p2-error-json", errors::error_json),
-    ("p2-exit-success", exits::success),
-    ("p2-exit-error", exits::error),
-    ("p2-exit-usage", exits::usage),
-    ("p2-exit-auth", exits::auth),
-    ("p2-exit-config", exits::config),
-    ("p2-exit-consistent", exits::consistent),
-    ("p2-completes", ending::completes),
-    ("p2-broken-pipe", ending::broken_pipe),
-    ("p2-contract-schema", contracts::schema),
-    ("p2-contract-stream", contracts::stream),
-    ("p2-contract-exit", contracts::exit),
-    ("p2-contract-locked", locked::locked),
-    ("p2-envelope", sameness::envelope),
-    ("p2-schema-print", offers::schema),
-    ("p2-json-alias", offers::alias),
-    ("p2-more-formats", offers::more_formats),
-    ("p2-raw", offers::raw),
-];
+/// A check with its logic, and the framings of a contract for the whole target that takes its place: such a
+/// contract has one format and its own way to ask for it, its own error channel and exit codes.
+type Row = (CheckId, Logic, &'static [Framing]);
 
-/// The rules that a contract for the whole target takes the place of: it has one format and its own way
-/// to ask for it, its own error channel and exit codes.
-const REPLACED: &[&str] = &[
-    "p2-output-format",
-    "p2-output-parity",
-    "p2-error-json",
-    "p2-exit-error",
-    "p2-exit-usage",
-    "p2-exit-auth",
-    "p2-exit-config",
-    "p2-contract-locked",
-    "p2-envelope",
-    "p2-json-alias",
-];
+/// The checks that have logic of their own, principle by principle. Source checks have rules instead.
+const PRINCIPLES: &[&[Row]] = &[p2::CHECKS];
 
-/// The verdict on each of `checks`, in their order. A check without logic here belongs to another layer
-/// and gives none.
-pub fn judge(case: &Case, checks: &[&Check]) -> Vec<CheckResult> {
-    checks
-        .iter()
-        .filter_map(|check| {
-            let (id, logic) = LOGIC.iter().find(|(id, _)| *id == check.id)?;
-            let judgement = match replaced(case, id) {
-                Some(name) => {
-                    Judgement::NotApplicable(format!("the contract {name} says what holds instead"))
-                }
-                None => complete(case, check, logic(case)),
-            };
-            Some(judgement.result(check))
-        })
-        .collect()
+/// All verdicts, and what else the reader must know.
+pub struct Verdicts {
+    /// One for each check, in their order.
+    pub results: Vec<CheckResult>,
+    /// Waivers without use, files that were skipped.
+    pub notes: Vec<String>,
 }
 
-/// The contract for the whole target that takes the place of a check: by [`REPLACED`], or since its one
-/// format is not the check's.
-fn replaced<'a>(case: &'a Case, id: &str) -> Option<&'a str> {
-    let name = case.promises.contract.as_deref()?;
-    let of_other_format = match case.contracts.get(name)?.framing() {
-        Framing::Document => matches!(id, "p2-output-jsonl" | "p2-jsonl-newline" | "p2-jsonl-prompt"),
-        Framing::Lines => id == "p2-output-json",
+/// The verdict on each of `checks`, with what these waivers accept.
+pub fn judge(context: &CheckContext, checks: &[&Check], waivers: &[Waiver]) -> Verdicts {
+    let (mut results, mut blocked) = (Vec::new(), BTreeSet::new());
+    for check in checks {
+        let judgement = judgement(context, check);
+        if judgement.is_blocked() {
+            blocked.insert(check.id);
+        }
+        results.push(judgement.result(check));
+    }
+    let mut notes = Vec::new();
+    if let Ok(code) = &context.code
+        && checks.iter().any(|check| check.layer == Layer::Source)
+    {
+        notes = source::notes(code);
+    }
+    notes.extend(waive::waive(waivers, &mut results, &blocked));
+    Verdicts { results, notes }
+}
+
+fn judgement(context: &CheckContext, check: &Check) -> Judgement {
+    if check.source.is_some() {
+        return source::judge(&context.code, check);
+    }
+    let Some((_, logic, replaced_by)) = PRINCIPLES.iter().copied().flatten().find(|row| row.0 == check.id)
+    else {
+        return Judgement::unverified(format!("{} has no logic yet", check.id));
     };
-    (of_other_format || REPLACED.contains(&id)).then_some(name)
+    let whole = context.promises.contract.as_ref();
+    match whole.and_then(|name| Some((name, context.contracts.get(name)?))) {
+        Some((name, contract)) if replaced_by.contains(&contract.framing()) => {
+            Judgement::NotApplicable(format!("the contract {name} says what holds instead"))
+        }
+        _ => complete(context, check, logic(context)),
+    }
 }
 
 /// What was seen is enough only when all runs that the check needs were made: an interrupted check, or a
 /// recording of other checks, has fewer.
-fn complete(case: &Case, check: &Check, judgement: Judgement) -> Judgement {
-    let reason = match &judgement {
-        Judgement::Pass(_) => String::new(),
-        Judgement::Unverified(reason) => format!("{reason}; "),
-        _ => return judgement,
-    };
-    let declared = case.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
-    let (_, needed) = probe::plan(&[check], declared, case.promises, Duration::ZERO);
-    match needed.iter().filter(|key| !case.has(key)).count() {
-        0 => judgement,
-        missing => Judgement::Unverified(format!(
-            "{reason}{missing} of the {} runs that it needs were not made",
-            needed.len()
-        )),
+fn complete(context: &CheckContext, check: &Check, judgement: Judgement) -> Judgement {
+    let decides = matches!(judgement, Judgement::Pass(_) | Judgement::Unverified(_));
+    if check.layer != Layer::Behavioral || !decides {
+        return judgement;
     }
-}
-
-/// The IDs of the checks that have logic here, in no particular order.
-pub fn ids() -> impl Iterator<Item = &'static str> {
-    LOGIC.iter().map(|(id, _)| *id)
-}
-
-/// An exit code for people.
-fn shown(exit: Option<i32>) -> String {
-    exit.map_or_else(|| "none".to_owned(), |code| code.to_string())
+    let declared = context.declared().cloned().collect();
+    let (_, needed) = probe::plan(&[check], declared, context.promises, Duration::ZERO);
+    let missing = needed.iter().filter(|key| !context.has_run(key)).count();
+    if missing == 0 {
+        return judgement;
+    }
+    let what = format!("{missing} of the {} runs that it needs were not made", needed.len());
+    let mut reasons = if let Judgement::Unverified(reasons) = judgement { reasons } else { Vec::new() };
+    reasons.push(what.into());
+    Judgement::Unverified(reasons)
 }

@@ -1,19 +1,26 @@
-//! From looks at single runs to the verdict on a check.
+//! From assertions about single runs to the verdict on a check.
 
 use crate::report::catalogue::Check;
-use crate::report::{CheckResult, Evidence, Level, Status};
+use crate::report::{BlockedBy, CheckResult, Evidence, Layer, Level, Status};
 
-/// More places than this are counted, not listed.
+/// More places in the runs than this are counted, not listed.
 const MAX_EVIDENCE: usize = 5;
 
-/// What one look at one run, or at a few that belong together, gave.
-pub enum Look {
+/// What one run, or a few that belong together, say about a demand.
+pub enum Assertion {
     /// What is demanded was seen.
-    Held,
+    Passed,
     /// The contrary was seen.
-    Broken(Finding),
-    /// It could not be told, and why; what to declare or where to look.
-    Unknown(String),
+    Failed(Finding),
+    /// It could not be told.
+    Inconclusive(Reason),
+}
+
+impl Assertion {
+    /// An assertion that could not be decided, and why.
+    pub fn inconclusive(reason: impl Into<Reason>) -> Self {
+        Self::Inconclusive(reason.into())
+    }
 }
 
 /// The contrary of what is demanded, and where it was seen.
@@ -31,6 +38,27 @@ impl Finding {
     }
 }
 
+/// Why something could not be told.
+#[derive(Default)]
+pub struct Reason {
+    /// What is missing; what to declare or where to look.
+    pub message: String,
+    /// The verdict that tells the cause, where another check does.
+    pub blocked_by: Option<BlockedBy>,
+}
+
+impl From<String> for Reason {
+    fn from(message: String) -> Self {
+        Self { message, blocked_by: None }
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(message: &str) -> Self {
+        message.to_owned().into()
+    }
+}
+
 /// The logic's answer for one check.
 pub enum Judgement {
     /// All of it was seen, and held; a note says on what that rests.
@@ -38,43 +66,70 @@ pub enum Judgement {
     /// The contrary was seen at least once.
     Broken(Vec<Finding>),
     /// Nothing decided, or a part is missing.
-    Unverified(String),
+    Unverified(Vec<Reason>),
     /// It does not concern this target.
     NotApplicable(String),
+    /// The contrary was seen, and the code itself says that it is known and accepted.
+    Waived {
+        /// The reasons.
+        message: String,
+        /// Where it was seen.
+        evidence: Vec<Evidence>,
+    },
 }
 
 impl Judgement {
-    /// Broken if any look is; unverified if none was taken or any could not tell; else a pass.
-    /// `missing` says what to declare when no look was taken.
-    pub fn of(looks: impl IntoIterator<Item = Look>, missing: &str) -> Self {
-        let mut held = 0;
-        let mut findings = Vec::new();
-        let mut unknown: Vec<String> = Vec::new();
-        for look in looks {
-            match look {
-                Look::Held => held += 1,
-                Look::Broken(finding) => findings.push(finding),
-                Look::Unknown(reason) if !unknown.contains(&reason) => unknown.push(reason),
-                Look::Unknown(_) => {}
+    /// Broken if any assertion failed; unverified if there is none or any is inconclusive; else a pass.
+    /// `missing` says what to declare when there is none.
+    pub fn of(assertions: impl IntoIterator<Item = Assertion>, missing: impl Into<Reason>) -> Self {
+        let mut passed = 0;
+        let (mut findings, mut reasons) = (Vec::new(), Vec::new());
+        for assertion in assertions {
+            match assertion {
+                Assertion::Passed => passed += 1,
+                Assertion::Failed(finding) => findings.push(finding),
+                Assertion::Inconclusive(reason) => reasons.push(reason),
             }
         }
         if !findings.is_empty() {
             Self::Broken(findings)
-        } else if !unknown.is_empty() {
-            Self::Unverified(unknown.join("; "))
-        } else if held == 0 {
-            Self::Unverified(missing.to_owned())
+        } else if !reasons.is_empty() {
+            Self::Unverified(reasons)
+        } else if passed == 0 {
+            Self::unverified(missing)
         } else {
-            Self::Pass(format!("held in {held} {}", if held == 1 { "case" } else { "cases" }))
+            Self::Pass(format!("held in {passed} {}", if passed == 1 { "case" } else { "cases" }))
         }
+    }
+
+    /// An undecided check, for one reason.
+    pub fn unverified(reason: impl Into<Reason>) -> Self {
+        Self::Unverified(vec![reason.into()])
+    }
+
+    /// Whether nothing but causes that other checks tell keeps the check from being decided.
+    pub fn is_blocked(&self) -> bool {
+        matches!(self, Self::Unverified(reasons) if reasons.iter().all(|reason| reason.blocked_by.is_some()))
     }
 
     /// The verdict on `check`.
     pub fn result(self, check: &Check) -> CheckResult {
-        let (status, message, findings) = match self {
-            Self::Pass(message) => (Status::Pass, message, Vec::new()),
-            Self::NotApplicable(message) => (Status::NotApplicable, message, Vec::new()),
-            Self::Unverified(message) => (Status::Unverified, message, Vec::new()),
+        let (mut evidence, mut blocked_by) = (Vec::new(), Vec::new());
+        let (status, message) = match self {
+            Self::Pass(message) => (Status::Pass, message),
+            Self::NotApplicable(message) => (Status::NotApplicable, message),
+            Self::Waived { message, evidence: seen } => {
+                evidence = seen;
+                (Status::Waived, message)
+            }
+            Self::Unverified(reasons) => {
+                let mut messages = Vec::new();
+                for reason in reasons {
+                    push_new(&mut messages, reason.message);
+                    reason.blocked_by.into_iter().for_each(|cause| push_new(&mut blocked_by, cause));
+                }
+                (Status::Unverified, messages.join("; "))
+            }
             Self::Broken(findings) => {
                 let status = match check.level {
                     Level::Must => Status::Fail,
@@ -85,20 +140,30 @@ impl Judgement {
                 if findings.len() > 1 {
                     message.push_str(&format!(" (and {} more)", findings.len() - 1));
                 }
-                (status, message, findings)
+                // Each place in the code is to be mended; more runs than a few tell nothing new.
+                let most = if check.layer == Layer::Source { usize::MAX } else { MAX_EVIDENCE };
+                evidence = findings.into_iter().take(most).map(|finding| finding.evidence).collect();
+                (status, message)
             }
         };
         CheckResult {
-            id: check.id.clone(),
+            id: check.id,
             principle: check.principle,
             level: check.level,
             layer: check.layer,
             status,
             title: check.title.clone(),
             message,
-            evidence: findings.into_iter().take(MAX_EVIDENCE).map(|finding| finding.evidence).collect(),
+            evidence,
+            blocked_by,
             help: matches!(status, Status::Fail | Status::Warn).then(|| check.fix.clone()),
             docs: format!("agentnative explain {}", check.id),
         }
+    }
+}
+
+fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
     }
 }

@@ -1,4 +1,4 @@
-//! The renderer of `jsonl` for a report that is already whole.
+//! The renderer of `jsonl` for a finished report.
 
 use super::View;
 use agentnative_contract::error::Result;

@@ -110,8 +110,8 @@ fn helps(page: &mut Page, rows: &[&CheckResult]) {
     for result in rows {
         let Some(help) = &result.help else { continue };
         match helps.iter_mut().find(|(known, _)| known == help) {
-            Some((_, ids)) => ids.push(&result.id),
-            None => helps.push((help, vec![&result.id])),
+            Some((_, ids)) => ids.push(result.id.as_str()),
+            None => helps.push((help, vec![result.id.as_str()])),
         }
     }
     for (help, ids) in helps {
@@ -128,7 +128,7 @@ fn block(page: &mut Page, mark: &Cell, result: &CheckResult) {
         &[
             mark.clone(),
             Cell::from("  "),
-            Cell::new(Tone::Strong, &result.id),
+            Cell::new(Tone::Strong, result.id.as_str()),
             Cell::new(Tone::Dim, format!("  {}", level(result.level))),
         ],
     );

@@ -25,11 +25,12 @@ pub fn derived(
     timeout: Duration,
 ) -> Vec<Probe> {
     let successes: Vec<&Probe> = declared.iter().filter(|probe| probe.exit == Some(0)).collect();
-    let mut probes: Vec<Probe> = kinds.iter().filter_map(|kind| alone(*kind, promises, timeout)).collect();
+    let mut probes: Vec<Probe> =
+        kinds.iter().filter_map(|kind| standalone(*kind, promises, timeout)).collect();
     // In a format that the target may lack, a call that is wrong shows nothing; and `--output json` is
     // often the name of a file to be written.
     let has = |format: &OutputFormat| match successes.is_empty() {
-        true => promises.told.contains(format),
+        true => promises.known_formats.contains(format),
         false => successes.iter().any(|probe| probe.formats.contains(format)),
     };
     for probe in probes.iter_mut().filter(|probe| !probe.is(Derived::Schema)) {
@@ -47,7 +48,7 @@ pub fn derived(
 }
 
 /// A probe of the target itself.
-fn alone(kind: Derived, promises: &Promises, timeout: Duration) -> Option<Probe> {
+fn standalone(kind: Derived, promises: &Promises, timeout: Duration) -> Option<Probe> {
     let (args, exit): (&[&str], _) = match kind {
         Derived::Help => (&["--help"], 0),
         Derived::Version => (&["--version"], 0),

@@ -80,10 +80,10 @@ pub struct Promises {
     /// The contract that takes the place of the default rules for the whole target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
-    /// The formats that it is known to have before anything was run in them: its help tells of them, or
+    /// The formats that it is known to have before anything was run in them: its help names them, or
     /// the configuration says how they are asked for.
-    #[serde(default)]
-    pub told: Vec<OutputFormat>,
+    #[serde(default, rename = "told")]
+    pub known_formats: Vec<OutputFormat>,
 }
 
 impl Promises {
@@ -95,11 +95,11 @@ impl Promises {
             exit_codes: target.exit_codes.clone(),
             schema: target.schema.clone(),
             has_commands: false,
-            told: Vec::new(),
+            known_formats: Vec::new(),
             contract: None,
         };
         let asked_otherwise = |format: &OutputFormat| format.is_json() && !promises.default_flag(*format);
-        promises.told = OutputFormat::ALL.into_iter().filter(asked_otherwise).collect();
+        promises.known_formats = OutputFormat::ALL.into_iter().filter(asked_otherwise).collect();
         promises
     }
 
@@ -113,8 +113,8 @@ impl Promises {
     ) -> Self {
         self.has_commands = has_commands;
         for (format, asking) in [(OutputFormat::Json, json), (OutputFormat::Jsonl, jsonl)] {
-            if asking == Some(self.asking(format)) && !self.told.contains(&format) {
-                self.told.push(format);
+            if asking == Some(self.asking(format)) && !self.known_formats.contains(&format) {
+                self.known_formats.push(format);
             }
         }
         self
@@ -170,7 +170,7 @@ impl Probe {
 
     /// The arguments of a run in `format`.
     pub fn call(&self, format: OutputFormat, promises: &Promises) -> Vec<String> {
-        // Text is what comes without a flag: calls that know no format can be told by it.
+        // Text is what comes without a flag: it shows calls that know no format.
         let asked = self.asks_format && (self.is_declared() || format.is_json());
         let asking = if asked { promises.asking(format) } else { &[] };
         place_format(&self.args, asking)

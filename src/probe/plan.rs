@@ -21,7 +21,7 @@ pub fn plan(
     let mut kinds: BTreeSet<Derived> =
         checks.iter().flat_map(|check| check.derived.iter().copied()).collect();
     if behavioral().next().is_some() {
-        // Whether the target takes a format at all is told from it, whatever is checked.
+        // It shows whether the target takes a format at all, whatever is checked.
         kinds.insert(Derived::NoFormat);
     }
     // And from its help which wrong calls there are.
@@ -46,7 +46,7 @@ pub fn plan(
     (probes, runs)
 }
 
-/// The run whose output tells whether the target has commands.
+/// The run whose output shows whether the target has commands.
 pub fn help_run() -> RunKey {
     RunKey { probe: "--help".into(), format: OutputFormat::Text, variant: Variant::Plain, nth: 0 }
 }

@@ -1,6 +1,6 @@
 //! The catalogue of checks: what each demands, why, and what to do, from `checks/*.toml`.
 
-use super::{Layer, Level, OutputFormat, SourceCheck, Status, Variant};
+use super::{CheckId, Layer, Level, OutputFormat, SourceCheck, Status, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 #[serde(deny_unknown_fields)]
 pub struct Check {
     /// Stable ID, the same as the file's name.
-    pub id: String,
+    pub id: CheckId,
     /// The principle it belongs to.
     pub principle: u8,
     /// Its place in the report.
@@ -100,19 +100,17 @@ pub struct Example {
     pub note: String,
 }
 
-static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/checks.rs"));
-
 static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
-    let mut checks: Vec<Check> = FILES
+    let mut checks: Vec<Check> = CheckId::ALL
         .iter()
-        .map(|(stem, text)| match toml::from_str::<Check>(text) {
+        .map(|id| match toml::from_str::<Check>(id.text()) {
             Ok(mut check) => {
                 for prose in [&mut check.what, &mut check.why, &mut check.fix] {
                     *prose = unwrapped(prose);
                 }
                 check
             }
-            Err(error) => panic!("checks/{stem}.toml, which is part of the program, is wrong: {error}"),
+            Err(error) => panic!("checks/{id}.toml, which is part of the program, is wrong: {error}"),
         })
         .collect();
     checks.sort_by_key(|check| check.order);
@@ -141,7 +139,15 @@ pub fn checks() -> &'static [Check] {
     &CHECKS
 }
 
-/// The check of this ID.
+/// The check that this is the ID of, if there is one.
 pub fn check(id: &str) -> Option<&'static Check> {
-    CHECKS.iter().find(|check| check.id == id)
+    id.parse().ok().map(CheckId::check)
+}
+
+impl CheckId {
+    /// The check of this ID.
+    pub fn check(self) -> &'static Check {
+        let own = CHECKS.iter().find(|check| check.id == self);
+        own.expect("the `id` in each file is the file's name: a test holds it")
+    }
 }

@@ -102,7 +102,7 @@ impl Report {
     pub fn start_event(&self) -> Event {
         Event::Start(StartEvent {
             target: self.target.clone(),
-            checks: self.results.iter().map(|result| result.id.clone()).collect(),
+            checks: self.results.iter().map(|result| result.id.to_string()).collect(),
             runs: self.runs,
         })
     }

@@ -4,6 +4,7 @@
 //! generated with schemars.
 
 pub mod catalogue;
+mod check_id;
 mod events;
 mod exit;
 mod source;
@@ -12,6 +13,7 @@ mod summary;
 pub use agentnative_contract::{OutputFormat, Stream};
 pub use agentnative_helper::Variant;
 pub use agentnative_output::{Envelope, ErrorIssue, ErrorObject};
+pub use check_id::{CheckId, UnknownCheck};
 pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
 pub use source::{Home, Language, LanguageRules, Role, Snippet, SourceCheck, SourceRule};
 pub use summary::Summary;
@@ -32,21 +34,9 @@ pub enum Level {
 }
 
 /// What a check looks at.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    clap::ValueEnum,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Layer {
     /// Runs of the target.
     Behavioral,
@@ -123,7 +113,7 @@ pub struct Evidence {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
     /// ID of the check, such as `p2-output-json`.
-    pub id: String,
+    pub id: CheckId,
     /// The principle it belongs to.
     pub principle: u8,
     /// How binding it is.
@@ -138,11 +128,27 @@ pub struct CheckResult {
     pub message: String,
     /// Where it was seen.
     pub evidence: Vec<Evidence>,
+    /// The verdicts that this one waits for: what they tell of kept it from being decided.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub blocked_by: Vec<BlockedBy>,
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub help: Option<String>,
     /// The command that explains the check.
     pub docs: String,
+}
+
+/// A verdict that another one waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BlockedBy {
+    /// ID of the check that tells the cause.
+    pub id: CheckId,
+    /// Name of the probe that has the fault, where it is one probe's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub probe: Option<String>,
+    /// Format that it has the fault in, where it is in one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub format: Option<OutputFormat>,
 }
 
 /// The target of a report.

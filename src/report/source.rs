@@ -1,5 +1,6 @@
 //! The part of a check's file that a source check has: its rules and snippets, language by language.
 
+use super::CheckId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -48,7 +49,7 @@ pub struct SourceCheck {
     pub except: Option<Home>,
     /// A check whose fault at the same place tells more: a fault that both see is that check's alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub yields_to: Option<String>,
+    pub yields_to: Option<CheckId>,
     /// The rules of each language that it covers.
     pub languages: BTreeMap<Language, LanguageRules>,
 }

@@ -3,7 +3,7 @@
 use agentnative_contract::error::{Error, Result};
 use agentnative_helper::{clean_path, folders_of};
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 

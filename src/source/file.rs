@@ -1,8 +1,9 @@
 //! One file: read, parsed once, held to all rules.
 
+use super::exclusions::read_up_to;
 use super::rules::{Grammar, Table, WAIVER};
-use super::walk::{SourceFile, read_up_to};
-use super::{Entry, MAX_FILE, Match, Package, Skipped, SourceWaiver, Span, Why};
+use super::walk::SourceFile;
+use super::{Entry, MAX_FILE, Match, PackageCode, Skipped, SourceWaiver, Span, Why};
 use crate::report::Language;
 use agentnative_contract::error::Result;
 use ast_grep_core::matcher::MatcherExt as _;
@@ -31,7 +32,7 @@ pub(super) struct Read {
 }
 
 /// Reads a file and holds it to the rules of its language.
-pub(super) fn read(file: &SourceFile, table: &Table<'_>, package: &Package) -> Result<Read> {
+pub(super) fn read(file: &SourceFile, table: &Table<'_>, package: &PackageCode) -> Result<Read> {
     let mut read = Read::default();
     let text = match text_of(file) {
         Ok(text) => text,
@@ -124,7 +125,7 @@ fn hold(
     file: &SourceFile,
     grammar: &Grammar,
     table: &Table<'_>,
-    package: &Package,
+    package: &PackageCode,
 ) -> Result<(Vec<Match>, Vec<SourceWaiver>), Why> {
     let doc = StrDoc::try_new(text, file.grammar).map_err(|_| Why::Broken(1))?;
     let tree = AstGrep::doc(doc);
@@ -165,7 +166,7 @@ fn hold(
     let matches = found.into_iter().map(|(index, range, name)| {
         let origin = table.origin(index);
         Match {
-            check: origin.check.clone(),
+            check: origin.check.to_string(),
             language: file.language,
             rule: origin.rule.name.clone(),
             entry: if entry_file {

@@ -1,29 +1,37 @@
 //! The code behind the target: found, read and held to the rules of the source checks.
 //!
-//! [`scan`] does the reading; what its [`Facts`] mean is judged in `judge`.
+//! `scan` does the reading, where the feature `source` is on; what its [`Facts`] mean is judged in `judge`.
 
+mod exclusions;
+#[cfg(feature = "source")]
 mod file;
+mod fingerprint;
+#[cfg(feature = "source")]
 mod language;
+#[cfg(feature = "source")]
 mod package;
 mod project;
+#[cfg(feature = "source")]
 mod rules;
+#[cfg(feature = "source")]
+mod scan;
+#[cfg(feature = "source")]
 mod walk;
 
-pub use package::{Dependency, Package};
+pub use fingerprint::fingerprint;
+#[cfg(feature = "source")]
+pub use package::PackageCode;
 pub use project::{Document, Project};
+#[cfg(feature = "source")]
 pub use rules::Rules;
-pub use rules::fingerprint;
+#[cfg(feature = "source")]
+pub use scan::scan;
 
+use crate::manifest::Dependency;
 use crate::report::Language;
-use agentnative_contract::error::Result;
-use file::Read;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-use walk::SourceFile;
 
 /// Files larger than this are not read, in bytes.
 pub const MAX_FILE: u64 = 4 << 20;
@@ -171,106 +179,4 @@ pub struct SourceWaiver {
     pub check: String,
     /// The reason; without one it does not count.
     pub reason: Option<String>,
-}
-
-/// Reads the code of the package in `folder` and holds it to `rules`.
-///
-/// # Errors
-/// A general error when `folder` is none, or a rule is wrong.
-pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
-    let package = Package::of(folder);
-    let walk::Walk { files, left } = walk::walk(&package)?;
-    let mut facts = Facts {
-        folder: String::new(),
-        manifest: package.manifest.map(str::to_owned),
-        dependencies: package.dependencies.clone(),
-        built: package.built.clone(),
-        rules: rules.fingerprints().clone(),
-        files: BTreeMap::new(),
-        parsed: 0,
-        bytes: 0,
-        matches: Vec::new(),
-        skipped: Vec::new(),
-        waivers: Vec::new(),
-        left,
-    };
-    for file in &files {
-        *facts.files.entry(file.language).or_default() += 1;
-    }
-    let mut tables = BTreeMap::new();
-    for language in facts.files.keys() {
-        if let Some(table) = rules.first(*language) {
-            tables.insert(*language, table?);
-        }
-    }
-    let reads = side_by_side(&files, |file| Some(file::read(file, tables.get(&file.language)?, &package)));
-    for read in reads {
-        facts.add(read?);
-    }
-    second_pass(&files, rules, &package, &mut facts)?;
-    facts.matches.sort_by(|a, b| (&a.span.file, a.span.range.start).cmp(&(&b.span.file, b.span.range.start)));
-    facts.skipped.sort_by(|a, b| a.file.cmp(&b.file));
-    facts.waivers.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
-    Ok(facts)
-}
-
-/// Holds the files to the rules about names that other rules have captured.
-fn second_pass(files: &[SourceFile], rules: &Rules, package: &Package, facts: &mut Facts) -> Result<()> {
-    let mut names: BTreeMap<Language, BTreeSet<&str>> = BTreeMap::new();
-    for found in &facts.matches {
-        if let Some(name) = &found.name
-            && rules.is_named(found.language, &found.check, &found.rule)
-        {
-            names.entry(found.language).or_default().insert(name);
-        }
-    }
-    let mut tables = BTreeMap::new();
-    for (language, names) in &names {
-        if let Some(table) = rules.second(*language, &names.iter().copied().collect::<Vec<_>>()) {
-            tables.insert(*language, table?);
-        }
-    }
-    let reads = side_by_side(files, |file| {
-        let read = file::read(file, tables.get(&file.language)?, package);
-        let known =
-            |name: &String| names.get(&file.language).is_some_and(|names| names.contains(name.as_str()));
-        Some(read.map(|mut read| {
-            read.matches.retain(|found| found.name.as_ref().is_some_and(known));
-            Read { matches: read.matches, skipped: read.skipped, ..Read::default() }
-        }))
-    });
-    for read in reads {
-        let mut read = read?;
-        read.skipped = read.skipped.filter(|skipped| !facts.skipped.contains(skipped));
-        facts.add(read);
-    }
-    Ok(())
-}
-
-impl Facts {
-    fn add(&mut self, read: Read) {
-        self.bytes += read.bytes;
-        self.parsed += usize::from(read.parsed);
-        self.matches.extend(read.matches);
-        self.skipped.extend(read.skipped);
-        self.waivers.extend(read.waivers);
-        if read.generated {
-            self.left.generated += 1;
-        }
-    }
-}
-
-/// `work` on each file, on all cores. The order of what comes back is not that of `files`.
-fn side_by_side<T: Send>(files: &[SourceFile], work: impl Fn(&SourceFile) -> Option<T> + Sync) -> Vec<T> {
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(files.len());
-    let next = AtomicUsize::new(0);
-    let one = || {
-        let files = std::iter::from_fn(|| files.get(next.fetch_add(1, Ordering::Relaxed)));
-        files.filter_map(&work).collect::<Vec<T>>()
-    };
-    thread::scope(|scope| {
-        let handles: Vec<_> = (0..workers).map(|_| scope.spawn(one)).collect();
-        let joined = handles.into_iter().map(|handle| handle.join());
-        joined.flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    })
 }

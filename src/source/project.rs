@@ -1,7 +1,6 @@
 //! The files around the code: what tells people of exit codes, and schemas.
 
-use super::language::{ASIDE, FOREIGN};
-use super::walk::{patterns, read_up_to};
+use super::exclusions::{NON_PRODUCT, VENDORED, patterns, read_up_to};
 use ignore::WalkBuilder;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -74,7 +73,7 @@ fn document(project: &Path, path: &Path) -> Option<Document> {
 
 /// The JSON Schemas under `root`, without what version control ignores and what belongs to tests.
 fn schemas(root: &Path) -> Vec<Document> {
-    let foreign = patterns(root, &[FOREIGN, ASIDE].concat());
+    let foreign = patterns(root, &[VENDORED, NON_PRODUCT].concat());
     let entries = WalkBuilder::new(root)
         .follow_links(false)
         .require_git(false)

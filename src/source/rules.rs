@@ -1,8 +1,9 @@
 //! The checks' rules, compiled: one table a grammar, by kind of node.
 
+use super::fingerprint;
 use super::language::row;
 use crate::report::catalogue::Check;
-use crate::report::{Language, SourceCheck, SourceRule};
+use crate::report::{CheckId, Language, SourceRule};
 use agentnative_contract::error::{Error, Result};
 use aho_corasick::{AhoCorasick, MatchKind};
 use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore, from_str};
@@ -35,7 +36,7 @@ struct Pass {
 
 /// A rule as the check's file has it.
 pub(super) struct Origin {
-    pub check: String,
+    pub check: CheckId,
     pub rule: SourceRule,
 }
 
@@ -45,14 +46,15 @@ impl Rules {
         let mut languages: BTreeMap<Language, Passes> = BTreeMap::new();
         let mut fingerprints = BTreeMap::new();
         for check in checks {
-            fingerprints.extend(check.source.as_ref().map(|source| (check.id.clone(), fingerprint(source))));
+            fingerprints
+                .extend(check.source.as_ref().map(|source| (check.id.to_string(), fingerprint(source))));
             for (language, rules) in check.source.iter().flat_map(|source| &source.languages) {
                 let passes = languages
                     .entry(*language)
                     .or_insert_with(|| Passes { first: Pass::new(*language), second: Pass::new(*language) });
                 for rule in &rules.rules {
                     let pass = if rule.of.is_some() { &mut passes.second } else { &mut passes.first };
-                    pass.origins.push(Origin { check: check.id.clone(), rule: rule.clone() });
+                    pass.origins.push(Origin { check: check.id, rule: rule.clone() });
                 }
             }
         }
@@ -79,7 +81,8 @@ impl Rules {
 
     /// The names that the second pass is about: what a rule has captured that another one is `of`.
     pub(super) fn is_named(&self, language: Language, check: &str, rule: &str) -> bool {
-        let about = |origin: &Origin| origin.check == check && origin.rule.of.as_deref() == Some(rule);
+        let about =
+            |origin: &Origin| origin.check.as_str() == check && origin.rule.of.as_deref() == Some(rule);
         self.languages.get(&language).is_some_and(|passes| passes.second.origins.iter().any(about))
     }
 }
@@ -183,19 +186,6 @@ impl Grammar {
         let (tests, alone) = (row.tests.map(own).transpose()?, row.alone.map(own).transpose()?);
         Ok(Self { rules, kinds, entry: own(row.entry)?, tests, alone })
     }
-}
-
-/// Tells the rules of a check from others: what was found with those does not say what these would find.
-pub fn fingerprint(check: &SourceCheck) -> u64 {
-    let rules =
-        check.languages.iter().flat_map(|(language, of)| of.rules.iter().map(move |rule| (language, rule)));
-    let texts = rules.flat_map(|(language, rule)| {
-        let of = rule.of.as_deref().unwrap_or_default();
-        [language.name(), &rule.name, of, &rule.rule].into_iter().chain(rule.words.iter().map(String::as_str))
-    });
-    // FNV-1a: the same in each build.
-    let byte = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    texts.fold(0xcbf2_9ce4_8422_2325, |hash, text| text.bytes().chain([0]).fold(hash, byte))
 }
 
 fn compile(lang: SupportLang, yaml: &str) -> Result<RuleCore, String> {

@@ -1,17 +1,19 @@
 //! Which files are the program's code.
 
-use super::language::{self, ASIDE, FOREIGN, ROWS};
-use super::{Left, Package};
+use super::exclusions::{NON_PRODUCT, VENDORED, patterns};
+use super::language::{self, ROWS};
+use super::{Left, PackageCode};
+use crate::manifest::is_package;
 use crate::report::Language;
 use agentnative_contract::error::{Error, Result};
 use ast_grep_language::SupportLang;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::gitignore::Gitignore;
 use ignore::{DirEntry, WalkBuilder};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use strict_json::sanitize;
 
 /// A file of the program.
@@ -34,18 +36,17 @@ pub(super) struct Walk {
 
 /// The files of `package`, without what version control ignores, hidden files, foreign code, tests and
 /// the packages inside it. Symbolic links are not followed.
-pub(super) fn walk(package: &Package) -> Result<Walk> {
+pub(super) fn walk(package: &PackageCode) -> Result<Walk> {
     let root = package.folder.clone();
     if !root.is_dir() {
         return Err(Error::general(format!("{} is no folder", sanitize::line(root.as_os_str().as_bytes()))));
     }
-    let foreign = patterns(&root, FOREIGN);
+    let foreign = patterns(&root, VENDORED);
     let nested = package.is_one();
     let enter = move |entry: &DirEntry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let inside = entry.depth() > 0 && is_folder;
-        !(inside
-            && (foreign.matched(entry.path(), true).is_ignore() || nested && Package::is_in(entry.path())))
+        !(inside && (foreign.matched(entry.path(), true).is_ignore() || nested && is_package(entry.path())))
     };
     let entries = WalkBuilder::new(&root)
         .follow_links(false)
@@ -55,7 +56,7 @@ pub(super) fn walk(package: &Package) -> Result<Walk> {
         .ignore(false)
         .filter_entry(enter)
         .build();
-    let aside = patterns(&root, ASIDE);
+    let aside = patterns(&root, NON_PRODUCT);
     let rows: Vec<_> =
         ROWS.iter().map(|row| (patterns(&root, row.aside), patterns(&root, row.generated))).collect();
     let mut found = Walk { files: Vec::new(), left: Left::default() };
@@ -110,28 +111,4 @@ fn recognise(entry: &DirEntry) -> Option<(Language, SupportLang)> {
     let mut head = [0; 128];
     let read = File::open(entry.path()).ok()?.read(&mut head).ok()?;
     language::of_shebang(&head[..read])
-}
-
-/// A matcher of patterns as in a `.gitignore` in `root`.
-pub(super) fn patterns(root: &Path, lines: &[&str]) -> Gitignore {
-    let mut builder = GitignoreBuilder::new(root);
-    for line in lines {
-        // Some come from manifests: a path that is no pattern matches nothing.
-        let _ = builder.add_line(None, line);
-    }
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
-}
-
-/// The bytes of a file that is not larger than `limit`; `Err` with its size when it is.
-pub(super) fn read_up_to(path: &Path, limit: u64) -> std::io::Result<Result<Vec<u8>, u64>> {
-    let mut bytes = Vec::new();
-    let file = File::open(path)?;
-    let size = file.metadata()?.len();
-    if size > limit {
-        return Ok(Err(size));
-    }
-    // It may grow while it is read.
-    bytes.reserve(usize::try_from(size).unwrap_or(0));
-    file.take(limit + 1).read_to_end(&mut bytes)?;
-    Ok(if bytes.len() as u64 > limit { Err(fs::metadata(path)?.len()) } else { Ok(bytes) })
 }

@@ -1,7 +1,7 @@
 //! `Cargo.toml`: what `cargo metadata` says of its binaries and where they are built.
 
+use super::binaries::{Binary, newest};
 use super::find::Tool;
-use super::project::{Binary, newest};
 use agentnative_contract::error::{Error, Result};
 use serde::Deserialize;
 use std::ffi::OsString;

@@ -3,20 +3,19 @@
 //! Nothing is run here: what must be run (looking a name up on PATH, `cargo metadata`) comes in as
 //! functions.
 
+mod binaries;
 mod cargo;
 mod code;
 mod find;
-mod go;
 pub mod help;
-mod npm;
 mod project;
-mod python;
 mod skeleton;
 
+pub use binaries::Binary;
 pub use code::CodeBase;
 pub use find::{Finder, TargetSelector};
 pub use help::Help;
-pub use project::{Binary, Manifest, Project};
+pub use project::Project;
 pub use skeleton::skeleton;
 
 use crate::config::TargetConfig;

@@ -1,48 +1,12 @@
 //! The project in a folder: its manifests, and the one program in them that is the target.
 
+use super::binaries::{Binary, binaries};
 use super::find::Tool;
-use super::{cargo, go, npm, python, shown};
+use super::shown;
 use crate::config::folders_above;
+use crate::manifest::Manifest;
 use agentnative_contract::error::{Error, Issue, Result};
 use std::path::{Path, PathBuf};
-
-/// The kinds of projects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Manifest {
-    /// `Cargo.toml`.
-    Cargo,
-    /// `package.json`.
-    Npm,
-    /// `pyproject.toml`.
-    Python,
-    /// `go.mod`.
-    Go,
-}
-
-impl Manifest {
-    /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Cargo, Self::Npm, Self::Python, Self::Go];
-
-    /// Name of the manifest's file.
-    pub const fn file_name(self) -> &'static str {
-        match self {
-            Self::Cargo => "Cargo.toml",
-            Self::Npm => "package.json",
-            Self::Python => "pyproject.toml",
-            Self::Go => "go.mod",
-        }
-    }
-
-    /// The programs that the manifest in `folder` declares.
-    fn binaries(self, folder: &Path, tool: Tool<'_>) -> Result<Vec<Binary>> {
-        match self {
-            Self::Cargo => cargo::binaries(folder, tool),
-            Self::Npm => npm::binaries(folder),
-            Self::Python => python::binaries(folder),
-            Self::Go => go::binaries(folder),
-        }
-    }
-}
 
 /// The project around a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +22,7 @@ impl Project {
     pub(super) fn declared(&self, tool: Tool<'_>) -> Result<Vec<Declared>> {
         let mut all = Vec::new();
         for manifest in &self.manifests {
-            let binaries = manifest.binaries(&self.folder, tool)?;
+            let binaries = binaries(*manifest, &self.folder, tool)?;
             all.extend(binaries.into_iter().map(|binary| (*manifest, binary)));
         }
         Ok(all)
@@ -72,27 +36,6 @@ impl Project {
             (!manifests.is_empty()).then_some(Self { folder, manifests })
         })
     }
-}
-
-/// A program that a manifest declares.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Binary {
-    /// The name that it is declared under.
-    pub name: String,
-    /// The package that declares it, where there are several.
-    pub package: Option<String>,
-    /// The folder of that package: the code that it is built from.
-    pub folder: PathBuf,
-    /// The newest of its built files.
-    pub built: Option<PathBuf>,
-    /// The program that runs the built file, if it does not run by itself.
-    pub interpreter: Option<&'static str>,
-    /// It is the one that its package runs by default.
-    pub default: bool,
-    /// It belongs to the folder's own package, or all packages are alike.
-    pub own: bool,
-    /// The command that builds it, for people.
-    pub build: String,
 }
 
 /// The project of `folder`, and the program in it: the one that is called `bin`, else the one that
@@ -221,19 +164,4 @@ fn problem(what: String, candidates: &[Declared], folder: &Path) -> Error {
         Issue { place: None, message }
     };
     Error::config(format!("{what}: {}", names.join(", "))).issues(candidates.iter().map(issue).collect())
-}
-
-/// The newest of the files that exist.
-pub(super) fn newest(paths: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
-    let changed = |path: &PathBuf| {
-        let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
-        Some(metadata.modified().unwrap_or(std::time::UNIX_EPOCH))
-    };
-    paths.into_iter().filter_map(|path| Some((changed(&path)?, path))).max().map(|(_, path)| path)
-}
-
-/// The text of a manifest.
-pub(super) fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path)
-        .map_err(|error| Error::config(format!("cannot read {}: {error}", path.display())))
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod commands;
+mod diff;
 mod errors;
 mod infer;
 mod live;

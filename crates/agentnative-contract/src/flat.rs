@@ -11,28 +11,17 @@ use super::view::{Seen, View, index};
 use adapter::FlatNumber;
 use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
-use strict_json::{Sink, Span};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tag {
-    Null,
-    False,
-    True,
-    Number,
-    Text,
-    /// A key; its value follows.
-    Key,
-    Array,
-    Object,
-}
+use strict_json::{JsonType, Sink, Span};
 
 /// A value or key. Those inside of a container follow it.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
-    tag: Tag,
+    /// None of a key; its value follows.
+    json_type: Option<JsonType>,
     /// Where it begins, from the start of the record; saturated. Of a key: the index of the next.
     at: u32,
-    /// Of a text: where it starts. Of a container: how many elements or members it has.
+    /// Of a text: where it starts. Of a container: how many elements or members it has. Of a boolean:
+    /// 1 if it is true.
     a: u32,
     /// Of a text: its length. Of a container: the index behind all that is in it.
     b: u32,
@@ -112,7 +101,7 @@ impl Flat {
         self.open.len()
     }
 
-    fn push(&mut self, tag: Tag, start: u64, a: usize, b: usize) {
+    fn push(&mut self, json_type: Option<JsonType>, start: u64, a: usize, b: usize) {
         self.overflow |= self.text.len().max(self.cells.len() + 1) >= u32::MAX as usize;
         if self.overflow {
             // Nobody looks at it any more.
@@ -120,7 +109,7 @@ impl Flat {
             self.text.clear();
             return;
         }
-        if tag != Tag::Key
+        if json_type.is_some()
             && let Some(container) = self.open.last()
         {
             self.cells[*container].a = self.cells[*container].a.saturating_add(1);
@@ -129,21 +118,21 @@ impl Flat {
         if self.cells.is_empty() {
             self.root_at = start;
         }
-        let at = if tag == Tag::Key {
+        let at = if json_type.is_none() {
             small(self.cells.len() + 2)
         } else {
             u32::try_from(start.saturating_sub(self.start)).unwrap_or(u32::MAX)
         };
-        self.cells.push(Cell { tag, at, a: small(a), b: small(b) });
+        self.cells.push(Cell { json_type, at, a: small(a), b: small(b) });
     }
 
-    fn push_text(&mut self, tag: Tag, start: u64, text: &str) {
+    fn push_text(&mut self, json_type: Option<JsonType>, start: u64, text: &str) {
         let from = self.part.take().unwrap_or(self.text.len());
         self.keep(from, text);
         if self.beyond > 0 {
             self.long.push((self.cells.len(), std::mem::take(&mut self.beyond)));
         }
-        self.push(tag, start, from, self.text.len() - from);
+        self.push(json_type, start, from, self.text.len() - from);
     }
 
     /// Adds to the string that starts there what there is room for.
@@ -169,14 +158,14 @@ impl Flat {
         if let Some(container) = self.open.pop().filter(|_| !self.overflow) {
             let end = u32::try_from(end).unwrap_or(u32::MAX);
             self.cells[container].b = end;
-            if let Some(key) = container.checked_sub(1).filter(|key| self.cells[*key].tag == Tag::Key) {
+            if let Some(key) = container.checked_sub(1).filter(|key| self.cells[*key].json_type.is_none()) {
                 self.cells[key].at = end;
             }
         }
     }
 
-    fn open(&mut self, tag: Tag, start: u64) {
-        self.push(tag, start, 0, 0);
+    fn open(&mut self, container: JsonType, start: u64) {
+        self.push(Some(container), start, 0, 0);
         self.open.push(self.cells.len().saturating_sub(1));
     }
 }
@@ -186,41 +175,50 @@ impl Sink for Flat {
     const COMPARES_KEYS: bool = false;
 
     fn begin_object(&mut self, start: u64) {
-        self.open(Tag::Object, start);
+        self.open(JsonType::Object, start);
     }
     fn end_object(&mut self, _end: u64) {
         self.close();
     }
     fn begin_array(&mut self, start: u64) {
-        self.open(Tag::Array, start);
+        self.open(JsonType::Array, start);
     }
     fn end_array(&mut self, _end: u64) {
         self.close();
     }
     fn key(&mut self, span: Span, text: &str) {
-        self.push_text(Tag::Key, span.start, text);
+        self.push_text(None, span.start, text);
     }
     fn string(&mut self, span: Span, text: &str) {
-        self.push_text(Tag::Text, span.start, text);
+        self.push_text(Some(JsonType::String), span.start, text);
     }
     fn string_part(&mut self, _start: u64, text: &str) {
         let from = *self.part.get_or_insert(self.text.len());
         self.keep(from, text);
     }
     fn number(&mut self, span: Span, text: &str) {
-        self.push_text(Tag::Number, span.start, text);
+        self.push_text(Some(JsonType::Number), span.start, text);
     }
     fn bool(&mut self, span: Span, value: bool) {
-        self.push(if value { Tag::True } else { Tag::False }, span.start, 0, 0);
+        self.push(Some(JsonType::Boolean), span.start, usize::from(value), 0);
     }
     fn null(&mut self, span: Span) {
-        self.push(Tag::Null, span.start, 0, 0);
+        self.push(Some(JsonType::Null), span.start, 0, 0);
     }
 }
 
 impl<'a> FlatNode<'a> {
     fn cell(self) -> Cell {
         self.flat.cells[self.index]
+    }
+
+    fn is(self, json_type: JsonType) -> bool {
+        self.cell().json_type == Some(json_type)
+    }
+
+    /// The type of a value; a key is a string.
+    fn json_type(self) -> JsonType {
+        self.cell().json_type.unwrap_or(JsonType::String)
     }
 
     /// Where it begins in the input.
@@ -231,7 +229,11 @@ impl<'a> FlatNode<'a> {
     /// The index behind it and all that is in it.
     fn end(self) -> usize {
         let cell = self.cell();
-        if matches!(cell.tag, Tag::Array | Tag::Object) { cell.b as usize } else { self.index + 1 }
+        if matches!(cell.json_type, Some(JsonType::Array | JsonType::Object)) {
+            cell.b as usize
+        } else {
+            self.index + 1
+        }
     }
 
     fn text(self) -> &'a str {
@@ -252,7 +254,7 @@ impl<'a> FlatNode<'a> {
     fn member(self, name: &str) -> Option<Self> {
         // Not by `pairs`: hardly a key has the length that is looked for.
         let text = self.flat.text.as_bytes();
-        let end = if self.cell().tag == Tag::Object { self.end() } else { 0 };
+        let end = if self.is(JsonType::Object) { self.end() } else { 0 };
         let cells = &self.flat.cells[..end];
         let mut at = self.index + 1;
         while let Some(key) = cells.get(at) {
@@ -266,12 +268,12 @@ impl<'a> FlatNode<'a> {
     }
 
     fn pairs(self) -> Members<'a> {
-        let end = if self.cell().tag == Tag::Object { self.end() } else { 0 };
+        let end = if self.is(JsonType::Object) { self.end() } else { 0 };
         Members { flat: self.flat, next: self.index + 1, end }
     }
 
     fn items(self) -> Elements<'a> {
-        let end = if self.cell().tag == Tag::Array { self.end() } else { 0 };
+        let end = if self.is(JsonType::Array) { self.end() } else { 0 };
         Elements { flat: self.flat, next: self.index + 1, end }
     }
 }
@@ -316,33 +318,32 @@ impl<'a> Iterator for Elements<'a> {
 
 impl<'a> View<'a> for FlatNode<'a> {
     fn seen(self) -> Seen<'a> {
-        match self.cell().tag {
-            Tag::Null => Seen::Null,
-            Tag::False => Seen::Bool(false),
-            Tag::True => Seen::Bool(true),
-            Tag::Number => Seen::Number(self.number().to_number_owned()),
-            Tag::Text | Tag::Key => Seen::Text(Cow::Borrowed(self.text())),
-            Tag::Array => Seen::Array,
-            Tag::Object => Seen::Object,
+        match self.json_type() {
+            JsonType::Null => Seen::Null,
+            JsonType::Boolean => Seen::Bool(self.cell().a == 1),
+            JsonType::Number => Seen::Number(self.number().to_number_owned()),
+            JsonType::String => Seen::Text(Cow::Borrowed(self.text())),
+            JsonType::Array => Seen::Array,
+            JsonType::Object => Seen::Object,
         }
     }
 
     fn get(self, token: &str) -> Option<Self> {
-        match self.cell().tag {
-            Tag::Object => self.member(token),
-            Tag::Array => self.items().nth(index(token)?),
+        match self.json_type() {
+            JsonType::Object => self.member(token),
+            JsonType::Array => self.items().nth(index(token)?),
             _ => None,
         }
     }
 
     fn each_element(self, each: impl FnMut(Self)) -> bool {
-        let array = self.cell().tag == Tag::Array;
+        let array = self.is(JsonType::Array);
         self.items().for_each(each);
         array
     }
 
     fn each_key(self, mut each: impl FnMut(&str)) -> bool {
-        let object = self.cell().tag == Tag::Object;
+        let object = self.is(JsonType::Object);
         self.pairs().for_each(|(key, _)| each(key));
         object
     }

@@ -9,7 +9,7 @@ use jsonschema::json::{Json, SerdeJson};
 use jsonschema::{PatternOptions, Registry, Retrieve, ValidationError, ValidationOptions, Validator, meta};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use strict_json::escape_token;
+use strict_json::{JsonType, escape_token};
 
 /// A compiled schema.
 pub struct Schema {
@@ -194,10 +194,10 @@ fn describe(error: &ValidationError<'_>) -> String {
     };
     match error.kind() {
         Kind::Type { kind: TypeKind::Single(one) } => {
-            format!("found {found}, expected {}", article(&one.to_string()))
+            format!("found {found}, expected {}", with_article(*one))
         }
         Kind::Type { kind: TypeKind::Multiple(types) } => {
-            let types: Vec<String> = types.iter().map(|one| article(&one.to_string())).collect();
+            let types: Vec<&str> = types.iter().map(with_article).collect();
             format!("found {found}, expected {}", types.join(" or "))
         }
         Kind::Required { property } => {
@@ -250,12 +250,9 @@ fn keys(names: &[String]) -> &'static str {
     if names.len() == 1 { "key" } else { "keys" }
 }
 
-fn article(name: &str) -> String {
-    match name {
-        "null" => name.to_owned(),
-        "integer" | "object" | "array" => format!("an {name}"),
-        _ => format!("a {name}"),
-    }
+/// The words for a type of JSON Schema, of which one is no type of JSON.
+fn with_article(name: jsonschema::JsonType) -> &'static str {
+    JsonType::from_name(name.as_str()).map_or("an integer", JsonType::with_article)
 }
 
 fn counted(value: &Value) -> String {
@@ -275,9 +272,8 @@ fn found(value: &Value) -> String {
         Value::String(text) if text.is_empty() => "an empty string".to_owned(),
         Value::String(text) => format!("the string \"{}\"", excerpt(text)),
         Value::Array(elements) if elements.is_empty() => "an empty array".to_owned(),
-        Value::Array(_) => "an array".to_owned(),
         Value::Object(members) if members.is_empty() => "an empty object".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
+        container => JsonType::from(container).with_article().to_owned(),
     }
 }
 

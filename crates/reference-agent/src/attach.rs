@@ -1,8 +1,8 @@
 //! Files and images that go along with a query.
 
+use super::config_file::Limits;
 use super::failure::{Code, Failure, Result};
 use super::model::Image;
-use super::settings::Limits;
 use base64::Engine as _;
 use serde::Serialize;
 use std::io::{ErrorKind, Read};
@@ -49,14 +49,14 @@ const IMAGES: &[(&[u8], &str)] =
 pub fn read(paths: &[PathBuf], limits: Limits) -> Result<Attachments> {
     let mut all = Attachments::default();
     for path in paths {
-        let bytes = bytes(path, limits.bytes)?;
+        let bytes = read_file(path, limits.bytes)?;
         let size = bytes.len() as u64;
         let name = path.display().to_string();
-        if let Some(mime) = image(&bytes) {
+        if let Some(mime) = image_type(&bytes) {
             let base64 = base64::engine::general_purpose::STANDARD.encode(&bytes);
             all.images.push(Image { mime: mime.into(), base64 });
             all.list.push(Attached { path: name, size, mime: mime.into() });
-            too_many(all.images.len(), limits.images, "images", Code::AttachmentTooManyImages)?;
+            check_count(all.images.len(), limits.images, "images", Code::AttachmentTooManyImages)?;
             continue;
         }
         let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
@@ -66,33 +66,33 @@ pub fn read(paths: &[PathBuf], limits: Limits) -> Result<Attachments> {
         };
         all.text.push_str(&format!("\n\n--- {name} ---\n{text}"));
         all.list.push(Attached { path: name, size, mime: "text/plain".into() });
-        too_many(all.list.len() - all.images.len(), limits.files, "files", Code::AttachmentTooManyFiles)?;
+        check_count(all.list.len() - all.images.len(), limits.files, "files", Code::AttachmentTooManyFiles)?;
     }
     Ok(all)
 }
 
-fn too_many(count: usize, limit: usize, what: &str, code: Code) -> Result<()> {
+fn check_count(count: usize, limit: usize, what: &str, code: Code) -> Result<()> {
     if count > limit {
         return Err(Failure::new(code, format!("more than {limit} {what} are attached")));
     }
     Ok(())
 }
 
-fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>> {
-    let fail = |error: std::io::Error| match error.kind() {
+fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let failure = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => {
             Failure::new(Code::AttachmentNotFound, format!("attached file not found: {}", path.display()))
         }
         _ => Failure::new(Code::AttachmentUnreadable, format!("cannot read {}: {error}", path.display())),
     };
     // A folder or a pipe is no file to send, and opening a pipe would wait for its writer.
-    if !std::fs::metadata(path).map_err(fail)?.is_file() {
+    if !std::fs::metadata(path).map_err(failure)?.is_file() {
         let message = format!("cannot read {}: it is no regular file", path.display());
         return Err(Failure::new(Code::AttachmentUnreadable, message));
     }
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(fail)?;
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(fail)?;
+    let file = std::fs::File::open(path).map_err(failure)?;
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(failure)?;
     if bytes.len() as u64 > limit {
         let message = format!("{} is larger than {limit} bytes", path.display());
         return Err(Failure::new(Code::AttachmentTooLarge, message));
@@ -100,7 +100,7 @@ fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn image(bytes: &[u8]) -> Option<&'static str> {
+fn image_type(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         return Some("image/webp");
     }

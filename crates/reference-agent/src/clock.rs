@@ -1,48 +1,40 @@
 //! Times as the contracts write them, and names that do not repeat.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
-use xxhash_rust::xxh3::xxh3_64;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use time::OffsetDateTime;
+
+/// Whole milliseconds.
+pub fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
 
 /// Milliseconds since 1970.
 pub fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-/// Year, month, day, hour, minute, second in UTC.
-fn civil(seconds: u64) -> (i64, i64, i64, u64, u64, u64) {
-    let days = i64::try_from(seconds / 86_400).unwrap_or(i64::MAX / 2);
-    // Count from 1 March of year 0, so that the leap day is the last of its year.
-    let z = days + 719_468;
-    let (era, day_of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60)
+fn utc(ms: u64) -> OffsetDateTime {
+    OffsetDateTime::from(UNIX_EPOCH + Duration::from_millis(ms))
 }
 
 /// A time in ISO 8601, UTC, with milliseconds.
 pub fn iso(ms: u64) -> String {
-    let (year, month, day, hour, minute, second) = civil(ms / 1000);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", ms % 1000)
+    let time = utc(ms);
+    let (hour, minute, second, milli) = time.to_hms_milli();
+    format!("{}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z", time.date())
 }
 
 /// A time as it stands in a file's name: `2026-11-21-204503`.
 pub fn stamp(ms: u64) -> String {
-    let (year, month, day, hour, minute, second) = civil(ms / 1000);
-    format!("{year:04}-{month:02}-{day:02}-{hour:02}{minute:02}{second:02}")
+    let time = utc(ms);
+    let (hour, minute, second) = time.to_hms();
+    format!("{}-{hour:02}{minute:02}{second:02}", time.date())
 }
 
 /// A number that is another one at each call and in each process.
 pub fn fresh() -> u64 {
-    static CALLS: AtomicU64 = AtomicU64::new(0);
-    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    let call = CALLS.fetch_add(1, Ordering::Relaxed);
-    xxh3_64(format!("{nanos}/{}/{call}", std::process::id()).as_bytes())
+    RandomState::new().build_hasher().finish()
 }
 
 /// A fresh name: the prefix, and twelve hexadecimal digits.

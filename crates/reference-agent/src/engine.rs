@@ -1,9 +1,9 @@
 //! The loop: query, model, tools, model, until the model has its final word or the turns are used up.
 
 use super::attach;
-use super::event::{Ending, Event};
+use super::event::{Event, Outcome};
 use super::failure::{Code, Failure, Result};
-use super::model::{Message, Provider, ToolSpec, Trouble, Turn};
+use super::model::{Message, Provider, ToolSpec, Turn, TurnError};
 use super::options::{ApprovalMode, Options, ToolsMode};
 use super::providers;
 use super::query;
@@ -19,31 +19,22 @@ const MAX_BACKOFF: Duration = Duration::from_secs(8);
 const SYSTEM: &str = "You are an agent with tools that work in one folder. Use them to do what the user \
                       asks for, then answer in a few words.";
 
-/// Runs a query to its end, and tells of everything on the way.
+/// Runs a query to its final answer, and emits all events on the way.
+///
+/// # Errors
+/// Whatever ends the run without an answer.
 pub fn run(
     options: &Options,
     running: Running,
     approve: &mut Approve,
-    tell: &mut dyn FnMut(Event),
-) -> Ending {
-    match work(options, running, approve, tell) {
-        Ok(answer) => Ending::Answer(answer),
-        Err(failure) => Ending::Failed(failure),
-    }
-}
-
-fn work(
-    options: &Options,
-    running: Running,
-    approve: &mut Approve,
-    tell: &mut dyn FnMut(Event),
-) -> Result<String> {
+    emit: &mut dyn FnMut(Event),
+) -> Outcome {
     if options.approval == ApprovalMode::Ask && !std::io::stdin().is_terminal() {
         let message = "--approval-mode ask needs a person at a terminal on standard input";
         return Err(Failure::new(Code::InteractiveApprovalTty, message).hint("use auto or never"));
     }
-    let query = query::find(&options.query)?;
-    tell(Event::Query { text: query.clone(), attached: Vec::new() });
+    let query = query::read(&options.query)?;
+    emit(Event::Query { text: query.clone(), attached: Vec::new() });
     let attached = attach::read(&options.attach, options.limits)?;
     let toolbox = Toolbox::open(&options.workspace, options.profile, options.approval, running)?;
     let mut provider = providers::open(options)?;
@@ -51,9 +42,9 @@ fn work(
         let message = format!("{}/{} takes no images", provider.name(), provider.model());
         return Err(Failure::new(Code::VisionNotSupported, message));
     }
-    tell(Event::Query { text: query.clone(), attached: attached.list });
+    emit(Event::Query { text: query.clone(), attached: attached.list });
     let mut specs = if options.tools_mode == ToolsMode::Off { Vec::new() } else { toolbox.specs() };
-    tell(Event::Started {
+    emit(Event::Started {
         provider: provider.name().to_owned(),
         model: provider.model().to_owned(),
         tools: !specs.is_empty(),
@@ -63,15 +54,15 @@ fn work(
         Message::User { text: query + &attached.text, images: attached.images },
     ];
     for _ in 0..options.max_tool_turns {
-        tell(Event::TurnStarted);
-        let turn = ask(options, provider.as_mut(), &messages, &mut specs, tell)?;
-        tell(Event::TurnEnded { usage: turn.usage });
+        emit(Event::TurnStarted);
+        let turn = take_turn(options, provider.as_mut(), &messages, &mut specs, emit)?;
+        emit(Event::TurnEnded { usage: turn.usage });
         if turn.calls.is_empty() {
             return Ok(turn.text.trim().to_owned());
         }
         messages.push(Message::Assistant { text: turn.text, calls: turn.calls.clone() });
         for call in &turn.calls {
-            let record = toolbox.call(call, &|text| provider.hide(text), approve, tell);
+            let record = toolbox.call(call, &|text| provider.hide(text), approve, emit);
             messages.push(Message::Tool {
                 id: record.id.clone(),
                 content: record.text(),
@@ -84,27 +75,29 @@ fn work(
 }
 
 /// One turn, asked for again while that may help.
-fn ask(
+fn take_turn(
     options: &Options,
     provider: &mut dyn Provider,
     messages: &[Message],
     specs: &mut Vec<ToolSpec>,
-    tell: &mut dyn FnMut(Event),
+    emit: &mut dyn FnMut(Event),
 ) -> Result<Turn> {
     let mut attempt = 0;
     loop {
-        let (failure, after) = match provider.turn(messages, specs, tell) {
+        let (failure, after) = match provider.turn(messages, specs, emit) {
             Ok(turn) => return Ok(turn),
-            Err(Trouble::Final(failure)) => return Err(failure),
-            Err(Trouble::NoTools(_)) if options.tools_mode == ToolsMode::Auto && !specs.is_empty() => {
+            Err(TurnError::Fatal(failure)) => return Err(failure),
+            Err(TurnError::ToolsUnsupported(_))
+                if options.tools_mode == ToolsMode::Auto && !specs.is_empty() =>
+            {
                 specs.clear();
-                tell(Event::ToolsRefused);
+                emit(Event::ToolsRefused);
                 continue;
             }
-            Err(Trouble::NoTools(failure)) => {
+            Err(TurnError::ToolsUnsupported(failure)) => {
                 return Err(Failure { code: Code::ToolsNotSupported, ..failure });
             }
-            Err(Trouble::Again { failure, after }) => (failure, after),
+            Err(TurnError::Retryable { failure, after }) => (failure, after),
         };
         let too_long = after.is_some_and(|after| after > MAX_WAIT);
         if attempt == options.max_retries || too_long {
@@ -112,7 +105,7 @@ fn ask(
         }
         attempt += 1;
         let wait = after.unwrap_or_else(|| backoff(options.retry_base, attempt));
-        tell(Event::Retry { attempt, message: failure.message, wait });
+        emit(Event::Retry { attempt, message: failure.message, wait });
         std::thread::sleep(wait);
     }
 }
@@ -134,7 +127,7 @@ fn exhausted(failure: Failure, retries: u32, asked: Option<Duration>) -> Failure
 /// The base, doubled with each attempt, up to a limit; of that, a half to the whole by chance, so
 /// that many agents do not come back at once.
 fn backoff(base: Duration, attempt: u32) -> Duration {
-    let whole = base.saturating_mul(1 << (attempt - 1).min(16)).min(MAX_BACKOFF);
+    let longest = base.saturating_mul(1 << (attempt - 1).min(16)).min(MAX_BACKOFF);
     let chance = (super::clock::fresh() % 1000) as f64 / 1000.0;
-    whole.mul_f64(0.5 + chance / 2.0)
+    longest.mul_f64(0.5 + chance / 2.0)
 }

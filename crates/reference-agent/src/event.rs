@@ -84,9 +84,39 @@ pub enum Effect {
         exit_code: i32,
         /// What it printed, bounded.
         stdout: String,
-        /// What it said on standard error, bounded.
+        /// What it printed on standard error, bounded.
         stderr: String,
     },
+}
+
+/// What a tool gives: its result, and what it did beside.
+pub type ToolOutput = Result<(Map<String, Value>, Option<Effect>), ToolError>;
+
+/// A tool call that begins.
+#[derive(Debug, Clone)]
+pub struct ToolStart {
+    /// The provider's name for the call.
+    pub id: String,
+    /// The tool that was asked for.
+    pub tool: String,
+    /// The arguments.
+    pub input: Map<String, Value>,
+    /// The arguments as the model wrote them.
+    pub raw: String,
+    /// In milliseconds since 1970.
+    pub started: u64,
+}
+
+impl ToolStart {
+    /// The record of the call, ended after this many milliseconds.
+    pub fn finish(self, output: ToolOutput, duration: u64) -> ToolRecord {
+        let Self { id, tool, input, started, .. } = self;
+        let (outcome, effect) = match output {
+            Ok((result, effect)) => (Ok(result), effect),
+            Err(error) => (Err(error), None),
+        };
+        ToolRecord { id, tool, input, outcome, started, duration, effect }
+    }
 }
 
 /// A tool call that has ended.
@@ -115,12 +145,12 @@ impl ToolRecord {
             Ok(result) => result.values_mut().for_each(|value| hide_in(value, hide)),
             Err(error) => error.message = hide(&error.message),
         }
-        let told = match &mut self.effect {
+        let texts = match &mut self.effect {
             Some(Effect::FileChanged { before, after, .. }) => [before, after],
             Some(Effect::CommandRan { stdout, stderr, .. }) => [stdout, stderr],
             None => return,
         };
-        for text in told {
+        for text in texts {
             *text = hide(text);
         }
     }
@@ -183,18 +213,7 @@ pub enum Event {
         usage: Option<Usage>,
     },
     /// A tool is about to run.
-    ToolStarted {
-        /// The provider's name for the call.
-        id: String,
-        /// The tool.
-        tool: String,
-        /// The arguments.
-        input: Map<String, Value>,
-        /// The arguments as the model wrote them.
-        raw: String,
-        /// In milliseconds since 1970.
-        started: u64,
-    },
+    ToolStarted(ToolStart),
     /// A tool may only run when this is granted.
     Permission {
         /// The call.
@@ -208,11 +227,5 @@ pub enum Event {
     ToolFinished(ToolRecord),
 }
 
-/// How a run ends.
-#[derive(Debug, Clone)]
-pub enum Ending {
-    /// With these words of the model, which may be none.
-    Answer(String),
-    /// Without.
-    Failed(Failure),
-}
+/// How a run ends: with these words of the model, which may be none, or without.
+pub type Outcome = Result<String, Failure>;

@@ -1,152 +1,100 @@
-//! Why a run of the agent failed, and what each contract calls it.
+//! Why a run of the agent failed. What another protocol calls it is said in that protocol's file.
 
 use agentnative_contract::error::{Error, ErrorKind};
 use std::fmt;
 
-/// The reasons. The names are those of the agent-js contract, with five more where it has none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Code {
-    /// The `--config` file is no valid configuration.
-    AgentConfigInvalid,
-    /// The `--config` file cannot be read.
-    AgentConfigError,
-    /// The key cannot be sent: it holds a control character.
-    AuthConfigInvalid,
-    /// There is no key.
-    AuthConfigError,
-    /// The provider refused the key (401, 403).
-    AuthRefused,
-    /// `--base-url` is no URL of an HTTP server.
-    InvalidBaseUrl,
-    /// `--base-url` would send the key in the clear.
-    InsecureBaseUrl,
-    /// An attached file does not exist.
-    AttachmentNotFound,
-    /// An attached file cannot be read.
-    AttachmentUnreadable,
-    /// More text files than allowed.
-    AttachmentTooManyFiles,
-    /// More images than allowed.
-    AttachmentTooManyImages,
-    /// An attached file is larger than allowed.
-    AttachmentTooLarge,
-    /// A limit of attachments makes no sense.
-    AttachmentLimitInvalid,
-    /// An attached file is neither text nor an image.
-    AttachmentTypeUnsupported,
-    /// There is no such provider.
-    ProviderNotConfigured,
-    /// An image for a model that takes none.
-    VisionNotSupported,
-    /// `--approval-mode ask` in a JSON mode.
-    InteractiveApprovalJson,
-    /// `--approval-mode ask` without a terminal.
-    InteractiveApprovalTty,
-    /// `--tools-mode on` for a model that takes no tools.
-    ToolsNotSupported,
-    /// The turn limit came before a final answer.
-    MaxToolTurnsNoFinal,
-    /// Wrong arguments.
-    InvalidOption,
-    /// No query, neither in the arguments nor on standard input.
-    NoQuery,
-    /// Something of the agent's own failed.
-    RuntimeError,
-    /// The provider answered with an error or with what cannot be understood.
-    ProviderError,
-    /// The provider did not answer in time.
-    FetchTimeout,
-    /// The provider failed again and again.
-    RetryExhausted,
-    /// The model ended its turn without a word.
-    EmptyAnswer,
-    /// The run took longer than `--timeout`, and not because of the provider.
-    TimedOut,
-    /// A signal came.
-    Interrupted,
+/// Declares the codes: with each its kind and its stable name.
+macro_rules! codes {
+    ($($(#[$doc:meta])* $code:ident: $kind:ident, $name:literal;)*) => {
+        /// The reasons. The names are those of the agent-js contract, with six more where it has none.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Code { $($(#[$doc])* $code,)* }
+
+        impl Code {
+            /// The kind, which has the exit code of principle 2.
+            pub const fn kind(self) -> ErrorKind {
+                match self { $(Self::$code => ErrorKind::$kind,)* }
+            }
+            /// The stable name in the agent's own contract.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$code => $name,)* }
+            }
+        }
+    };
 }
 
-use Code as C;
-use ErrorKind as K;
-
-/// A row for each reason: kind (which has the exit code of principle 2), agent-js code and exit code,
-/// dexter-nested code.
-const TABLE: &[(Code, K, &str, u8, &str)] = &[
-    (C::AgentConfigInvalid, K::Config, "AGENT_CONFIG_INVALID", 2, "CONFIG_ERROR"),
-    (C::AgentConfigError, K::Config, "AGENT_CONFIG_ERROR", 2, "CONFIG_ERROR"),
-    (C::AuthConfigInvalid, K::Config, "AUTH_CONFIG_INVALID", 3, "CONFIG_ERROR"),
-    (C::AuthConfigError, K::Auth, "AUTH_CONFIG_ERROR", 3, "CONFIG_ERROR"),
-    (C::AuthRefused, K::Auth, "RUNTIME_ERROR", 1, "PROVIDER_ERROR"),
-    (C::InvalidBaseUrl, K::Config, "INVALID_BASE_URL", 4, "CONFIG_ERROR"),
-    (C::InsecureBaseUrl, K::Config, "INSECURE_BASE_URL", 4, "CONFIG_ERROR"),
-    (C::AttachmentNotFound, K::General, "ATTACHMENT_NOT_FOUND", 9, "AGENT_ERROR"),
-    (C::AttachmentUnreadable, K::Auth, "ATTACHMENT_UNREADABLE", 9, "AGENT_ERROR"),
-    (C::AttachmentTooManyFiles, K::Usage, "ATTACHMENT_TOO_MANY_FILES", 9, "AGENT_ERROR"),
-    (C::AttachmentTooManyImages, K::Usage, "ATTACHMENT_TOO_MANY_IMAGES", 9, "AGENT_ERROR"),
-    (C::AttachmentTooLarge, K::General, "ATTACHMENT_TOO_LARGE", 9, "AGENT_ERROR"),
-    (C::AttachmentLimitInvalid, K::Config, "ATTACHMENT_LIMIT_INVALID", 9, "CONFIG_ERROR"),
-    (C::AttachmentTypeUnsupported, K::General, "ATTACHMENT_TYPE_UNSUPPORTED", 9, "AGENT_ERROR"),
-    (C::ProviderNotConfigured, K::Config, "PROVIDER_NOT_CONFIGURED", 4, "CONFIG_ERROR"),
-    (C::VisionNotSupported, K::General, "VISION_NOT_SUPPORTED", 6, "PROVIDER_ERROR"),
-    (C::InteractiveApprovalJson, K::Usage, "INTERACTIVE_APPROVAL_JSON", 5, "CONFIG_ERROR"),
-    (C::InteractiveApprovalTty, K::Usage, "INTERACTIVE_APPROVAL_TTY", 5, "CONFIG_ERROR"),
-    (C::ToolsNotSupported, K::General, "TOOLS_NOT_SUPPORTED", 6, "PROVIDER_ERROR"),
-    (C::MaxToolTurnsNoFinal, K::General, "MAX_TOOL_TURNS_NO_FINAL", 1, "AGENT_ERROR"),
-    (C::InvalidOption, K::Usage, "INVALID_OPTION", 1, "CONFIG_ERROR"),
-    (C::NoQuery, K::Usage, "INVALID_OPTION", 1, "NO_QUERY"),
-    (C::RuntimeError, K::General, "RUNTIME_ERROR", 1, "AGENT_ERROR"),
-    (C::ProviderError, K::General, "RUNTIME_ERROR", 1, "PROVIDER_ERROR"),
-    (C::FetchTimeout, K::General, "FETCH_TIMEOUT", 7, "PROVIDER_ERROR"),
-    (C::RetryExhausted, K::General, "RETRY_EXHAUSTED", 8, "PROVIDER_ERROR"),
-    (C::EmptyAnswer, K::General, "RUNTIME_ERROR", 1, "AGENT_ERROR"),
-    (C::TimedOut, K::General, "RUNTIME_ERROR", 1, "AGENT_ERROR"),
-    (C::Interrupted, K::General, "RUNTIME_ERROR", 1, "AGENT_ERROR"),
-];
+codes! {
+    /// The `--config` file is no valid configuration.
+    AgentConfigInvalid: Config, "AGENT_CONFIG_INVALID";
+    /// The `--config` file cannot be read.
+    AgentConfigError: Config, "AGENT_CONFIG_ERROR";
+    /// The key cannot be sent: it holds a control character.
+    AuthConfigInvalid: Config, "AUTH_CONFIG_INVALID";
+    /// There is no key.
+    AuthConfigError: Auth, "AUTH_CONFIG_ERROR";
+    /// The provider refused the key (401, 403).
+    AuthRefused: Auth, "AUTH_REFUSED";
+    /// `--base-url` is no URL of an HTTP server.
+    InvalidBaseUrl: Config, "INVALID_BASE_URL";
+    /// `--base-url` would send the key in the clear.
+    InsecureBaseUrl: Config, "INSECURE_BASE_URL";
+    /// An attached file does not exist.
+    AttachmentNotFound: General, "ATTACHMENT_NOT_FOUND";
+    /// An attached file cannot be read.
+    AttachmentUnreadable: Auth, "ATTACHMENT_UNREADABLE";
+    /// More text files than allowed.
+    AttachmentTooManyFiles: Usage, "ATTACHMENT_TOO_MANY_FILES";
+    /// More images than allowed.
+    AttachmentTooManyImages: Usage, "ATTACHMENT_TOO_MANY_IMAGES";
+    /// An attached file is larger than allowed.
+    AttachmentTooLarge: General, "ATTACHMENT_TOO_LARGE";
+    /// A limit of attachments makes no sense.
+    AttachmentLimitInvalid: Config, "ATTACHMENT_LIMIT_INVALID";
+    /// An attached file is neither text nor an image.
+    AttachmentTypeUnsupported: General, "ATTACHMENT_TYPE_UNSUPPORTED";
+    /// There is no such provider.
+    ProviderNotConfigured: Config, "PROVIDER_NOT_CONFIGURED";
+    /// An image for a model that takes none.
+    VisionNotSupported: General, "VISION_NOT_SUPPORTED";
+    /// `--approval-mode ask` in a JSON mode.
+    InteractiveApprovalJson: Usage, "INTERACTIVE_APPROVAL_JSON";
+    /// `--approval-mode ask` without a terminal.
+    InteractiveApprovalTty: Usage, "INTERACTIVE_APPROVAL_TTY";
+    /// `--tools-mode on` for a model that takes no tools.
+    ToolsNotSupported: General, "TOOLS_NOT_SUPPORTED";
+    /// The turn limit came before a final answer.
+    MaxToolTurnsNoFinal: General, "MAX_TOOL_TURNS_NO_FINAL";
+    /// Wrong arguments.
+    InvalidOption: Usage, "INVALID_OPTION";
+    /// No query, neither in the arguments nor on standard input.
+    NoQuery: Usage, "NO_QUERY";
+    /// Something of the agent's own failed.
+    RuntimeError: General, "RUNTIME_ERROR";
+    /// The provider answered with an error or with what cannot be understood.
+    ProviderError: General, "PROVIDER_ERROR";
+    /// The provider did not answer in time.
+    FetchTimeout: General, "FETCH_TIMEOUT";
+    /// The provider failed again and again.
+    RetryExhausted: General, "RETRY_EXHAUSTED";
+    /// The model ended its turn without a word.
+    EmptyAnswer: General, "EMPTY_ANSWER";
+    /// The run took longer than `--timeout`, and not because of the provider.
+    TimedOut: General, "TIMED_OUT";
+    /// A signal came.
+    Interrupted: General, "INTERRUPTED";
+}
 
 impl Code {
-    fn row(self) -> &'static (Code, K, &'static str, u8, &'static str) {
-        TABLE.iter().find(|row| row.0 == self).expect("the table has a row for each code")
-    }
-    /// The kind of principle 2, which decides that contract's exit code.
-    pub fn kind(self) -> ErrorKind {
-        self.row().1
-    }
-    /// The `code` of agent-js.
-    pub fn agent_js(self) -> &'static str {
-        self.row().2
-    }
-    /// The exit code of agent-js.
-    pub fn agent_js_exit(self) -> u8 {
-        self.row().3
-    }
-    /// The `error.code` of dexter-nested.
-    pub fn dexter_nested(self) -> &'static str {
-        self.row().4
-    }
-    /// The stable name in the agent's own contract.
-    pub fn name(self) -> &'static str {
-        match self {
-            C::AuthRefused => "AUTH_REFUSED",
-            C::NoQuery => "NO_QUERY",
-            C::ProviderError => "PROVIDER_ERROR",
-            C::EmptyAnswer => "EMPTY_ANSWER",
-            C::TimedOut => "TIMED_OUT",
-            C::Interrupted => "INTERRUPTED",
-            other => other.agent_js(),
-        }
-    }
     /// Whether the provider is to blame, once it was asked.
-    pub fn is_provider(self) -> bool {
-        use Code::{AuthRefused, FetchTimeout, ProviderError, RetryExhausted};
-        use Code::{ToolsNotSupported, VisionNotSupported};
+    pub const fn is_provider(self) -> bool {
         matches!(
             self,
-            AuthRefused
-                | FetchTimeout
-                | ProviderError
-                | RetryExhausted
-                | ToolsNotSupported
-                | VisionNotSupported
+            Self::AuthRefused
+                | Self::FetchTimeout
+                | Self::ProviderError
+                | Self::RetryExhausted
+                | Self::ToolsNotSupported
+                | Self::VisionNotSupported
         )
     }
 }
@@ -188,10 +136,7 @@ impl Failure {
     /// The same as the error type of the whole program.
     pub fn to_error(&self) -> Error {
         let error = Error::new(self.code.kind(), self.message.clone());
-        match &self.hint {
-            Some(hint) => error.hint(hint.clone()),
-            None => error,
-        }
+        Error { hint: self.hint.clone(), ..error }
     }
     /// The exit code of principle 2, and 128 + the signal for one.
     pub fn exit_code(&self) -> u8 {

@@ -1,4 +1,4 @@
-//! What is said between the agent and a model.
+//! The conversation between the agent and a model.
 
 use super::event::Event;
 use super::failure::Failure;
@@ -55,7 +55,7 @@ pub enum Message {
     },
     /// A turn of the model.
     Assistant {
-        /// What it said.
+        /// Its words.
         text: String,
         /// What it asked for.
         calls: Vec<ToolCall>,
@@ -95,18 +95,18 @@ pub struct Turn {
 
 /// Why a turn failed.
 #[derive(Debug, Clone)]
-pub enum Trouble {
-    /// It may go well the next time.
-    Again {
+pub enum TurnError {
+    /// It may succeed the next time.
+    Retryable {
         /// What happened.
         failure: Failure,
         /// How long the provider asks to wait.
         after: Option<Duration>,
     },
     /// It will not.
-    Final(Failure),
+    Fatal(Failure),
     /// The model takes no tools.
-    NoTools(Failure),
+    ToolsUnsupported(Failure),
 }
 
 /// Where the conversation goes on.
@@ -123,14 +123,14 @@ pub trait Provider: Send {
     fn hide(&self, text: &str) -> String {
         text.to_owned()
     }
-    /// Takes one turn. Words are told to `tell` as they come, as [`Event::Text`].
+    /// Takes one turn. Words are passed to `emit` as they come, as [`Event::Text`].
     ///
     /// # Errors
-    /// See [`Trouble`]. After words were told it is never [`Trouble::Again`].
+    /// See [`TurnError`]. After words were emitted it is never [`TurnError::Retryable`].
     fn turn(
         &mut self,
         messages: &[Message],
         tools: &[ToolSpec],
-        tell: &mut dyn FnMut(Event),
-    ) -> Result<Turn, Trouble>;
+        emit: &mut dyn FnMut(Event),
+    ) -> Result<Turn, TurnError>;
 }

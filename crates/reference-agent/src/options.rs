@@ -1,8 +1,8 @@
 //! The command line and the `--config` file, made into one set of settings.
 
+use super::config_file::{ConfigFile, Limits};
 use super::failure::{Code, Failure, Result};
-use super::settings::{File, Limits};
-use super::speak::Contract;
+use super::protocols::{self, Protocol};
 use agentnative_output::{ColorChoice, OutputConfig, OutputFormat};
 use clap::{Parser, ValueEnum};
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// An agent: sends a query to a model, runs the tools that it asks for, and prints the answer.
 #[derive(Parser, Debug)]
-#[command(name = "reference-agent", version, after_help = AFTER_HELP)]
+#[command(name = "reference-agent", version, after_help = after_help())]
 pub struct Flags {
     /// The query. Without one, standard input is read to its end.
     #[arg(value_name = "QUERY")]
@@ -26,8 +26,8 @@ pub struct Flags {
     #[arg(long, conflicts_with = "output")]
     jsonl: bool,
     /// Speak this contract instead of the agent's own.
-    #[arg(long, value_enum, value_name = "NAME")]
-    contract: Option<Contract>,
+    #[arg(long, value_parser = protocols::parser(), value_name = "NAME")]
+    contract: Option<&'static Protocol>,
     /// Print the JSON Schema of what would be printed, and do nothing else.
     #[arg(long)]
     json_schema: bool,
@@ -90,10 +90,11 @@ pub struct Flags {
     config: Option<PathBuf>,
 }
 
-const AFTER_HELP: &str =
-    "Contracts: dexter-flat, dexter-nested and agent-js are one JSON document on stdout, also for an
-error; opencode-events is a JSON object a line. Without --contract, json is {ok, command, data} and
-jsonl an event a line, and an error is {error, kind, message} on stderr.
+fn after_help() -> String {
+    format!(
+        "A contract is one JSON document on stdout, also for an error, or a JSON object a line. Without
+--contract, json is {{ok, command, data}} and jsonl an event a line, and an error is
+{{error, kind, message}} on stderr.
 
 Exit codes:
   0    success
@@ -102,14 +103,12 @@ Exit codes:
   77   authentication or permission error: no key, or a refused one
   78   configuration error: a bad --config, --base-url or provider
   130  interrupted (SIGINT), 143 terminated (SIGTERM)
-A contract has exit codes of its own: dexter-flat 0, 1, 2; dexter-nested 0, 1; agent-js:
-  0  success                         5  approval cannot be asked for
-  1  general error, wrong arguments  6  the model takes no tools, or no images
-  2  bad --config                    7  the provider did not answer in time
-  3  no key                          8  the provider failed again and again
-  4  bad provider or --base-url      9  an attachment cannot be used
+Contracts with exit codes of their own:{}
 
-The key of the openai provider is read from OPENAI_API_KEY, and from nowhere else.";
+The key of the openai provider is read from OPENAI_API_KEY, and from nowhere else.",
+        protocols::exit_codes()
+    )
+}
 
 /// Whether the model is told of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, serde::Deserialize)]
@@ -151,7 +150,7 @@ pub enum Profile {
 }
 
 /// The name of a value as it stands on the command line.
-pub fn word(value: impl ValueEnum) -> String {
+pub fn value_name(value: impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
@@ -177,13 +176,13 @@ pub fn duration(seconds: f64) -> Option<Duration> {
     sound.then(|| Duration::from_secs_f64(seconds))
 }
 
-/// Everything that a run is told.
-#[derive(Debug, Clone)]
+/// All settings of a run.
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The words of the query; empty when it is to be read from standard input.
     pub query: Vec<String>,
-    /// The contract to speak.
-    pub contract: Contract,
+    /// The protocol to write in.
+    pub protocol: &'static Protocol,
     /// Print the schema only.
     pub json_schema: bool,
     /// In text, the bare answer.
@@ -227,22 +226,22 @@ pub struct Options {
 }
 
 impl Flags {
-    /// The contract and the format that are asked for.
+    /// The protocol and the format that are asked for.
     ///
     /// # Errors
-    /// A contract in a format that it does not have.
-    pub fn form(&self) -> Result<(Contract, OutputFormat)> {
-        let contract = self.contract.unwrap_or_default();
+    /// A protocol in a format that it does not have.
+    pub fn form(&self) -> Result<(&'static Protocol, OutputFormat)> {
+        let protocol = self.contract.unwrap_or_default();
         let asked = match self {
             Self { json: true, .. } => Some(OutputFormat::Json),
             Self { jsonl: true, .. } => Some(OutputFormat::Jsonl),
             Self { output, .. } => *output,
         };
-        let format = match (contract.format(), asked) {
+        let format = match (protocol.format, asked) {
             (Some(own), Some(asked)) if own != asked => {
                 let message = format!(
                     "--contract {} is spoken in {} only: it makes no sense in {}",
-                    word(contract),
+                    protocol.contract.unwrap_or_default(),
                     own.name(),
                     asked.name()
                 );
@@ -252,7 +251,7 @@ impl Flags {
             (Some(own), _) => own,
             (None, asked) => asked.unwrap_or_default(),
         };
-        Ok((contract, format))
+        Ok((protocol, format))
     }
 
     /// How output looks, in the format asked for.
@@ -265,15 +264,16 @@ impl Flags {
     /// # Errors
     /// Wrong flags, and a bad configuration file.
     pub fn settle(self) -> Result<Options> {
-        let (contract, format) = self.form()?;
+        let (protocol, format) = self.form()?;
         if self.raw && format.is_json() {
             let message = format!("--raw prints the bare answer: it makes no sense in {}", format.name());
             return Err(Failure::new(Code::InvalidOption, message));
         }
         let file = match &self.config {
-            Some(path) => File::read(path)?,
-            None => File::default(),
+            Some(path) => ConfigFile::read(path)?,
+            None => ConfigFile::default(),
         };
+        let (idle_timeout, timeout, limits) = (file.idle_timeout(), file.timeout(), file.limits());
         let words = self.query.into_iter().map(|word| {
             word.into_string()
                 .map_err(|word| Failure::new(Code::InvalidOption, format!("not UTF-8: {}", word.display())))
@@ -294,7 +294,7 @@ impl Flags {
         let base_url = self.base_url.or(file.base_url).or_else(|| env("OPENAI_BASE_URL"));
         Ok(Options {
             query,
-            contract,
+            protocol,
             json_schema: self.json_schema,
             raw: self.raw,
             provider,
@@ -304,16 +304,16 @@ impl Flags {
             allow_insecure_http: self.allow_insecure_http || file.allow_insecure_http,
             stream: !self.no_stream && file.stream.unwrap_or(true),
             max_retries: self.max_retries.or(file.max_retries).unwrap_or(2),
-            retry_base: Duration::from_millis(file.retry_base_ms.unwrap_or(500)),
-            idle_timeout: self.idle_timeout.or(file.idle_timeout).unwrap_or(Duration::from_secs(60)),
+            retry_base: Duration::from_millis(file.retry_base_ms.unwrap_or(500).min(60_000)),
+            idle_timeout: self.idle_timeout.or(idle_timeout).unwrap_or(Duration::from_secs(60)),
             max_tool_turns: self.max_tool_turns.or(file.max_tool_turns).unwrap_or(10),
             tools_mode: self.tools_mode.or(file.tools_mode).unwrap_or_default(),
             approval,
             profile: self.profile.or(file.profile).unwrap_or_default(),
             workspace: self.workspace.or(file.workspace).unwrap_or_else(|| ".".into()),
             attach: self.attach,
-            limits: file.limits,
-            timeout: self.timeout.or(file.timeout).unwrap_or(Duration::from_secs(300)),
+            limits,
+            timeout: self.timeout.or(timeout).unwrap_or(Duration::from_secs(300)),
             system: file.system,
         })
     }

@@ -11,17 +11,17 @@ const MAX: u64 = 1 << 20;
 ///
 /// # Errors
 /// [`Code::NoQuery`] when there is none, and [`Code::InvalidOption`] for one that is not text.
-pub fn find(words: &[String]) -> Result<String> {
+pub fn read(words: &[String]) -> Result<String> {
     let joined = words.join(" ");
     if !words.is_empty() && joined.trim().is_empty() {
-        return Err(none("the query is empty"));
+        return Err(no_query("the query is empty"));
     }
     if !words.is_empty() {
         return Ok(joined.trim().to_owned());
     }
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
-        return Err(none("there is no query"));
+        return Err(no_query("there is no query"));
     }
     let mut bytes = Vec::new();
     stdin
@@ -36,11 +36,11 @@ pub fn find(words: &[String]) -> Result<String> {
     let text = String::from_utf8(bytes)
         .map_err(|_| Failure::new(Code::InvalidOption, "the query on standard input is not UTF-8"))?;
     match text.trim() {
-        "" => Err(none("there is no query, and standard input is empty")),
+        "" => Err(no_query("there is no query, and standard input is empty")),
         text => Ok(text.to_owned()),
     }
 }
 
-fn none(message: &str) -> Failure {
+fn no_query(message: &str) -> Failure {
     Failure::new(Code::NoQuery, message).hint("give it as words, or on standard input")
 }

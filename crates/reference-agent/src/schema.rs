@@ -1,16 +1,15 @@
 //! `--json-schema`: the JSON Schema of what would be printed.
 
-use super::speak;
-use super::speak::own::{Data, Step};
+use super::protocols::Protocol;
+use super::protocols::own::{Data, Step};
 use agentnative_contract::Contract;
 use agentnative_contract::error::{Error, Result};
-use agentnative_output::Envelope;
-use agentnative_output::{Output, OutputFormat};
+use agentnative_output::{Envelope, Output, OutputFormat};
 use serde_json::Value;
 
 /// Prints it, and gives the exit code. In jsonl it is that of a line; text has none, so it gets json's.
-pub fn print(contract: speak::Contract, format: OutputFormat, output: &mut Output) -> u8 {
-    let printed = schema(contract, format).and_then(|schema| {
+pub fn print(protocol: &Protocol, format: OutputFormat, output: &mut Output) -> u8 {
+    let printed = schema(protocol, format).and_then(|schema| {
         let text = serde_json::to_string_pretty(&schema)
             .map_err(|error| Error::general(format!("cannot write the schema: {error}")))?;
         output.verbatim(format!("{text}\n").as_bytes())
@@ -24,8 +23,8 @@ pub fn print(contract: speak::Contract, format: OutputFormat, output: &mut Outpu
     }
 }
 
-fn schema(contract: speak::Contract, format: OutputFormat) -> Result<Value> {
-    let schema = match (contract.name(), format) {
+fn schema(protocol: &Protocol, format: OutputFormat) -> Result<Value> {
+    let schema = match (protocol.contract, format) {
         (Some(name), _) => return bundled(name),
         (None, OutputFormat::Jsonl) => schemars::schema_for!(Step),
         (None, _) => schemars::schema_for!(Envelope<Data>),

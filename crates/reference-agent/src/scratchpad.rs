@@ -1,19 +1,16 @@
 //! The scratchpad: a JSON line for each thing that a run does, kept after it.
 //!
-//! For the Dexter contracts it is `.dexter/scratchpad/*.jsonl` in the workspace, and they name it.
+//! Where a protocol has a folder for it in the workspace, it lies there and the protocol names it.
 //! Else it lies in the user's state folder, so that nobody's project is littered.
 
 use super::clock;
-use super::event::{Ending, Event};
+use super::event::{Event, Outcome};
 use super::options::Options;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions};
 use serde_json::{Value, json};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-
-/// Where the Dexter contracts want it, relative to the workspace.
-const DEXTER: &str = ".dexter/scratchpad";
 
 /// The open scratchpad of a run.
 #[derive(Debug)]
@@ -29,11 +26,11 @@ impl Scratchpad {
     /// # Errors
     /// When its folder cannot be made or written to.
     pub fn create(options: &Options) -> io::Result<Self> {
-        let (folder, shown) = if options.contract.is_dexter() {
+        let (folder, shown) = if let Some(path) = options.protocol.scratchpad {
             // Beneath the workspace, whatever links there are.
             let workspace = Dir::open_ambient_dir(&options.workspace, ambient_authority())?;
-            workspace.create_dir_all(DEXTER)?;
-            (workspace.open_dir(DEXTER)?, PathBuf::from(DEXTER))
+            workspace.create_dir_all(path)?;
+            (workspace.open_dir(path)?, PathBuf::from(path))
         } else {
             let path = state_folder()?;
             std::fs::create_dir_all(&path)?;
@@ -69,10 +66,10 @@ impl Scratchpad {
     }
 
     /// Writes down the end.
-    pub fn end(&mut self, ending: &Ending) {
-        self.line(match ending {
-            Ending::Answer(answer) => json!({"type": "answer", "content": answer}),
-            Ending::Failed(failure) => {
+    pub fn end(&mut self, outcome: &Outcome) {
+        self.line(match outcome {
+            Ok(answer) => json!({"type": "answer", "content": answer}),
+            Err(failure) => {
                 json!({"type": "error", "code": failure.code.name(), "content": failure.message})
             }
         });

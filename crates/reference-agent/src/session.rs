@@ -1,25 +1,26 @@
-//! One run from the outside: a thread works, this one listens to it, to signals and to the clock,
-//! and lets the contract speak. So whatever the work waits for, the end is told in time and whole.
+//! One run from the outside: a thread works, this one listens to it, to signals and to the clock, and
+//! has the protocol write what happens. So whatever the work waits for, the run ends in time.
 
+use super::clock::now_ms;
 use super::engine;
-use super::event::{Ending, Event};
+use super::event::{Event, Outcome, ToolError};
 use super::failure::{Code, Failure};
-use super::ledger::{Ledger, Phase};
 use super::options::Options;
+use super::protocols::{Encoder, Protocol};
+use super::run_summary::{Phase, RunSummary};
 use super::scratchpad::Scratchpad;
-use super::speak::Speaker;
-use super::tools::Running;
-use agentnative_contract::error::Result;
+use super::tools::{Approve, Running};
+use agentnative_contract::error::{Error, Result};
 use agentnative_output::Output;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Instant;
 
-/// What this thread hears.
-enum Note {
+/// What this thread receives.
+enum Message {
     Event(Event),
-    Ended(Ending),
+    Ended(Outcome),
     Signal(i32),
     /// May this tool run? The answer goes to the sender.
     Ask(String, Sender<bool>),
@@ -28,119 +29,139 @@ enum Note {
 /// 128 + SIGPIPE: the reader of standard output has gone.
 const READER_GONE: u8 = 141;
 
-/// Runs the query, tells of it, and gives the exit code.
+/// Runs the query, has it written, and gives the exit code.
 pub fn run(options: Options, output: &mut Output) -> u8 {
     let deadline = Instant::now() + options.timeout;
-    let (notes, heard) = channel();
+    let (sender, receiver) = channel();
     let running = Running::default();
-    if let Err(error) = listen_for_signals(notes.clone()) {
-        output.error(&agentnative_contract::error::Error::general(format!(
-            "cannot listen for signals: {error}"
-        )));
+    if let Err(error) = listen_for_signals(sender.clone()) {
+        output.error(&Error::general(format!("cannot listen for signals: {error}")));
         return 1;
     }
-    let mut run = Run {
-        speaker: options.contract.speaker(&options),
-        ledger: Ledger::new(&options.provider, &options.model),
-        scratchpad: None,
-        options: options.clone(),
-    };
-    work(options, running.clone(), notes);
-    let ending = run.listen(&heard, deadline, output);
+    let mut run = Run::new(options.clone());
+    spawn_engine(options, running.clone(), sender);
+    let outcome = run.listen(&receiver, deadline, output);
     running.end();
-    run.end(ending, output)
+    match outcome {
+        Some(outcome) => run.end(&outcome, output),
+        None => READER_GONE,
+    }
 }
 
-fn work(options: Options, running: Running, notes: Sender<Note>) {
+/// Writes the failure of a run that cannot begin, and gives the exit code.
+pub fn refuse(protocol: &'static Protocol, failure: Failure, output: &mut Output) -> u8 {
+    Run::new(Options { protocol, ..Options::default() }).end(&Err(failure), output)
+}
+
+fn spawn_engine(options: Options, running: Running, sender: Sender<Message>) {
     std::thread::spawn(move || {
-        // A note that nobody hears any more is for a run that is over.
-        let mut tell = |event| {
-            let _ = notes.send(Note::Event(event));
+        // A message that nobody receives any more is for a run that is over.
+        let mut emit = |event| {
+            let _ = sender.send(Message::Event(event));
         };
-        let asking = notes.clone();
-        let mut approve: super::tools::Approve = Box::new(move |tool, arguments| {
+        let asking = sender.clone();
+        let mut approve: Approve = Box::new(move |tool, arguments| {
             let (reply, answer) = channel();
             let question = format!("{tool} {}", serde_json::Value::Object(arguments.clone()));
-            asking.send(Note::Ask(question, reply)).is_ok() && answer.recv().unwrap_or(false)
+            asking.send(Message::Ask(question, reply)).is_ok() && answer.recv().unwrap_or(false)
         });
-        let run = || engine::run(&options, running, &mut approve, &mut tell);
-        let ending = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Ending::Failed(fell_over()));
-        let _ = notes.send(Note::Ended(ending));
+        let run = || engine::run(&options, running, &mut approve, &mut emit);
+        let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(defect()));
+        let _ = sender.send(Message::Ended(outcome));
     });
 }
 
 /// A defect of the agent itself still ends as the contract says.
-fn fell_over() -> Failure {
+fn defect() -> Failure {
     Failure::new(Code::RuntimeError, "the agent fell over: this is a defect in it")
 }
 
-fn listen_for_signals(notes: Sender<Note>) -> std::io::Result<()> {
+fn listen_for_signals(sender: Sender<Message>) -> std::io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     std::thread::spawn(move || {
-        let mut told = false;
+        let mut again = false;
         for signal in signals.forever() {
-            // Whoever says it twice is not made to wait for a last word.
-            if told {
+            // Whoever sends it twice is not made to wait for the end to be written.
+            if again {
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
-            told = true;
-            let _ = notes.send(Note::Signal(signal));
+            again = true;
+            let _ = sender.send(Message::Signal(signal));
         }
     });
     Ok(())
 }
 
 struct Run {
-    speaker: Box<dyn Speaker>,
-    ledger: Ledger,
+    encoder: Box<dyn Encoder>,
+    summary: RunSummary,
     scratchpad: Option<Scratchpad>,
     options: Options,
+    began: Instant,
 }
 
 impl Run {
-    /// Passes events on until the end; none when there is nobody left to tell it to.
-    fn listen(&mut self, heard: &Receiver<Note>, deadline: Instant, output: &mut Output) -> Option<Ending> {
+    fn new(options: Options) -> Self {
+        let (provider, model) = (options.provider.clone(), options.model.clone());
+        Self {
+            encoder: (options.protocol.encoder)(&options),
+            summary: RunSummary { provider, model, ..RunSummary::default() },
+            scratchpad: None,
+            options,
+            began: Instant::now(),
+        }
+    }
+
+    /// Passes events on until the end; none when the reader of the output has gone.
+    fn listen(
+        &mut self,
+        receiver: &Receiver<Message>,
+        deadline: Instant,
+        output: &mut Output,
+    ) -> Option<Outcome> {
         loop {
-            let failure = match heard.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Note::Event(event)) => match self.event(&event, output) {
+            let failure = match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Message::Event(event)) => match self.event(&event, output) {
                     Ok(()) if output.is_closed() => return None,
                     Ok(()) => continue,
                     Err(failure) => failure,
                 },
-                Ok(Note::Ended(ending)) => return Some(self.judge(ending)),
-                Ok(Note::Ask(question, reply)) => {
+                Ok(Message::Ended(outcome)) => return Some(outcome.and_then(|answer| self.accept(answer))),
+                Ok(Message::Ask(question, reply)) => {
                     ask(&question, reply, output);
                     continue;
                 }
-                Ok(Note::Signal(signal)) => Failure::signal(signal),
+                Ok(Message::Signal(signal)) => Failure::signal(signal),
                 Err(RecvTimeoutError::Timeout) => self.timed_out(),
-                Err(RecvTimeoutError::Disconnected) => fell_over(),
+                Err(RecvTimeoutError::Disconnected) => defect(),
             };
-            return Some(Ending::Failed(failure));
+            return Some(Err(failure));
         }
     }
 
     fn event(&mut self, event: &Event, output: &mut Output) -> Result<(), Failure> {
-        self.ledger.add(event);
+        self.summary.add(event);
         if let Event::Started { .. } = event {
             self.open_scratchpad()?;
         }
         if let Some(scratchpad) = &mut self.scratchpad {
             scratchpad.event(event);
         }
-        told(self.speaker.event(event, &self.ledger, output))
+        // What could not be written ends the run.
+        let written = self.encoder.event(event, &self.summary, output);
+        written.map_err(|error| Failure::new(Code::RuntimeError, error.message))
     }
 
     /// The scratchpad is best effort, except where the contract promises it.
     fn open_scratchpad(&mut self) -> Result<(), Failure> {
         match Scratchpad::create(&self.options) {
             Ok(mut scratchpad) => {
-                scratchpad.query(&self.ledger.query);
-                self.ledger.scratchpad.clone_from(&scratchpad.name);
+                scratchpad.query(&self.summary.query);
+                self.summary.scratchpad.clone_from(&scratchpad.name);
                 self.scratchpad = Some(scratchpad);
                 Ok(())
             }
-            Err(error) if self.options.contract.is_dexter() => {
+            Err(error) if self.options.protocol.scratchpad.is_some() => {
                 Err(Failure::new(Code::RuntimeError, format!("cannot write the scratchpad: {error}")))
             }
             Err(_) => Ok(()),
@@ -148,18 +169,16 @@ impl Run {
     }
 
     /// An answer without a word is a failure where the contract has no place for it.
-    fn judge(&self, ending: Ending) -> Ending {
-        match ending {
-            Ending::Answer(answer) if answer.is_empty() && !self.speaker.takes_empty_answer() => {
-                Ending::Failed(Failure::new(Code::EmptyAnswer, "the model ended without an answer"))
-            }
-            ending => ending,
+    fn accept(&self, answer: String) -> Outcome {
+        if answer.is_empty() && !self.options.protocol.takes_empty_answer {
+            return Err(Failure::new(Code::EmptyAnswer, "the model ended without an answer"));
         }
+        Ok(answer)
     }
 
     fn timed_out(&self) -> Failure {
         let seconds = self.options.timeout.as_secs_f64();
-        let (code, what) = match self.ledger.phase {
+        let (code, what) = match self.summary.phase {
             Phase::Model => (Code::FetchTimeout, "the model has not answered"),
             Phase::Preparing => (Code::TimedOut, "the query was not read"),
             Phase::Tools => (Code::TimedOut, "the tools have not ended"),
@@ -167,20 +186,23 @@ impl Run {
         Failure::new(code, format!("{what} within {seconds} s")).hint("raise --timeout")
     }
 
-    fn end(mut self, ending: Option<Ending>, output: &mut Output) -> u8 {
-        let Some(ending) = ending else { return READER_GONE };
-        // Events of a tool that was cut off are told before the end.
-        if let (Ending::Failed(failure), Some(record)) = (&ending, self.ledger.cut_off("the run was cut off"))
-        {
-            let silent = failure.signal.is_some() && !self.speaker.tells_of_signals();
-            if !silent {
-                let _ = self.event(&Event::ToolFinished(record), output);
-            }
+    fn end(mut self, outcome: &Outcome, output: &mut Output) -> u8 {
+        let failure = outcome.as_ref().err();
+        let silent = failure.filter(|it| it.signal.is_some() && !self.options.protocol.reports_signals);
+        // A tool that was cut off ends before the run does.
+        if let (Some(_), None, Some(call)) = (failure, silent, self.summary.open.clone()) {
+            let duration = now_ms().saturating_sub(call.started);
+            let record = call.finish(Err(ToolError::execution("the run was cut off")), duration);
+            let _ = self.event(&Event::ToolFinished(record), output);
         }
         if let Some(scratchpad) = &mut self.scratchpad {
-            scratchpad.end(&ending);
+            scratchpad.end(outcome);
         }
-        match self.speaker.end(&ending, &self.ledger, output) {
+        if let Some(failure) = silent {
+            return failure.exit_code();
+        }
+        self.summary.elapsed = self.began.elapsed();
+        match self.encoder.end(outcome, &self.summary, output) {
             Ok(code) => code,
             Err(error) => {
                 output.error(&error);
@@ -190,12 +212,7 @@ impl Run {
     }
 }
 
-/// What could not be written ends the run.
-fn told(result: Result<()>) -> Result<(), Failure> {
-    result.map_err(|error| Failure::new(Code::RuntimeError, error.message))
-}
-
-/// Asks the person at the terminal. The answer is read aside, so that signals and the clock are heard.
+/// Asks the person at the terminal. A thread reads the answer, so that signals and the clock are heard.
 fn ask(question: &str, reply: Sender<bool>, output: &mut Output) {
     output.question(&format!("run {question}? [y/N] "));
     std::thread::spawn(move || {

@@ -10,6 +10,7 @@
 
 mod fault;
 mod input;
+mod json_type;
 mod lines;
 mod number;
 mod parser;
@@ -24,6 +25,7 @@ mod span;
 mod string;
 mod value;
 
+pub use json_type::JsonType;
 pub use lines::read_lines;
 pub use pointer::{escape_token, unescape_token};
 pub use position::{Position, locate};

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use super::fault::{Expected, Place};
 use super::input::Slot;
 use super::parser::{Parser, Step};
-use super::{Options, ProblemKind, Sink, Summary};
+use super::{JsonType, Options, ProblemKind, Sink, Summary};
 
 /// Reads JSON lines, in constant memory; an error only when the reader fails. No lines are fine.
 ///
@@ -91,13 +91,13 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         if first != Some(b'{') && !self.line.spans {
             self.report(ProblemKind::NotObject, self.line.record, Place::Root, |_| {
                 let found = match first {
-                    Some(b'[') => "an array",
-                    Some(b'"') => "a string",
-                    Some(b't' | b'f') => "a boolean",
-                    Some(b'n') => "null",
-                    _ => "a number",
+                    Some(b'[') => JsonType::Array,
+                    Some(b'"') => JsonType::String,
+                    Some(b't' | b'f') => JsonType::Boolean,
+                    Some(b'n') => JsonType::Null,
+                    _ => JsonType::Number,
                 };
-                format!("expected an object as record, found {found}")
+                format!("expected an object as record, found {}", found.with_article())
             });
         }
         Ok(())

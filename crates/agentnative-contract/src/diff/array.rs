@@ -1,43 +1,40 @@
 //! Arrays: places, elements, uniqueness.
 
-use super::alt::{Alt, is_nothing};
-use super::found::Found;
+use super::delta::Delta;
+use super::typed_schema::{TypedSchema, accepts_nothing};
 use super::walk::Walker;
 use serde_json::Value;
 
 impl<'a> Walker<'a> {
     /// Compares the elements of two alternatives that are arrays.
-    pub(super) fn arrays(&mut self, old: &Alt<'a>, new: &Alt<'a>, out: &mut Vec<Found>) {
-        let places = old.places().max(new.places());
+    pub(super) fn arrays(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Delta>) {
+        let places = old.tuple_length().max(new.tuple_length());
         let most = new.length().1.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
         for at in 0..=places {
             let (was, is) = (old.element(at), new.element(at));
             // A place that cannot be there has been told of as a length.
-            if at >= most || is_nothing(&was) {
+            if at >= most || accepts_nothing(&was) {
                 continue;
             }
             let token = if at == places { "*".to_owned() } else { at.to_string() };
             for found in self.nodes(&was, &is).iter() {
-                let mut found = found.clone();
-                let shown = found.shown.take();
-                found.shown = shown.and_then(|value| self.put_at(new, at, value));
-                out.push(found.under(&token));
+                out.push(found.below(&token, |value| self.sample_with_element(new, at, value)));
             }
         }
         if old.unique && !new.unique && most > 1 {
-            let shown = self.twice(new);
+            let sample = self.sample_with_duplicate(new);
             let message = "the elements need not differ from each other any longer";
             out.push(
-                Found::breaking("diff-unique-loosened", message).old(true).new_value(false).shown(shown),
+                Delta::breaking("diff-unique-loosened", message).old(true).new_value(false).sample(sample),
             );
         } else if new.unique && !old.unique {
             let message = "the elements differ from each other";
-            out.push(Found::compatible("diff-unique-tightened", message).old(false).new_value(true));
+            out.push(Delta::compatible("diff-unique-tightened", message).old(false).new_value(true));
         }
     }
 
     /// An array with this element at this place.
-    fn put_at(&self, alt: &Alt<'a>, at: usize, value: Value) -> Option<Value> {
+    fn sample_with_element(&self, alt: &TypedSchema<'a>, at: usize, value: Value) -> Option<Value> {
         let Value::Array(mut elements) = self.sample(alt, 1)? else { return None };
         while elements.len() < at {
             elements.push(self.sample_node(&alt.element(elements.len()), 1)?);
@@ -50,8 +47,8 @@ impl<'a> Walker<'a> {
     }
 
     /// An array with an element that is there twice.
-    fn twice(&self, alt: &Alt<'a>) -> Option<Value> {
-        let places = alt.places();
+    fn sample_with_duplicate(&self, alt: &TypedSchema<'a>) -> Option<Value> {
+        let places = alt.tuple_length();
         let mut elements = Vec::new();
         for at in 0..places {
             elements.push(self.sample_node(&alt.element(at), 1)?);

@@ -1,10 +1,12 @@
-//! All schemas of one side in one value: every reference local, every draft told as 2020-12.
+//! All schemas of one side in one value: every reference local, every draft translated to 2020-12.
 
 use crate::Promise;
-use crate::sources::unescape;
+use jsonschema::uri::from_str as uri;
+use jsonschema::{Draft, Registry, RegistryBuilder, Retrieve, Uri};
+use referencing::Resolver;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
-use strict_json::{escape_token, unescape_token};
+use std::collections::HashMap;
+use strict_json::escape_token;
 
 /// A keyword of ours for what could not be understood, such as a dangling reference. Its text tells two of
 /// them apart.
@@ -26,35 +28,25 @@ pub(super) const ONE: [&str; 12] = [
     "contentSchema",
 ];
 pub(super) const SEVERAL: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
-pub(super) const BY_NAME: [&str; 5] =
-    ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
-const WORDS: [&str; 11] = [
+pub(super) const BY_NAME: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
+/// Keywords that say nothing of values, or that the translation makes needless.
+const DROPPED: [&str; 15] = [
     "$id",
     "id",
     "$schema",
     "$anchor",
     "$dynamicAnchor",
+    "$recursiveAnchor",
+    "$defs",
+    "definitions",
     "$comment",
     "title",
     "description",
     "default",
     "examples",
     "deprecated",
+    "additionalItems",
 ];
-
-/// Where something is said in a document: the base that references are relative to, and what is there.
-struct Known {
-    /// Pointer in the bundle by URI (with an anchor after `#`, without a `#` for whole resources).
-    places: BTreeMap<String, String>,
-    /// Pointers in the bundle of each `$dynamicAnchor`.
-    dynamic: BTreeMap<String, Vec<String>>,
-}
-
-/// The bundle of a promise's schemas: each under `$defs`, by these names.
-pub(super) struct Bundle {
-    /// The one value.
-    pub root: Value,
-}
 
 /// The names of a promise's own schemas in the bundle.
 pub(super) const DATA: &str = "data";
@@ -65,37 +57,53 @@ pub(super) fn event(name: &str) -> String {
     format!("event {name}")
 }
 
+/// The bundle of a promise's schemas: each under `$defs`, by these names, and what they refer to by numbers.
+pub(super) struct Bundle {
+    /// The one value.
+    pub root: Value,
+}
+
 impl Bundle {
     /// The schemas of a promise.
-    pub fn of(promise: &Promise) -> Self {
-        let mut entries: Vec<(String, String, &Value)> = Vec::new();
+    pub fn new(promise: &Promise) -> Self {
         let errors = promise.errors.as_ref().and_then(|errors| errors.schema.as_ref());
         let types = promise.events.iter().flat_map(|events| &events.types);
-        let types = types.map(|(name, schema)| (event(name), schema));
-        let data = promise.schema.iter().map(|schema| (DATA.to_owned(), schema));
-        let own = data.chain(errors.map(|schema| (ERROR.to_owned(), schema))).chain(types);
-        for (nth, (name, schema)) in own.enumerate() {
-            entries.push((name, format!("promise:/{nth}"), schema));
-        }
-        for (uri, document) in &promise.documents {
-            entries.push((format!("document {uri}"), uri.clone(), document));
-        }
-        let mut known = Known { places: BTreeMap::new(), dynamic: BTreeMap::new() };
-        for (name, uri, schema) in &entries {
-            known.learn(schema, uri, &format!("/$defs/{}", escape_token(name)), true);
-        }
-        let mut all = Map::new();
-        for (name, uri, schema) in &entries {
-            let draft = Draft::of(schema, Draft::Latest);
-            all.insert(name.clone(), known.told(schema, uri, draft));
-        }
-        let mut root = json!({ "$defs": all });
-        for _ in 0..8 {
-            if !mend(&mut root) {
-                break;
+        let own = promise.schema.iter().map(|schema| (DATA.to_owned(), schema));
+        let own = own
+            .chain(errors.map(|schema| (ERROR.to_owned(), schema)))
+            .chain(types.map(|(name, schema)| (event(name), schema)));
+        let own: Vec<(String, Uri<String>, &Value)> = own
+            .enumerate()
+            .filter_map(|(nth, (name, schema))| Some((name, uri(&format!("promise:/{nth}")).ok()?, schema)))
+            .collect();
+        let documents = promise.documents.iter().map(|(uri, document)| (uri.as_str(), document));
+        let all: Vec<(&str, &Value)> =
+            own.iter().map(|(_, uri, schema)| (uri.as_str(), *schema)).chain(documents).collect();
+        let dynamic: Vec<&str> = all.iter().flat_map(|(_, schema)| dynamic_anchors(schema)).collect();
+        let resources = all
+            .into_iter()
+            .map(|(uri, schema)| (uri, draft_of(schema, Draft::default()).create_resource_ref(schema)));
+        let registry = Registry::new().retriever(Unavailable).extend(resources);
+        let registry = registry.and_then(RegistryBuilder::prepare);
+        let mut translated = Map::new();
+        match &registry {
+            Ok(registry) => {
+                let mut translation = Translation { dynamic, names: HashMap::new(), pending: Vec::new() };
+                for (name, uri, schema) in &own {
+                    let (resolver, draft) =
+                        (registry.resolver(uri.clone()), draft_of(schema, Draft::default()));
+                    translation.named(schema, resolver, draft, Some(name));
+                }
+                while let Some(Pending { name, schema, resolver, draft }) = translation.pending.pop() {
+                    translated.insert(name, translation.translate(schema, &resolver, draft));
+                }
+            }
+            Err(error) => {
+                let unknown = json!({ UNKNOWN: error.to_string() });
+                translated.extend(own.iter().map(|(name, ..)| (name.clone(), unknown.clone())));
             }
         }
-        Self { root }
+        Self { root: json!({ "$defs": translated }) }
     }
 
     /// The schema of this name.
@@ -104,268 +112,148 @@ impl Bundle {
     }
 }
 
-/// What a draft does otherwise than 2020-12.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Draft {
-    /// 4: bounds are made exclusive by a boolean.
-    Four,
-    /// 6 and 7: `$ref` stands alone.
-    Seven,
-    /// 2019-09: `items` may be an array.
-    Nineteen,
-    /// 2020-12.
-    Latest,
-}
+/// Stands for every document that a promise does not hold.
+struct Unavailable;
 
-impl Draft {
-    fn of(schema: &Value, otherwise: Self) -> Self {
-        match schema.get("$schema").and_then(Value::as_str) {
-            Some(uri) if uri.contains("draft-03") || uri.contains("draft-04") => Self::Four,
-            Some(uri) if uri.contains("draft-06") || uri.contains("draft-07") => Self::Seven,
-            Some(uri) if uri.contains("2019-09") => Self::Nineteen,
-            Some(_) => Self::Latest,
-            None => otherwise,
-        }
+impl Retrieve for Unavailable {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(json!({ UNKNOWN: uri.as_str() }))
     }
 }
 
-impl Known {
-    /// Notes where the resources and anchors of a schema are.
-    fn learn(&mut self, schema: &Value, base: &str, at: &str, top: bool) {
-        let Some(members) = schema.as_object() else {
-            if top {
-                self.places.insert(base.to_owned(), at.to_owned());
-            }
-            return;
-        };
-        let id = members.get("$id").or_else(|| members.get("id")).and_then(Value::as_str);
-        let mut base = base.to_owned();
-        if top {
-            self.places.insert(base.clone(), at.to_owned());
+/// The draft of a schema within one of another draft; one that is not known is read as the latest.
+fn draft_of(schema: &Value, outer: Draft) -> Draft {
+    match outer.detect(schema) {
+        Draft::Unknown => Draft::default(),
+        draft => draft,
+    }
+}
+
+/// The names of all dynamic anchors in a document.
+fn dynamic_anchors(value: &Value) -> Vec<&str> {
+    match value {
+        Value::Object(members) => {
+            let own = members.get("$dynamicAnchor").and_then(Value::as_str);
+            own.into_iter().chain(members.values().flat_map(dynamic_anchors)).collect()
         }
-        if let Some(id) = id {
-            match id.strip_prefix('#') {
-                Some(anchor) => {
-                    self.places.insert(format!("{base}#{anchor}"), at.to_owned());
-                }
-                None => {
-                    // What refers to the file by its own address still finds it.
-                    base = join(&base, id.trim_end_matches('#'));
-                    self.places.insert(base.clone(), at.to_owned());
-                }
-            }
+        Value::Array(elements) => elements.iter().flat_map(dynamic_anchors).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A schema that is still to be translated, and how its references are read.
+struct Pending<'r> {
+    name: String,
+    schema: &'r Value,
+    resolver: Resolver<'r>,
+    draft: Draft,
+}
+
+/// Translates schemas to 2020-12, with references into the bundle.
+struct Translation<'r> {
+    /// The names of all dynamic anchors.
+    dynamic: Vec<&'r str>,
+    /// The names in the bundle of schemas that something refers to, by their address.
+    names: HashMap<usize, String>,
+    pending: Vec<Pending<'r>>,
+}
+
+impl<'r> Translation<'r> {
+    /// The name of a schema in the bundle; one that is new there gets the name that is given, or a number.
+    fn named(
+        &mut self,
+        schema: &'r Value,
+        resolver: Resolver<'r>,
+        draft: Draft,
+        name: Option<&String>,
+    ) -> String {
+        let address = std::ptr::from_ref(schema).addr();
+        if let Some(known) = self.names.get(&address) {
+            return known.clone();
         }
-        for (keyword, list) in [("$anchor", false), ("$dynamicAnchor", true)] {
-            if let Some(anchor) = members.get(keyword).and_then(Value::as_str) {
-                self.places.insert(format!("{base}#{anchor}"), at.to_owned());
-                if list {
-                    self.dynamic.entry(anchor.to_owned()).or_default().push(at.to_owned());
-                }
-            }
-        }
-        for (keyword, value) in members {
-            each_schema(keyword, value, &mut |path, schema| {
-                self.learn(schema, &base, &format!("{at}/{}{path}", escape_token(keyword)), false);
-            });
-        }
+        let name = name.cloned().unwrap_or_else(|| self.names.len().to_string());
+        self.names.insert(address, name.clone());
+        self.pending.push(Pending { name: name.clone(), schema, resolver, draft });
+        name
     }
 
-    /// The same schema in the words of 2020-12, with references into the bundle.
-    fn told(&self, schema: &Value, base: &str, draft: Draft) -> Value {
+    fn translate(&mut self, schema: &'r Value, resolver: &Resolver<'r>, draft: Draft) -> Value {
         let Some(members) = schema.as_object() else { return schema.clone() };
-        let draft = Draft::of(schema, draft);
-        let id = members.get("$id").or_else(|| members.get("id")).and_then(Value::as_str);
-        let base = match id {
-            Some(id) if !id.starts_with('#') => join(base, id.trim_end_matches('#')),
-            _ => base.to_owned(),
+        let draft = draft_of(schema, draft);
+        let resolver = match resolver.in_subresource(draft.create_resource_ref(schema)) {
+            Ok(resolver) => resolver,
+            Err(error) => return json!({ UNKNOWN: error.to_string() }),
         };
-        let alone = matches!(draft, Draft::Four | Draft::Seven) && members.contains_key("$ref");
-        let mut told = Map::new();
+        // Until draft 7, what stands beside a reference does not count.
+        let alone =
+            matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7) && members.contains_key("$ref");
+        let mut out = Map::new();
         for (keyword, value) in members {
-            let container = keyword == "definitions" || keyword == "$defs";
-            if WORDS.contains(&keyword.as_str()) || alone && keyword != "$ref" && !container {
+            if DROPPED.contains(&keyword.as_str()) || alone && keyword != "$ref" {
                 continue;
             }
-            let each = |value: &Value| self.told(value, &base, draft);
-            let by_name = |value: &Value| match value {
-                Value::Object(all) => {
-                    Value::Object(all.iter().map(|(name, schema)| (name.clone(), each(schema))).collect())
-                }
-                other => other.clone(),
-            };
-            let list = |value: &Value| match value {
-                Value::Array(all) => Value::Array(all.iter().map(each).collect()),
-                other => other.clone(),
-            };
-            let old = draft != Draft::Latest;
-            match keyword.as_str() {
-                "$ref" => self.refer(value, &base, &mut told),
-                "$dynamicRef" | "$recursiveRef" => self.refer_dynamically(value, &base, &mut told),
-                "items" if old && value.is_array() => {
-                    told.insert("prefixItems".to_owned(), list(value));
+            let mut each = |value: &'r Value| self.translate(value, &resolver, draft);
+            let (keyword, value) = match (keyword.as_str(), value) {
+                ("$ref", _) => self.reference(value, &resolver),
+                ("$dynamicRef" | "$recursiveRef", _) => self.dynamic_reference(value, &resolver),
+                ("items", Value::Array(all)) if draft != Draft::Draft202012 => {
                     if let Some(rest) = members.get("additionalItems") {
-                        told.insert("items".to_owned(), each(rest));
+                        out.insert("items".to_owned(), each(rest));
                     }
+                    ("prefixItems", all.iter().map(each).collect())
                 }
-                "additionalItems" | "$recursiveAnchor" => {}
-                "dependencies" => {
-                    let (mut keys, mut schemas) = (Map::new(), Map::new());
-                    for (name, value) in value.as_object().into_iter().flatten() {
-                        match value {
-                            Value::Array(_) => keys.insert(name.clone(), value.clone()),
-                            schema => schemas.insert(name.clone(), each(schema)),
-                        };
-                    }
-                    told.insert("dependentRequired".to_owned(), Value::Object(keys));
-                    told.insert("dependentSchemas".to_owned(), Value::Object(schemas));
+                ("dependencies", Value::Object(all)) => {
+                    let (keys, schemas): (Vec<_>, Vec<_>) =
+                        all.iter().partition(|(_, value)| value.is_array());
+                    let keys = keys.into_iter().map(|(name, keys)| (name.clone(), keys.clone())).collect();
+                    out.insert("dependentRequired".to_owned(), Value::Object(keys));
+                    let schemas = schemas.into_iter().map(|(name, schema)| (name.clone(), each(schema)));
+                    ("dependentSchemas", Value::Object(schemas.collect()))
                 }
-                "exclusiveMinimum" | "exclusiveMaximum" if value.is_boolean() => {
+                ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(exclusive)) => {
                     let plain = if keyword == "exclusiveMinimum" { "minimum" } else { "maximum" };
-                    if let (Some(true), Some(bound)) = (value.as_bool(), members.get(plain)) {
-                        told.insert(keyword.clone(), bound.clone());
+                    match members.get(plain) {
+                        Some(bound) if *exclusive => (keyword.as_str(), bound.clone()),
+                        _ => continue,
                     }
                 }
-                keyword if ONE.contains(&keyword) => {
-                    told.insert(keyword.to_owned(), each(value));
+                (keyword, value) if ONE.contains(&keyword) => (keyword, each(value)),
+                (keyword, Value::Array(all)) if SEVERAL.contains(&keyword) => {
+                    (keyword, all.iter().map(each).collect())
                 }
-                keyword if SEVERAL.contains(&keyword) => {
-                    told.insert(keyword.to_owned(), list(value));
+                (keyword, Value::Object(all)) if BY_NAME.contains(&keyword) => {
+                    let all = all.iter().map(|(name, schema)| (name.clone(), each(schema)));
+                    (keyword, Value::Object(all.collect()))
                 }
-                keyword if BY_NAME.contains(&keyword) => {
-                    told.insert(keyword.to_owned(), by_name(value));
-                }
-                _ => {
-                    told.insert(keyword.clone(), value.clone());
-                }
-            }
+                (keyword, value) => (keyword, value.clone()),
+            };
+            out.insert(keyword.to_owned(), value);
         }
-        Value::Object(told)
+        Value::Object(out)
     }
 
-    fn refer(&self, value: &Value, base: &str, told: &mut Map<String, Value>) {
+    /// A reference into the bundle, or what says that it leads nowhere.
+    fn reference(&mut self, value: &Value, resolver: &Resolver<'r>) -> (&'static str, Value) {
         let text = value.as_str().unwrap_or_default();
-        let found = self.resolve(text, base);
-        match found {
-            Some(pointer) => told.insert("$ref".to_owned(), Value::String(format!("#{pointer}"))),
-            None => told.insert(UNKNOWN.to_owned(), Value::String(format!("$ref {text}"))),
-        };
+        let target = resolver.lookup(text).ok().map(referencing::Resolved::into_inner);
+        match target.filter(|(schema, ..)| schema.is_object() || schema.is_boolean()) {
+            Some((schema, resolver, draft)) => (
+                "$ref",
+                json!(format!("#/$defs/{}", escape_token(&self.named(schema, resolver, draft, None)))),
+            ),
+            None => (UNKNOWN, json!(format!("$ref {text}"))),
+        }
     }
 
     /// A dynamic reference is a plain one where there is just one place that it can lead to.
-    fn refer_dynamically(&self, value: &Value, base: &str, told: &mut Map<String, Value>) {
+    fn dynamic_reference(&mut self, value: &Value, resolver: &Resolver<'r>) -> (&'static str, Value) {
         let text = value.as_str().unwrap_or_default();
         let anchor = text.split_once('#').map_or("", |(_, anchor)| anchor);
-        let several = self.dynamic.get(anchor).is_some_and(|places| places.len() > 1);
-        if several || anchor.is_empty() && text != "#" {
-            told.insert(UNKNOWN.to_owned(), Value::String(format!("$dynamicRef {text}")));
+        let places = self.dynamic.iter().filter(|name| **name == anchor).count();
+        if places > 1 || anchor.is_empty() && text != "#" {
+            (UNKNOWN, json!(format!("$dynamicRef {text}")))
         } else {
-            self.refer(value, base, told);
+            self.reference(value, resolver)
         }
     }
-
-    fn resolve(&self, reference: &str, base: &str) -> Option<String> {
-        let full = join(base, reference);
-        let (file, fragment) = full.split_once('#').unwrap_or((&full, ""));
-        if fragment.is_empty() || fragment.starts_with('/') {
-            let place = self.places.get(file)?;
-            return Some(format!("{place}{}", unescape(fragment)));
-        }
-        self.places.get(&full).cloned()
-    }
-}
-
-/// Calls `each` with every schema directly under a keyword, and its pointer from there.
-fn each_schema(keyword: &str, value: &Value, each: &mut dyn FnMut(&str, &Value)) {
-    match value {
-        Value::Object(all) if BY_NAME.contains(&keyword) || keyword == "dependencies" => {
-            for (name, schema) in all {
-                each(&format!("/{}", escape_token(name)), schema);
-            }
-        }
-        Value::Array(all) if SEVERAL.contains(&keyword) || keyword == "items" => {
-            for (nth, schema) in all.iter().enumerate() {
-                each(&format!("/{nth}"), schema);
-            }
-        }
-        schema if ONE.contains(&keyword) => each("", schema),
-        _ => {}
-    }
-}
-
-/// Turns references that lead nowhere into what is not understood, and mends those that lead to a place
-/// that is called otherwise now. Gives whether something was changed.
-fn mend(root: &mut Value) -> bool {
-    fn look(value: &Value, root: &Value, wrong: &mut Vec<(String, String)>) {
-        match value {
-            Value::Object(members) => {
-                if let Some(Value::String(reference)) = members.get("$ref")
-                    && let Some(pointer) = reference.strip_prefix('#')
-                    && !root.pointer(pointer).is_some_and(|found| found.is_object() || found.is_boolean())
-                {
-                    wrong.push((reference.clone(), modern(root, pointer)));
-                }
-                members.values().for_each(|value| look(value, root, wrong));
-            }
-            Value::Array(elements) => elements.iter().for_each(|value| look(value, root, wrong)),
-            _ => {}
-        }
-    }
-    fn replace(value: &mut Value, wrong: &[(String, String)]) {
-        match value {
-            Value::Object(members) => {
-                if let Some(Value::String(reference)) = members.get("$ref")
-                    && let Some((_, better)) = wrong.iter().find(|(text, _)| text == reference)
-                {
-                    let reference = members.remove("$ref").unwrap_or_default();
-                    if better.is_empty() {
-                        members.insert(UNKNOWN.to_owned(), reference);
-                    } else {
-                        members.insert("$ref".to_owned(), Value::String(format!("#{better}")));
-                    }
-                }
-                members.values_mut().for_each(|value| replace(value, wrong));
-            }
-            Value::Array(elements) => elements.iter_mut().for_each(|value| replace(value, wrong)),
-            _ => {}
-        }
-    }
-    let mut wrong = Vec::new();
-    look(root, root, &mut wrong);
-    replace(root, &wrong);
-    !wrong.is_empty()
-}
-
-/// A pointer into an older draft's words in those of 2020-12; empty if it leads nowhere.
-fn modern(root: &Value, pointer: &str) -> String {
-    let (mut at, mut path) = (root, String::new());
-    let mut tokens = pointer.split('/').skip(1).peekable();
-    while let Some(token) = tokens.next() {
-        let plain = unescape_token(token);
-        let number = tokens.peek().is_some_and(|next| next.bytes().all(|byte| byte.is_ascii_digit()));
-        let called = match plain.as_str() {
-            "items" if number && at.get("prefixItems").is_some() => "prefixItems",
-            "additionalItems" => "items",
-            "dependencies" => "dependentSchemas",
-            other => other,
-        };
-        let next = match at {
-            Value::Array(elements) => called.parse::<usize>().ok().and_then(|nth| elements.get(nth)),
-            other => other.get(called),
-        };
-        let Some(next) = next else { return String::new() };
-        at = next;
-        path.push('/');
-        path.push_str(&escape_token(called));
-    }
-    if path == pointer || !(at.is_object() || at.is_boolean()) { String::new() } else { path }
-}
-
-/// A reference against a base.
-fn join(base: &str, reference: &str) -> String {
-    if let Ok(base) = jsonschema::uri::from_str(base)
-        && let Ok(full) = jsonschema::uri::resolve_against(&base.borrow(), reference)
-    {
-        return full.to_string().trim_end_matches('#').to_owned();
-    }
-    if reference.starts_with('#') { format!("{base}{reference}") } else { reference.to_owned() }
 }

@@ -1,23 +1,25 @@
-//! The rules of `contract diff`, from `changes/*.toml`.
+//! The rules of `contract diff`, from `changes.toml`.
 
 use super::Class;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::LazyLock;
 
-/// A kind of change, as its file in `changes/` says it.
+/// A kind of change.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Stable ID, the same as the file's name.
+    /// Stable ID.
     pub id: String,
     /// What it can be, the usual class first.
     pub classes: Vec<Class>,
     /// What changed, in a line.
     pub title: String,
     /// When it is told, and what decides the class.
+    #[serde(deserialize_with = "paragraph")]
     pub what: String,
     /// Who breaks.
+    #[serde(deserialize_with = "paragraph")]
     pub why: String,
     /// Two sides that differ so.
     #[serde(rename = "example")]
@@ -44,22 +46,22 @@ pub struct RuleExample {
     pub new: String,
 }
 
-static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/changes.rs"));
+#[derive(Deserialize)]
+struct Catalogue {
+    #[serde(rename = "rule")]
+    rules: Vec<Rule>,
+}
 
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let read = |(stem, text): &(&str, &str)| match toml::from_str::<Rule>(text) {
-        Ok(mut rule) => {
-            for prose in [&mut rule.what, &mut rule.why] {
-                *prose = prose.split_whitespace().collect::<Vec<_>>().join(" ");
-            }
-            rule
-        }
-        Err(error) => panic!("changes/{stem}.toml, which is part of the program, is wrong: {error}"),
-    };
-    let mut rules: Vec<Rule> = FILES.iter().map(read).collect();
-    rules.sort_by(|left, right| left.id.cmp(&right.id));
-    rules
+    let catalogue: Catalogue =
+        toml::from_str(include_str!("changes.toml")).expect("changes.toml is part of the program");
+    catalogue.rules
 });
+
+/// A text in one line: how it is wrapped in the file is not how it is shown.
+fn paragraph<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(String::deserialize(deserializer)?.split_whitespace().collect::<Vec<_>>().join(" "))
+}
 
 /// All rules, sorted by ID.
 pub fn rules() -> &'static [Rule] {

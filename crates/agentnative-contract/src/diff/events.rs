@@ -1,27 +1,27 @@
 //! Streams: types of events that come and go, what begins and ends a stream, what comes before what.
 
-use super::alt::{Alt, Kind};
 use super::bundle::{self, Bundle, DATA};
 use super::change::{Class, Witness};
-use super::found::Found;
-use super::outputs::Pair;
+use super::delta::Delta;
+use super::outputs::OutputComparison;
+use super::typed_schema::TypedSchema;
 use super::union::{by_tag, candidates};
-use super::walk::{Walker, whole};
+use super::walk::{Walker, full_schema};
 use crate::{Events, Framing};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use strict_json::{escape_token, unescape_token};
+use strict_json::{JsonType, escape_token, unescape_token};
 
 /// The types of events of one side.
 struct Stream<'b> {
     events: Events,
     /// What its records may be, by type.
-    alts: BTreeMap<String, Vec<Alt<'b>>>,
+    alts: BTreeMap<String, Vec<TypedSchema<'b>>>,
 }
 
-impl Pair<'_> {
+impl OutputComparison<'_> {
     /// Whether the records were compared by type.
-    pub fn told_as_events(&self) -> bool {
+    pub fn is_compared_by_type(&self) -> bool {
         let lines = |framing| framing == Some(Framing::Lines);
         lines(self.old.framing) && lines(self.new.framing) && self.by_type
     }
@@ -33,7 +33,7 @@ impl Pair<'_> {
         let (Some(old), Some(new)) = (old, new) else {
             if self.old.events.is_some() && self.new.events.is_none() {
                 self.by_type = true;
-                self.add(Found::undecided("nothing is known of the new types of events"));
+                self.add(Delta::undecided("nothing is known of the new types of events"));
             }
             return;
         };
@@ -43,7 +43,7 @@ impl Pair<'_> {
                 "the type of an event is at {} instead of {}",
                 new.events.discriminator, old.events.discriminator
             );
-            let mut found = Found::breaking("diff-discriminator-changed", message);
+            let mut found = Delta::breaking("diff-discriminator-changed", message);
             found.path.clone_from(&old.events.discriminator);
             self.add(found.old(json!(old.events.discriminator)).new_value(json!(new.events.discriminator)));
         }
@@ -53,7 +53,7 @@ impl Pair<'_> {
     }
 
     fn types<'b>(&mut self, walker: &mut Walker<'b>, old: &Stream<'b>, new: &Stream<'b>) {
-        let at = |found: Found| Found { path: new.events.discriminator.clone(), ..found };
+        let at = |found: Delta| Delta { path: new.events.discriminator.clone(), ..found };
         let gone: Vec<&String> = old.alts.keys().filter(|name| !new.alts.contains_key(*name)).collect();
         let come: Vec<&String> = new.alts.keys().filter(|name| !old.alts.contains_key(*name)).collect();
         let pairs = {
@@ -61,7 +61,7 @@ impl Pair<'_> {
                 let all = stream.alts.iter();
                 all.map(|(name, alts)| (name.clone(), (json!(name), alts.clone()))).collect()
             };
-            walker.renamed(&variants(old), &gone, &variants(new), &come)
+            walker.renames(&variants(old), &gone, &variants(new), &come)
         };
         let last = |events: &Events, name: &str| {
             events.last.as_ref().is_some_and(|last| last.iter().any(|one| one == name))
@@ -75,20 +75,20 @@ impl Pair<'_> {
                 (Class::Risky, "")
             };
             let mut found =
-                Found::new("diff-event-added", class, format!("events of type `{name}` are new{why}"));
+                Delta::new("diff-event-added", class, format!("events of type `{name}` are new{why}"));
             found.note = pairs
                 .iter()
                 .find(|(_, to)| to == *name)
                 .map(|(from, _)| format!("`{from}` of the same shape is gone: it looks like a rename"));
             let witness = walker.sample_of(&new.alts[*name]).map(|mut document| {
-                tag(&mut document, &new.events.discriminator, name);
+                set_type(&mut document, &new.events.discriminator, name);
                 let expected: Vec<&str> = old.alts.keys().map(String::as_str).collect();
                 let rejected = format!("the type is `{name}`, expected one of {}", expected.join(", "));
                 Witness { document, rejected }
             });
             let witness = witness.filter(|witness| {
-                let takes = |alt: &Alt<'b>| {
-                    super::validator::valid(&whole(&walker.new, alt), &witness.document) == Some(true)
+                let takes = |alt: &TypedSchema<'b>| {
+                    super::validator::valid(&full_schema(&walker.new, alt), &witness.document) == Some(true)
                 };
                 new.alts[*name].iter().any(takes)
             });
@@ -103,22 +103,22 @@ impl Pair<'_> {
                 (Class::Risky, "")
             };
             let mut found =
-                Found::new("diff-event-removed", class, format!("events of type `{name}` are gone{why}"));
+                Delta::new("diff-event-removed", class, format!("events of type `{name}` are gone{why}"));
             found.note = pairs
                 .iter()
                 .find(|(from, _)| from == *name)
                 .map(|(_, to)| format!("`{to}` of the same shape is new: it looks like a rename"));
-            let found = Found { path: old.events.discriminator.clone(), ..found };
+            let found = Delta { path: old.events.discriminator.clone(), ..found };
             self.push(found.old(json!(name)), Some(name), false, None);
         }
         match (old.events.closed, new.events.closed) {
             (true, false) => {
                 let message = "there may be events of other types now";
-                self.add(at(Found::breaking("diff-events-opened", message).old("closed").new_value("open")));
+                self.add(at(Delta::breaking("diff-events-opened", message).old("closed").new_value("open")));
             }
             (false, true) => {
                 let message = "there are no events of other types";
-                self.add(at(Found::compatible("diff-events-closed", message)
+                self.add(at(Delta::compatible("diff-events-closed", message)
                     .old("open")
                     .new_value("closed")));
             }
@@ -130,12 +130,14 @@ impl Pair<'_> {
             if found.is_empty() {
                 continue;
             }
-            let any = |alts: &[Alt<'b>], side| match alts {
-                [only] => whole(side, only),
-                several => json!({ "anyOf": several.iter().map(|alt| whole(side, alt)).collect::<Vec<_>>() }),
+            let any = |alts: &[TypedSchema<'b>], side| match alts {
+                [only] => full_schema(side, only),
+                several => {
+                    json!({ "anyOf": several.iter().map(|alt| full_schema(side, alt)).collect::<Vec<_>>() })
+                }
             };
             let roots = (any(before, &walker.old), any(after, &walker.new));
-            self.told(&found, &roots, before, walker.old, Some(name), false);
+            self.push_with_witnesses(&found, &roots, before, walker.old, Some(name), false);
         }
     }
 
@@ -165,8 +167,8 @@ impl Pair<'_> {
                 (None, Some(after)) => (Class::Compatible, format!("a stream {verb} with {}", words(after))),
                 (None, None) => continue,
             };
-            let found = Found::new(rule, class, message);
-            self.add(Found {
+            let found = Delta::new(rule, class, message);
+            self.add(Delta {
                 old: before.map(|names| json!(names)),
                 new: after.map(|names| json!(names)),
                 ..found
@@ -182,14 +184,14 @@ impl Pair<'_> {
                 continue;
             }
             let message = format!("`{}` need not come before `{}` any longer", order.before, order.after);
-            let found = Found::breaking("diff-event-order-changed", message);
+            let found = Delta::breaking("diff-event-order-changed", message);
             self.add(found.old(json!([order.before, order.after])));
         }
         for order in new.order.iter().filter(|order| !old.order.contains(order)) {
             let known = |name: &String| old.types.is_empty() || old.types.contains_key(name);
             if known(&order.before) && known(&order.after) {
                 let message = format!("`{}` always comes before `{}`", order.before, order.after);
-                let found = Found::compatible("diff-event-order-changed", message);
+                let found = Delta::compatible("diff-event-order-changed", message);
                 self.add(found.new_value(json!([order.before, order.after])));
             }
         }
@@ -212,7 +214,7 @@ fn stream<'b>(
             let mut alts = side.alternatives(&[schema]);
             // What has a type at a key is an object.
             if key.is_some() {
-                alts.retain(|alt| alt.kind() == Kind::Object);
+                alts.retain(|alt| alt.json_type() == JsonType::Object);
             }
             // What stands for several types is looked at as this one.
             if let Some(key) = key.as_deref()
@@ -250,7 +252,7 @@ fn top_key(pointer: &str) -> Option<String> {
 }
 
 /// Puts the type into a record that was made up.
-fn tag(document: &mut Value, pointer: &str, name: &str) {
+fn set_type(document: &mut Value, pointer: &str, name: &str) {
     if let (Some(key), Some(members)) = (top_key(pointer), document.as_object_mut()) {
         members.insert(key, json!(name));
     }

@@ -22,7 +22,7 @@ pub(super) fn inlined(schema: &Value, root: &Value) -> (Value, bool) {
 }
 
 /// References that are followed one in another, at most.
-const DEEP: usize = 40;
+const MAX_DEPTH: usize = 40;
 
 struct Writer<'a> {
     root: &'a Value,
@@ -43,8 +43,7 @@ impl Writer<'_> {
         }
         let mut written = Map::new();
         for (keyword, value) in members {
-            let told = match (keyword.as_str(), value) {
-                ("$defs" | "definitions", _) => continue,
+            let rewritten = match (keyword.as_str(), value) {
                 ("$ref", Value::String(reference)) => {
                     let target = self.follow(reference, depth);
                     if members.len() == 1 {
@@ -84,7 +83,7 @@ impl Writer<'_> {
                 }
                 _ => value.clone(),
             };
-            written.insert(keyword.clone(), told);
+            written.insert(keyword.clone(), rewritten);
         }
         Value::Object(written)
     }
@@ -95,7 +94,7 @@ impl Writer<'_> {
             return json!({ UNKNOWN: reference });
         };
         let next = self.numbers.len();
-        if self.open.iter().any(|open| open == reference) || self.open.len() >= DEEP {
+        if self.open.iter().any(|open| open == reference) || self.open.len() >= MAX_DEPTH {
             let known = self.numbers.contains_key(reference);
             let number = *self.numbers.entry(reference.to_owned()).or_insert(next);
             if !known {

@@ -3,23 +3,23 @@
 //! An output is what a producer gives: whoever reads it relies on every promise, so a promise that is
 //! widened breaks readers, and one that is narrowed does not.
 
-mod alt;
 mod array;
 mod bundle;
+mod canonicalize;
 mod catalogue;
 mod change;
-mod decide;
+mod delta;
 mod events;
-mod expand;
-mod found;
 mod inline;
+mod normalize;
 mod object;
 mod outputs;
 mod pattern;
+mod predicates;
 mod rename;
 mod sample;
 mod scalar;
-mod settle;
+mod typed_schema;
 mod union;
 mod validator;
 mod walk;
@@ -30,8 +30,8 @@ pub use change::{Change, Class, Witness};
 
 use super::Promise;
 use crate::OutputFormat;
-use found::Found;
-use outputs::Pair;
+use delta::Delta;
+use outputs::OutputComparison;
 use std::collections::BTreeMap;
 
 /// All changes between two versions of a target's promises, the worst first; none where they mean the same.
@@ -41,21 +41,23 @@ use std::collections::BTreeMap;
 pub fn compare(old: &[Promise], new: &[Promise]) -> Vec<Change> {
     let mut changes = Vec::new();
     if let ([old], [new]) = (old, new) {
-        changes = Pair::new(old, new).compare();
+        changes = OutputComparison::new(old, new).compare();
     } else {
-        let (before, after) = (keyed(old), keyed(new));
+        let (before, after) = (by_probe_and_format(old), by_probe_and_format(new));
         for (key, old) in &before {
             match after.get(key) {
-                Some(new) => changes.extend(Pair::new(old, new).compare()),
-                None => changes.push(whole(
+                Some(new) => changes.extend(OutputComparison::new(old, new).compare()),
+                None => changes.push(output_change(
                     old,
-                    Found::breaking("diff-output-removed", format!("{} is gone", called(old))),
+                    Delta::breaking("diff-output-removed", format!("{} is gone", label(old))),
                 )),
             }
         }
         for (_, new) in after.iter().filter(|(key, _)| !before.contains_key(*key)) {
-            changes
-                .push(whole(new, Found::compatible("diff-output-added", format!("{} is new", called(new)))));
+            changes.push(output_change(
+                new,
+                Delta::compatible("diff-output-added", format!("{} is new", label(new))),
+            ));
         }
     }
     changes.sort_by_key(|change| change.class);
@@ -64,17 +66,17 @@ pub fn compare(old: &[Promise], new: &[Promise]) -> Vec<Change> {
 
 type Key<'a> = (Option<&'a str>, Option<OutputFormat>);
 
-fn keyed(promises: &[Promise]) -> BTreeMap<Key<'_>, &Promise> {
+fn by_probe_and_format(promises: &[Promise]) -> BTreeMap<Key<'_>, &Promise> {
     promises.iter().map(|promise| ((promise.probe.as_deref(), promise.format), promise)).collect()
 }
 
-fn whole(promise: &Promise, found: Found) -> Change {
-    let mut pair = Pair::new(promise, promise);
+fn output_change(promise: &Promise, found: Delta) -> Change {
+    let mut pair = OutputComparison::new(promise, promise);
     pair.add(found);
     pair.changes.remove(0)
 }
 
-fn called(promise: &Promise) -> String {
+fn label(promise: &Promise) -> String {
     let format = promise
         .format
         .map_or_else(|| "the output".to_owned(), |format| format!("the {} output", format.name()));

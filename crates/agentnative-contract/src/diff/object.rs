@@ -1,37 +1,37 @@
 //! Objects: keys that come, go, are promised or not, and are renamed.
 
 use super::Class;
-use super::alt::{Alt, Kind, Node, is_nothing};
-use super::decide::{keeps, same};
-use super::found::Found;
+use super::delta::Delta;
+use super::predicates::{equal, is_within};
 use super::rename;
-use super::walk::{Walker, brief, names};
+use super::typed_schema::{Conjunction, TypedSchema, accepts_nothing};
+use super::walk::{Walker, type_names, type_phrase};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use strict_json::escape_token;
+use strict_json::{JsonType, escape_token};
 
 /// A key that is on one side only.
-pub(super) struct Lone<'a> {
+pub(super) struct OneSidedKey<'a> {
     pub key: &'a str,
-    pub node: Node<'a>,
+    pub node: Conjunction<'a>,
 }
 
 impl<'a> Walker<'a> {
     /// Compares the keys of two alternatives that are objects.
-    pub(super) fn objects(&mut self, old: &Alt<'a>, new: &Alt<'a>, out: &mut Vec<Found>) {
-        let (before, after) = (old.told(), new.told());
-        let all: BTreeSet<&'a str> = old.named().union(&new.named()).copied().collect();
+    pub(super) fn objects(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Delta>) {
+        let (before, after) = (old.constrained_keys(), new.constrained_keys());
+        let all: BTreeSet<&'a str> = old.named_keys().union(&new.named_keys()).copied().collect();
         let (mut removed, mut added) = (Vec::new(), Vec::new());
         for key in all {
-            let (was, is) = (old.key(key), new.key(key));
-            let there = |named: &BTreeSet<&str>, node: &Node<'_>, required: bool| {
-                (named.contains(key) || required) && !is_nothing(node)
+            let (was, is) = (old.property(key), new.property(key));
+            let there = |named: &BTreeSet<&str>, node: &Conjunction<'_>, required: bool| {
+                (named.contains(key) || required) && !accepts_nothing(node)
             };
             let was_there = there(&before, &was, old.required.contains(key));
             let is_there = there(&after, &is, new.required.contains(key));
             match (was_there, is_there) {
-                (true, false) => removed.push((out.len(), Lone { key, node: was.clone() })),
-                (false, true) => added.push(Lone { key, node: is.clone() }),
+                (true, false) => removed.push((out.len(), OneSidedKey { key, node: was.clone() })),
+                (false, true) => added.push(OneSidedKey { key, node: is.clone() }),
                 _ => {}
             }
             self.key(key, (old, &was, was_there), (new, &is, is_there), out);
@@ -46,24 +46,24 @@ impl<'a> Walker<'a> {
     fn key(
         &mut self,
         key: &'a str,
-        (old, was, was_there): (&Alt<'a>, &Node<'a>, bool),
-        (new, is, is_there): (&Alt<'a>, &Node<'a>, bool),
-        out: &mut Vec<Found>,
+        (old, was, was_there): (&TypedSchema<'a>, &Conjunction<'a>, bool),
+        (new, is, is_there): (&TypedSchema<'a>, &Conjunction<'a>, bool),
+        out: &mut Vec<Delta>,
     ) {
         let (promised, promises) = (old.required.contains(key), new.required.contains(key));
-        let at = |found: Found| found.under(key);
+        let at = |found: Delta| found.under(key);
         if was_there && !is_there {
-            let told = self.told_old(was);
+            let summary = type_summary(&self.old.alternatives(was));
             // A map's values are still those of the key.
-            let in_map = !is.is_empty() && !is_nothing(is);
+            let in_map = !is.is_empty() && !accepts_nothing(is);
             if promised {
-                let shown = self.sample_without(new, key);
+                let sample = self.sample_without(new, key);
                 let message =
                     format!("the key `{key}` is not promised any longer: it is gone from the schema");
-                out.push(at(Found::breaking("diff-key-removed", message).old(told).shown(shown)));
+                out.push(at(Delta::breaking("diff-key-removed", message).old(summary).sample(sample)));
             } else if !in_map {
                 let message = format!("the optional key `{key}` is gone from the schema");
-                out.push(at(Found::new("diff-optional-key-removed", Class::Risky, message).old(told)));
+                out.push(at(Delta::new("diff-optional-key-removed", Class::Risky, message).old(summary)));
             }
             if in_map {
                 self.values(key, was, new, is, out);
@@ -71,15 +71,15 @@ impl<'a> Walker<'a> {
             return;
         }
         if !was_there && is_there {
-            let told = self.told_new(is);
-            if is_nothing(was) {
+            let summary = type_summary(&self.new.alternatives(is));
+            if accepts_nothing(was) {
                 let message = format!("the key `{key}` is new in an object that had no further keys");
-                let shown = self.sample_with(new, key, is);
-                let found = Found::new("diff-key-added-to-closed", Class::Risky, message).new_value(told);
-                out.push(at(found.shown(shown)));
+                let sample = self.sample_with(new, key, is);
+                let found = Delta::new("diff-key-added-to-closed", Class::Risky, message).new_value(summary);
+                out.push(at(found.sample(sample)));
             } else {
                 let message = format!("the key `{key}` is new");
-                out.push(at(Found::compatible("diff-key-added", message).new_value(told)));
+                out.push(at(Delta::compatible("diff-key-added", message).new_value(summary)));
                 if !was.is_empty() {
                     self.values(key, was, new, is, out);
                 }
@@ -90,54 +90,56 @@ impl<'a> Walker<'a> {
             return;
         }
         if promised && !promises {
-            let shown = self.sample_without(new, key);
+            let sample = self.sample_without(new, key);
             let message = format!("the key `{key}` was always there, now it is optional");
-            let found = Found::breaking("diff-key-optional", message).old(json!({ "required": true }));
-            out.push(at(found.new_value(json!({ "required": false })).shown(shown)));
+            let found = Delta::breaking("diff-key-optional", message).old(json!({ "required": true }));
+            out.push(at(found.new_value(json!({ "required": false })).sample(sample)));
         } else if promises && !promised {
             let message = format!("the key `{key}` is always there now");
-            let found = Found::compatible("diff-key-required", message).old(json!({ "required": false }));
+            let found = Delta::compatible("diff-key-required", message).old(json!({ "required": false }));
             out.push(at(found.new_value(json!({ "required": true }))));
         }
         match (old.tags.get(key), new.tags.get(key)) {
             (None, None) => self.values(key, was, new, is, out),
-            (Some(before), Some(after)) if same(before, after) => {}
+            (Some(before), Some(after)) if equal(before, after) => {}
             (before, after) => {
-                let before = tagged(self.old.alternatives(was), before);
-                let after = tagged(self.new.alternatives(is), after);
-                for mut found in self.alternatives(&before, &after) {
-                    let shown = found.shown.take();
-                    found.shown = shown.and_then(|value| self.put(new, key, value));
-                    out.push(found.under(key));
+                let before = restricted_to(self.old.alternatives(was), before);
+                let after = restricted_to(self.new.alternatives(is), after);
+                for found in self.alternatives(&before, &after) {
+                    out.push(found.below(key, |value| self.sample_with_value(new, key, value)));
                 }
             }
         }
     }
 
     /// Compares what holds of the value of a key.
-    fn values(&mut self, key: &str, was: &Node<'a>, new: &Alt<'a>, is: &Node<'a>, out: &mut Vec<Found>) {
+    fn values(
+        &mut self,
+        key: &str,
+        was: &Conjunction<'a>,
+        new: &TypedSchema<'a>,
+        is: &Conjunction<'a>,
+        out: &mut Vec<Delta>,
+    ) {
         for found in self.nodes(was, is).iter() {
-            let mut found = found.clone();
-            let shown = found.shown.take();
-            found.shown = shown.and_then(|value| self.put(new, key, value));
-            out.push(found.under(key));
+            out.push(found.below(key, |value| self.sample_with_value(new, key, value)));
         }
     }
 
     /// Notes what looks like a rename.
-    fn rename(&mut self, removed: &[(usize, Lone<'a>)], added: &[Lone<'a>], out: &mut [Found]) {
+    fn rename(&mut self, removed: &[(usize, OneSidedKey<'a>)], added: &[OneSidedKey<'a>], out: &mut [Delta]) {
         if removed.is_empty() || added.is_empty() || removed.len() * added.len() > 400 {
             return;
         }
         let mut alike = Vec::new();
         for (nth, (_, gone)) in removed.iter().enumerate() {
             for (other, come) in added.iter().enumerate() {
-                let likeness = rename::likeness(gone.key, come.key);
+                let similarity = rename::similarity(gone.key, come.key);
                 let alone = removed.len() == 1 && added.len() == 1;
                 let same_shape = self.nodes(&gone.node, &come.node).is_empty();
-                let same_values = same_shape || likeness >= 0.6 && self.same_types(&gone.node, &come.node);
-                if same_values && (alone || likeness >= 0.5) {
-                    alike.push((likeness, nth, other));
+                let same_values = same_shape || similarity >= 0.6 && self.same_types(&gone.node, &come.node);
+                if same_values && (alone || similarity >= 0.5) {
+                    alike.push((similarity, nth, other));
                 }
             }
         }
@@ -159,88 +161,84 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn same_types(&self, old: &Node<'a>, new: &Node<'a>) -> bool {
+    fn same_types(&self, old: &Conjunction<'a>, new: &Conjunction<'a>) -> bool {
         let (old, new) = (self.old.alternatives(old), self.new.alternatives(new));
-        !old.is_empty() && names(&old) == names(&new)
+        !old.is_empty() && type_names(&old) == type_names(&new)
     }
 
-    fn patterns_of_keys(&mut self, old: &Alt<'a>, new: &Alt<'a>, out: &mut Vec<Found>) {
+    fn patterns_of_keys(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Delta>) {
         for pattern in old.key_patterns().union(&new.key_patterns()) {
-            let (was, is) = (old.of_pattern(pattern), new.of_pattern(pattern));
+            let (was, is) = (old.pattern_property(pattern), new.pattern_property(pattern));
             let key = super::pattern::example(pattern);
             for found in self.nodes(&was, &is).iter() {
-                let mut found = found.clone();
+                let mut found = found.below("*", |value| self.sample_with_value(new, key.as_deref()?, value));
                 found.message = format!("keys like `{pattern}`: {}", found.message);
-                let shown = found.shown.take();
-                found.shown = shown.zip(key.as_deref()).and_then(|(value, key)| self.put(new, key, value));
-                out.push(found.under("*"));
+                out.push(found);
             }
         }
     }
 
     /// Compares what holds of keys that are not named.
-    fn other_keys(&mut self, old: &Alt<'a>, new: &Alt<'a>, out: &mut Vec<Found>) {
-        let (was, is) = (old.other_keys(), new.other_keys());
-        match (is_nothing(&was), is_nothing(&is)) {
+    fn other_keys(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Delta>) {
+        let (was, is) = (old.additional(), new.additional());
+        match (accepts_nothing(&was), accepts_nothing(&is)) {
             (true, true) => {}
             (true, false) => {
-                let shown = self.sample_with(new, "anotherKey", &is);
+                let sample = self.sample_with(new, "anotherKey", &is);
                 let message = "other keys than those of the schema are possible now";
-                out.push(Found::new("diff-object-opened", Class::Risky, message).old(false).shown(shown));
+                out.push(Delta::new("diff-object-opened", Class::Risky, message).old(false).sample(sample));
             }
             (false, true) => {
                 let message = "there are no other keys than those of the schema";
-                out.push(Found::compatible("diff-object-closed", message).new_value(false));
+                out.push(Delta::compatible("diff-object-closed", message).new_value(false));
             }
             (false, false) if was.is_empty() && !is.is_empty() => {
                 let message = "other keys than those of the schema are of one shape";
-                let told = self.told_new(&is);
-                out.push(Found::compatible("diff-object-closed", message).new_value(told));
+                let summary = type_summary(&self.new.alternatives(&is));
+                out.push(Delta::compatible("diff-object-closed", message).new_value(summary));
             }
             (false, false) => {
                 for found in self.nodes(&was, &is).iter() {
-                    let mut found = found.clone();
-                    let shown = found.shown.take();
-                    found.shown = shown.and_then(|value| self.put(new, "anotherKey", value));
-                    out.push(found.under("*"));
+                    out.push(found.below("*", |value| self.sample_with_value(new, "anotherKey", value)));
                 }
             }
         }
     }
 
-    fn names_of_keys(&mut self, old: &Alt<'a>, new: &Alt<'a>, out: &mut Vec<Found>) {
+    fn names_of_keys(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Delta>) {
         if old.names.is_empty() && new.names.is_empty() {
             return;
         }
         static TEXT: std::sync::LazyLock<Value> = std::sync::LazyLock::new(|| json!({ "type": "string" }));
-        let with = |names: &Node<'a>| -> Node<'a> { names.iter().copied().chain([&*TEXT]).collect() };
+        let with =
+            |names: &Conjunction<'a>| -> Conjunction<'a> { names.iter().copied().chain([&*TEXT]).collect() };
         for found in self.nodes(&with(&old.names), &with(&new.names)).iter() {
             let mut found = found.clone();
             found.message = format!("names of keys: {}", found.message);
-            let key = found.shown.take();
-            found.shown = key.as_ref().and_then(Value::as_str).and_then(|key| {
-                let value = self.sample_node(&new.key(key), 1)?;
-                self.put(new, key, value)
+            let key = found.sample.take();
+            found.sample = key.as_ref().and_then(Value::as_str).and_then(|key| {
+                let value = self.sample_node(&new.property(key), 1)?;
+                self.sample_with_value(new, key, value)
             });
             out.push(found);
         }
     }
 
     /// Compares which keys need which.
-    fn dependencies(&self, old: &Alt<'a>, new: &Alt<'a>, out: &mut Vec<Found>) {
-        let holds = |alt: &Alt<'_>, key: &str, need: &str| {
+    fn dependencies(&self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Delta>) {
+        let holds = |alt: &TypedSchema<'_>, key: &str, need: &str| {
             alt.required.contains(need)
                 || alt.dependent.get(key).is_some_and(|needs| needs.contains(need))
-                || is_nothing(&alt.key(key))
+                || accepts_nothing(&alt.property(key))
         };
         for (key, needs) in &old.dependent {
             for need in needs.iter().filter(|need| !holds(new, key, need)) {
                 let message = format!("where `{key}` is, `{need}` need not be any longer");
-                let shown = self.sample_with(new, key, &new.key(key));
+                let sample = self.sample_with(new, key, &new.property(key));
                 out.push(
-                    Found::breaking("diff-dependency-removed", message)
+                    Delta::breaking("diff-dependency-removed", message)
                         .old(json!([key, need]))
-                        .shown(shown)
+                        .sample(sample)
                         .under(need),
                 );
             }
@@ -249,37 +247,28 @@ impl<'a> Walker<'a> {
             for need in needs.iter().filter(|need| !holds(old, key, need)) {
                 let message = format!("where `{key}` is, `{need}` is, too");
                 out.push(
-                    Found::compatible("diff-dependency-added", message)
+                    Delta::compatible("diff-dependency-added", message)
                         .new_value(json!([key, need]))
                         .under(need),
                 );
             }
         }
     }
-
-    /// The types of a node of the old side, for reports.
-    fn told_old(&self, node: &Node<'a>) -> Value {
-        told(&self.old.alternatives(node))
-    }
-
-    fn told_new(&self, node: &Node<'a>) -> Value {
-        told(&self.new.alternatives(node))
-    }
 }
 
 /// The alternatives that take the value of a tag, and take no other.
-fn tagged<'a>(alts: Vec<Alt<'a>>, tag: Option<&Value>) -> Vec<Alt<'a>> {
+fn restricted_to<'a>(alts: Vec<TypedSchema<'a>>, tag: Option<&Value>) -> Vec<TypedSchema<'a>> {
     let Some(tag) = tag else { return alts };
-    let takes = |alt: &Alt<'a>| {
-        alt.kind() == Kind::of(tag)
-            && keeps(alt, tag)
-            && alt.values.as_ref().is_none_or(|values| values.iter().any(|value| same(value, tag)))
+    let takes = |alt: &TypedSchema<'a>| {
+        alt.json_type() == JsonType::from(tag)
+            && is_within(alt, tag)
+            && alt.values.as_ref().is_none_or(|values| values.iter().any(|value| equal(value, tag)))
     };
-    let mut alts: Vec<Alt<'a>> = alts.into_iter().filter(takes).collect();
+    let mut alts: Vec<TypedSchema<'a>> = alts.into_iter().filter(takes).collect();
     alts.iter_mut().for_each(|alt| alt.values = Some(vec![tag.clone()]));
     alts
 }
 
-fn told(alts: &[Alt<'_>]) -> Value {
-    if brief(alts) == "anything" { json!("anything") } else { names(alts) }
+fn type_summary(alts: &[TypedSchema<'_>]) -> Value {
+    if type_phrase(alts) == "anything" { json!("anything") } else { type_names(alts) }
 }

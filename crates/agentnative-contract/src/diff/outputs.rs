@@ -1,9 +1,9 @@
 //! Two promises side by side: what is not in schemas, and then the schemas.
 
-use super::alt::Alt;
 use super::bundle::{Bundle, DATA, ERROR};
 use super::change::{Change, Class, Witness};
-use super::found::Found;
+use super::delta::Delta;
+use super::typed_schema::TypedSchema;
 use super::walk::Walker;
 use crate::Stream;
 use crate::{Exit, Framing, Payload, Promise};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Compares two versions of one promise.
-pub(super) struct Pair<'a> {
+pub(super) struct OutputComparison<'a> {
     pub old: &'a Promise,
     pub new: &'a Promise,
     pub changes: Vec<Change>,
@@ -19,14 +19,14 @@ pub(super) struct Pair<'a> {
     pub by_type: bool,
 }
 
-impl<'a> Pair<'a> {
+impl<'a> OutputComparison<'a> {
     pub fn new(old: &'a Promise, new: &'a Promise) -> Self {
         Self { old, new, changes: Vec::new(), by_type: false }
     }
 
     /// All changes, those of the whole output first.
     pub fn compare(mut self) -> Vec<Change> {
-        let (before, after) = (Bundle::of(self.old), Bundle::of(self.new));
+        let (before, after) = (Bundle::new(self.old), Bundle::new(self.new));
         let framed = self.framing();
         self.exits();
         self.error_channel();
@@ -39,12 +39,12 @@ impl<'a> Pair<'a> {
     }
 
     /// Adds a change of the whole output.
-    pub fn add(&mut self, found: Found) {
+    pub fn add(&mut self, found: Delta) {
         self.push(found, None, false, None);
     }
 
     /// Adds a change in the records of a type, in the error object, or in the data.
-    pub fn push(&mut self, found: Found, event: Option<&str>, in_error: bool, witness: Option<Witness>) {
+    pub fn push(&mut self, found: Delta, event: Option<&str>, in_error: bool, witness: Option<Witness>) {
         let probe = self.new.probe.clone().or_else(|| self.old.probe.clone());
         let change = Change {
             rule: found.rule.to_owned(),
@@ -69,18 +69,18 @@ impl<'a> Pair<'a> {
     fn framing(&mut self) -> bool {
         match (self.old.framing, self.new.framing) {
             (Some(old), Some(new)) if old != new => {
-                let words = |framing| match framing {
+                let phrase = |framing| match framing {
                     Framing::Document => "one JSON document",
                     Framing::Lines => "JSON lines",
                 };
-                let message = format!("it was {}, it is {}", words(old), words(new));
-                let found = Found::breaking("diff-framing-changed", message);
+                let message = format!("it was {}, it is {}", phrase(old), phrase(new));
+                let found = Delta::breaking("diff-framing-changed", message);
                 self.add(found.old(old.name()).new_value(new.name()));
                 false
             }
             (Some(old), None) => {
                 let message = "it was data, now nothing is known to be";
-                self.add(Found::undecided(message).old(old.name()));
+                self.add(Delta::undecided(message).old(old.name()));
                 false
             }
             _ => true,
@@ -91,14 +91,14 @@ impl<'a> Pair<'a> {
         let (old, new) = (&self.old.exits, &self.new.exits);
         if old.is_empty() || new.is_empty() {
             if !old.is_empty() {
-                self.add(Found::undecided("nothing is known of the new exit codes").old(json!(codes(old))));
+                self.add(Delta::undecided("nothing is known of the new exit codes").old(json!(codes(old))));
             }
             return;
         }
         let (before, after) = (codes(old), codes(new));
         let (removed, added): (Vec<i32>, Vec<i32>) =
             (before.difference(&after).copied().collect(), after.difference(&before).copied().collect());
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for (was, is) in paired(old, new) {
             if was.codes.is_empty() || is.codes.is_empty() {
                 continue;
@@ -106,23 +106,23 @@ impl<'a> Pair<'a> {
             let what = is.condition.as_ref().map_or_else(String::new, |name| format!(" when `{name}`"));
             if !was.codes.iter().any(|code| is.codes.contains(code)) {
                 let message =
-                    format!("the exit code{what} is {}, it was {}", words(&is.codes), words(&was.codes));
+                    format!("the exit code{what} is {}, it was {}", join_or(&is.codes), join_or(&was.codes));
                 self.add(
-                    Found::breaking("diff-exit-changed", message)
+                    Delta::breaking("diff-exit-changed", message)
                         .old(json!(was.codes))
                         .new_value(json!(is.codes)),
                 );
-                told.extend(was.codes.iter().chain(&is.codes).copied());
+                reported.extend(was.codes.iter().chain(&is.codes).copied());
             }
             self.payload(was, is, &what);
         }
-        for code in added.iter().filter(|code| !told.contains(*code)) {
+        for code in added.iter().filter(|code| !reported.contains(*code)) {
             let message = format!("the exit code {code} is new");
-            self.add(Found::breaking("diff-exit-added", message).old(json!(before)).new_value(*code));
+            self.add(Delta::breaking("diff-exit-added", message).old(json!(before)).new_value(*code));
         }
-        for code in removed.iter().filter(|code| !told.contains(*code)) {
+        for code in removed.iter().filter(|code| !reported.contains(*code)) {
             let message = format!("the exit code {code} is gone");
-            self.add(Found::compatible("diff-exit-removed", message).old(*code).new_value(json!(after)));
+            self.add(Delta::compatible("diff-exit-removed", message).old(*code).new_value(json!(after)));
         }
     }
 
@@ -131,10 +131,14 @@ impl<'a> Pair<'a> {
         if before == after {
             return;
         }
-        let message = format!("standard output holds {}{what}, it held {}", said(after), said(before));
+        let message = format!(
+            "standard output holds {}{what}, it held {}",
+            payload_phrase(after),
+            payload_phrase(before)
+        );
         let narrower = before == Payload::Any || (before, after) == (Payload::Part, Payload::Whole);
         let class = if narrower { Class::Compatible } else { Class::Breaking };
-        let found = Found::new("diff-exit-payload-changed", class, message);
+        let found = Delta::new("diff-exit-payload-changed", class, message);
         self.add(found.old(before.name()).new_value(after.name()));
     }
 
@@ -145,12 +149,12 @@ impl<'a> Pair<'a> {
             Some(new) if new.stream != old.stream => {
                 let message =
                     format!("errors are on {} now, they were on {}", stream(new.stream), stream(old.stream));
-                let found = Found::breaking("diff-error-stream-changed", message);
+                let found = Delta::breaking("diff-error-stream-changed", message);
                 self.add(found.old(stream(old.stream)).new_value(stream(new.stream)));
             }
             None => {
                 let message = "nothing is known of where errors are now";
-                self.add(Found::undecided(message).old(stream(old.stream)));
+                self.add(Delta::undecided(message).old(stream(old.stream)));
             }
             _ => {}
         }
@@ -159,26 +163,26 @@ impl<'a> Pair<'a> {
     fn schemas(&mut self, before: &Bundle, after: &Bundle) {
         let mut walker = Walker::new(&before.root, &after.root);
         self.events(&mut walker, before, after);
-        if !self.told_as_events() {
+        if !self.is_compared_by_type() {
             match (before.schema(DATA), after.schema(DATA)) {
-                (Some(old), Some(new)) => self.data(&mut walker, old, new, None, false),
+                (Some(old), Some(new)) => self.compare_schemas(&mut walker, old, new, None, false),
                 (Some(_), None) if self.new.events.is_none() => {
-                    self.add(Found::undecided("nothing is known of the new shape"));
+                    self.add(Delta::undecided("nothing is known of the new shape"));
                 }
                 _ => {}
             }
         }
         match (before.schema(ERROR), after.schema(ERROR)) {
-            (Some(old), Some(new)) => self.data(&mut walker, old, new, None, true),
+            (Some(old), Some(new)) => self.compare_schemas(&mut walker, old, new, None, true),
             (Some(_), None) => {
-                self.push(Found::undecided("nothing is known of the new shape of errors"), None, true, None);
+                self.push(Delta::undecided("nothing is known of the new shape of errors"), None, true, None);
             }
             _ => {}
         }
     }
 
     /// Compares two schemas.
-    pub fn data<'b>(
+    pub fn compare_schemas<'b>(
         &mut self,
         walker: &mut Walker<'b>,
         old: &'b Value,
@@ -188,36 +192,43 @@ impl<'a> Pair<'a> {
     ) {
         let found = walker.nodes(&vec![old], &vec![new]);
         let roots = (walker.old.schema(&vec![old]), walker.new.schema(&vec![new]));
-        self.told(&found, &roots, &walker.old.alternatives(&[old]), walker.old, event, in_error);
+        self.push_with_witnesses(
+            &found,
+            &roots,
+            &walker.old.alternatives(&[old]),
+            walker.old,
+            event,
+            in_error,
+        );
     }
 
     /// Adds what was found between two schemas (also given as the alternatives of the old one), with
     /// witnesses.
-    pub fn told<'b>(
+    pub fn push_with_witnesses<'b>(
         &mut self,
-        found: &[Found],
+        found: &[Delta],
         roots: &(Value, Value),
-        before: &[Alt<'b>],
-        side: super::expand::Expander<'b>,
+        before: &[TypedSchema<'b>],
+        side: super::canonicalize::Canonicalizer<'b>,
         event: Option<&str>,
         in_error: bool,
     ) {
         let mut witnesses = super::witness::Witnesses::new(roots, side, before);
-        let mut told = Vec::new();
+        let mut pushed = Vec::new();
         for one in found {
             let shows = matches!(one.class, Class::Breaking | Class::Risky);
-            let shown = one.shown.as_ref().filter(|_| shows);
-            told.push((one.clone(), shown.and_then(|shown| witnesses.check(one, shown))));
+            let sample = one.sample.as_ref().filter(|_| shows);
+            pushed.push((one.clone(), sample.and_then(|sample| witnesses.check(one, sample))));
         }
         // Formats mean nothing to the algebra.
-        let breaks = |one: &Found| one.class == Class::Breaking && one.rule != "diff-format-loosened";
-        let breaking = told.iter().any(|(one, _)| breaks(one));
-        let shown = told.iter().any(|(one, witness)| breaks(one) && witness.is_some());
-        if breaking && !shown && super::validator::covers(&roots.0, &roots.1) == Some(true) {
+        let breaks = |one: &Delta| one.class == Class::Breaking && one.rule != "diff-format-loosened";
+        let breaking = pushed.iter().any(|(one, _)| breaks(one));
+        let witnessed = pushed.iter().any(|(one, witness)| breaks(one) && witness.is_some());
+        if breaking && !witnessed && super::validator::covers(&roots.0, &roots.1) == Some(true) {
             // What changed is in parts that can never be there.
-            told.retain(|(one, _)| !breaks(one));
+            pushed.retain(|(one, _)| !breaks(one));
         }
-        for (one, witness) in told {
+        for (one, witness) in pushed {
             self.push(one, event, in_error, witness);
         }
     }
@@ -229,17 +240,17 @@ impl<'a> Pair<'a> {
                 Some(new) => {
                     let message =
                         format!("the rule `{id}` is another one: it cannot be told which is stricter");
-                    self.add(Found::undecided(message).old(json!(old)).new_value(json!(new)));
+                    self.add(Delta::undecided(message).old(json!(old)).new_value(json!(new)));
                 }
                 None => {
                     let message = format!("the rule `{id}` does not hold any longer");
-                    self.add(Found::breaking("diff-rule-removed", message).old(json!(old)));
+                    self.add(Delta::breaking("diff-rule-removed", message).old(json!(old)));
                 }
             }
         }
         for (id, new) in self.new.rules.iter().filter(|(id, _)| !self.old.rules.contains_key(*id)) {
             let message = format!("the rule `{id}` holds");
-            self.add(Found::compatible("diff-rule-added", message).new_value(json!(new)));
+            self.add(Delta::compatible("diff-rule-added", message).new_value(json!(new)));
         }
     }
 
@@ -251,7 +262,7 @@ impl<'a> Pair<'a> {
             };
             if common(old, new) != common(new, old) {
                 let message = "the keys are written in another order";
-                let mut found = Found::compatible("diff-key-order-changed", message);
+                let mut found = Delta::compatible("diff-key-order-changed", message);
                 found.path.clone_from(pointer);
                 self.add(found.old(json!(old)).new_value(json!(new)));
             }
@@ -259,7 +270,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-fn said(payload: Payload) -> &'static str {
+fn payload_phrase(payload: Payload) -> &'static str {
     match payload {
         Payload::Whole => "all data",
         Payload::Part => "whole records, perhaps not all",
@@ -272,7 +283,7 @@ fn codes(exits: &[Exit]) -> BTreeSet<i32> {
     exits.iter().flat_map(|exit| exit.codes.iter().copied()).collect()
 }
 
-fn words(codes: &[i32]) -> String {
+fn join_or(codes: &[i32]) -> String {
     codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
 }
 

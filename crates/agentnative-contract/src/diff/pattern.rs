@@ -8,8 +8,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// States of an automaton (in bytes) and pairs of states that are looked at, at most.
-const SIZE: usize = 4 << 20;
-const PAIRS: usize = 200_000;
+const MAX_SIZE: usize = 4 << 20;
+const MAX_PAIRS: usize = 200_000;
 
 /// What comes of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) enum Covers {
 static REGEXES: LazyLock<Mutex<HashMap<String, Option<regex::Regex>>>> = LazyLock::new(Mutex::default);
 
 /// Whether a pattern of a schema matches somewhere in a text; a pattern that is none matches nothing.
-pub(super) fn found(pattern: &str, text: &str) -> bool {
+pub(super) fn is_match(pattern: &str, text: &str) -> bool {
     let mut known = REGEXES.lock().unwrap_or_else(PoisonError::into_inner);
     let regex = known
         .entry(pattern.to_owned())
@@ -35,7 +35,7 @@ pub(super) fn found(pattern: &str, text: &str) -> bool {
 
 /// A string that a pattern matches.
 pub(super) fn example(pattern: &str) -> Option<String> {
-    jsonschema_regex::pattern_witness(pattern).filter(|text| found(pattern, text))
+    jsonschema_regex::pattern_witness(pattern).filter(|text| is_match(pattern, text))
 }
 
 /// Whether every string that all of `all` match is matched by `wide`, too.
@@ -46,7 +46,7 @@ pub(super) fn covers(wide: &str, all: &[&str]) -> Covers {
 
 /// A string that all of these patterns match.
 pub(super) fn example_of_all(patterns: &[&str]) -> Option<String> {
-    let never = built("[^\\s\\S]")?;
+    let never = compile_dfa("[^\\s\\S]")?;
     let automata: Option<Vec<_>> = patterns.iter().map(|pattern| automaton(pattern)).collect();
     let mut all = vec![never];
     all.extend(automata?);
@@ -58,18 +58,18 @@ pub(super) fn example_of_all(patterns: &[&str]) -> Option<String> {
 
 /// An automaton over whole strings that have a match in them.
 fn automaton(pattern: &str) -> Option<DFA<Vec<u32>>> {
-    built(&jsonschema_regex::to_rust_regex(pattern).ok()?)
+    compile_dfa(&jsonschema_regex::to_rust_regex(pattern).ok()?)
 }
 
-fn built(pattern: &str) -> Option<DFA<Vec<u32>>> {
+fn compile_dfa(pattern: &str) -> Option<DFA<Vec<u32>>> {
     let config = Config::new()
         .start_kind(StartKind::Anchored)
-        .dfa_size_limit(Some(SIZE))
-        .determinize_size_limit(Some(SIZE));
+        .dfa_size_limit(Some(MAX_SIZE))
+        .determinize_size_limit(Some(MAX_SIZE));
     Builder::new()
         .configure(config)
         .syntax(syntax::Config::new().unicode(true).utf8(true))
-        .thompson(thompson::Config::new().nfa_size_limit(Some(SIZE)))
+        .thompson(thompson::Config::new().nfa_size_limit(Some(MAX_SIZE)))
         .build(&format!("(?s:.*)(?:{pattern})(?s:.*)"))
         .ok()
 }
@@ -117,7 +117,7 @@ fn search(automata: &[DFA<Vec<u32>>]) -> Option<Covers> {
             if hopeless || seen.contains_key(&next) {
                 continue;
             }
-            if seen.len() > PAIRS {
+            if seen.len() > MAX_PAIRS {
                 return None;
             }
             seen.insert(next.clone(), Some((states.clone(), *byte)));
@@ -146,7 +146,10 @@ mod tests {
             let found = covers(wide, &[narrow]);
             assert_eq!(found == Covers::Yes, included, "{wide} {narrow} {found:?}");
             if let Covers::No(text) = found {
-                assert!(super::found(narrow, &text) && !super::found(wide, &text), "{wide} {narrow} {text}");
+                assert!(
+                    super::is_match(narrow, &text) && !super::is_match(wide, &text),
+                    "{wide} {narrow} {text}"
+                );
             }
         }
     }

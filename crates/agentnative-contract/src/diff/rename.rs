@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// From 0 (nothing in common) to 1 (the same but for case and separators).
-pub(super) fn likeness(left: &str, right: &str) -> f64 {
+pub(super) fn similarity(left: &str, right: &str) -> f64 {
     let plain = |name: &str| -> Vec<char> {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
@@ -29,13 +29,13 @@ pub(super) fn likeness(left: &str, right: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::likeness;
+    use super::similarity;
 
     #[test]
     fn names_are_alike_by_their_letters() {
-        assert_eq!(likeness("toolCalls", "tool_calls"), 1.0);
-        assert!(likeness("item_type", "type") > 0.6);
-        assert!(likeness("assistant_message", "agent_message") > 0.5);
-        assert!(likeness("duration", "answer") < 0.3);
+        assert_eq!(similarity("toolCalls", "tool_calls"), 1.0);
+        assert!(similarity("item_type", "type") > 0.6);
+        assert!(similarity("assistant_message", "agent_message") > 0.5);
+        assert!(similarity("duration", "answer") < 0.3);
     }
 }

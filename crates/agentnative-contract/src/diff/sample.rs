@@ -1,14 +1,15 @@
 //! Makes small values that keep a schema of the new side. What is made is a guess until it is validated.
 
-use super::alt::{Alt, Kind, Node, is_nothing};
-use super::decide::{keeps, same};
 use super::pattern;
-use super::scalar::number;
+use super::predicates::{equal, is_within};
+use super::scalar::json_number;
+use super::typed_schema::{Conjunction, TypedSchema, accepts_nothing};
 use super::walk::Walker;
 use serde_json::{Map, Value, json};
+use strict_json::JsonType;
 
 /// Values in values, at most.
-const DEEP: usize = 12;
+const MAX_DEPTH: usize = 12;
 
 /// An example of each format.
 const FORMATS: &[(&str, &str)] = &[
@@ -34,64 +35,64 @@ const FORMATS: &[(&str, &str)] = &[
 
 impl<'a> Walker<'a> {
     /// A value of any of these alternatives.
-    pub(super) fn sample_of(&self, alts: &[Alt<'a>]) -> Option<Value> {
-        ordered(alts, 0).into_iter().find_map(|alt| self.sample(alt, 0))
+    pub(super) fn sample_of(&self, alts: &[TypedSchema<'a>]) -> Option<Value> {
+        by_preference(alts, 0).into_iter().find_map(|alt| self.sample(alt, 0))
     }
 
     /// A value of a node.
-    pub(super) fn sample_node(&self, node: &Node<'a>, depth: usize) -> Option<Value> {
-        if depth > DEEP {
+    pub(super) fn sample_node(&self, node: &Conjunction<'a>, depth: usize) -> Option<Value> {
+        if depth > MAX_DEPTH {
             return None;
         }
         let alts = self.new.alternatives(node);
-        ordered(&alts, depth).into_iter().find_map(|alt| self.sample(alt, depth))
+        by_preference(&alts, depth).into_iter().find_map(|alt| self.sample(alt, depth))
     }
 
     /// A value of an alternative.
-    pub(super) fn sample(&self, alt: &Alt<'a>, depth: usize) -> Option<Value> {
+    pub(super) fn sample(&self, alt: &TypedSchema<'a>, depth: usize) -> Option<Value> {
         if let Some(values) = &alt.values {
             return values.first().cloned();
         }
-        match alt.kind() {
-            Kind::Null => Some(Value::Null),
-            Kind::Bool => Some(Value::Bool(true)),
-            Kind::Number => self.sample_number(alt, true),
-            Kind::Text => self.sample_text(alt, None),
-            Kind::Array => self.sample_array(alt, depth),
-            Kind::Object => self.sample_object(alt, depth, &[]),
+        match alt.json_type() {
+            JsonType::Null => Some(Value::Null),
+            JsonType::Boolean => Some(Value::Bool(true)),
+            JsonType::Number => self.sample_number(alt, true),
+            JsonType::String => self.sample_text(alt, None),
+            JsonType::Array => self.sample_array(alt, depth),
+            JsonType::Object => self.sample_object(alt, depth, &[]),
         }
     }
 
     /// A value of an alternative that is none of these.
-    pub(super) fn other_value(&self, alt: &Alt<'a>, but: &[Value]) -> Option<Value> {
-        let made = match alt.kind() {
-            Kind::Number => {
-                (0..100).map(|n| number(f64::from(n))).chain(self.sample_number(alt, false)).collect()
+    pub(super) fn sample_other_than(&self, alt: &TypedSchema<'a>, but: &[Value]) -> Option<Value> {
+        let made = match alt.json_type() {
+            JsonType::Number => {
+                (0..100).map(|n| json_number(f64::from(n))).chain(self.sample_number(alt, false)).collect()
             }
-            Kind::Text => {
+            JsonType::String => {
                 let longer = alt.length().0 + 1;
                 let texts = ["other", "x", "1"].map(|text| self.sample_text(alt, Some(text)));
                 texts.into_iter().flatten().chain(self.sample_of_length(alt, longer)).collect()
             }
             _ => self.sample(alt, 0).into_iter().collect::<Vec<Value>>(),
         };
-        made.into_iter().find(|value| keeps(alt, value) && !but.iter().any(|other| same(value, other)))
+        made.into_iter().find(|value| is_within(alt, value) && !but.iter().any(|other| equal(value, other)))
     }
 
     /// A number, whole or not.
-    pub(super) fn sample_number(&self, alt: &Alt<'a>, whole: bool) -> Option<Value> {
+    pub(super) fn sample_number(&self, alt: &TypedSchema<'a>, integer: bool) -> Option<Value> {
         let edges = [&alt.lower, &alt.upper].into_iter().flatten().filter_map(|bound| bound.at.as_f64());
         let mut around: Vec<f64> = vec![1.0, 0.0];
         around.extend(alt.multiples.iter().filter_map(serde_json::Number::as_f64));
         around.extend(edges.flat_map(|edge| [edge, edge + 1.0, edge - 1.0]));
-        let steps = if whole { [0.0, 0.5, -0.5, 0.01] } else { [0.5, -0.5, 0.01, -0.01] };
-        let all = steps.iter().flat_map(|step| around.iter().map(move |at| number(at + step)));
-        let whole_enough = |value: &Value| whole || !value.is_i64() && !value.is_u64();
-        all.into_iter().find(|value| whole_enough(value) && keeps(alt, value))
+        let steps = if integer { [0.0, 0.5, -0.5, 0.01] } else { [0.5, -0.5, 0.01, -0.01] };
+        let all = steps.iter().flat_map(|step| around.iter().map(move |at| json_number(at + step)));
+        let wanted = |value: &Value| integer || !value.is_i64() && !value.is_u64();
+        all.into_iter().find(|value| wanted(value) && is_within(alt, value))
     }
 
     /// A string, if need be around a given one.
-    pub(super) fn sample_text(&self, alt: &Alt<'a>, given: Option<&str>) -> Option<Value> {
+    pub(super) fn sample_text(&self, alt: &TypedSchema<'a>, given: Option<&str>) -> Option<Value> {
         let format = alt.formats.iter().find_map(|format| FORMATS.iter().find(|(name, _)| name == format));
         let patterns: Vec<&str> = alt.patterns.iter().copied().collect();
         let matched = if patterns.is_empty() { None } else { pattern::example_of_all(&patterns) };
@@ -107,33 +108,36 @@ impl<'a> Walker<'a> {
         let given = given.map(|given| [given.to_owned(), padded(given)]);
         let all = given.into_iter().flatten().chain(format.map(|(_, example)| (*example).to_owned()));
         let all = all.chain(matched).chain(plain).map(Value::String);
-        let mut all = all.filter(|value| keeps(alt, value));
+        let mut all = all.filter(|value| is_within(alt, value));
         all.next()
     }
 
     /// A string, an array or an object of this length.
-    pub(super) fn sample_of_length(&self, alt: &Alt<'a>, length: u64) -> Option<Value> {
+    pub(super) fn sample_of_length(&self, alt: &TypedSchema<'a>, length: u64) -> Option<Value> {
         let length = usize::try_from(length).ok().filter(|length| *length < 2000)?;
-        match alt.kind() {
-            Kind::Text => {
+        match alt.json_type() {
+            JsonType::String => {
                 let text = "x".repeat(length);
                 self.sample_text(alt, Some(&text))
                     .filter(|value| value.as_str().is_some_and(|made| made.chars().count() == length))
             }
-            Kind::Array => {
+            JsonType::Array => {
                 let element = |at: usize| self.sample_node(&alt.element(at), 1);
                 (0..length).map(element).collect::<Option<Vec<Value>>>().map(Value::Array)
             }
-            Kind::Object => {
+            JsonType::Object => {
                 let Value::Object(mut members) = self.sample(alt, 1)? else { return None };
-                let told: Vec<&str> =
-                    alt.told().into_iter().filter(|key| !is_nothing(&alt.key(key))).collect();
+                let named: Vec<&str> = alt
+                    .constrained_keys()
+                    .into_iter()
+                    .filter(|key| !accepts_nothing(&alt.property(key)))
+                    .collect();
                 let more = (0..length).map(|nth| format!("key{nth}"));
-                for key in told.into_iter().map(str::to_owned).chain(more) {
+                for key in named.into_iter().map(str::to_owned).chain(more) {
                     if members.len() >= length {
                         break;
                     }
-                    let value = self.sample_node(&alt.key(&key), 2)?;
+                    let value = self.sample_node(&alt.property(&key), 2)?;
                     members.entry(key).or_insert(value);
                 }
                 Some(Value::Object(members))
@@ -143,35 +147,40 @@ impl<'a> Walker<'a> {
     }
 
     /// An object with this value at this key.
-    pub(super) fn put(&self, alt: &Alt<'a>, key: &str, value: Value) -> Option<Value> {
+    pub(super) fn sample_with_value(&self, alt: &TypedSchema<'a>, key: &str, value: Value) -> Option<Value> {
         let Value::Object(mut members) = self.sample_object(alt, 1, &[key])? else { return None };
         members.insert(key.to_owned(), value);
         for need in alt.dependent.get(key).into_iter().flatten() {
             if !members.contains_key(*need) {
-                members.insert((*need).to_owned(), self.sample_node(&alt.key(need), 2)?);
+                members.insert((*need).to_owned(), self.sample_node(&alt.property(need), 2)?);
             }
         }
         Some(Value::Object(members))
     }
 
     /// An object with a sample at this key.
-    pub(super) fn sample_with(&self, alt: &Alt<'a>, key: &str, node: &Node<'a>) -> Option<Value> {
+    pub(super) fn sample_with(
+        &self,
+        alt: &TypedSchema<'a>,
+        key: &str,
+        node: &Conjunction<'a>,
+    ) -> Option<Value> {
         let value = self.sample_node(node, 1)?;
-        self.put(alt, key, value)
+        self.sample_with_value(alt, key, value)
     }
 
     /// An object without this key.
-    pub(super) fn sample_without(&self, alt: &Alt<'a>, key: &str) -> Option<Value> {
+    pub(super) fn sample_without(&self, alt: &TypedSchema<'a>, key: &str) -> Option<Value> {
         if alt.required.contains(key) { None } else { self.sample_object(alt, 0, &[]) }
     }
 
     /// A value that does not keep a condition.
-    pub(super) fn against(&self, condition: Value, alt: &Alt<'a>) -> Option<Value> {
+    pub(super) fn sample_violating(&self, condition: Value, alt: &TypedSchema<'a>) -> Option<Value> {
         let validator = super::validator::validator(&condition)?;
-        let small = match alt.kind() {
-            Kind::Text => vec![json!(""), json!("x"), json!("text")],
-            Kind::Array => vec![json!([])],
-            Kind::Number => vec![json!(0), json!(1), json!(-1)],
+        let small = match alt.json_type() {
+            JsonType::String => vec![json!(""), json!("x"), json!("text")],
+            JsonType::Array => vec![json!([])],
+            JsonType::Number => vec![json!(0), json!(1), json!(-1)],
             _ => Vec::new(),
         };
         let sample = self.sample(alt, 0);
@@ -179,15 +188,16 @@ impl<'a> Walker<'a> {
         let mut spoken = Vec::new();
         constants(&condition, &mut spoken);
         let with = spoken.into_iter().filter_map(|(key, value)| match key {
-            Some(key) => self.put(alt, &key, value),
+            Some(key) => self.sample_with_value(alt, &key, value),
             None => Some(value),
         });
         let all: Vec<Value> = sample.into_iter().chain(small).chain(with).collect();
-        all.into_iter()
-            .find(|value| Kind::of(value) == alt.kind() && keeps(alt, value) && !validator.is_valid(value))
+        all.into_iter().find(|value| {
+            JsonType::from(value) == alt.json_type() && is_within(alt, value) && !validator.is_valid(value)
+        })
     }
 
-    fn sample_array(&self, alt: &Alt<'a>, depth: usize) -> Option<Value> {
+    fn sample_array(&self, alt: &TypedSchema<'a>, depth: usize) -> Option<Value> {
         let least = usize::try_from(alt.length().0).ok().filter(|least| *least < 200)?;
         let elements = (0..least).map(|at| {
             let mut value = self.sample_node(&alt.element(at), depth + 1)?;
@@ -204,7 +214,7 @@ impl<'a> Walker<'a> {
         elements.collect::<Option<Vec<Value>>>().map(Value::Array)
     }
 
-    fn sample_object(&self, alt: &Alt<'a>, depth: usize, without: &[&str]) -> Option<Value> {
+    fn sample_object(&self, alt: &TypedSchema<'a>, depth: usize, without: &[&str]) -> Option<Value> {
         let mut members = Map::new();
         let keys = alt
             .required
@@ -216,19 +226,22 @@ impl<'a> Walker<'a> {
             }
             let value = match alt.tags.get(*key) {
                 Some(tag) => tag.clone(),
-                None => self.sample_node(&alt.key(key), depth + 1)?,
+                None => self.sample_node(&alt.property(key), depth + 1)?,
             };
             members.insert((*key).to_owned(), value);
         }
         let least = usize::try_from(alt.lengths[2].0).ok().filter(|least| *least < 200)?;
-        let told = alt.told().into_iter().filter(|key| !without.contains(key) && !is_nothing(&alt.key(key)));
-        let more = told.map(str::to_owned).chain((0..least).map(|nth| format!("key{nth}")));
+        let named = alt
+            .constrained_keys()
+            .into_iter()
+            .filter(|key| !without.contains(key) && !accepts_nothing(&alt.property(key)));
+        let more = named.map(str::to_owned).chain((0..least).map(|nth| format!("key{nth}")));
         for key in more.collect::<Vec<_>>() {
             if members.len() >= least {
                 break;
             }
             if let (false, Some(value)) =
-                (members.contains_key(&key), self.sample_node(&alt.key(&key), depth + 1))
+                (members.contains_key(&key), self.sample_node(&alt.property(&key), depth + 1))
             {
                 members.insert(key, value);
             }
@@ -238,21 +251,21 @@ impl<'a> Walker<'a> {
 }
 
 /// Alternatives, those that make good examples first; deep down those that are small.
-fn ordered<'b, 'a>(alts: &'b [Alt<'a>], depth: usize) -> Vec<&'b Alt<'a>> {
-    let rank = |alt: &&Alt<'a>| match alt.kind() {
-        Kind::Text => 1,
-        Kind::Number => 2,
-        Kind::Bool => 3,
-        Kind::Object if depth < 4 => 0,
-        Kind::Object => 6,
-        Kind::Array => 4,
-        Kind::Null if depth < 4 => 5,
-        Kind::Null => 0,
+fn by_preference<'b, 'a>(alts: &'b [TypedSchema<'a>], depth: usize) -> Vec<&'b TypedSchema<'a>> {
+    let rank = |alt: &&TypedSchema<'a>| match alt.json_type() {
+        JsonType::String => 1,
+        JsonType::Number => 2,
+        JsonType::Boolean => 3,
+        JsonType::Object if depth < 4 => 0,
+        JsonType::Object => 6,
+        JsonType::Array => 4,
+        JsonType::Null if depth < 4 => 5,
+        JsonType::Null => 0,
     };
-    let mut all: Vec<&Alt<'a>> = alts.iter().collect();
+    let mut all: Vec<&TypedSchema<'a>> = alts.iter().collect();
     // Anything at all is best shown by a string.
-    if all.iter().all(|alt| alt.is_open() || alt.values.is_some()) && alts.len() == Kind::ALL.len() {
-        all.retain(|alt| alt.kind() == Kind::Text);
+    if all.iter().all(|alt| alt.is_open() || alt.values.is_some()) && alts.len() == JsonType::ALL.len() {
+        all.retain(|alt| alt.json_type() == JsonType::String);
         return all;
     }
     all.sort_by_key(rank);

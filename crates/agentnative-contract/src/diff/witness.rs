@@ -1,20 +1,20 @@
 //! Output that shows a change: made up, then held to both schemas before it is shown.
 
-use super::alt::{Alt, Kind};
+use super::canonicalize::Canonicalizer;
 use super::change::Witness;
-use super::expand::Expander;
-use super::found::Found;
+use super::delta::Delta;
+use super::typed_schema::TypedSchema;
 use super::validator::validator;
 use super::walk::Walker;
 use crate::{Schema, Violation};
 use jsonschema::Validator;
 use serde_json::Value;
-use strict_json::{escape_token, unescape_token};
+use strict_json::{JsonType, escape_token, unescape_token};
 
 /// A witness is at most this many bytes long.
-const LONG: usize = 4_000;
+const MAX_BYTES: usize = 4_000;
 /// Keys that are put into a witness so that it shows one change only, at most.
-const REPAIRS: usize = 12;
+const MAX_REPAIRS: usize = 12;
 
 /// Holds documents to an old and a new schema, which are compiled when they are needed.
 pub(super) struct Witnesses<'b> {
@@ -22,17 +22,21 @@ pub(super) struct Witnesses<'b> {
     compiled: Option<Option<(Schema, Validator)>>,
     /// The old side, which samples are taken from.
     old: Walker<'b>,
-    before: Vec<Alt<'b>>,
+    before: Vec<TypedSchema<'b>>,
 }
 
 impl<'b> Witnesses<'b> {
-    pub fn new<'s: 'b>(schemas: &'s (Value, Value), side: Expander<'b>, before: &[Alt<'b>]) -> Self {
+    pub fn new<'s: 'b>(
+        schemas: &'s (Value, Value),
+        side: Canonicalizer<'b>,
+        before: &[TypedSchema<'b>],
+    ) -> Self {
         Self { schemas, compiled: None, old: Walker::new(side.root, side.root), before: before.to_vec() }
     }
 
     /// The witness, if the new schema takes the document and the old one does not. What else the old schema
     /// wants is put into it where that can be done.
-    pub fn check(&mut self, found: &Found, document: &Value) -> Option<Witness> {
+    pub fn check(&mut self, found: &Delta, document: &Value) -> Option<Witness> {
         let (old, new) = self.schemas;
         if self.compiled.is_none() {
             self.compiled = Some(Schema::compile_with_formats(old).ok().zip(validator(new)));
@@ -42,36 +46,39 @@ impl<'b> Witnesses<'b> {
         if !new.is_valid(document) {
             return None;
         }
-        let (mut whole, mut told) = (document.clone(), first);
+        let (mut clearest, mut violation) = (document.clone(), first);
         let mut repaired = document.clone();
-        for _ in 0..REPAIRS {
+        for _ in 0..MAX_REPAIRS {
             let violations = old.violations(&repaired);
-            let Some(shows) = violations.iter().find(|violation| about(violation, found)) else { break };
+            let Some(shows) = violations.iter().find(|violation| is_caused_by(violation, found)) else {
+                break;
+            };
             if new.is_valid(&repaired) {
-                (whole, told) = (repaired.clone(), shows.clone());
+                (clearest, violation) = (repaired.clone(), shows.clone());
             }
-            let other = violations.iter().find(|violation| !about(violation, found));
+            let other = violations.iter().find(|violation| !is_caused_by(violation, found));
             let Some(()) = other.and_then(|violation| self.repair(&mut repaired, violation)) else { break };
         }
-        if whole.to_string().len() > LONG {
+        if clearest.to_string().len() > MAX_BYTES {
             return None;
         }
-        let place = if told.pointer.is_empty() { String::new() } else { format!("{}: ", told.pointer) };
-        Some(Witness { document: whole, rejected: format!("{place}{}", told.message) })
+        let place =
+            if violation.pointer.is_empty() { String::new() } else { format!("{}: ", violation.pointer) };
+        Some(Witness { document: clearest, rejected: format!("{place}{}", violation.message) })
     }
 
     /// Puts a key into the document that the old schema misses.
     fn repair(&self, document: &mut Value, violation: &Violation) -> Option<()> {
-        let key = missing(violation)?;
+        let key = missing_key(violation)?;
         let mut alts = self.before.clone();
         let mut at = &*document;
         for token in violation.pointer.split('/').skip(1) {
             let token = unescape_token(token);
-            let kind = Kind::of(at);
-            let alt = alts.iter().find(|alt| alt.kind() == kind)?;
+            let kind = JsonType::from(at);
+            let alt = alts.iter().find(|alt| alt.json_type() == kind)?;
             let node = match at {
                 Value::Array(_) => alt.element(token.parse().ok()?),
-                _ => alt.key(&token),
+                _ => alt.property(&token),
             };
             at = match at {
                 Value::Array(elements) => elements.get(token.parse::<usize>().ok()?)?,
@@ -79,11 +86,12 @@ impl<'b> Witnesses<'b> {
             };
             alts = self.old.old.alternatives(&node);
         }
-        let alt =
-            alts.iter().find(|alt| alt.kind() == Kind::Object && alt.required.contains(key.as_str()))?;
+        let alt = alts
+            .iter()
+            .find(|alt| alt.json_type() == JsonType::Object && alt.required.contains(key.as_str()))?;
         let value = match alt.tags.get(&key) {
             Some(tag) => tag.clone(),
-            None => self.old.sample_node(&alt.key(&key), 2)?,
+            None => self.old.sample_node(&alt.property(&key), 2)?,
         };
         document.pointer_mut(&violation.pointer)?.as_object_mut()?.insert(key, value);
         Some(())
@@ -91,24 +99,24 @@ impl<'b> Witnesses<'b> {
 }
 
 /// The key that a violation says is missing.
-fn missing(violation: &Violation) -> Option<String> {
+fn missing_key(violation: &Violation) -> Option<String> {
     let of_key = violation.keyword.as_deref() == Some("required");
     of_key.then(|| violation.message.split('`').nth(1).map(str::to_owned)).flatten()
 }
 
 /// Whether a violation is what a change comes to.
-fn about(violation: &Violation, found: &Found) -> bool {
+fn is_caused_by(violation: &Violation, found: &Delta) -> bool {
     let mut place = violation.pointer.clone();
-    if let Some(key) = missing(violation) {
+    if let Some(key) = missing_key(violation) {
         place = format!("{place}/{}", escape_token(&key));
     }
-    let (mut told, mut wanted) = (place.split('/'), found.path.split('/'));
+    let (mut tokens, mut wanted) = (place.split('/'), found.path.split('/'));
     loop {
-        match (told.next(), wanted.next()) {
+        match (tokens.next(), wanted.next()) {
             (None, None) => return true,
             // An object that is refused because of a key of its own, or a value because of a part of it.
-            (Some(_), None) | (None, Some(_)) => return missing(violation).is_none(),
-            (Some(told), Some(wanted)) if told == wanted || wanted == "*" => {}
+            (Some(_), None) | (None, Some(_)) => return missing_key(violation).is_none(),
+            (Some(token), Some(wanted)) if token == wanted || wanted == "*" => {}
             _ => return false,
         }
     }

@@ -1,12 +1,12 @@
 //! The flat value as the validator looks at it.
 
-use super::{Elements, Flat, FlatNode, Members, Tag};
+use super::{Elements, Flat, FlatNode, Members};
 use crate::view::{Seen, View};
-use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
+use strict_json::JsonType;
 
 /// A number as it is written.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +69,7 @@ impl Json for FlatJson {
 
     fn with_string_node<T>(buffer: &mut Flat, string: &str, f: impl FnOnce(FlatNode<'_>) -> T) -> T {
         buffer.clear(0);
-        buffer.push_text(Tag::Text, 0, string);
+        buffer.push_text(Some(JsonType::String), 0, string);
         f(FlatNode { flat: buffer, index: 0 })
     }
 }
@@ -80,62 +80,55 @@ impl<'a> Node<'a, FlatJson> for FlatNode<'a> {
     type Number = FlatNumber<'a>;
 
     fn as_object(&self) -> Option<Self> {
-        (self.cell().tag == Tag::Object).then_some(*self)
+        self.is(JsonType::Object).then_some(*self)
     }
     fn as_array(&self) -> Option<Self> {
-        (self.cell().tag == Tag::Array).then_some(*self)
+        self.is(JsonType::Array).then_some(*self)
     }
     fn as_string(&self) -> Option<Cow<'a, str>> {
         if self.beyond() > 0 {
             self.flat.undecided.store(true, Ordering::Relaxed);
         }
-        (self.cell().tag == Tag::Text).then(|| Cow::Borrowed(self.text()))
+        self.is(JsonType::String).then(|| Cow::Borrowed(self.text()))
     }
     fn string_length(&self) -> Option<u64> {
-        (self.cell().tag == Tag::Text).then(|| self.text().chars().count() as u64 + self.beyond())
+        self.is(JsonType::String).then(|| self.text().chars().count() as u64 + self.beyond())
     }
     fn as_number(&self) -> Option<FlatNumber<'a>> {
-        (self.cell().tag == Tag::Number).then(|| FlatNode::number(*self))
+        self.is(JsonType::Number).then(|| FlatNode::number(*self))
     }
     fn as_boolean(&self) -> Option<bool> {
-        match self.cell().tag {
-            Tag::True => Some(true),
-            Tag::False => Some(false),
-            _ => None,
-        }
+        self.is(JsonType::Boolean).then(|| self.cell().a == 1)
     }
     fn is_null(&self) -> bool {
-        self.cell().tag == Tag::Null
+        self.is(JsonType::Null)
     }
     fn is_number(&self) -> bool {
-        self.cell().tag == Tag::Number
+        self.is(JsonType::Number)
     }
     fn is_string(&self) -> bool {
-        self.cell().tag == Tag::Text
+        self.is(JsonType::String)
     }
 
-    fn json_type(&self) -> JsonType {
-        match self.cell().tag {
-            Tag::Null => JsonType::Null,
-            Tag::False | Tag::True => JsonType::Boolean,
-            Tag::Number => JsonType::Number,
-            Tag::Text | Tag::Key => JsonType::String,
-            Tag::Array => JsonType::Array,
-            Tag::Object => JsonType::Object,
+    fn json_type(&self) -> jsonschema::JsonType {
+        match FlatNode::json_type(*self) {
+            JsonType::Null => jsonschema::JsonType::Null,
+            JsonType::Boolean => jsonschema::JsonType::Boolean,
+            JsonType::Number => jsonschema::JsonType::Number,
+            JsonType::String => jsonschema::JsonType::String,
+            JsonType::Array => jsonschema::JsonType::Array,
+            JsonType::Object => jsonschema::JsonType::Object,
         }
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
-        match (self.cell().tag, expected) {
-            (Tag::Text, Value::String(expected)) => self.beyond() == 0 && self.text() == expected,
-            (Tag::True, Value::Bool(expected)) => *expected,
-            (Tag::False, Value::Bool(expected)) => !expected,
-            (Tag::Null, Value::Null) => true,
-            (Tag::Number, Value::Number(_))
-            | (Tag::Array, Value::Array(_))
-            | (Tag::Object, Value::Object(_)) => jsonschema::json::cmp::equal(&self.to_value(), expected),
-            _ => false,
-        }
+        FlatNode::json_type(*self) == JsonType::from(expected)
+            && match expected {
+                Value::Null => true,
+                Value::Bool(expected) => (self.cell().a == 1) == *expected,
+                Value::String(expected) => self.beyond() == 0 && self.text() == expected,
+                expected => jsonschema::json::cmp::equal(&self.to_value(), expected),
+            }
     }
 
     fn to_value(&self) -> Cow<'a, Value> {

@@ -6,6 +6,7 @@
 use super::objects::Objects;
 use super::tape::{Kind, Tape};
 use super::text::{Formats, is_choice};
+use strict_json::JsonType;
 
 /// Values deeper than this are not described.
 const DEEPEST: usize = 96;
@@ -83,11 +84,11 @@ impl Shape {
             return;
         }
         match node.kind {
-            Kind::Null => self.nulls += 1,
-            Kind::Bool => self.bools += 1,
+            Kind::Value(JsonType::Null) => self.nulls += 1,
+            Kind::Value(JsonType::Boolean) => self.bools += 1,
             Kind::Integer => self.integers += 1,
-            Kind::Number => self.numbers += 1,
-            Kind::String => {
+            Kind::Value(JsonType::Number) => self.numbers += 1,
+            Kind::Value(JsonType::String) => {
                 let strings = self.strings.get_or_insert_with(|| {
                     tape.place(1);
                     Box::default()
@@ -98,8 +99,8 @@ impl Shape {
                     strings.choice(tape.text(node), 1);
                 }
             }
-            Kind::Array => self.array(tape, at, depth),
-            Kind::Object => {
+            Kind::Value(JsonType::Array) => self.array(tape, at, depth),
+            Kind::Value(JsonType::Object) => {
                 self.objects
                     .get_or_insert_with(|| {
                         tape.place(1);

@@ -8,7 +8,7 @@ use super::objects::{Fields, Objects, TAGS, Tag};
 use super::shape::{Elements, Shape};
 use super::text::{self, Formats};
 use std::cell::Cell;
-use strict_json::{Sink, Span};
+use strict_json::{JsonType, Sink, Span};
 
 /// So many nodes or bytes of text are kept before what is over is merged.
 const MOST: usize = 1 << 16;
@@ -16,13 +16,9 @@ const MOST: usize = 1 << 16;
 /// What a node is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    Null,
-    Bool,
+    Value(JsonType),
+    /// A number that is written as an integer.
     Integer,
-    Number,
-    String,
-    Array,
-    Object,
     /// A key; its value is the next node.
     Key,
     /// A value that was merged into a shape already.
@@ -165,9 +161,9 @@ impl Tape {
         }
     }
 
-    fn begin(&mut self, kind: Kind) {
+    fn begin(&mut self, container: JsonType) {
         let node = self.nodes.len();
-        self.push(kind);
+        self.push(Kind::Value(container));
         self.open.push(Open { node, tag: None, rank: TAGS.len(), waiting: TAGS.len(), partial: None });
     }
 
@@ -225,7 +221,7 @@ impl Tape {
         for level in 0..open.len() {
             let node = open[level].node;
             let next = open.get(level + 1).map(|inner| inner.node);
-            let object = self.nodes[node].kind == Kind::Object;
+            let object = self.nodes[node].kind == Kind::Value(JsonType::Object);
             // The key of an object or array that is not over stays.
             let key = next.filter(|_| object).map(|inner| self.nodes[inner - 1]);
             let to = next.map_or(self.nodes.len(), |inner| inner - usize::from(object));
@@ -297,7 +293,7 @@ impl Sink for Tape {
     }
 
     fn begin_object(&mut self, _start: u64) {
-        self.begin(Kind::Object);
+        self.begin(JsonType::Object);
     }
 
     fn end_object(&mut self, _end: u64) {
@@ -305,7 +301,7 @@ impl Sink for Tape {
     }
 
     fn begin_array(&mut self, _start: u64) {
-        self.begin(Kind::Array);
+        self.begin(JsonType::Array);
     }
 
     fn end_array(&mut self, _end: u64) {
@@ -323,7 +319,7 @@ impl Sink for Tape {
     }
 
     fn string(&mut self, _span: Span, text: &str) {
-        self.push(Kind::String);
+        self.push(Kind::Value(JsonType::String));
         // A string that had parts is neither a word nor of a format.
         if !std::mem::take(&mut self.parts) {
             if text::is_word(text) {
@@ -343,18 +339,18 @@ impl Sink for Tape {
 
     fn number(&mut self, _span: Span, text: &str) {
         let integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
-        self.push(if integer { Kind::Integer } else { Kind::Number });
+        self.push(if integer { Kind::Integer } else { Kind::Value(JsonType::Number) });
         self.ended();
     }
 
     fn bool(&mut self, _span: Span, value: bool) {
-        self.push(Kind::Bool);
+        self.push(Kind::Value(JsonType::Boolean));
         self.offer(if value { "true" } else { "false" }, true);
         self.ended();
     }
 
     fn null(&mut self, _span: Span) {
-        self.push(Kind::Null);
+        self.push(Kind::Value(JsonType::Null));
         self.ended();
     }
 

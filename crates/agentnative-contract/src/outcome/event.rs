@@ -2,27 +2,17 @@
 
 use super::fields::{COUNT, ERROR_PLACES, ERRORS, Field, Keep, MAX_TEXT, PART_PLACES, PARTS, PLACES};
 use serde_json::Value;
-use strict_json::Builder;
+use strict_json::{Builder, JsonType};
 
 /// A text buffer that grew over this many bytes is given back when its event is over.
 const SPARE: usize = 64 << 10;
 /// So many elements of an array are kept.
 const MAX_LIST: usize = 1000;
 
-/// What a field holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Held {
-    #[default]
-    Nothing,
-    Text,
-    Number,
-    Bool,
-    Container,
-}
-
 #[derive(Debug, Default)]
 struct Slot {
-    held: Held,
+    /// The type of what the field holds; none where it is missing or null.
+    json_type: Option<JsonType>,
     text: String,
     list: Vec<String>,
     number: f64,
@@ -52,7 +42,7 @@ impl Event {
     fn clear(&mut self) {
         for field in self.filled.drain(..) {
             let slot = &mut self.slots[field as usize];
-            slot.held = Held::Nothing;
+            slot.json_type = None;
             slot.start = u64::MAX;
             slot.text.clear();
             slot.text.shrink_to(SPARE);
@@ -62,27 +52,27 @@ impl Event {
         self.cut = false;
     }
 
-    fn fill(&mut self, field: Field, held: Held) -> &mut Slot {
+    fn fill(&mut self, field: Field, json_type: JsonType) -> &mut Slot {
         let slot = &mut self.slots[field as usize];
-        if slot.held == Held::Nothing {
+        if slot.json_type.is_none() {
             self.filled.push(field);
         }
-        slot.held = held;
+        slot.json_type = Some(json_type);
         slot
     }
 
-    fn slot(&self, field: Field, held: Held) -> Option<&Slot> {
-        Some(&self.slots[field as usize]).filter(|slot| slot.held == held)
+    fn slot(&self, field: Field, json_type: JsonType) -> Option<&Slot> {
+        Some(&self.slots[field as usize]).filter(|slot| slot.json_type == Some(json_type))
     }
 
     /// Whether the field is there and not null.
     pub(super) fn has(&self, field: Field) -> bool {
-        self.slots[field as usize].held != Held::Nothing
+        self.slots[field as usize].json_type.is_some()
     }
 
     /// A text, or what is kept of it.
     pub(super) fn text(&self, field: Field) -> Option<&str> {
-        self.slot(field, Held::Text).map(|slot| slot.text.as_str())
+        self.slot(field, JsonType::String).map(|slot| slot.text.as_str())
     }
 
     /// A text that is not empty, as a name or id should be.
@@ -92,7 +82,7 @@ impl Event {
 
     /// The whole length of a text, in bytes.
     pub(super) fn length(&self, field: Field) -> Option<u64> {
-        self.slot(field, Held::Text).map(|slot| slot.length)
+        self.slot(field, JsonType::String).map(|slot| slot.length)
     }
 
     /// The texts of a field in an array, or of a field that is one text.
@@ -102,12 +92,12 @@ impl Event {
 
     /// A finite number.
     pub(super) fn number(&self, field: Field) -> Option<f64> {
-        self.slot(field, Held::Number).map(|slot| slot.number).filter(|number| number.is_finite())
+        self.slot(field, JsonType::Number).map(|slot| slot.number).filter(|number| number.is_finite())
     }
 
     /// A truth value.
     pub(super) fn flag(&self, field: Field) -> Option<bool> {
-        self.slot(field, Held::Bool).map(|slot| slot.number != 0.0)
+        self.slot(field, JsonType::Boolean).map(|slot| slot.number != 0.0)
     }
 }
 
@@ -212,7 +202,7 @@ impl Walk {
             return;
         };
         if let Some(field) = self.nodes[node].field {
-            self.event.fill(field, Held::Container);
+            self.event.fill(field, if array { JsonType::Array } else { JsonType::Object });
             if field == Field::ToolInput && self.full && self.building.is_none() {
                 let mut builder = Builder::new(start, MAX_TEXT as u64);
                 forward(&mut builder, start, array, true);
@@ -285,7 +275,7 @@ impl Walk {
             let full = self.full;
             // The element of the innermost array that the field is in.
             let element = self.open.iter().rev().find_map(|(_, element)| *element);
-            let slot = self.event.fill(field, Held::Text);
+            let slot = self.event.fill(field, JsonType::String);
             if slot.start != start {
                 slot.start = start;
                 slot.text.clear();
@@ -318,14 +308,14 @@ impl Walk {
 
     pub(super) fn number(&mut self, text: &str) {
         if let Some(field) = self.field() {
-            self.event.fill(field, Held::Number).number = text.parse().unwrap_or(f64::NAN);
+            self.event.fill(field, JsonType::Number).number = text.parse().unwrap_or(f64::NAN);
         }
         self.value_over();
     }
 
     pub(super) fn bool(&mut self, value: bool) {
         if let Some(field) = self.field() {
-            self.event.fill(field, Held::Bool).number = f64::from(u8::from(value));
+            self.event.fill(field, JsonType::Boolean).number = f64::from(u8::from(value));
         }
         self.value_over();
     }

@@ -1,6 +1,6 @@
 //! Where models live.
 
-mod answerer;
+mod offline;
 mod openai;
 mod scripted;
 
@@ -18,8 +18,8 @@ const NAMES: [&str; 2] = ["scripted", "openai"];
 pub fn open(options: &Options) -> Result<Box<dyn Provider>> {
     match options.provider.as_str() {
         "scripted" => match &options.script {
-            Some(path) => Ok(Box::new(scripted::Player::open(path, &options.model)?)),
-            None => Ok(Box::new(answerer::Answerer::new(&options.model))),
+            Some(path) => Ok(Box::new(scripted::ScriptedProvider::open(path, &options.model)?)),
+            None => Ok(Box::new(offline::OfflineProvider::new(&options.model))),
         },
         "openai" => Ok(Box::new(openai::OpenAi::new(options)?)),
         name => {

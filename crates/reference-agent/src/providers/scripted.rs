@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::failure::{Code, Failure, Result};
-use crate::model::{Message, Provider, ToolCall, ToolSpec, Trouble, Turn, Usage};
+use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn, TurnError, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
@@ -12,30 +12,30 @@ use std::time::Duration;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Script {
-    turns: Vec<Scripted>,
+    turns: Vec<ScriptedTurn>,
     /// The last turn is played again and again.
     #[serde(default)]
     repeat: bool,
     /// The model takes images.
-    #[serde(default = "yes")]
+    #[serde(default = "enabled")]
     vision: bool,
     /// The model takes tools.
-    #[serde(default = "yes")]
+    #[serde(default = "enabled")]
     tools: bool,
 }
 
 /// One answer, or one failure.
 #[derive(Deserialize, Clone, Default)]
 #[serde(deny_unknown_fields, default)]
-struct Scripted {
+struct ScriptedTurn {
     /// How long the model thinks.
     delay_ms: u64,
-    /// Its words, told in these pieces.
+    /// Its words, in these pieces.
     text: Pieces,
     /// The tools that it asks for.
-    calls: Vec<Call>,
+    calls: Vec<ScriptedCall>,
     /// The tokens that it counts.
-    usage: Option<Tokens>,
+    usage: Option<ScriptedUsage>,
     /// It fails instead.
     fail: Option<Fail>,
 }
@@ -58,7 +58,7 @@ impl From<Value> for Pieces {
 /// A tool call: `args`, or `raw` for arguments that are no JSON.
 #[derive(Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
-struct Call {
+struct ScriptedCall {
     tool: String,
     #[serde(default)]
     args: Value,
@@ -67,7 +67,7 @@ struct Call {
 
 #[derive(Deserialize, Clone, Copy)]
 #[serde(deny_unknown_fields)]
-struct Tokens {
+struct ScriptedUsage {
     input: u64,
     output: u64,
 }
@@ -100,19 +100,19 @@ enum FailKind {
     Timeout,
 }
 
-fn yes() -> bool {
+fn enabled() -> bool {
     true
 }
 
 /// Plays a script.
-pub(super) struct Player {
+pub(super) struct ScriptedProvider {
     model: String,
     script: Script,
-    at: usize,
+    next: usize,
     calls: usize,
 }
 
-impl Player {
+impl ScriptedProvider {
     pub(super) fn open(path: &Path, model: &str) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             Failure::new(
@@ -123,18 +123,18 @@ impl Player {
         let script: Script = serde_json::from_str(&text).map_err(|error| {
             Failure::new(Code::AgentConfigInvalid, format!("the script {}: {error}", path.display()))
         })?;
-        Ok(Self { model: model.to_owned(), script, at: 0, calls: 0 })
+        Ok(Self { model: model.to_owned(), script, next: 0, calls: 0 })
     }
 
-    fn next(&mut self) -> Option<Scripted> {
+    fn next_turn(&mut self) -> Option<ScriptedTurn> {
         let last = self.script.turns.len().saturating_sub(1);
-        let at = if self.script.repeat { self.at.min(last) } else { self.at };
-        self.at += 1;
+        let at = if self.script.repeat { self.next.min(last) } else { self.next };
+        self.next += 1;
         self.script.turns.get(at).cloned()
     }
 }
 
-impl Provider for Player {
+impl Provider for ScriptedProvider {
     fn name(&self) -> &str {
         "scripted"
     }
@@ -151,23 +151,23 @@ impl Provider for Player {
         &mut self,
         _messages: &[Message],
         tools: &[ToolSpec],
-        tell: &mut dyn FnMut(Event),
-    ) -> Result<Turn, Trouble> {
+        emit: &mut dyn FnMut(Event),
+    ) -> Result<Turn, TurnError> {
         if !self.script.tools && !tools.is_empty() {
             let message = format!("scripted/{} takes no tools", self.model);
-            return Err(Trouble::NoTools(Failure::new(Code::ToolsNotSupported, message)));
+            return Err(TurnError::ToolsUnsupported(Failure::new(Code::ToolsNotSupported, message)));
         }
-        let Some(turn) = self.next() else {
+        let Some(turn) = self.next_turn() else {
             let message =
                 format!("the script has {} turns, and one more was asked for", self.script.turns.len());
-            return Err(Trouble::Final(Failure::new(Code::ProviderError, message)));
+            return Err(TurnError::Fatal(Failure::new(Code::ProviderError, message)));
         };
         std::thread::sleep(Duration::from_millis(turn.delay_ms));
         if let Some(fail) = turn.fail {
-            return Err(trouble(fail));
+            return Err(turn_error(fail));
         }
         for piece in turn.text.0.iter().filter(|piece| !piece.is_empty()) {
-            tell(Event::Text(piece.clone()));
+            emit(Event::Text(piece.clone()));
         }
         let calls = turn.calls.into_iter().map(|call| {
             self.calls += 1;
@@ -186,7 +186,7 @@ impl Provider for Player {
     }
 }
 
-fn trouble(fail: Fail) -> Trouble {
+fn turn_error(fail: Fail) -> TurnError {
     let (code, status, again, usual) = match fail.kind {
         FailKind::Auth => (Code::AuthRefused, Some(401), false, "the key was refused"),
         FailKind::Request => (Code::ProviderError, Some(400), false, "the request was refused"),
@@ -198,8 +198,8 @@ fn trouble(fail: Fail) -> Trouble {
     let message = if fail.message.is_empty() { usual.to_owned() } else { fail.message };
     let failure = Failure { status, ..Failure::new(code, message) };
     if again {
-        Trouble::Again { failure, after: fail.retry_after.map(Duration::from_secs) }
+        TurnError::Retryable { failure, after: fail.retry_after.map(Duration::from_secs) }
     } else {
-        Trouble::Final(failure)
+        TurnError::Fatal(failure)
     }
 }

@@ -1,7 +1,7 @@
 //! Arithmetic.
 
-use super::{Given, Toolbox, object, text};
-use crate::event::ToolError;
+use super::{Toolbox, object, string};
+use crate::event::{ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
 use std::iter::Peekable;
 use std::str::Chars;
@@ -9,15 +9,15 @@ use std::str::Chars;
 /// Deepest nesting of parentheses and signs.
 const MAX_DEPTH: usize = 64;
 
-pub(super) fn run(_tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
-    let expression = text(arguments, "expression");
+pub(super) fn run(_tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
+    let expression = string(arguments, "expression");
     let value = evaluate(expression)?;
     if !value.is_finite() {
         return Err(ToolError::execution(format!("{expression} has no finite value")));
     }
     // An integer that binary64 holds exactly is written as one.
-    let whole = value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0;
-    let value = if whole { json!(value as i64) } else { json!(value) };
+    let exact = value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0;
+    let value = if exact { json!(value as i64) } else { json!(value) };
     Ok((object(json!({"expression": expression, "value": value})), None))
 }
 
@@ -41,7 +41,7 @@ impl Parser<'_> {
         self.rest.peek().copied()
     }
 
-    fn take(&mut self, wanted: &[char]) -> Option<char> {
+    fn accept(&mut self, wanted: &[char]) -> Option<char> {
         let found = self.peek().filter(|c| wanted.contains(c))?;
         self.rest.next();
         Some(found)
@@ -49,7 +49,7 @@ impl Parser<'_> {
 
     fn sum(&mut self) -> Result<f64, ToolError> {
         let mut value = self.product()?;
-        while let Some(sign) = self.take(&['+', '-']) {
+        while let Some(sign) = self.accept(&['+', '-']) {
             let next = self.product()?;
             value = if sign == '+' { value + next } else { value - next };
         }
@@ -58,7 +58,7 @@ impl Parser<'_> {
 
     fn product(&mut self) -> Result<f64, ToolError> {
         let mut value = self.sign()?;
-        while let Some(sign) = self.take(&['*', '/', '%']) {
+        while let Some(sign) = self.accept(&['*', '/', '%']) {
             let next = self.sign()?;
             if sign != '*' && next == 0.0 {
                 return Err(ToolError::execution("division by zero"));
@@ -77,12 +77,12 @@ impl Parser<'_> {
         if self.depth > MAX_DEPTH {
             return Err(ToolError::args("too deeply nested"));
         }
-        let value = match self.take(&['-', '+']) {
+        let value = match self.accept(&['-', '+']) {
             Some('-') => -self.sign()?,
             Some(_) => self.sign()?,
             None => {
                 let base = self.atom()?;
-                match self.take(&['^']) {
+                match self.accept(&['^']) {
                     Some(_) => base.powf(self.sign()?),
                     None => base,
                 }
@@ -93,9 +93,9 @@ impl Parser<'_> {
     }
 
     fn atom(&mut self) -> Result<f64, ToolError> {
-        if self.take(&['(']).is_some() {
+        if self.accept(&['(']).is_some() {
             let value = self.sum()?;
-            return match self.take(&[')']) {
+            return match self.accept(&[')']) {
                 Some(_) => Ok(value),
                 None => Err(ToolError::args("a closing parenthesis is missing")),
             };

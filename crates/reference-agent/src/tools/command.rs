@@ -4,8 +4,8 @@
 //! that keep a bounded part. When it ends, however it ends, everything that it left is killed: this
 //! process is the reaper of orphans, so even what left the group is found among its descendants.
 
-use super::{Given, Toolbox, object, text};
-use crate::event::{Effect, ToolError};
+use super::{Toolbox, object, string};
+use crate::event::{Effect, ToolError, ToolOutput};
 use agentnative_helper::process_tree::{become_reaper, ends_before, kill_descendants};
 use rustix::process::Pid;
 use serde_json::{Map, Value, json};
@@ -47,8 +47,8 @@ impl Running {
     }
 }
 
-pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
-    let line = text(arguments, "command");
+pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
+    let line = string(arguments, "command");
     let seconds = arguments.get("timeout").and_then(Value::as_f64).unwrap_or(DEFAULT_SECONDS);
     let deadline = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.001, f64::from(MAX_SECONDS)));
     let (mut child, leader) = start(tools, line).map_err(|error| ToolError::execution(error.to_string()))?;

@@ -1,18 +1,18 @@
 //! Writing and editing.
 
 use super::files::{MAX_BYTES, read_text};
-use super::{Given, Toolbox, io_error, object, text};
-use crate::event::{Effect, ToolCode, ToolError};
+use super::{Toolbox, io_error, object, string};
+use crate::event::{Effect, ToolCode, ToolError, ToolOutput};
 use cap_std::fs::OpenOptions;
 use serde_json::{Map, Value, json};
 use std::io::Write as _;
 use std::path::Path;
 
-pub(super) fn write(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
-    let (path, content) = (text(arguments, "path"), text(arguments, "content"));
+pub(super) fn write(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
+    let (path, content) = (string(arguments, "path"), string(arguments, "content"));
     let relative = tools.relative(path)?;
     let existed = tools.dir.symlink_metadata(&relative).is_ok();
-    // What cannot be shown as text is replaced all the same, with nothing told of its past.
+    // What cannot be shown as text is replaced all the same, as if it had been empty.
     let before = if existed {
         read_text(tools, path, MAX_BYTES).map_or_else(|_| String::new(), |(t, _)| t)
     } else {
@@ -21,13 +21,13 @@ pub(super) fn write(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
     if let Some(folder) = relative.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         tools.dir.create_dir_all(folder).map_err(|error| io_error(path, &error))?;
     }
-    put(tools, path, &relative, content)?;
+    replace(tools, path, &relative, content)?;
     let result = json!({"path": path, "bytes": content.len(), "created": !existed});
-    Ok((object(result), Some(changed(path, before, content.to_owned()))))
+    Ok((object(result), Some(file_changed(path, before, content.to_owned()))))
 }
 
-pub(super) fn edit(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
-    let (path, old, new) = (text(arguments, "path"), text(arguments, "old"), text(arguments, "new"));
+pub(super) fn edit(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
+    let (path, old, new) = (string(arguments, "path"), string(arguments, "old"), string(arguments, "new"));
     let relative = tools.relative(path)?;
     let (before, truncated) = read_text(tools, path, MAX_BYTES)?;
     if truncated {
@@ -42,14 +42,14 @@ pub(super) fn edit(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
         return Err(ToolError::new(ToolCode::Conflict, message));
     }
     let after = before.replacen(old, new, 1);
-    put(tools, path, &relative, &after)?;
-    Ok((object(json!({"path": path, "bytes": after.len()})), Some(changed(path, before, after))))
+    replace(tools, path, &relative, &after)?;
+    Ok((object(json!({"path": path, "bytes": after.len()})), Some(file_changed(path, before, after))))
 }
 
 /// Writes beside the file and renames, so that nobody ever sees half of it, and a link is replaced,
 /// not followed.
-fn put(tools: &Toolbox, path: &str, relative: &Path, content: &str) -> Result<(), ToolError> {
-    let fail = |error: std::io::Error| io_error(path, &error);
+fn replace(tools: &Toolbox, path: &str, relative: &Path, content: &str) -> Result<(), ToolError> {
+    let failure = |error: std::io::Error| io_error(path, &error);
     let Some(name) = relative.file_name() else {
         return Err(ToolError::execution(format!("{path} names no file")));
     };
@@ -71,9 +71,9 @@ fn put(tools: &Toolbox, path: &str, relative: &Path, content: &str) -> Result<()
         // It may not even have been made.
         let _ = tools.dir.remove_file(&beside);
     }
-    written.map_err(fail)
+    written.map_err(failure)
 }
 
-fn changed(path: &str, before: String, after: String) -> Effect {
+fn file_changed(path: &str, before: String, after: String) -> Effect {
     Effect::FileChanged { path: path.to_owned(), before, after }
 }

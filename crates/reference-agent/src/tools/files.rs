@@ -1,7 +1,7 @@
 //! Listing and reading.
 
-use super::{Given, Toolbox, io_error, object, text};
-use crate::event::{ToolCode, ToolError};
+use super::{Toolbox, io_error, object, string};
+use crate::event::{ToolCode, ToolError, ToolOutput};
 use cap_std::fs::{File, OpenOptions, OpenOptionsExt as _};
 use serde_json::{Map, Value, json};
 use std::io::Read as _;
@@ -12,7 +12,7 @@ const MAX_NAMES: usize = 1_000;
 /// Most bytes of a file that the model gets.
 pub(super) const MAX_BYTES: u64 = 256 * 1024;
 
-pub(super) fn list(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
+pub(super) fn list(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
     let path = arguments.get("path").and_then(Value::as_str).unwrap_or(".");
     let hidden = arguments.get("hidden").and_then(Value::as_bool).unwrap_or(false);
     let entries = tools.dir.read_dir(tools.relative(path)?).map_err(|error| io_error(path, &error))?;
@@ -39,20 +39,20 @@ pub(super) fn list(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
     Ok((object(json!({"path": path, "entries": entries, "truncated": truncated})), None))
 }
 
-pub(super) fn read(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
-    let path = text(arguments, "path");
+pub(super) fn read(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
+    let path = string(arguments, "path");
     let (content, truncated) = read_text(tools, path, MAX_BYTES)?;
     Ok((object(json!({"path": path, "content": content, "truncated": truncated})), None))
 }
 
 /// Opens a regular file. Pipes and devices are refused, without waiting for anybody.
 pub(super) fn open(tools: &Toolbox, path: &str) -> Result<File, ToolError> {
-    let fail = |error: std::io::Error| io_error(path, &error);
+    let failure = |error: std::io::Error| io_error(path, &error);
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(nonblocking);
-    let file = tools.dir.open_with(tools.relative(path)?, &options).map_err(fail)?;
-    let kind = file.metadata().map_err(fail)?.file_type();
+    let file = tools.dir.open_with(tools.relative(path)?, &options).map_err(failure)?;
+    let kind = file.metadata().map_err(failure)?.file_type();
     if kind.is_dir() {
         return Err(ToolError::execution(format!("{path} is a folder")));
     }

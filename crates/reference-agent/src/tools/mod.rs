@@ -1,4 +1,4 @@
-//! The tools: what the model is told of them, and running one.
+//! The tools: their specification for the model, and running one.
 //!
 //! All but `run_command` work inside the workspace only: it is opened once, and each path is
 //! resolved by the kernel beneath it, so neither `..`, nor a symbolic link, nor a race leads out.
@@ -12,8 +12,8 @@ mod specs;
 
 pub use command::Running;
 
-use super::clock::now_ms;
-use super::event::{Effect, Event, ToolCode, ToolError, ToolRecord};
+use super::clock::{millis, now_ms};
+use super::event::{Event, ToolCode, ToolError, ToolOutput, ToolRecord, ToolStart};
 use super::failure::{Code, Failure};
 use super::model::{ToolCall, ToolSpec};
 use super::options::{ApprovalMode, Profile};
@@ -23,9 +23,6 @@ use cap_std::fs::Dir;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-/// What a tool gives: its result, and what it did beside.
-type Given = Result<(Map<String, Value>, Option<Effect>), ToolError>;
 
 /// One tool.
 struct Tool {
@@ -37,7 +34,7 @@ struct Tool {
     profile: Profile,
     /// It changes something, so it needs approval.
     changes: bool,
-    run: fn(&Toolbox, &Map<String, Value>) -> Given,
+    run: fn(&Toolbox, &Map<String, Value>) -> ToolOutput,
 }
 
 /// Asks whether a tool that changes something may run: the tool and its arguments.
@@ -63,12 +60,12 @@ impl Toolbox {
         approval: ApprovalMode,
         running: Running,
     ) -> Result<Self, Failure> {
-        let fail = |error: std::io::Error| {
+        let failure = |error: std::io::Error| {
             let message = format!("cannot open the workspace {}: {error}", workspace.display());
             Failure::new(Code::AgentConfigError, message)
         };
-        let root = workspace.canonicalize().map_err(fail)?;
-        let dir = Dir::open_ambient_dir(&root, ambient_authority()).map_err(fail)?;
+        let root = workspace.canonicalize().map_err(failure)?;
+        let dir = Dir::open_ambient_dir(&root, ambient_authority()).map_err(failure)?;
         Ok(Self { dir, root, profile, approval, running })
     }
 
@@ -77,7 +74,7 @@ impl Toolbox {
         &self.root
     }
 
-    /// The tools of the profile, as the model is told of them.
+    /// The tools of the profile, for the model.
     pub fn specs(&self) -> Vec<ToolSpec> {
         specs::TOOLS
             .iter()
@@ -90,41 +87,29 @@ impl Toolbox {
             .collect()
     }
 
-    /// Runs what the model asks for, and tells of its start and its end. What a tool finds passes
-    /// `hide` before anybody sees it.
+    /// Runs what the model asks for, and emits its start and its end. What a tool finds passes `hide`
+    /// before anybody sees it.
     pub fn call(
         &self,
         call: &ToolCall,
         hide: &dyn Fn(&str) -> String,
         approve: &mut Approve,
-        tell: &mut dyn FnMut(Event),
+        emit: &mut dyn FnMut(Event),
     ) -> ToolRecord {
         let parsed = arguments(&call.arguments);
-        let input = parsed.clone().unwrap_or_default();
-        let (started, clock) = (now_ms(), Instant::now());
-        tell(Event::ToolStarted {
+        let clock = Instant::now();
+        let start = ToolStart {
             id: call.id.clone(),
             tool: call.name.clone(),
-            input: input.clone(),
+            input: parsed.clone().unwrap_or_default(),
             raw: call.arguments.clone(),
-            started,
-        });
-        let given = self.run(call, parsed, approve, tell);
-        let (outcome, effect) = match given {
-            Ok((result, effect)) => (Ok(result), effect),
-            Err(error) => (Err(error), None),
+            started: now_ms(),
         };
-        let mut record = ToolRecord {
-            id: call.id.clone(),
-            tool: call.name.clone(),
-            input,
-            outcome,
-            started,
-            duration: u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX),
-            effect,
-        };
+        emit(Event::ToolStarted(start.clone()));
+        let output = self.run(call, parsed, approve, emit);
+        let mut record = start.finish(output, millis(clock.elapsed()));
         record.hide(hide);
-        tell(Event::ToolFinished(record.clone()));
+        emit(Event::ToolFinished(record.clone()));
         record
     }
 
@@ -133,8 +118,8 @@ impl Toolbox {
         call: &ToolCall,
         arguments: Result<Map<String, Value>, ToolError>,
         approve: &mut Approve,
-        tell: &mut dyn FnMut(Event),
-    ) -> Given {
+        emit: &mut dyn FnMut(Event),
+    ) -> ToolOutput {
         let Some(tool) = specs::TOOLS.iter().find(|tool| tool.name == call.name) else {
             let message = format!("Unknown tool: {}", call.name);
             return Err(ToolError::new(ToolCode::Unknown, message));
@@ -147,12 +132,12 @@ impl Toolbox {
         }
         let Value::Object(arguments) = arguments else { return Err(ToolError::args("no JSON object")) };
         if tool.profile > self.profile {
-            let needed = super::options::word(tool.profile);
+            let needed = super::options::value_name(tool.profile);
             return Err(ToolError::execution(format!("BLOCKED: {} needs --profile {needed}", tool.name)));
         }
         if tool.changes && self.approval != ApprovalMode::Auto {
             let granted = self.approval == ApprovalMode::Ask && approve(tool.name, &arguments);
-            tell(Event::Permission { id: call.id.clone(), tool: call.name.clone(), granted });
+            emit(Event::Permission { id: call.id.clone(), tool: call.name.clone(), granted });
             if !granted {
                 let who = if self.approval == ApprovalMode::Ask {
                     "was refused"
@@ -192,7 +177,7 @@ fn arguments(raw: &str) -> Result<Map<String, Value>, ToolError> {
 }
 
 /// A string argument, which the schema demands.
-fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a str {
+fn string<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a str {
     arguments.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 

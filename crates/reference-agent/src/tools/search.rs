@@ -1,8 +1,8 @@
 //! Searching text files with a regular expression, in linear time.
 
 use super::files::{as_text, open};
-use super::{Given, Toolbox, io_error, object, text};
-use crate::event::{ToolCode, ToolError};
+use super::{Toolbox, io_error, object, string};
+use crate::event::{ToolCode, ToolError, ToolOutput};
 use regex::RegexBuilder;
 use serde_json::{Map, Value, json};
 use std::io::Read as _;
@@ -16,8 +16,8 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Most characters of a line that is shown.
 const MAX_LINE: usize = 400;
 
-pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
-    let pattern = text(arguments, "pattern");
+pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
+    let pattern = string(arguments, "pattern");
     let path = arguments.get("path").and_then(Value::as_str).unwrap_or(".");
     let regex = RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| {
         let message = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -36,7 +36,7 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> Given {
     let (mut matches, mut searched) = (Vec::new(), 0);
     for file in &files {
         // What is gone by now, or is no text, has no matching lines.
-        let Some(content) = content(tools, file) else { continue };
+        let Some(content) = read_content(tools, file) else { continue };
         searched += 1;
         for (number, line) in content.lines().enumerate().filter(|(_, line)| regex.is_match(line)) {
             if matches.len() == MAX_MATCHES {
@@ -63,7 +63,7 @@ fn walk(tools: &Toolbox, folder: &Path, depth: usize, files: &mut Vec<PathBuf>) 
             continue;
         }
         let path = folder.join(entry.file_name());
-        let whole = match entry.file_type() {
+        let complete = match entry.file_type() {
             Ok(kind) if kind.is_dir() => depth < MAX_DEPTH && walk(tools, &path, depth + 1, files),
             Ok(kind) if kind.is_file() => {
                 files.push(path);
@@ -71,14 +71,14 @@ fn walk(tools: &Toolbox, folder: &Path, depth: usize, files: &mut Vec<PathBuf>) 
             }
             _ => true,
         };
-        if !whole {
+        if !complete {
             return false;
         }
     }
     true
 }
 
-fn content(tools: &Toolbox, file: &Path) -> Option<String> {
+fn read_content(tools: &Toolbox, file: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     let opened = open(tools, file.to_str()?).ok()?;
     opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).ok()?;

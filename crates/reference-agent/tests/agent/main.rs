@@ -14,6 +14,7 @@ mod mutations;
 mod openai;
 mod options;
 mod query;
+mod readme;
 mod server;
 mod spoiled;
 mod third_party;

@@ -96,6 +96,10 @@ fn wrong_arguments_are_told_as_the_contract_tells_them() {
     for bad in [["--output", "xml"], ["--contract", "none"]] {
         assert_eq!(place.run(bad.iter().chain(&["q"])).code, 2);
     }
+    // The hint is the tip, else the usage, and not all of clap's words on one line.
+    let hint = |args: &[&str]| place.run(["--json"].iter().chain(args)).error()["hint"].clone();
+    assert_eq!(hint(&["--outptu", "json"]), "a similar argument exists: '--output'");
+    assert_eq!(hint(&["--profile"]), "--help shows what is expected");
     // The bounds themselves are fine.
     place.script(&script(&[says("yes")]));
     for turns in ["1", "200"] {

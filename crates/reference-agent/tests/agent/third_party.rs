@@ -1,12 +1,12 @@
-//! A tool round trip against a server that nobody here wrote: `@copilotkit/aimock` from npm.
+//! Tool round trips against a server that nobody here wrote: `@copilotkit/aimock` from npm.
 //!
-//! The test installs it into a temporary folder, and says so and ends when it cannot.
+//! They install it into a temporary folder, so they are run only when asked for (`--ignored`).
 
 use crate::support::{CONTRACTS, Place, ran};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
@@ -22,40 +22,28 @@ impl Drop for Mock {
     }
 }
 
-/// The program, installed once for all tests of this file; none when that is not possible here.
-fn installed() -> Option<PathBuf> {
-    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
-    PROGRAM.get_or_init(install).clone()
-}
-
-/// Installs the package, unless an earlier run of the tests did.
-fn install() -> Option<PathBuf> {
-    let folder = std::env::temp_dir().join("agentnative-test-aimock");
-    let program = folder.join("node_modules/.bin/llmock");
-    if !program.exists() {
-        let installed = Command::new("npm")
-            .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"])
-            .arg(&folder)
-            .arg(PACKAGE)
-            .stdout(Stdio::null())
-            .status();
-        if !installed.is_ok_and(|status| status.success()) {
-            return None;
+/// The program, installed once for all tests of this file, unless an earlier run did so.
+fn installed() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let folder = std::env::temp_dir().join("agentnative-test-aimock");
+        let program = folder.join("node_modules/.bin/llmock");
+        if !program.exists() {
+            let mut npm = Command::new("npm");
+            npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"]);
+            npm.arg(&folder).arg(PACKAGE).stdout(Stdio::null());
+            assert!(npm.status().unwrap().success(), "{PACKAGE} could not be installed with npm");
         }
-    }
-    program.exists().then_some(program)
+        program
+    })
 }
 
-fn start(place: &Place, fixtures: &Value, more: &[&str]) -> Option<(Mock, String)> {
-    let Some(program) = installed() else {
-        eprintln!("skipped: {PACKAGE} could not be installed with npm");
-        return None;
-    };
+fn start(place: &Place, fixtures: &Value, more: &[&str]) -> (Mock, String) {
     let folder = place.outside("fixtures");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("all.json"), json!({"fixtures": fixtures}).to_string()).unwrap();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut child = Command::new(program)
+    let mut child = Command::new(installed())
         .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-f"])
         .arg(&folder)
         .arg("--strict")
@@ -70,10 +58,11 @@ fn start(place: &Place, fixtures: &Value, more: &[&str]) -> Option<(Mock, String
     assert!(lines.any(|line| line.contains("listening")), "the mock did not start");
     // Its log goes on, and its pipe has to be read.
     std::thread::spawn(move || lines.count());
-    Some((mock, format!("http://127.0.0.1:{port}/v1")))
+    (mock, format!("http://127.0.0.1:{port}/v1"))
 }
 
 #[test]
+#[ignore = "installs a server from npm"]
 fn a_tool_round_trip_in_each_contract() {
     let place = Place::new();
     place.file("hello.txt", "hello from a file\n");
@@ -84,7 +73,7 @@ fn a_tool_round_trip_in_each_contract() {
         ]}},
         {"match": {"userMessage": "fail"}, "response": {"error": {"message": "mock refused", "type": "invalid_request_error"}, "status": 400}},
     ]);
-    let Some((_mock, url)) = start(&place, &fixtures, &[]) else { return };
+    let (_mock, url) = start(&place, &fixtures, &[]);
     for stream in [&[][..], &["--no-stream"]] {
         for contract in CONTRACTS {
             let args = ["--base-url", &url, "--model", "gpt-4", "--contract", contract, "what is here"];
@@ -115,12 +104,13 @@ fn a_tool_round_trip_in_each_contract() {
 }
 
 #[test]
+#[ignore = "installs a server from npm"]
 fn its_chaos_is_told_as_the_contract_tells_it() {
     let place = Place::new();
     place.file("agent.toml", "retry_base_ms = 1\n");
     let fixtures = json!([{"match": {"userMessage": "hello"}, "response": {"content": "hi"}}]);
     for (chaos, code) in [("--chaos-drop", 8), ("--chaos-malformed", 8), ("--chaos-disconnect", 8)] {
-        let Some((_mock, url)) = start(&place, &fixtures, &[chaos, "1"]) else { return };
+        let (_mock, url) = start(&place, &fixtures, &[chaos, "1"]);
         for contract in CONTRACTS {
             let args = ["--base-url", &url, "--contract", contract, "--config", "agent.toml", "hello"];
             let ran = ran(place.agent(args).env("OPENAI_API_KEY", "any").spawn().unwrap());

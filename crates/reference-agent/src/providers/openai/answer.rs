@@ -6,32 +6,32 @@ use serde::Deserialize;
 use std::io::{self, Read};
 use std::time::Duration;
 
-/// Words that are passed on as they come.
-pub(super) struct Told<'a> {
-    /// Some were.
-    pub any: bool,
-    /// Takes them.
-    pub tell: &'a mut dyn FnMut(String),
+/// Where the words of an answer go as they come.
+pub(super) struct TextSink<'a> {
+    /// Some have gone there.
+    pub used: bool,
+    /// Gets them.
+    pub emit: &'a mut dyn FnMut(String),
 }
 
-impl Told<'_> {
+impl TextSink<'_> {
     /// Passes words on.
-    pub fn say(&mut self, words: &str) {
+    pub fn push(&mut self, words: &str) {
         if !words.is_empty() {
-            self.any = true;
-            (self.tell)(words.to_owned());
+            self.used = true;
+            (self.emit)(words.to_owned());
         }
     }
 }
 
 /// Why an answer could not be read.
-pub(super) enum Problem {
+pub(super) enum AnswerError {
     /// The connection.
-    Read(io::Error),
+    Io(io::Error),
     /// It is not what it should be.
-    Wrong(String),
+    Malformed(String),
     /// It is an error of the server, in its words.
-    Said(String),
+    Server(String),
 }
 
 /// A whole answer, or one piece of a stream.
@@ -41,7 +41,7 @@ pub(super) struct Completion {
     #[serde(default)]
     pub choices: Vec<Choice>,
     /// Tokens; in a stream in the last piece, if at all.
-    pub usage: Option<Tokens>,
+    pub usage: Option<TokenCounts>,
     /// An error in the place of an answer.
     pub error: Option<serde_json::Value>,
 }
@@ -51,24 +51,24 @@ pub(super) struct Completion {
 pub(super) struct Choice {
     /// The words of a whole answer, or the next words of a stream.
     #[serde(alias = "delta")]
-    pub message: Option<Said>,
+    pub message: Option<ChatMessage>,
     /// Why it ended; none while it has not.
     pub finish_reason: Option<String>,
 }
 
-/// What the model said.
+/// A message of the model, or a piece of one.
 #[derive(Deserialize)]
-pub(super) struct Said {
+pub(super) struct ChatMessage {
     /// Words.
     pub content: Option<String>,
     /// Tool calls, or pieces of them.
     #[serde(default, deserialize_with = "null_is_default")]
-    pub tool_calls: Vec<Asked>,
+    pub tool_calls: Vec<CallPiece>,
 }
 
 /// A tool call, or a piece of one.
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct CallPiece {
     /// Which one it is a piece of.
     pub index: Option<usize>,
     /// Its name for the call.
@@ -88,7 +88,7 @@ pub(super) struct Function {
 
 /// Tokens as the server counts them.
 #[derive(Deserialize, Clone, Copy)]
-pub(super) struct Tokens {
+pub(super) struct TokenCounts {
     #[serde(default)]
     prompt_tokens: u64,
     #[serde(default)]
@@ -101,45 +101,45 @@ fn null_is_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Defau
     Ok(Option::deserialize(d)?.unwrap_or_default())
 }
 
-impl From<Tokens> for Usage {
-    fn from(tokens: Tokens) -> Self {
+impl From<TokenCounts> for Usage {
+    fn from(tokens: TokenCounts) -> Self {
         Self { input: tokens.prompt_tokens, output: tokens.completion_tokens }
     }
 }
 
 /// Reads an answer that is one document.
-pub(super) fn read(mut reader: impl Read, told: &mut Told<'_>) -> Result<Turn, Problem> {
+pub(super) fn read(mut reader: impl Read, sink: &mut TextSink<'_>) -> Result<Turn, AnswerError> {
     let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).map_err(Problem::Read)?;
+    reader.read_to_end(&mut bytes).map_err(AnswerError::Io)?;
     let completion: Completion = parse(&bytes)?;
-    let wrong = || Problem::Wrong("it has no choices".into());
-    let choice = completion.choices.into_iter().next().ok_or_else(wrong)?;
-    let said = choice.message.ok_or_else(|| Problem::Wrong("it has no message".into()))?;
-    let text = said.content.unwrap_or_default();
+    let none = || AnswerError::Malformed("it has no choices".into());
+    let choice = completion.choices.into_iter().next().ok_or_else(none)?;
+    let message = choice.message.ok_or_else(|| AnswerError::Malformed("it has no message".into()))?;
+    let text = message.content.unwrap_or_default();
     let calls: Result<_, _> =
-        said.tool_calls.into_iter().map(|asked| call(asked.id, asked.function)).collect();
+        message.tool_calls.into_iter().map(|piece| call(piece.id, piece.function)).collect();
     let calls = calls?;
-    told.say(&text);
+    sink.push(&text);
     Ok(Turn { text, calls, usage: completion.usage.map(Usage::from) })
 }
 
 /// A piece of JSON that is a completion and no error.
-pub(super) fn parse(bytes: &[u8]) -> Result<Completion, Problem> {
+pub(super) fn parse(bytes: &[u8]) -> Result<Completion, AnswerError> {
     let completion: Completion =
-        serde_json::from_slice(bytes).map_err(|error| Problem::Wrong(error.to_string()))?;
+        serde_json::from_slice(bytes).map_err(|error| AnswerError::Malformed(error.to_string()))?;
     match &completion.error {
         None | Some(serde_json::Value::Null) => Ok(completion),
-        Some(error) => Err(Problem::Said(format!("the server failed: {}", words(error)))),
+        Some(error) => Err(AnswerError::Server(format!("the server failed: {}", error_message(error)))),
     }
 }
 
 /// A tool call from its parts; one without a name is none.
-pub(super) fn call(id: Option<String>, function: Option<Function>) -> Result<ToolCall, Problem> {
-    let function = function.ok_or_else(|| Problem::Wrong("a tool call has no function".into()))?;
+pub(super) fn call(id: Option<String>, function: Option<Function>) -> Result<ToolCall, AnswerError> {
+    let function = function.ok_or_else(|| AnswerError::Malformed("a tool call has no function".into()))?;
     let name = function.name.filter(|name| !name.is_empty());
     Ok(ToolCall {
         id: id.filter(|id| !id.is_empty()).unwrap_or_else(|| clock::id("call_")),
-        name: name.ok_or_else(|| Problem::Wrong("a tool call has no name".into()))?,
+        name: name.ok_or_else(|| AnswerError::Malformed("a tool call has no name".into()))?,
         arguments: function.arguments.unwrap_or_default(),
     })
 }
@@ -147,14 +147,14 @@ pub(super) fn call(id: Option<String>, function: Option<Function>) -> Result<Too
 /// The words of an error's body, in one line, at most 500 characters.
 pub(super) fn error_text(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
-    let said = match serde_json::from_slice::<serde_json::Value>(body) {
-        Ok(value) => words(value.get("error").unwrap_or(&value)),
+    let message = match serde_json::from_slice::<serde_json::Value>(body) {
+        Ok(value) => error_message(value.get("error").unwrap_or(&value)),
         Err(_) => text.into_owned(),
     };
-    said.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(500).collect()
+    message.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(500).collect()
 }
 
-fn words(error: &serde_json::Value) -> String {
+fn error_message(error: &serde_json::Value) -> String {
     let message = error.get("message").unwrap_or(error);
     message.as_str().map_or_else(|| message.to_string(), str::to_owned)
 }

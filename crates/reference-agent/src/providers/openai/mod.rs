@@ -7,9 +7,9 @@ mod url;
 
 use crate::event::Event;
 use crate::failure::{Code, Failure, Result};
-use crate::model::{Message, Provider, ToolSpec, Trouble, Turn};
+use crate::model::{Message, Provider, ToolSpec, Turn, TurnError};
 use crate::options::Options;
-use answer::Told;
+use answer::{AnswerError, TextSink};
 use std::io::{self, Read};
 use std::time::Duration;
 use ureq::Agent;
@@ -88,12 +88,12 @@ impl OpenAi {
             .send_json(body)
     }
 
-    /// A failure on the way, before anything of the answer was told.
-    fn lost(&self, error: &ureq::Error) -> Trouble {
+    /// A failure before anything of the answer came.
+    fn connection_error(&self, error: &ureq::Error) -> TurnError {
         use ureq::Error as E;
         let failure = match error {
-            E::Timeout(_) => self.silent(),
-            E::Io(error) if error.kind() == io::ErrorKind::TimedOut => self.silent(),
+            E::Timeout(_) => self.timeout(),
+            E::Io(error) if error.kind() == io::ErrorKind::TimedOut => self.timeout(),
             E::Io(_) | E::HostNotFound | E::ConnectionFailed => {
                 Failure::new(Code::ProviderError, format!("no connection: {error}"))
             }
@@ -101,57 +101,57 @@ impl OpenAi {
             E::Protocol(_) | E::LargeResponseHeader(..) | E::Http(_) => {
                 Failure::new(Code::ProviderError, format!("the server does not speak HTTP: {error}"))
             }
-            _ => return Trouble::Final(Failure::new(Code::ProviderError, error.to_string())),
+            _ => return TurnError::Fatal(Failure::new(Code::ProviderError, error.to_string())),
         };
-        Trouble::Again { failure, after: None }
+        TurnError::Retryable { failure, after: None }
     }
 
-    fn silent(&self) -> Failure {
+    fn timeout(&self) -> Failure {
         let seconds = self.idle.as_secs_f64();
         Failure::new(Code::FetchTimeout, format!("the server was silent for {seconds} s"))
     }
 
     /// What a status other than 200 means.
-    fn refused(&self, response: Response<ureq::Body>, tools: bool, images: bool) -> Trouble {
+    fn status_error(&self, response: Response<ureq::Body>, tools: bool, images: bool) -> TurnError {
         let status = response.status();
         let after =
             response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
         let mut text = Vec::new();
         // Half of an error's words is better than none.
         let _ = response.into_body().into_reader().take(MAX_ERROR).read_to_end(&mut text);
-        let said = self.key.hide(&answer::error_text(&text));
+        let reason = self.key.hide(&answer::error_text(&text));
         let with =
             |code, message: String| Failure { status: Some(status.as_u16()), ..Failure::new(code, message) };
-        let told = if said.is_empty() { status.to_string() } else { format!("{status}: {said}") };
-        let words = said.to_lowercase();
+        let message = if reason.is_empty() { status.to_string() } else { format!("{status}: {reason}") };
+        let words = reason.to_lowercase();
         match status.as_u16() {
-            401 | 403 => Trouble::Final(
-                with(Code::AuthRefused, format!("the server refused the key: {told}"))
+            401 | 403 => TurnError::Fatal(
+                with(Code::AuthRefused, format!("the server refused the key: {message}"))
                     .hint("check OPENAI_API_KEY"),
             ),
-            300..=399 => Trouble::Final(
+            300..=399 => TurnError::Fatal(
                 with(Code::ProviderError, format!("the server sends elsewhere: {status}"))
                     .hint("redirects are not followed, since they would carry the key: set --base-url"),
             ),
-            408 | 409 | 429 | 500..=599 => Trouble::Again {
-                failure: with(Code::ProviderError, told),
+            408 | 409 | 429 | 500..=599 => TurnError::Retryable {
+                failure: with(Code::ProviderError, message),
                 after: after.and_then(|text| answer::retry_after(&text)),
             },
             400 | 404 | 422 if tools && words.contains("tool") => {
-                Trouble::NoTools(with(Code::ToolsNotSupported, told))
+                TurnError::ToolsUnsupported(with(Code::ToolsNotSupported, message))
             }
             400 | 415 | 422 if images && (words.contains("image") || words.contains("vision")) => {
-                Trouble::Final(with(Code::VisionNotSupported, told))
+                TurnError::Fatal(with(Code::VisionNotSupported, message))
             }
-            _ => Trouble::Final(with(Code::ProviderError, told)),
+            _ => TurnError::Fatal(with(Code::ProviderError, message)),
         }
     }
 
-    /// Reading an answer failed. What was told already cannot be taken back, so it is not asked for again.
-    fn torn(&self, problem: answer::Problem, told: &Told) -> Trouble {
-        let failure = match problem {
-            answer::Problem::Read(error) if is_timeout(&error) => self.silent(),
-            answer::Problem::Read(error) => {
+    /// Reading an answer failed. What was emitted cannot be taken back, so it is not asked for again.
+    fn answer_error(&self, error: AnswerError, sink: &TextSink) -> TurnError {
+        let failure = match error {
+            AnswerError::Io(error) if is_timeout(&error) => self.timeout(),
+            AnswerError::Io(error) => {
                 let what = if is_limit(&error) {
                     format!("the answer is larger than {MAX_BODY} bytes")
                 } else {
@@ -159,17 +159,17 @@ impl OpenAi {
                 };
                 let failure = Failure::new(Code::ProviderError, what);
                 if is_limit(&error) {
-                    return Trouble::Final(failure);
+                    return TurnError::Fatal(failure);
                 }
                 failure
             }
-            answer::Problem::Wrong(what) => {
+            AnswerError::Malformed(what) => {
                 let message = format!("the answer is no chat completion: {}", self.key.hide(&what));
                 Failure::new(Code::ProviderError, message)
             }
-            answer::Problem::Said(what) => Failure::new(Code::ProviderError, self.key.hide(&what)),
+            AnswerError::Server(what) => Failure::new(Code::ProviderError, self.key.hide(&what)),
         };
-        if told.any { Trouble::Final(failure) } else { Trouble::Again { failure, after: None } }
+        if sink.used { TurnError::Fatal(failure) } else { TurnError::Retryable { failure, after: None } }
     }
 }
 
@@ -190,20 +190,20 @@ impl Provider for OpenAi {
         &mut self,
         messages: &[Message],
         tools: &[ToolSpec],
-        tell: &mut dyn FnMut(Event),
-    ) -> Result<Turn, Trouble> {
+        emit: &mut dyn FnMut(Event),
+    ) -> Result<Turn, TurnError> {
         let body = request::body(&self.model, messages, tools, self.stream);
         let images = messages.iter().any(|m| matches!(m, Message::User { images, .. } if !images.is_empty()));
-        let response = self.send(&body).map_err(|error| self.lost(&error))?;
+        let response = self.send(&body).map_err(|error| self.connection_error(&error))?;
         if response.status() != StatusCode::OK {
-            return Err(self.refused(response, !tools.is_empty(), images));
+            return Err(self.status_error(response, !tools.is_empty(), images));
         }
         let kind = response.headers().get("content-type").and_then(|value| value.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.trim().starts_with("text/event-stream"));
         let reader = response.into_body().into_with_config().limit(MAX_BODY).reader();
-        let mut told = Told { any: false, tell: &mut |words| tell(Event::Text(self.key.hide(&words))) };
-        let turn = if is_stream { sse::read(reader, &mut told) } else { answer::read(reader, &mut told) };
-        let mut turn = turn.map_err(|problem| self.torn(problem, &told))?;
+        let mut sink = TextSink { used: false, emit: &mut |words| emit(Event::Text(self.key.hide(&words))) };
+        let turn = if is_stream { sse::read(reader, &mut sink) } else { answer::read(reader, &mut sink) };
+        let mut turn = turn.map_err(|error| self.answer_error(error, &sink))?;
         turn.text = self.key.hide(&turn.text);
         for call in &mut turn.calls {
             call.arguments = self.key.hide(&call.arguments);
@@ -213,15 +213,15 @@ impl Provider for OpenAi {
 }
 
 /// The HTTP client wraps its own errors in those of I/O.
-fn inner(error: &io::Error) -> Option<&ureq::Error> {
-    error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>())
+fn http_error(error: &io::Error) -> Option<&ureq::Error> {
+    error.get_ref().and_then(|error| error.downcast_ref::<ureq::Error>())
 }
 
 fn is_timeout(error: &io::Error) -> bool {
-    matches!(inner(error), Some(ureq::Error::Timeout(_)))
+    matches!(http_error(error), Some(ureq::Error::Timeout(_)))
         || matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
 }
 
 fn is_limit(error: &io::Error) -> bool {
-    matches!(inner(error), Some(ureq::Error::BodyExceedsLimit(_)))
+    matches!(http_error(error), Some(ureq::Error::BodyExceedsLimit(_)))
 }

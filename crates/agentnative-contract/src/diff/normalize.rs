@@ -1,0 +1,179 @@
+//! Alternatives in normal form: conditions decided where they can be, without what says nothing.
+
+use super::canonicalize::{Canonicalizer, MAX_ALTERNATIVES};
+use super::predicates::{divides, evaluate, finite_values, may_accept, tested_keys};
+use super::typed_schema::{Bound, Condition, TypedSchema, accepts_nothing, bit};
+use serde_json::{Number, Value};
+use strict_json::JsonType;
+
+impl<'a> Canonicalizer<'a> {
+    /// Decides `if` where the values of keys that it tests are known, which may take an alternative for
+    /// each value.
+    pub(super) fn resolve_branches(&self, mut alt: TypedSchema<'a>, out: &mut Vec<TypedSchema<'a>>) {
+        let Some(members) = alt.branches.first().copied() else {
+            if self.is_satisfiable(&alt) {
+                out.push(alt);
+            }
+            return;
+        };
+        let condition = &members["if"];
+        for key in tested_keys(self, condition) {
+            if alt.tags.contains_key(&key)
+                || !alt.required.contains(key.as_str())
+                || out.len() > MAX_ALTERNATIVES
+            {
+                continue;
+            }
+            let Some(values) = finite_values(self, &alt.property(&key)).filter(|values| values.len() <= 32)
+            else {
+                continue;
+            };
+            for value in values {
+                let mut one = alt.clone();
+                one.tags.insert(key.clone(), value);
+                self.resolve_branches(one, out);
+            }
+            return;
+        }
+        alt.branches.remove(0);
+        match evaluate(self, condition, &alt) {
+            Some(truth) => {
+                let follows = members.get(if truth { "then" } else { "else" });
+                let alts = match follows {
+                    Some(schema) => self.conjoin(alt, schema),
+                    None => vec![alt],
+                };
+                alts.into_iter().for_each(|alt| self.resolve_branches(alt, out));
+            }
+            None => {
+                alt.conditions.push(self.condition(members, &["if", "then", "else"]));
+                let (Some(then), Some(otherwise)) = (members.get("then"), members.get("else")) else {
+                    self.resolve_branches(alt, out);
+                    return;
+                };
+                // One or the other holds, whatever the condition is.
+                let held = self.conjoin_each(self.conjoin(alt.clone(), condition), then);
+                for alt in held.into_iter().chain(self.conjoin(alt, otherwise)) {
+                    self.resolve_branches(alt, out);
+                }
+            }
+        }
+    }
+
+    /// Whether there may be a value that keeps it.
+    pub(super) fn is_satisfiable(&self, alt: &TypedSchema<'a>) -> bool {
+        if alt.types & bit(JsonType::Object) == 0 {
+            return alt.types != 0;
+        }
+        let clash = alt.required.iter().any(|key| {
+            let node = alt.property(key);
+            let empty = finite_values(self, &node).is_some_and(|values| values.is_empty());
+            let tag = alt.tags.get(*key);
+            accepts_nothing(&node) || empty || tag.is_some_and(|tag| !may_accept(self, &node, tag))
+        });
+        !clash || alt.types != bit(JsonType::Object)
+    }
+
+    /// An alternative of one type in its simplest form; none when nothing can keep it.
+    pub(super) fn normalized(&self, mut alt: TypedSchema<'a>) -> Option<TypedSchema<'a>> {
+        if !self.is_satisfiable(&alt) {
+            return None;
+        }
+        let kind = alt.json_type();
+        if kind == JsonType::Boolean && alt.values.is_none() {
+            alt.values = Some(vec![Value::Bool(false), Value::Bool(true)]);
+        }
+        if kind == JsonType::Null {
+            alt.values = Some(vec![Value::Null]);
+        }
+        let by_one = |number: &Number| number.as_f64() == Some(1.0);
+        if kind == JsonType::Number {
+            alt.integer |= alt.multiples.iter().any(|by| by_one(by) || is_integral(by));
+            alt.multiples.retain(|by| !by_one(by));
+            if alt.integer {
+                alt.lower = alt.lower.map(|bound| to_integer_bound(bound, 1));
+                alt.upper = alt.upper.map(|bound| to_integer_bound(bound, -1));
+            }
+        }
+        let of_kind = |value: &Value| JsonType::from(value) == kind;
+        if let Some(mut values) = alt.values.take() {
+            values.retain(|value| of_kind(value) && super::predicates::is_within(&alt, value));
+            if values.is_empty() {
+                return None;
+            }
+            alt.values = Some(values);
+        }
+        // What says nothing of this type is not in it.
+        if kind != JsonType::String {
+            alt.patterns.clear();
+            alt.formats.clear();
+        }
+        if kind != JsonType::Array {
+            alt.elements.clear();
+            alt.unique = false;
+        }
+        if kind != JsonType::Number {
+            (alt.lower, alt.upper, alt.integer) = (None, None, false);
+            alt.multiples.clear();
+        }
+        if kind != JsonType::Object {
+            alt.keys.clear();
+            alt.unevaluated.clear();
+            alt.names.clear();
+            alt.required.clear();
+            alt.forbidden.clear();
+            alt.dependent.clear();
+        }
+        alt.conditions.retain(|condition| applies_to(condition, kind));
+        alt.conditions.dedup();
+        if let (Some(values), true) = (&mut alt.values, kind != JsonType::Object && kind != JsonType::Array) {
+            // Conditions on values that are listed are decided by asking.
+            let conditions = std::mem::take(&mut alt.conditions);
+            let (decided, opaque): (Vec<_>, Vec<_>) = conditions.into_iter().partition(|c| !c.opaque);
+            alt.conditions = opaque;
+            values.retain(|value| {
+                decided.iter().all(|c| super::validator::valid(&c.schema, value) != Some(false))
+            });
+            if values.is_empty() {
+                return None;
+            }
+        }
+        let (least, most) = alt.length();
+        let empty = most.is_some_and(|most| least > most);
+        (!empty || alt.values.is_some()).then_some(alt)
+    }
+}
+
+/// Whether a condition can say anything of values of this type.
+fn applies_to(condition: &Condition, kind: JsonType) -> bool {
+    let Some(members) = condition.schema.as_object() else { return true };
+    let of = |key: &str| match key {
+        "contains" | "minContains" | "maxContains" | "unevaluatedItems" | "prefixItems" | "items" => {
+            kind == JsonType::Array
+        }
+        "dependentSchemas" => kind == JsonType::Object,
+        _ => true,
+    };
+    let main = members
+        .keys()
+        .any(|key| ["contains", "unevaluatedItems", "dependentSchemas"].contains(&key.as_str()));
+    if main {
+        members.keys().any(|key| of(key) && !["allOf", "anyOf", "oneOf", "$ref"].contains(&key.as_str()))
+    } else {
+        true
+    }
+}
+
+fn is_integral(number: &Number) -> bool {
+    divides(&Number::from(1), number)
+}
+
+/// A bound of integers, as the integer that is the last one within it.
+fn to_integer_bound(bound: Bound, step: i64) -> Bound {
+    let Some(at) = bound.at.as_f64().filter(|at| at.abs() < 9e15) else { return bound };
+    let mut integer = if step > 0 { at.ceil() } else { at.floor() } as i64;
+    if bound.open && integer as f64 == at {
+        integer += step;
+    }
+    Bound { at: Number::from(integer), open: false }
+}

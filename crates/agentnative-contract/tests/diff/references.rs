@@ -1,0 +1,120 @@
+//! References, of every draft: what they lead to is compared, and what leads nowhere is undecided.
+
+use crate::support::{changes, rules};
+use agentnative_contract::diff::{Class, compare};
+use agentnative_contract::{Framing, Promise};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The rules that are told when the one place that these schemas lead to is widened from integers to numbers.
+fn told_of_widening(schema: impl Fn(&str) -> Value) -> Vec<String> {
+    assert!(changes(&schema("integer"), &schema("integer")).is_empty());
+    rules(&changes(&schema("integer"), &schema("number")))
+}
+
+#[test]
+fn every_kind_of_reference_is_followed() {
+    let object = |reference: Value| json!({ "type": "object", "properties": { "a": reference } });
+    let with = |mut schema: Value, members: Value| {
+        schema.as_object_mut().unwrap().append(&mut members.as_object().unwrap().clone());
+        schema
+    };
+    let draft = |name: &str| format!("http://json-schema.org/{name}/schema#");
+    type Written<'a> = Box<dyn Fn(&str) -> Value + 'a>;
+    let all: [(&str, Written<'_>); 7] = [
+        (
+            "a pointer with escapes",
+            Box::new(|kind| {
+                with(
+                    object(json!({ "$ref": "#/$defs/a~1b%20c" })),
+                    json!({ "$defs": { "a/b c": { "type": kind } } }),
+                )
+            }),
+        ),
+        (
+            "an anchor",
+            Box::new(|kind| {
+                let defs = json!({ "$defs": { "n": { "$anchor": "n", "type": kind } } });
+                with(object(json!({ "$ref": "#n" })), defs)
+            }),
+        ),
+        (
+            "a resource within, by its own address",
+            Box::new(|kind| {
+                let defs = json!({ "$id": "https://example.com/dir/root.json",
+                    "$defs": { "n": { "$id": "n.json", "$ref": "#/$defs/m", "$defs": { "m": { "type": kind } } } } });
+                with(object(json!({ "$ref": "n.json" })), defs)
+            }),
+        ),
+        (
+            "a place of a tuple of draft 7",
+            Box::new(|kind| {
+                let defs = json!({ "$schema": draft("draft-07"),
+                    "definitions": { "p": { "items": [{ "type": kind }], "additionalItems": false } } });
+                with(object(json!({ "$ref": "#/definitions/p/items/0" })), defs)
+            }),
+        ),
+        (
+            "an ID of draft 4",
+            Box::new(|kind| {
+                let defs = json!({ "$schema": draft("draft-04"), "definitions": { "n": { "id": "#n", "type": kind } } });
+                with(object(json!({ "$ref": "#n", "type": "string" })), defs)
+            }),
+        ),
+        (
+            "a dynamic anchor that is the only one",
+            Box::new(|kind| {
+                let defs = json!({ "$defs": { "n": { "$dynamicAnchor": "n", "type": kind } } });
+                with(object(json!({ "$dynamicRef": "#n" })), defs)
+            }),
+        ),
+        (
+            "the document itself, through a reference",
+            Box::new(
+                |kind| json!({ "type": "object", "properties": { "a": { "type": kind }, "b": { "$ref": "#" } } }),
+            ),
+        ),
+    ];
+    for (what, schema) in all {
+        assert_eq!(told_of_widening(schema), ["diff-integer-became-number"], "{what}");
+    }
+}
+
+#[test]
+fn other_documents_are_followed_or_undecided() {
+    let promise = |kind: &str, held: bool| Promise {
+        framing: Some(Framing::Document),
+        schema: Some(json!({ "$ref": "file:///a/main.json" })),
+        documents: BTreeMap::from([
+            (
+                "file:///a/main.json".to_owned(),
+                json!({ "properties": { "n": { "$ref": "more.json#/$defs/n" } } }),
+            ),
+            (
+                if held { "file:///a/more.json" } else { "file:///a/other.json" }.to_owned(),
+                json!({ "$defs": { "n": { "type": kind } } }),
+            ),
+        ]),
+        ..Promise::default()
+    };
+    let told = |old: Promise, new: Promise| rules(&compare(&[old], &[new]));
+    assert_eq!(told(promise("integer", true), promise("number", true)), ["diff-integer-became-number"]);
+    assert!(told(promise("integer", false), promise("number", false)).is_empty());
+    assert!(told(promise("integer", false), promise("integer", true)).contains(&"diff-undecided".to_owned()));
+}
+
+#[test]
+fn what_leads_nowhere_is_undecided_there_alone() {
+    let schema = |reference: &str, kind: &str| json!({ "type": "object", "properties": { "a": { "$ref": reference }, "b": { "type": kind } } });
+    let found = changes(&schema("#/$defs/x", "string"), &schema("#/$defs/y", "string"));
+    assert_eq!(rules(&found), ["diff-undecided"]);
+    assert_eq!((found[0].class, found[0].pointer.as_str()), (Class::Undecided, "/a"));
+    let found = changes(&schema("#/$defs/x", "integer"), &schema("#/$defs/x", "number"));
+    assert_eq!(rules(&found), ["diff-integer-became-number"]);
+    let two = |kind: &str| {
+        json!({ "type": "object", "properties": { "a": { "$dynamicRef": "#n" } },
+            "$defs": { "n": { "$dynamicAnchor": "n", "type": kind },
+                       "m": { "$id": "m", "$dynamicAnchor": "n", "type": kind } } })
+    };
+    assert!(rules(&changes(&two("integer"), &two("number"))).is_empty());
+}

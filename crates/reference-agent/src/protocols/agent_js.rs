@@ -1,0 +1,261 @@
+//! agent-js (seed 001): one document on standard output, for success and for failure. Nothing after
+//! a signal.
+
+use super::{Encoder, Protocol};
+use crate::attach::Attached;
+use crate::clock::iso;
+use crate::event::{Outcome, ToolRecord};
+use crate::failure::{Code, Failure};
+use crate::options::{ApprovalMode, Options, Profile, ToolsMode, value_name};
+use crate::run_summary::RunSummary;
+use agentnative_contract::error::Result;
+use agentnative_output::{Output, OutputFormat};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub(super) const PROTOCOL: Protocol = Protocol {
+    contract: Some("agent-js"),
+    summary: "Seed 001: one document, `ok` tells",
+    exit_codes: "0; 1 general error, wrong arguments; 2 bad --config; 3 no key;
+                 4 bad provider or --base-url; 5 approval cannot be asked for;
+                 6 the model takes no tools, or no images;
+                 7 the provider did not answer in time;
+                 8 the provider failed again and again; 9 an attachment cannot be used",
+    format: Some(OutputFormat::Json),
+    stderr_is_text: false,
+    scratchpad: None,
+    takes_empty_answer: true,
+    reports_signals: false,
+    encoder: |options| Box::new(AgentJs::new(options)),
+};
+
+struct AgentJs {
+    profile: Profile,
+    approval: ApprovalMode,
+    tools_mode: ToolsMode,
+    max_tool_turns: u32,
+}
+
+/// The document of a success, and the long form of a failure. Names and types are those of the
+/// contract's version 1.5.8.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    ok: bool,
+    provider: &'a str,
+    model: String,
+    profile: String,
+    status: &'static str,
+    mode: String,
+    approval_mode: String,
+    tools_mode: String,
+    tools_enabled: bool,
+    tools_fallback_used: bool,
+    health: Health,
+    termination: Termination,
+    attachments: Attachments<'a>,
+    usage: Usage,
+    message: &'a str,
+    tool_calls: Vec<ToolCall<'a>>,
+    timing_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Health {
+    retries_used: u64,
+    tool_calls_total: usize,
+    tool_calls_failed: usize,
+    tool_call_failure_rate: f64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Termination {
+    reason: &'static str,
+    max_tool_turns: u32,
+    turns_used: u64,
+}
+
+#[derive(Serialize)]
+struct Attachments<'a> {
+    files: Vec<&'a Attached>,
+    images: Vec<&'a Attached>,
+}
+
+#[derive(Serialize)]
+struct Usage {
+    turns: u64,
+    turns_with_usage: u64,
+    has_usage: bool,
+    input_tokens: u64,
+    output_tokens: u64,
+    total_tokens: u64,
+}
+
+#[derive(Serialize)]
+struct ToolCall<'a> {
+    tool: &'a str,
+    input: &'a Map<String, Value>,
+    ok: bool,
+    result: Option<&'a Map<String, Value>>,
+    error: Option<ToolCallError<'a>>,
+    meta: Meta,
+}
+
+#[derive(Serialize)]
+struct ToolCallError<'a> {
+    message: &'a str,
+    code: &'static str,
+}
+
+#[derive(Serialize)]
+struct Meta {
+    duration_ms: u64,
+    ts: String,
+}
+
+/// The short form of a failure.
+#[derive(Serialize)]
+struct ShortError<'a> {
+    ok: bool,
+    error: &'a str,
+    code: &'static str,
+}
+
+impl AgentJs {
+    fn new(options: &Options) -> Self {
+        Self {
+            profile: options.profile,
+            approval: options.approval,
+            tools_mode: options.tools_mode,
+            max_tool_turns: options.max_tool_turns,
+        }
+    }
+
+    /// The seventeen keys that are always there once the loop has begun.
+    fn document<'a>(
+        &self,
+        summary: &'a RunSummary,
+        reason: &'static str,
+        message: &'a str,
+        failure: Option<&'a Failure>,
+    ) -> Document<'a> {
+        let usage = summary.usage.unwrap_or_default();
+        let attached = |images: bool| -> Vec<&Attached> {
+            summary.attached.iter().filter(|attached| attached.is_image() == images).collect()
+        };
+        let profile = value_name(self.profile);
+        Document {
+            ok: failure.is_none(),
+            provider: &summary.provider,
+            model: format!("{}/{}", summary.provider, summary.model),
+            profile: profile.clone(),
+            status: if failure.is_none() { "completed" } else { "failed" },
+            mode: profile,
+            approval_mode: value_name(self.approval),
+            tools_mode: value_name(self.tools_mode),
+            tools_enabled: summary.tools,
+            tools_fallback_used: summary.fallback,
+            health: Health {
+                retries_used: summary.retries,
+                tool_calls_total: summary.calls.len(),
+                tool_calls_failed: summary.failed_calls(),
+                tool_call_failure_rate: summary.failure_rate(),
+            },
+            termination: Termination {
+                reason,
+                max_tool_turns: self.max_tool_turns,
+                turns_used: summary.turns,
+            },
+            attachments: Attachments { files: attached(false), images: attached(true) },
+            usage: Usage {
+                turns: summary.turns,
+                turns_with_usage: summary.turns_with_usage,
+                has_usage: summary.usage.is_some(),
+                input_tokens: usage.input,
+                output_tokens: usage.output,
+                total_tokens: usage.total(),
+            },
+            message,
+            tool_calls: summary.calls.iter().map(tool_call).collect(),
+            timing_ms: summary.elapsed_ms(),
+            error: failure.map(|failure| failure.message.as_str()),
+            code: failure.map(|failure| code(failure.code)),
+        }
+    }
+}
+
+impl Encoder for AgentJs {
+    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+        let failure = match outcome {
+            Ok(answer) => {
+                return output.record(&self.document(summary, "completed", answer, None)).map(|()| 0);
+            }
+            Err(failure) => failure,
+        };
+        let reason = match failure.code {
+            Code::MaxToolTurnsNoFinal => Some("max_tool_turns_no_final"),
+            code if code.is_provider() => Some("provider_error"),
+            // The contract has no word for these ends, so they are told in the short form.
+            _ => None,
+        };
+        match reason.filter(|_| summary.started) {
+            Some(reason) => output.record(&self.document(summary, reason, "", Some(failure))),
+            None => {
+                output.record(&ShortError { ok: false, error: &failure.message, code: code(failure.code) })
+            }
+        }?;
+        Ok(exit_code(failure.code))
+    }
+}
+
+fn tool_call(call: &ToolRecord) -> ToolCall<'_> {
+    let (result, error) = match &call.outcome {
+        Ok(result) => (Some(result), None),
+        Err(error) => (None, Some(ToolCallError { message: &error.message, code: error.code.name() })),
+    };
+    ToolCall {
+        tool: &call.tool,
+        input: &call.input,
+        ok: error.is_none(),
+        result,
+        error,
+        meta: Meta { duration_ms: call.duration, ts: iso(call.started) },
+    }
+}
+
+/// What the contract calls a failure.
+fn code(code: Code) -> &'static str {
+    match code {
+        Code::NoQuery => Code::InvalidOption.name(),
+        Code::AuthRefused | Code::ProviderError | Code::EmptyAnswer | Code::TimedOut | Code::Interrupted => {
+            Code::RuntimeError.name()
+        }
+        code => code.name(),
+    }
+}
+
+fn exit_code(code: Code) -> u8 {
+    match code {
+        Code::AgentConfigInvalid | Code::AgentConfigError => 2,
+        Code::AuthConfigInvalid | Code::AuthConfigError => 3,
+        Code::InvalidBaseUrl | Code::InsecureBaseUrl | Code::ProviderNotConfigured => 4,
+        Code::InteractiveApprovalJson | Code::InteractiveApprovalTty => 5,
+        Code::VisionNotSupported | Code::ToolsNotSupported => 6,
+        Code::FetchTimeout => 7,
+        Code::RetryExhausted => 8,
+        Code::AttachmentNotFound
+        | Code::AttachmentUnreadable
+        | Code::AttachmentTooManyFiles
+        | Code::AttachmentTooManyImages
+        | Code::AttachmentTooLarge
+        | Code::AttachmentLimitInvalid
+        | Code::AttachmentTypeUnsupported => 9,
+        _ => 1,
+    }
+}

@@ -1,0 +1,104 @@
+//! dexter-flat (seed 000): one document on standard output, for success and for failure.
+
+use super::{Encoder, Protocol};
+use crate::event::Outcome;
+use crate::run_summary::RunSummary;
+use agentnative_contract::error::{ErrorKind, Result};
+use agentnative_output::{Output, OutputFormat};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub(super) const PROTOCOL: Protocol = Protocol {
+    contract: Some("dexter-flat"),
+    summary: "Seed 000: one document, `success` tells",
+    exit_codes: "0, 1, 2",
+    format: Some(OutputFormat::Json),
+    stderr_is_text: false,
+    scratchpad: Some(SCRATCHPAD),
+    takes_empty_answer: false,
+    reports_signals: false,
+    encoder: |_| Box::new(DexterFlat),
+};
+
+/// Where both Dexter contracts want the scratchpad.
+pub(super) const SCRATCHPAD: &str = ".dexter/scratchpad";
+
+struct DexterFlat;
+
+/// The document of a success. Names, types and order are the seed's.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Success<'a> {
+    success: bool,
+    query: &'a str,
+    answer: &'a str,
+    model: &'a str,
+    tool_calls: Vec<ToolCall<'a>>,
+    iterations: u64,
+    duration: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_usage: Option<TokenUsage>,
+}
+
+#[derive(Serialize)]
+struct ToolCall<'a> {
+    tool: &'a str,
+    args: &'a Map<String, Value>,
+    result: String,
+}
+
+/// Tokens as both Dexter contracts have them.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TokenUsage {
+    input_tokens: u64,
+    output_tokens: u64,
+    total_tokens: u64,
+}
+
+/// The document of a failure; the query is empty when it is not known.
+#[derive(Serialize)]
+struct ErrorDocument<'a> {
+    success: bool,
+    query: &'a str,
+    error: &'a str,
+}
+
+impl Encoder for DexterFlat {
+    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+        match outcome {
+            Ok(answer) => output.record(&success(answer, summary)).map(|()| 0),
+            Err(failure) => {
+                let query = &summary.query;
+                output.record(&ErrorDocument { success: false, query, error: &failure.message })?;
+                // 2 for invalid arguments and for no query.
+                Ok(if failure.code.kind() == ErrorKind::Usage { 2 } else { 1 })
+            }
+        }
+    }
+}
+
+fn success<'a>(answer: &'a str, summary: &'a RunSummary) -> Success<'a> {
+    let calls = summary.calls.iter();
+    Success {
+        success: true,
+        query: &summary.query,
+        answer,
+        model: &summary.model,
+        tool_calls: calls
+            .map(|call| ToolCall { tool: &call.tool, args: &call.input, result: call.text() })
+            .collect(),
+        iterations: summary.turns,
+        duration: summary.elapsed_ms(),
+        token_usage: token_usage(summary),
+    }
+}
+
+/// None when the provider gave none.
+pub(super) fn token_usage(summary: &RunSummary) -> Option<TokenUsage> {
+    summary.usage.map(|usage| TokenUsage {
+        input_tokens: usage.input,
+        output_tokens: usage.output,
+        total_tokens: usage.total(),
+    })
+}

@@ -1,0 +1,112 @@
+//! dexter-nested (seed 002): one document on one line of standard output, for success and for
+//! failure. Standard error may hold a line for each tool.
+
+use super::dexter_flat::{SCRATCHPAD, TokenUsage, token_usage};
+use super::{Encoder, Protocol};
+use crate::event::{Event, Outcome};
+use crate::failure::{Code, Failure};
+use crate::run_summary::RunSummary;
+use agentnative_contract::error::{ErrorKind, Result};
+use agentnative_output::{Output, OutputFormat};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub(super) const PROTOCOL: Protocol = Protocol {
+    contract: Some("dexter-nested"),
+    summary: "Seed 002: one document on one line, `status` tells",
+    exit_codes: "0, 1",
+    format: Some(OutputFormat::Json),
+    stderr_is_text: true,
+    scratchpad: Some(SCRATCHPAD),
+    takes_empty_answer: true,
+    reports_signals: false,
+    encoder: |_| Box::new(DexterNested),
+};
+
+struct DexterNested;
+
+/// The document. Names, types and order are the seed's.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    status: &'static str,
+    query: &'a str,
+    answer: &'a str,
+    tools: Vec<Tool<'a>>,
+    scratchpad_file: &'a str,
+    metadata: Metadata<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<DocumentError<'a>>,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    args: &'a Map<String, Value>,
+    result: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'a> {
+    model: &'a str,
+    iterations: u64,
+    total_time_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_usage: Option<TokenUsage>,
+}
+
+#[derive(Serialize)]
+struct DocumentError<'a> {
+    code: &'static str,
+    message: &'a str,
+}
+
+impl Encoder for DexterNested {
+    fn event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
+        if let Event::ToolStarted(call) = event {
+            output.diagnostic(&format!("[tool] {}", call.tool));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+        let (answer, failure, exit) = match outcome {
+            Ok(answer) => (answer.as_str(), None, 0),
+            Err(failure) => ("", Some(failure), 1),
+        };
+        output.record(&document(summary, answer, failure)).map(|()| exit)
+    }
+}
+
+fn document<'a>(summary: &'a RunSummary, answer: &'a str, failure: Option<&'a Failure>) -> Document<'a> {
+    let calls = summary.calls.iter();
+    Document {
+        status: if failure.is_none() { "success" } else { "error" },
+        query: &summary.query,
+        answer,
+        tools: calls.map(|call| Tool { name: &call.tool, args: &call.input, result: call.text() }).collect(),
+        scratchpad_file: &summary.scratchpad,
+        metadata: Metadata {
+            model: &summary.model,
+            iterations: summary.turns,
+            total_time_ms: summary.elapsed_ms(),
+            token_usage: token_usage(summary),
+        },
+        error: failure.map(|failure| DocumentError { code: code(failure.code), message: &failure.message }),
+    }
+}
+
+/// What the contract calls a failure.
+fn code(code: Code) -> &'static str {
+    match code {
+        Code::NoQuery => "NO_QUERY",
+        code if code.is_provider() => "PROVIDER_ERROR",
+        Code::AuthConfigError
+        | Code::InteractiveApprovalJson
+        | Code::InteractiveApprovalTty
+        | Code::InvalidOption => "CONFIG_ERROR",
+        code if code.kind() == ErrorKind::Config => "CONFIG_ERROR",
+        _ => "AGENT_ERROR",
+    }
+}

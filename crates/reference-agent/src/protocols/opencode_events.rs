@@ -1,0 +1,333 @@
+//! opencode-events (seed 004): an event a line, as things happen, in the seed's dialect.
+//!
+//! The whole run is one assistant message, as the seed's mapping wants it: its times are those of
+//! the run and its tokens the sum over all turns.
+
+use super::{Encoder, Protocol};
+use crate::clock::{id, millis, now_ms};
+use crate::event::{Effect, Event, Outcome, ToolRecord};
+use crate::failure::Failure;
+use crate::options::{Options, value_name};
+use crate::run_summary::RunSummary;
+use agentnative_contract::error::Result;
+use agentnative_output::{Output, OutputFormat};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+pub(super) const PROTOCOL: Protocol = Protocol {
+    contract: Some("opencode-events"),
+    summary: "Seed 004: an event a line",
+    exit_codes: "",
+    format: Some(OutputFormat::Jsonl),
+    stderr_is_text: false,
+    scratchpad: None,
+    takes_empty_answer: true,
+    reports_signals: true,
+    encoder: |options| Box::new(OpencodeEvents::new(options)),
+};
+
+/// One event.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(rename = "type")]
+    name: &'a str,
+    properties: &'a Value,
+}
+
+struct OpencodeEvents {
+    session: String,
+    user: String,
+    assistant: String,
+    agent: String,
+    workspace: PathBuf,
+    created: u64,
+    begun: bool,
+    text: Option<TextPart>,
+    /// The part of the tool call that is open.
+    tool_part: String,
+}
+
+/// A part that grows. It is written anew when it has grown by half, so that a long answer in small
+/// pieces does not cost its square.
+struct TextPart {
+    id: String,
+    text: String,
+    started: u64,
+    written: usize,
+}
+
+impl OpencodeEvents {
+    fn new(options: &Options) -> Self {
+        let workspace = options.workspace.canonicalize().unwrap_or_else(|_| options.workspace.clone());
+        Self {
+            session: id("ses_"),
+            user: id("msg_"),
+            assistant: id("msg_"),
+            agent: value_name(options.profile),
+            workspace,
+            created: now_ms(),
+            begun: false,
+            text: None,
+            tool_part: String::new(),
+        }
+    }
+
+    fn emit(&self, output: &mut Output, name: &str, properties: &Value) -> Result<()> {
+        output.record(&Line { name, properties })
+    }
+
+    fn part(&self, output: &mut Output, message: &str, part: &str, rest: Value) -> Result<()> {
+        let mut properties = json!({"id": part, "sessionID": self.session, "messageID": message});
+        if let (Value::Object(properties), Value::Object(rest)) = (&mut properties, rest) {
+            properties.extend(rest);
+        }
+        self.emit(output, "message.part.updated", &json!({"part": properties}))
+    }
+
+    fn status(&self, output: &mut Output, status: &Value) -> Result<()> {
+        self.emit(output, "session.status", &json!({"sessionID": self.session, "status": status}))
+    }
+
+    fn session(&self, summary: &RunSummary, updated: u64) -> Value {
+        let title: String = summary.query.chars().take(60).collect();
+        json!({"info": {
+            "id": self.session,
+            "projectID": "global",
+            "directory": self.workspace.display().to_string(),
+            "title": title,
+            "version": env!("CARGO_PKG_VERSION"),
+            "time": {"created": self.created, "updated": updated},
+        }})
+    }
+
+    fn message(&self, summary: &RunSummary, done: Option<(&str, Option<&Failure>)>) -> Value {
+        let usage = summary.usage.unwrap_or_default();
+        let path = self.workspace.display().to_string();
+        let now = now_ms().max(self.created);
+        let mut info = json!({
+            "id": self.assistant,
+            "sessionID": self.session,
+            "role": "assistant",
+            "time": with(json!({"created": self.created}), "completed", done.map(|_| now.into())),
+            "parentID": self.user,
+            "modelID": summary.model,
+            "providerID": summary.provider,
+            "mode": self.agent,
+            "path": {"cwd": path, "root": path},
+            "cost": 0,
+            "tokens": {
+                "input": usage.input,
+                "output": usage.output,
+                "reasoning": 0,
+                "cache": {"read": 0, "write": 0},
+            },
+        });
+        if let Some((finish, failure)) = done {
+            info["finish"] = finish.into();
+            if let Some(failure) = failure {
+                let data = json!({"message": failure.message, "isRetryable": false});
+                let data = with(data, "statusCode", failure.status.map(Value::from));
+                info["error"] = json!({"name": failure.code.name(), "data": data});
+            }
+        }
+        json!({"info": info})
+    }
+
+    fn begin(&mut self, summary: &RunSummary, output: &mut Output) -> Result<()> {
+        self.begun = true;
+        self.emit(output, "session.created", &self.session(summary, self.created))?;
+        let user = json!({"info": {
+            "id": self.user,
+            "sessionID": self.session,
+            "role": "user",
+            "time": {"created": self.created},
+            "agent": self.agent,
+            "model": {"providerID": summary.provider, "modelID": summary.model},
+        }});
+        self.emit(output, "message.updated", &user)?;
+        let text = json!({"type": "text", "text": summary.query, "time": {"start": self.created, "end": self.created}});
+        self.part(output, &self.user, &id("prt_"), text)?;
+        for attached in &summary.attached {
+            let path = std::path::absolute(&attached.path).unwrap_or_else(|_| attached.path.clone().into());
+            let file = json!({
+                "type": "file",
+                "mime": attached.mime,
+                "filename": path.file_name().map(|name| name.display().to_string()).unwrap_or_default(),
+                "url": format!("file://{}", path.display()),
+            });
+            self.part(output, &self.user, &id("prt_"), file)?;
+        }
+        self.status(output, &json!({"type": "busy"}))?;
+        self.emit(output, "message.updated", &self.message(summary, None))
+    }
+
+    fn grow(&mut self, words: &str, output: &mut Output) -> Result<()> {
+        let part = self.text.get_or_insert_with(|| TextPart {
+            id: id("prt_"),
+            text: String::new(),
+            started: now_ms(),
+            written: 0,
+        });
+        part.text.push_str(words);
+        if part.written > 0 && part.text.len() < part.written + part.written / 2 {
+            return Ok(());
+        }
+        part.written = part.text.len();
+        let (name, text, started) = (part.id.clone(), part.text.clone(), part.started);
+        self.part(
+            output,
+            &self.assistant,
+            &name,
+            json!({"type": "text", "text": text, "time": {"start": started}}),
+        )
+    }
+
+    /// The text of a turn is complete.
+    fn finish_text(&mut self, output: &mut Output) -> Result<()> {
+        let Some(part) = self.text.take() else { return Ok(()) };
+        let time = json!({"start": part.started, "end": now_ms().max(part.started)});
+        self.part(output, &self.assistant, &part.id, json!({"type": "text", "text": part.text, "time": time}))
+    }
+
+    fn tool(&self, output: &mut Output, call: &str, tool: &str, state: &Value) -> Result<()> {
+        let part = json!({"type": "tool", "callID": call, "tool": tool, "state": state});
+        self.part(output, &self.assistant, &self.tool_part, part)
+    }
+
+    fn tool_ended(&self, record: &ToolRecord, output: &mut Output) -> Result<()> {
+        let time = json!({"start": record.started, "end": record.started + record.duration});
+        let metadata = match &record.effect {
+            // Consumers tell a new file from a changed one by it.
+            Some(Effect::FileChanged { before, .. }) => json!({"exists": !before.is_empty()}),
+            Some(Effect::CommandRan { exit_code, .. }) => json!({"exit": exit_code}),
+            None => json!({}),
+        };
+        let state = match &record.outcome {
+            Ok(_) => json!({
+                "status": "completed", "input": record.input, "output": record.text(), "title": title(record),
+                "metadata": metadata, "time": time,
+            }),
+            Err(error) => json!({
+                "status": "error", "input": record.input, "error": error.message,
+                "metadata": {"code": error.code.name()}, "time": time,
+            }),
+        };
+        self.tool(output, &record.id, &record.tool, &state)?;
+        match &record.effect {
+            Some(Effect::FileChanged { path, before, after }) => {
+                let (additions, deletions) = changed_lines(before, after);
+                let diff = json!({
+                    "file": path, "before": before, "after": after,
+                    "additions": additions, "deletions": deletions,
+                });
+                let path = self.workspace.join(path).display().to_string();
+                self.emit(output, "file.edited", &json!({"path": path, "diff": diff}))
+            }
+            Some(Effect::CommandRan { command, exit_code, stdout, stderr }) => {
+                let properties = json!({
+                    "command": command, "exitCode": exit_code, "stdout": stdout, "stderr": stderr, "time": time,
+                });
+                self.emit(output, "command.executed", &properties)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn permission(&self, call: &str, tool: &str, granted: bool, output: &mut Output) -> Result<()> {
+        let permission = id("per_");
+        let asked = json!({
+            "id": permission, "type": tool, "pattern": "*", "sessionID": self.session,
+            "messageID": self.assistant, "callID": call, "title": format!("Run {tool}"),
+            "metadata": {}, "time": {"created": now_ms()},
+        });
+        self.emit(output, "permission.updated", &asked)?;
+        let response = if granted { "once" } else { "reject" };
+        let reply = json!({"sessionID": self.session, "permissionID": permission, "response": response});
+        self.emit(output, "permission.replied", &reply)
+    }
+}
+
+impl Encoder for OpencodeEvents {
+    fn event(&mut self, event: &Event, summary: &RunSummary, output: &mut Output) -> Result<()> {
+        match event {
+            Event::Started { .. } => self.begin(summary, output),
+            Event::Retry { attempt, message, wait } => {
+                let status = json!({
+                    "type": "retry", "attempt": attempt, "message": message,
+                    "next": now_ms().saturating_add(millis(*wait)),
+                });
+                self.status(output, &status)?;
+                self.status(output, &json!({"type": "busy"}))
+            }
+            Event::Text(words) => self.grow(words, output),
+            Event::TurnEnded { .. } => {
+                self.finish_text(output)?;
+                self.emit(output, "message.updated", &self.message(summary, None))
+            }
+            Event::ToolStarted(call) => {
+                self.tool_part = id("prt_");
+                let pending = json!({"status": "pending", "input": call.input, "raw": call.raw});
+                self.tool(output, &call.id, &call.tool, &pending)?;
+                let running = json!({
+                    "status": "running", "input": call.input, "title": call.tool, "metadata": {},
+                    "time": {"start": call.started},
+                });
+                self.tool(output, &call.id, &call.tool, &running)
+            }
+            Event::Permission { id, tool, granted } => self.permission(id, tool, *granted, output),
+            Event::ToolFinished(record) => self.tool_ended(record, output),
+            Event::Query { .. } | Event::ToolsRefused | Event::TurnStarted => Ok(()),
+        }
+    }
+
+    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+        let failure = outcome.as_ref().err();
+        if self.begun {
+            self.finish_text(output)?;
+            if let Some(failure) = failure {
+                let error = json!({"name": failure.code.name(), "message": failure.message});
+                self.emit(output, "session.error", &json!({"sessionID": self.session, "error": error}))?;
+            }
+            let finish = if failure.is_some() { "error" } else { "stop" };
+            self.emit(output, "message.updated", &self.message(summary, Some((finish, failure))))?;
+            self.emit(output, "session.updated", &self.session(summary, now_ms().max(self.created)))?;
+            self.status(output, &json!({"type": "idle"}))?;
+            self.emit(output, "session.idle", &json!({"sessionID": self.session}))?;
+        }
+        match failure {
+            None => Ok(0),
+            Some(failure) => {
+                output.error(&failure.to_error());
+                Ok(failure.exit_code())
+            }
+        }
+    }
+}
+
+fn title(record: &ToolRecord) -> String {
+    let first = |input: &Map<String, Value>| {
+        ["path", "pattern", "command", "expression"]
+            .into_iter()
+            .find_map(|key| input.get(key)?.as_str().map(str::to_owned))
+    };
+    first(&record.input).unwrap_or_else(|| record.tool.clone())
+}
+
+/// Lines added and deleted, where the beginning and the end that are the same do not count.
+fn changed_lines(before: &str, after: &str) -> (usize, usize) {
+    let (mut old, mut new): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
+    let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    old.drain(..same);
+    new.drain(..same);
+    let same = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+    (new.len() - same, old.len() - same)
+}
+
+/// An object, with one more key where there is a value for it.
+fn with(mut object: Value, key: &str, value: Option<Value>) -> Value {
+    if let Some(value) = value {
+        object[key] = value;
+    }
+    object
+}

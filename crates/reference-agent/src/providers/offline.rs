@@ -1,0 +1,141 @@
+//! The scripted provider without a script: understands a handful of requests, offline, so that the
+//! first query of a new user does something real.
+
+use crate::event::Event;
+use crate::failure::Result;
+use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn, TurnError};
+use regex::Regex;
+use serde_json::{Map, Value, json};
+
+const HELP: &str = "I am an offline model that knows a few requests: \"list the files here\", \"read FILE\", \
+                    \"search PATTERN in PATH\", \"calculate 2 * (3 + 4)\", \"write TEXT to FILE\". For a real \
+                    model, use --model openai/MODEL.";
+
+/// A request: a pattern over the query, the tool that it asks for, and the tool's arguments.
+type Request = (&'static str, &'static str, fn(&regex::Captures<'_>) -> Value);
+
+const REQUESTS: &[Request] = &[
+    (
+        r#"(?is)^\s*(?:please\s+)?write\s+["']?(?<text>.+?)["']?\s+(?:in)?to\s+(?:the\s+file\s+)?(?<path>\S+)\s*$"#,
+        "write_file",
+        |found| json!({"path": &found["path"], "content": format!("{}\n", &found["text"])}),
+    ),
+    (
+        r#"(?i)\b(?:search|grep|look|find)\s+(?:for\s+)?["'/]?(?<pattern>.+?)["'/]?(?:\s+in\s+(?<path>\S+?))?[?.!]?\s*$"#,
+        "search",
+        |found| {
+            let mut call = json!({"pattern": &found["pattern"]});
+            match found.name("path").map(|path| path.as_str()) {
+                None | Some("here" | "files" | "the") => {}
+                Some(path) => call["path"] = path.into(),
+            }
+            call
+        },
+    ),
+    (
+        r"(?i)\b(?:list|ls)\b(?:.*?\b(?:in|of|under)\s+(?:the\s+folder\s+)?(?<path>[^\s?!]+))?",
+        "list_files",
+        |found| match found.name("path").map(|path| path.as_str().trim_end_matches('.')) {
+            None | Some("" | "here" | "this" | "the") => json!({}),
+            Some(path) => json!({"path": path}),
+        },
+    ),
+    (
+        r"(?i)\b(?:read|show|print|cat|open)\s+(?:me\s+)?(?:the\s+)?(?:file\s+)?(?<path>\S+?)[?!]?\s*$",
+        "read_file",
+        |found| json!({"path": &found["path"]}),
+    ),
+    (
+        r"(?i)(?:calculate|compute|what\s+is|what's|how\s+much\s+is)?\s*(?<expression>[-+(.\d][-+*/%^().\d\s]*)[=?]?\s*$",
+        "calculate",
+        |found| json!({"expression": found["expression"].trim()}),
+    ),
+];
+
+/// Answers simple requests.
+pub(super) struct OfflineProvider {
+    model: String,
+}
+
+impl OfflineProvider {
+    pub(super) fn new(model: &str) -> Self {
+        Self { model: model.to_owned() }
+    }
+}
+
+impl Provider for OfflineProvider {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn turn(
+        &mut self,
+        messages: &[Message],
+        tools: &[ToolSpec],
+        emit: &mut dyn FnMut(Event),
+    ) -> Result<Turn, TurnError> {
+        let call = match messages.last() {
+            Some(Message::User { text, .. }) => {
+                parse_request(text).filter(|call| tools.iter().any(|tool| tool.name == call.name))
+            }
+            _ => None,
+        };
+        if let Some(call) = call {
+            return Ok(Turn { calls: vec![call], ..Turn::default() });
+        }
+        let text = match messages.last() {
+            Some(Message::Tool { content, ok, .. }) => describe(content, *ok),
+            _ => HELP.to_owned(),
+        };
+        emit(Event::Text(text.clone()));
+        Ok(Turn { text, ..Turn::default() })
+    }
+}
+
+fn parse_request(query: &str) -> Option<ToolCall> {
+    REQUESTS.iter().find_map(|(pattern, tool, arguments)| {
+        let found = Regex::new(pattern).ok()?;
+        let arguments = arguments(&found.captures(query)?).to_string();
+        Some(ToolCall { id: "call_1".into(), name: (*tool).to_owned(), arguments })
+    })
+}
+
+/// A tool's result in words.
+fn describe(content: &str, ok: bool) -> String {
+    if !ok {
+        return format!("That did not work. {content}");
+    }
+    let Ok(Value::Object(result)) = serde_json::from_str(content) else { return content.to_owned() };
+    let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    if let Some(entries) = result.get("entries").and_then(Value::as_array) {
+        let names = entries.iter().filter_map(|entry| entry_name(entry.as_object()?));
+        let names: Vec<String> = names.collect();
+        return if names.is_empty() { "The folder is empty.".into() } else { names.join("\n") };
+    }
+    if let Some(matches) = result.get("matches").and_then(Value::as_array) {
+        let lines: Vec<String> = matches
+            .iter()
+            .map(|found| {
+                let part = |key: &str| found[key].as_str().unwrap_or_default().to_owned();
+                format!("{}:{}: {}", part("path"), found["line"], part("text"))
+            })
+            .collect();
+        return if lines.is_empty() { "Nothing matches.".into() } else { lines.join("\n") };
+    }
+    match (result.get("value"), result.get("content"), result.get("bytes")) {
+        (Some(value), _, _) => format!("{} = {value}", text("expression")),
+        (_, Some(_), _) if text("content").trim().is_empty() => "The file is empty.".into(),
+        (_, Some(_), _) => text("content"),
+        (_, _, Some(bytes)) => format!("Wrote {bytes} bytes to {}.", text("path")),
+        _ => content.to_owned(),
+    }
+}
+
+fn entry_name(entry: &Map<String, Value>) -> Option<String> {
+    let slash = if entry.get("type")?.as_str()? == "directory" { "/" } else { "" };
+    Some(format!("{}{slash}", entry.get("name")?.as_str()?))
+}

@@ -1,0 +1,106 @@
+//! Reading the file: its elements, and whether they fit each other.
+
+use super::{Config, Known, ProbeConfig, TargetConfig, probe, target, waiver};
+use agentnative_contract::error::Result;
+use agentnative_contract::spanned_toml::{Faults, Table, suggestion};
+use std::collections::HashMap;
+use std::path::Path;
+use toml::de::DeTable;
+
+impl Config {
+    /// Reads the text of the file at `path`, and the files that it names.
+    ///
+    /// # Errors
+    /// One of kind `Config` with an issue for everything that is wrong, each with line and column.
+    pub fn parse(text: &str, path: &Path, known: &Known<'_>) -> Result<Self> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or_else(|| Path::new("."));
+        // It fails on an empty path and without a working directory; then relative is all there is.
+        let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let faults = Faults::new(path, text);
+        let (table, errors) = DeTable::parse_recoverable(text);
+        for error in &errors {
+            faults.add(&error.span().unwrap_or_default(), error.message());
+        }
+        // What is left of a file with errors of syntax would give faults that are none.
+        if let Some(error) = faults.error() {
+            return Err(error);
+        }
+        let file = Table::new(&faults, "the file", table.span(), table.get_ref());
+        file.allow(&["target", "probe", "waiver"]);
+        let targets = target::read_all(&file, &root);
+        let probes = probes(probe::read_all(&file, &root, known), &targets, &faults);
+        let waivers = waiver::read_all(&file, known);
+        match faults.error() {
+            Some(error) => Err(error),
+            None => Ok(Self { path: path.to_owned(), root, targets, probes, waivers }),
+        }
+    }
+}
+
+/// The probes, each with its target; notes what does not fit.
+fn probes(read: Vec<probe::Read>, targets: &[TargetConfig], faults: &Faults<'_>) -> Vec<ProbeConfig> {
+    let mut names = HashMap::new();
+    let mut probes = Vec::new();
+    for mut read in read {
+        if let Some(span) = &read.name {
+            let first = *names.entry(read.probe.name.clone()).or_insert(span.start);
+            if first != span.start {
+                let line = faults.line(first);
+                let name = &read.probe.name;
+                faults.add(
+                    span,
+                    format!(
+                        "a second probe `{name}`; expected a name of its own (the first is in line {line})"
+                    ),
+                );
+            }
+        }
+        if let Some(target) = target_of(&mut read, targets, faults) {
+            let (exit, codes) = (read.probe.exit, &target.exit_codes);
+            if let (false, Some(span)) = (codes.contains(&exit), &read.exit) {
+                let all: Vec<String> = codes.iter().map(ToString::to_string).collect();
+                let all = all.join(", ");
+                faults.add(span, format!("exit {exit} is not among the target's exit codes ({all}); expected one of them, or `exit_codes` in its table with {exit}"));
+            }
+        }
+        probes.push(read.probe);
+    }
+    probes
+}
+
+/// The target of a probe, which is then written into it where there is only one.
+fn target_of<'t>(
+    read: &mut probe::Read,
+    targets: &'t [TargetConfig],
+    faults: &Faults<'_>,
+) -> Option<&'t TargetConfig> {
+    if read.target_broken {
+        return None;
+    }
+    if let (None, [only]) = (&read.probe.target, targets) {
+        read.probe.target.clone_from(&only.name);
+    }
+    let found = targets.iter().find(|target| target.name == read.probe.target);
+    if found.is_some() {
+        return found;
+    }
+    let names = targets.iter().filter_map(|target| target.name.as_deref());
+    match (&read.probe.target, &read.target) {
+        (Some(name), Some(span)) if names.clone().next().is_none() => {
+            faults.add(span, format!("unknown target `{name}`; the file's only target has no name: leave `target` out, or call its table [target.{name}]"));
+        }
+        (Some(name), Some(span)) => {
+            faults.add(span, format!("unknown target `{name}`; {}", suggestion(name, names)));
+        }
+        _ => {
+            let all: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
+            let all = all.join(" or ");
+            faults.add(
+                &read.span,
+                format!("[[probe]] has no `target` and the file has several; expected target = {all}"),
+            );
+        }
+    }
+    None
+}

@@ -1,0 +1,182 @@
+//! What checks are judged by: the probes, what the target promises, the observations, the files.
+
+use super::run_view::RunView;
+use super::scan::Scans;
+use super::source::Code;
+use crate::probe::{Probe, Promises};
+use crate::report::catalogue::Derived;
+use crate::report::{OutputFormat, Variant};
+use crate::run::{Observation, RunKey};
+use crate::source::Project;
+use agentnative_contract::Contract;
+use agentnative_contract::lock::Lock;
+use std::collections::BTreeMap;
+
+/// All that a verdict may rest on.
+pub struct CheckContext<'a> {
+    /// What the target promises.
+    pub promises: &'a Promises,
+    /// The contracts that probes name.
+    pub contracts: &'a BTreeMap<String, Contract>,
+    /// All probes that were run.
+    pub probes: &'a [Probe],
+    /// What the probes promised when that was last accepted.
+    pub lock: Option<&'a Lock>,
+    /// The files of the project; none when there is no project, or they were not read.
+    pub project: Option<&'a Project>,
+    /// The code of the target, or why there is none to look at.
+    pub code: Result<Code<'a>, NoCode>,
+    runs: BTreeMap<&'a RunKey, &'a Observation>,
+    pub(super) scans: Scans,
+}
+
+/// Why there is no code to look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoCode {
+    /// A program was named.
+    NoProject,
+    /// The recording was made without source checks.
+    NotRecorded,
+    /// This build cannot read code.
+    NoReader,
+}
+
+/// Whether a target takes a format.
+pub enum Accepted<'a> {
+    /// Some probe did as expected when asked for it.
+    Yes,
+    /// Each probe that does as expected without it does not when asked for it; this is one.
+    No(RunView<'a>),
+    /// No probe can tell.
+    Unknown,
+}
+
+impl<'a> CheckContext<'a> {
+    /// A context of these observations alone: without a lock, files or code.
+    pub fn new(
+        promises: &'a Promises,
+        contracts: &'a BTreeMap<String, Contract>,
+        probes: &'a [Probe],
+        observations: &'a [Observation],
+    ) -> Self {
+        Self {
+            promises,
+            contracts,
+            probes,
+            lock: None,
+            project: None,
+            code: Err(NoCode::NoProject),
+            runs: observations.iter().map(|observation| (&observation.key, observation)).collect(),
+            scans: Scans::default(),
+        }
+    }
+
+    /// The run of `probe` in `format` under `variant`, if it was made.
+    pub fn run(
+        &'a self,
+        probe: &'a Probe,
+        format: OutputFormat,
+        variant: Variant,
+        nth: u8,
+    ) -> Option<RunView<'a>> {
+        let key = RunKey { probe: probe.name.clone(), format, variant, nth };
+        let observation = self.runs.get(&key).copied()?;
+        Some(RunView { context: self, probe, observation })
+    }
+
+    /// Whether a run was made.
+    pub fn has_run(&self, key: &RunKey) -> bool {
+        self.runs.contains_key(key)
+    }
+
+    /// The plain run of `probe` in `format`.
+    pub fn plain(&'a self, probe: &'a Probe, format: OutputFormat) -> Option<RunView<'a>> {
+        self.run(probe, format, Variant::Plain, 0)
+    }
+
+    /// All runs, probe by probe.
+    pub fn runs(&'a self) -> impl Iterator<Item = RunView<'a>> {
+        self.probes.iter().flat_map(|probe| self.runs_of(probe))
+    }
+
+    /// All runs of `probe`.
+    pub fn runs_of(&'a self, probe: &'a Probe) -> impl Iterator<Item = RunView<'a>> {
+        self.runs.iter().filter(|(key, _)| key.probe == probe.name).map(move |(_, observation)| RunView {
+            context: self,
+            probe,
+            observation,
+        })
+    }
+
+    /// All runs of declared probes that are expected to succeed, in a JSON format.
+    pub fn data_runs(&'a self) -> impl Iterator<Item = RunView<'a>> {
+        self.successes().flat_map(|probe| self.runs_of(probe)).filter(|run| run.format().is_json())
+    }
+
+    /// The plain run of a call and its repetitions, those that are data.
+    pub fn repeats(&'a self, probe: &'a Probe, format: OutputFormat) -> Vec<RunView<'a>> {
+        self.runs_of(probe)
+            .filter(|run| run.format() == format && matches!(run.variant(), Variant::Plain | Variant::Repeat))
+            .filter(|run| run.unusable().is_none() && run.scan().structural().is_none())
+            .collect()
+    }
+
+    /// The declared probes.
+    pub fn declared(&'a self) -> impl Iterator<Item = &'a Probe> {
+        self.probes.iter().filter(|probe| probe.is_declared())
+    }
+
+    /// The declared probes that are expected to succeed.
+    pub fn successes(&'a self) -> impl Iterator<Item = &'a Probe> {
+        self.declared().filter(|probe| probe.exit == Some(0))
+    }
+
+    /// The probes that are expected to fail: declared, and those with an unknown flag or command.
+    pub fn failures(&'a self) -> impl Iterator<Item = &'a Probe> {
+        self.probes.iter().filter(|probe| {
+            let unknown = probe.is(Derived::UnknownFlag) || probe.is(Derived::UnknownCommand);
+            probe.is_declared() && probe.exit.is_some_and(|exit| exit != 0) || unknown
+        })
+    }
+
+    /// The probes of a derived kind.
+    pub fn derived(&'a self, kind: Derived) -> impl Iterator<Item = &'a Probe> {
+        self.probes.iter().filter(move |probe| probe.is(kind))
+    }
+
+    /// The probe that was made as `kind` from `probe`.
+    pub fn made_from(&'a self, kind: Derived, probe: &Probe) -> impl Iterator<Item = &'a Probe> {
+        let name = probe.name.clone();
+        self.derived(kind).filter(move |derived| derived.of() == Some(&name))
+    }
+
+    /// Whether the target takes `format`, told by the declared probes that are expected to succeed.
+    pub fn accepted(&'a self, format: OutputFormat) -> Accepted<'a> {
+        let mut refused = None;
+        for probe in self.successes() {
+            let Some(asked) = self.plain(probe, format) else { continue };
+            let Some(exit) = asked.exit() else { continue };
+            if exit == 0 {
+                return Accepted::Yes;
+            }
+            let bare = self
+                .made_from(Derived::NoFormat, probe)
+                .find_map(|probe| self.plain(probe, OutputFormat::Text));
+            if bare.is_some_and(|bare| bare.exit() == Some(0)) {
+                refused = Some(asked);
+            }
+        }
+        refused.map_or(Accepted::Unknown, Accepted::No)
+    }
+
+    /// The contract that a run's standard output is held to.
+    pub fn contract_of(&self, run: &RunView<'_>) -> Option<&'a Contract> {
+        let contract = &run.probe.contract;
+        let name = match run.format() {
+            OutputFormat::Json => contract.json.as_ref(),
+            OutputFormat::Jsonl => contract.jsonl.as_ref(),
+            OutputFormat::Text => None,
+        };
+        self.contracts.get(name?)
+    }
+}

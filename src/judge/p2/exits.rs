@@ -1,0 +1,218 @@
+//! Exit codes.
+
+use super::{declare_success, display_exit};
+use crate::judge::context::{Accepted, CheckContext};
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Judgement, Reason};
+use crate::probe::Probe;
+use crate::report::catalogue::Derived;
+use crate::report::{BlockedBy, CheckId, OutputFormat, Stream, Variant};
+use crate::run::End;
+use serde_json::Value;
+
+/// `p2-exit-success`
+pub fn success(context: &CheckContext) -> Judgement {
+    code(context, 0, "declare a probe that is expected to succeed")
+}
+
+/// `p2-exit-error`: also the codes that are a target's own, which no other check judges.
+pub fn error(context: &CheckContext) -> Judgement {
+    let ends = context.declared().filter_map(|probe| {
+        let code = probe.exit.filter(|code| exit_check(*code) == CheckId::P2ExitError)?;
+        Some(ends_with(context, probe, code))
+    });
+    let mut assertions: Vec<Assertion> = ends.collect();
+    let has_one = context.promises.exit_codes.contains(&1);
+    if !has_one && assertions.is_empty() {
+        return Judgement::NotApplicable("the target says that it has no exit code 1".into());
+    }
+    if has_one && !context.declared().any(|probe| probe.exit == Some(1)) {
+        assertions.push(Assertion::inconclusive("declare a probe with `exit = 1`"));
+    }
+    Judgement::of(assertions, declare_success(""))
+}
+
+/// `p2-exit-usage`
+pub fn usage(context: &CheckContext) -> Judgement {
+    code(context, 2, "declare a probe with `exit = 2`")
+}
+
+/// `p2-exit-auth`
+pub fn auth(context: &CheckContext) -> Judgement {
+    code(context, 77, "declare a probe with `exit = 77`")
+}
+
+/// `p2-exit-config`
+pub fn config(context: &CheckContext) -> Judgement {
+    code(context, 78, "declare a probe with `exit = 78`")
+}
+
+/// Each probe that is expected to end with `code` does so.
+fn code(context: &CheckContext, code: i32, missing: &str) -> Judgement {
+    if !context.promises.exit_codes.contains(&code) {
+        return Judgement::NotApplicable(format!("the target says that it has no exit code {code}"));
+    }
+    let expected = |probe: &&Probe| probe.exit == Some(code);
+    let own = context.probes.iter().filter(expected).filter(|probe| probe.is_declared());
+    let derived = context.probes.iter().filter(expected).filter(|probe| is_plain_call(probe));
+    let mut assertions: Vec<Assertion> = own.map(|probe| ends_with(context, probe, code)).collect();
+    let declared = assertions.len();
+    assertions.extend(derived.map(|probe| ends_with(context, probe, code)));
+    if code == 0 {
+        let help =
+            context.derived(Derived::Help).filter_map(|probe| context.plain(probe, OutputFormat::Text));
+        assertions.extend(help.filter_map(|run| help_given(&run)));
+    }
+    // Help and version say nothing about the target's real work.
+    if code == 0 && declared == 0 {
+        assertions.push(Assertion::inconclusive(format!(
+            "only help and version were run: {}",
+            declare_success("")
+        )));
+    }
+    Judgement::of(assertions, missing)
+}
+
+/// The check that judges runs expected to end with this code.
+pub fn exit_check(code: i32) -> CheckId {
+    match code {
+        0 => CheckId::P2ExitSuccess,
+        2 => CheckId::P2ExitUsage,
+        77 => CheckId::P2ExitAuth,
+        78 => CheckId::P2ExitConfig,
+        _ => CheckId::P2ExitError,
+    }
+}
+
+/// Whether some call that is wrong did end with the code of a usage error.
+pub fn has_usage_code(context: &CheckContext) -> bool {
+    let wrong = context.probes.iter().filter(|probe| probe.exit == Some(2));
+    wrong.filter_map(|probe| context.plain(probe, OutputFormat::Text)).any(|run| run.exit() == Some(2))
+}
+
+/// Help that was given is a success. Where there is none on stdout, the target may not know the flag.
+fn help_given(run: &RunView) -> Option<Assertion> {
+    let given = !run.observation.stdout.bytes.is_empty() && run.observation.stderr.bytes.is_empty();
+    match run.exit() {
+        Some(exit) if exit != 0 && given => {
+            let detail = format!("`--help` is answered, with exit code {exit}: expected 0");
+            Some(run.failed_at_start(Stream::Stdout, detail))
+        }
+        _ => None,
+    }
+}
+
+/// A derived probe of the target itself, not a declared one asked in another way.
+fn is_plain_call(probe: &Probe) -> bool {
+    [Derived::UnknownFlag, Derived::UnknownCommand].into_iter().any(|kind| probe.is(kind))
+}
+
+fn ends_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
+    let mut wrong = None;
+    let mut right = 0;
+    for format in &probe.formats {
+        let Some(run) = context.plain(probe, *format) else { continue };
+        // A refused format is a usage error of its own, whatever the probe is expected to do. A derived
+        // probe asks for none in text.
+        let asks = probe.is_declared() || format.is_json();
+        if asks && matches!(context.accepted(*format), Accepted::No(_)) || run.stumbles_over_format() {
+            continue;
+        }
+        match run.exit() {
+            Some(exit) if exit == code => right += 1,
+            Some(_) => wrong = wrong.or(Some(run)),
+            None => return Assertion::Inconclusive(run.unusable().unwrap_or_default()),
+        }
+    }
+    match (wrong, right) {
+        (None, 0) => Assertion::inconclusive(no_format(context, probe)),
+        (None, _) => Assertion::Passed,
+        // The codes of derived probes are compared nowhere else.
+        (Some(run), right) if right == 0 || !probe.is_declared() => {
+            let detail = format!("exit code {}, expected {code}", display_exit(run.exit()));
+            run.failed_at_start(Stream::Stderr, detail)
+        }
+        (Some(run), _) => {
+            let what = format!("{} ends with {code} in some formats only", probe.name);
+            Assertion::inconclusive(run.blocked_by(CheckId::P2ExitConsistent, what))
+        }
+    }
+}
+
+/// That all runs of a probe were in formats that the target refuses.
+fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
+    let refused = |format: &&OutputFormat| matches!(context.accepted(**format), Accepted::No(_));
+    let cause = probe.formats.iter().find(refused);
+    Reason {
+        message: format!("{} was run in no format that the target takes", probe.name),
+        blocked_by: cause.map(|format| BlockedBy {
+            id: CheckId::P2OutputFormat,
+            probe: Some(probe.name.clone()),
+            format: Some(*format),
+        }),
+    }
+}
+
+/// `p2-exit-consistent`
+pub fn consistent(context: &CheckContext) -> Judgement {
+    let signals = context.runs().filter_map(|run| died(&run));
+    let formats = context.declared().map(|probe| same_code(context, probe));
+    let payloads = context
+        .declared()
+        .filter_map(|probe| context.plain(probe, OutputFormat::Json))
+        .filter_map(|run| payload(&run));
+    Judgement::of(signals.chain(formats).chain(payloads), declare_success(""))
+}
+
+/// Death of a signal that nobody sent. A closed reader is [`super::termination::broken_pipe`]'s.
+fn died(run: &RunView) -> Option<Assertion> {
+    match run.observation.end {
+        End::Signaled(signal) if run.variant() != Variant::ClosedPipe => {
+            let detail = format!("died of signal {signal}: expected an exit code");
+            Some(run.failed_at_start(Stream::Stderr, detail))
+        }
+        _ => None,
+    }
+}
+
+/// The same code in every format and every time.
+fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Assertion {
+    let runs = context.runs_of(probe).filter(|run| {
+        matches!(run.variant(), Variant::Plain | Variant::Repeat | Variant::HostileEnv)
+            && !matches!(context.accepted(run.format()), Accepted::No(_))
+    });
+    let mut first: Option<(RunView, i32)> = None;
+    for run in runs {
+        match (run.exit(), &first) {
+            (None, _) => return Assertion::Inconclusive(run.unusable().unwrap_or_default()),
+            (Some(exit), None) => first = Some((run, exit)),
+            (Some(exit), Some((other, code))) if exit != *code => {
+                let detail = format!("exit code {exit}, but {code} in {}", other.label());
+                return run.failed_at_start(Stream::Stderr, detail);
+            }
+            _ => {}
+        }
+    }
+    match first {
+        Some(_) => Assertion::Passed,
+        None => Assertion::inconclusive(no_format(context, probe)),
+    }
+}
+
+/// The payload's own word on success agrees with the exit code.
+fn payload(run: &RunView) -> Option<Assertion> {
+    // A contract that says which code goes with which payload is p2-contract-exit's.
+    if run.context.contract_of(run).is_some_and(|contract| !contract.exit_codes().is_empty()) {
+        return None;
+    }
+    let exit = run.exit()?;
+    let value = run.value(Stream::Stdout)?;
+    let (key, ok) = ["ok", "success"]
+        .into_iter()
+        .find_map(|key| Some((key, value.get(key).and_then(Value::as_bool)?)))?;
+    if ok == (exit == 0) {
+        return Some(Assertion::Passed);
+    }
+    let detail = format!("the payload says `\"{key}\": {ok}`, and the exit code is {exit}");
+    Some(run.failed_at_start(Stream::Stdout, detail))
+}

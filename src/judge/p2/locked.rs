@@ -1,0 +1,189 @@
+//! What is printed, held to what was accepted last: the lock.
+
+use crate::judge::context::CheckContext;
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Finding, Judgement, Reason};
+use crate::probe::Probe;
+use crate::report::catalogue::Derived;
+use crate::report::{Evidence, OutputFormat, Stream, Variant};
+use crate::run::{Bytes, End};
+use agentnative_contract::diff::{Change, Class, compare};
+use agentnative_contract::lock::{Learner, Lock};
+use agentnative_contract::{Contract, Promise};
+use std::io::Read;
+use strict_json::Position;
+use strict_json::sanitize;
+
+/// The longest version that is kept, in characters.
+const VERSION: usize = 120;
+
+/// What the declared probes promise now.
+pub struct Learnt {
+    /// The promises, as a lock has them.
+    pub lock: Lock,
+    /// Why the runs of a probe in a format say nothing.
+    pub unknown: Vec<String>,
+}
+
+/// Learns what the declared probes promise. With `any_ending` a run counts that ended otherwise than its
+/// probe expects, or printed something else than data: a comparison then tells what changed.
+pub fn learn(context: &CheckContext, target: &str, any_ending: bool) -> Learnt {
+    let (mut promises, mut unknown) = (Vec::new(), Vec::new());
+    for probe in context.declared() {
+        for format in &probe.formats {
+            match promise(context, probe, *format, any_ending) {
+                Ok(promise) => promises.push(promise),
+                Err(reason) => unknown.push(reason.message),
+            }
+        }
+    }
+    Learnt { lock: Lock::new(target, version(context), promises), unknown }
+}
+
+/// `p2-contract-locked`
+pub fn locked(context: &CheckContext) -> Judgement {
+    let Some(lock) = context.lock else {
+        let words = "there is no lock beside the configuration: `agentnative contract lock` writes one";
+        return Judgement::NotApplicable(words.into());
+    };
+    let assertions = lock.compared().into_iter().flat_map(|old| compared(context, lock, &old));
+    Judgement::of(
+        assertions,
+        "the lock holds no promise: accept what there is with `agentnative contract lock --update`",
+    )
+}
+
+fn compared(context: &CheckContext, lock: &Lock, old: &Promise) -> Vec<Assertion> {
+    let (Some(name), Some(format)) = (&old.probe, old.format) else { return Vec::new() };
+    let locked = |probe: &&Probe| probe.name == *name && probe.formats.contains(&format);
+    let Some(probe) = context.declared().find(locked) else {
+        let words = "is locked and was not run: if it is gone for good, accept that with `agentnative contract lock --update`";
+        return vec![Assertion::inconclusive(format!("{name} · {} {words}", format.name()))];
+    };
+    let new = match promise(context, probe, format, false) {
+        Ok(new) => new,
+        Err(reason) => return vec![Assertion::Inconclusive(reason)],
+    };
+    let compared = Lock::new("", None, vec![new]).compared_with(lock);
+    let changes = compare(std::slice::from_ref(old), &compared);
+    let assertions: Vec<Assertion> =
+        changes.iter().filter_map(|change| of_change(context, probe, format, change)).collect();
+    if assertions.is_empty() { vec![Assertion::Passed] } else { assertions }
+}
+
+fn of_change(
+    context: &CheckContext,
+    probe: &Probe,
+    format: OutputFormat,
+    change: &Change,
+) -> Option<Assertion> {
+    let run = context.plain(probe, format)?;
+    let detail = format!("{}: {}", change.rule, placed(change));
+    match change.class {
+        Class::Breaking => Some(Assertion::Failed(Finding::new(evidence(&run, change, detail)))),
+        Class::Undecided => Some(Assertion::inconclusive(format!("{}: {detail}", run.label()))),
+        Class::Risky | Class::Compatible => None,
+    }
+}
+
+/// A change with its place in the output.
+fn placed(change: &Change) -> String {
+    let event = change.event.as_ref().map_or_else(String::new, |event| format!("events `{event}`, "));
+    let error = if change.in_error { "the error, " } else { "" };
+    let pointer = if change.pointer.is_empty() { String::new() } else { format!("{}: ", change.pointer) };
+    format!("{event}{error}{pointer}{}", change.message)
+}
+
+/// Where the change is seen, as far as the output has the place.
+fn evidence(run: &RunView, change: &Change, detail: String) -> Evidence {
+    let bytes = run.bytes(Stream::Stdout);
+    if change.in_error || bytes.is_empty() || run.format() != OutputFormat::Json {
+        return run.evidence(detail);
+    }
+    // What is missing is seen at what it is missing in.
+    let mut pointer = change.pointer.replace('*', "0");
+    let at = loop {
+        if let Some(at) = run.locate(&pointer) {
+            break at;
+        }
+        match pointer.rfind('/') {
+            Some(end) => pointer.truncate(end),
+            None => break Position::START,
+        }
+    };
+    run.evidence_at(Stream::Stdout, at, detail)
+}
+
+/// What a probe promises in a format; why that cannot be told.
+fn promise(
+    context: &CheckContext,
+    probe: &Probe,
+    format: OutputFormat,
+    any_ending: bool,
+) -> Result<Promise, Reason> {
+    let mut learner = Learner::new(&probe.name, format);
+    let runs = context
+        .runs_of(probe)
+        .filter(|run| run.format() == format && matches!(run.variant(), Variant::Plain | Variant::Repeat));
+    let (mut plain, mut contract, mut code) = (false, None, 0);
+    for run in runs {
+        plain |= run.variant() == Variant::Plain;
+        if !any_ending && let Some(reason) = run.unusable() {
+            return Err(reason);
+        }
+        code = match run.observation.end {
+            End::Exited(code) => code,
+            End::Signaled(signal) => 128 + signal,
+            _ => return Err(run.unusable().unwrap_or_else(|| format!("{} did not end", run.label()).into())),
+        };
+        let printed = !run.bytes(Stream::Stdout).is_empty();
+        if !any_ending && format.is_json() && printed && run.scan().structural().is_some() {
+            return Err(run.not_parsed());
+        }
+        contract = context.contract_of(&run);
+        let open = |stream| move || Box::new(run.bytes(stream).reader()) as Box<dyn Read + Send>;
+        learner
+            .run(code, &open(Stream::Stdout), &open(Stream::Stderr))
+            .map_err(|error| format!("nothing can be learnt from {}: {error}", run.label()))?;
+    }
+    if !plain {
+        return Err(format!("{} · {} was not run", probe.name, format.name()).into());
+    }
+    let learnt = learner.promise();
+    Ok(match contract.filter(|contract| code == 0 || is_about_failures(contract)) {
+        Some(contract) => declared(contract, learnt),
+        None => learnt,
+    })
+}
+
+fn is_about_failures(contract: &Contract) -> bool {
+    !contract.exit_codes().is_empty() || contract.errors().is_some()
+}
+
+/// What the contract says, and how this probe ends.
+fn declared(contract: &Contract, learnt: Promise) -> Promise {
+    let says = Promise::of_contract(contract);
+    Promise {
+        probe: learnt.probe,
+        format: learnt.format,
+        framing: says.framing.or(learnt.framing),
+        exits: learnt.exits,
+        errors: says.errors.or(learnt.errors),
+        ..says
+    }
+}
+
+/// What the target says of its version: the first line.
+fn version(context: &CheckContext) -> Option<String> {
+    let probe = context.derived(Derived::Version).next()?;
+    let run = context.plain(probe, OutputFormat::Text).filter(|run| run.exit() == Some(0))?;
+    let line = first_line(run.bytes(Stream::Stdout))?;
+    let line = sanitize::capped(line.trim(), VERSION).to_string();
+    (!line.is_empty()).then_some(line)
+}
+
+fn first_line(bytes: &Bytes) -> Option<String> {
+    let mut window = [0; 1024];
+    let length = bytes.read_at(0, &mut window).ok()?;
+    Some(String::from_utf8_lossy(&window[..length]).lines().next()?.to_owned())
+}

@@ -1,0 +1,90 @@
+//! The checks of principle 2: structured output, errors and exit codes.
+
+mod contracts;
+mod determinism;
+mod errors;
+mod exits;
+pub mod locked;
+mod optional_features;
+mod output;
+mod parity;
+pub mod project_files;
+mod termination;
+mod well_formed;
+
+pub use exits::exit_check;
+
+use super::Row;
+use crate::report::CheckId;
+use agentnative_contract::Framing;
+
+/// A contract for the whole target does not take the place of the check.
+const NEVER: &[Framing] = &[];
+/// Such a contract says itself what holds.
+const ANY: &[Framing] = &[Framing::Document, Framing::Lines];
+/// One that has no JSON lines does.
+const DOCUMENT: &[Framing] = &[Framing::Document];
+/// One that has nothing but JSON lines does.
+const LINES: &[Framing] = &[Framing::Lines];
+
+/// The checks, their logic, and which contracts for the whole target take their place.
+pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P2OutputFormat, output::format, ANY),
+    (CheckId::P2OutputJson, output::json, LINES),
+    (CheckId::P2OutputJsonl, output::jsonl, DOCUMENT),
+    (CheckId::P2OutputPure, output::pure, NEVER),
+    (CheckId::P2OutputComplete, determinism::complete, NEVER),
+    (CheckId::P2OutputStable, determinism::stable, NEVER),
+    (CheckId::P2OutputParity, parity::parity, ANY),
+    (CheckId::P2JsonStrict, well_formed::strict, NEVER),
+    (CheckId::P2JsonInterop, well_formed::interop, NEVER),
+    (CheckId::P2JsonlNewline, well_formed::newline, DOCUMENT),
+    (CheckId::P2JsonlPrompt, well_formed::prompt, DOCUMENT),
+    (CheckId::P2StderrDiagnostics, errors::diagnostics, NEVER),
+    (CheckId::P2ErrorJson, errors::error_json, ANY),
+    (CheckId::P2ExitSuccess, exits::success, NEVER),
+    (CheckId::P2ExitError, exits::error, ANY),
+    (CheckId::P2ExitUsage, exits::usage, ANY),
+    (CheckId::P2ExitAuth, exits::auth, ANY),
+    (CheckId::P2ExitConfig, exits::config, ANY),
+    (CheckId::P2ExitConsistent, exits::consistent, NEVER),
+    (CheckId::P2ExitDocumented, project_files::exit_documented, NEVER),
+    (CheckId::P2Completes, termination::completes, NEVER),
+    (CheckId::P2BrokenPipe, termination::broken_pipe, NEVER),
+    (CheckId::P2ContractSchema, contracts::schema, NEVER),
+    (CheckId::P2ContractStream, contracts::stream, NEVER),
+    (CheckId::P2ContractExit, contracts::exit, NEVER),
+    (CheckId::P2ContractLocked, locked::locked, ANY),
+    (CheckId::P2Envelope, determinism::envelope, ANY),
+    (CheckId::P2SchemaPrint, optional_features::schema, NEVER),
+    (CheckId::P2JsonAlias, optional_features::alias, ANY),
+    (CheckId::P2MoreFormats, optional_features::more_formats, NEVER),
+    (CheckId::P2Raw, optional_features::raw, NEVER),
+    (CheckId::P2SchemaFile, project_files::schema_file, NEVER),
+];
+
+/// What to do when no probe that succeeds can decide: declare one, in these formats, such as `json or jsonl`;
+/// empty where any will do.
+fn declare_success(formats: &str) -> String {
+    format!(
+        "declare a probe that is expected to succeed{} ([[probe]] in agentnative.toml, or --probe)",
+        within(formats)
+    )
+}
+
+/// The same, where it has to fail.
+fn declare_failure(formats: &str) -> String {
+    format!(
+        "declare a probe that is expected to fail{} ([[probe]] with `exit`, or --probe \"1:…\")",
+        within(formats)
+    )
+}
+
+fn within(formats: &str) -> String {
+    if formats.is_empty() { String::new() } else { format!(" in {formats}") }
+}
+
+/// An exit code for people.
+fn display_exit(exit: Option<i32>) -> String {
+    exit.map_or_else(|| "none".to_owned(), |code| code.to_string())
+}

@@ -1,0 +1,137 @@
+//! What a target offers beside the three formats.
+
+use super::determinism::{difference, ends_early};
+use super::{declare_success, display_exit};
+use crate::judge::context::CheckContext;
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Finding, Judgement};
+use crate::probe::Probe;
+use crate::report::catalogue::Derived;
+use crate::report::{CheckId, OutputFormat, Stream};
+use agentnative_contract::Schema;
+
+/// `p2-json-alias`
+pub fn alias(context: &CheckContext) -> Judgement {
+    // A format that no probe runs in may well be one that the target lacks.
+    let runs_in = |format: &OutputFormat| {
+        context.successes().next().is_none()
+            || context.successes().any(|probe| probe.formats.contains(format))
+    };
+    let mut formats = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter(runs_in);
+    if !formats.any(|format| context.promises.default_flag(format)) {
+        return Judgement::NotApplicable("the target's formats are not asked for with `--output`".into());
+    }
+    let assertions = context.derived(Derived::Alias).filter_map(|probe| {
+        let format = *probe.formats.first()?;
+        let declared = context.probes.iter().find(|declared| Some(declared.name.as_str()) == probe.of())?;
+        Some(same(&context.plain(probe, format)?, &context.plain(declared, format)?))
+    });
+    Judgement::of(assertions, declare_success("json or jsonl"))
+}
+
+fn same(short: &RunView, long: &RunView) -> Assertion {
+    let scan = match long.parsed() {
+        Ok(scan) => scan,
+        Err(reason) => return Assertion::Inconclusive(reason),
+    };
+    if short.exit() != Some(0) {
+        let detail = format!(
+            "exit code {}, and 0 with `--output {}`",
+            display_exit(short.exit()),
+            short.format().name()
+        );
+        return short.failed_at_start(Stream::Stderr, detail);
+    }
+    let other = short.scan();
+    if other.structural().is_some_and(|problem| ends_early(problem.kind)) {
+        return Assertion::Inconclusive(short.cut());
+    }
+    if let Some(problem) = other.structural() {
+        return short.failed_at(
+            Stream::Stdout,
+            problem.at,
+            format!("not what `--output` gives: {}", problem.message),
+        );
+    }
+    let repeats = long.context.repeats(long.probe, long.format());
+    if repeats.iter().any(|again| difference(&scan.shape, &again.scan().shape).is_some()) {
+        let what = format!("{} changes from run to run", long.label());
+        return Assertion::Inconclusive(long.blocked_by(CheckId::P2OutputStable, what));
+    }
+    match difference(&scan.shape, &other.shape) {
+        Some(difference) => {
+            short.failed_at_pointer(&difference.pointer, format!("not what `--output` gives: {difference}"))
+        }
+        None => Assertion::Passed,
+    }
+}
+
+/// `p2-more-formats`
+pub fn more_formats(context: &CheckContext) -> Judgement {
+    offered(context, Derived::MoreFormats, "no format beyond text, json and jsonl was found")
+}
+
+/// `p2-raw`
+pub fn raw(context: &CheckContext) -> Judgement {
+    offered(context, Derived::Raw, "no `--raw` was found")
+}
+
+fn offered(context: &CheckContext, kind: Derived, absent: &str) -> Judgement {
+    let works = |probe: &&Probe| {
+        let run = context.plain(probe, OutputFormat::Text);
+        run.is_some_and(|run| run.exit() == Some(0) && !run.observation.stdout.bytes.is_empty())
+    };
+    match context.derived(kind).find(works) {
+        Some(probe) => Judgement::Pass(format!("offered: {}", probe.name)),
+        None => Judgement::NotApplicable(absent.into()),
+    }
+}
+
+/// `p2-schema-print`
+pub fn schema(context: &CheckContext) -> Judgement {
+    let printed = context.derived(Derived::Schema).find_map(|probe| context.plain(probe, OutputFormat::Json));
+    let Some(printed) = printed else {
+        return Judgement::unverified(
+            "how the target prints its schema is not known: declare `schema` under [target]",
+        );
+    };
+    if printed.exit() != Some(0) {
+        let detail = format!("the schema command ends with exit code {}", display_exit(printed.exit()));
+        return Judgement::Broken(vec![Finding::new(printed.evidence_at_start(Stream::Stderr, detail))]);
+    }
+    if let Some(problem) = printed.scan().structural() {
+        let detail = format!("the schema command does not print JSON: {}", problem.message);
+        return Judgement::Broken(vec![Finding::new(printed.evidence_at(
+            Stream::Stdout,
+            problem.at,
+            detail,
+        ))]);
+    }
+    let Some(document) = printed.value(Stream::Stdout) else {
+        return Judgement::unverified("the printed schema is too large to be read");
+    };
+    let schema = match Schema::compile(&document) {
+        Ok(schema) => schema,
+        Err(error) => {
+            let detail = format!("what the schema command prints is no valid JSON Schema: {}", error.message);
+            return Judgement::Broken(vec![Finding::new(printed.evidence_at_start(Stream::Stdout, detail))]);
+        }
+    };
+    let assertions =
+        context.successes().filter_map(|probe| context.plain(probe, OutputFormat::Json)).map(|run| {
+            if let Err(reason) = run.parsed() {
+                return Assertion::Inconclusive(reason);
+            }
+            let Some(value) = run.value(Stream::Stdout) else {
+                return Assertion::inconclusive(format!("{} is too large to be validated here", run.label()));
+            };
+            match schema.violations(&value).into_iter().next() {
+                Some(violation) => run.failed_at_pointer(
+                    &violation.pointer,
+                    format!("does not validate against the printed schema: {violation}"),
+                ),
+                None => Assertion::Passed,
+            }
+        });
+    Judgement::of(assertions, declare_success("json"))
+}

@@ -1,0 +1,180 @@
+//! What comes on standard output: the formats, and that it is data and nothing else.
+
+use super::{declare_success, display_exit};
+use crate::judge::context::{Accepted, CheckContext};
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Finding, Judgement};
+use crate::report::catalogue::Derived;
+use crate::report::{CheckId, OutputFormat, Stream, Variant};
+use strict_json::ProblemKind;
+
+/// `p2-output-format`
+pub fn format(context: &CheckContext) -> Judgement {
+    let (mut taken, mut open) = (Vec::new(), Vec::new());
+    for format in OutputFormat::ALL {
+        match context.accepted(format) {
+            Accepted::Yes => taken.push(Assertion::Passed),
+            Accepted::No(run) => taken.push(refused(&run)),
+            Accepted::Unknown => open.push(format.name()),
+        }
+    }
+    if !open.is_empty() {
+        taken.push(Assertion::inconclusive(format!(
+            "no declared probe succeeded in {}: {}",
+            open.join(", "),
+            declare_success("")
+        )));
+    }
+    let default = context.successes().filter_map(|probe| {
+        let bare = context.made_from(Derived::NoFormat, probe).next()?;
+        Some(default(context.plain(bare, OutputFormat::Text)?, context.plain(probe, OutputFormat::Text)?))
+    });
+    let invalid = context
+        .derived(Derived::InvalidFormat)
+        .filter_map(|probe| context.plain(probe, OutputFormat::Text))
+        .map(|run| invalid(&run));
+    Judgement::of(taken.into_iter().chain(default).chain(invalid), declare_success(""))
+}
+
+fn refused(run: &RunView) -> Assertion {
+    let asked = run.context.promises.asking(run.format()).join(" ");
+    let detail =
+        format!("`{asked}` is not accepted: exit code {}, and 0 without it", display_exit(run.exit()));
+    run.failed_at_start(Stream::Stderr, detail)
+}
+
+/// Without a flag the output is that of `text`.
+fn default(bare: RunView, text: RunView) -> Assertion {
+    if let Some(reason) = bare.unusable().or_else(|| text.unusable()) {
+        return Assertion::Inconclusive(reason);
+    }
+    let (Some(without), Some(with)) = (bare.steady_lines(Stream::Stdout), text.steady_lines(Stream::Stdout))
+    else {
+        return Assertion::inconclusive(format!("{} prints too much to compare", text.label()));
+    };
+    let Some(line) = first_difference(&without, &with) else { return Assertion::Passed };
+    let again = bare.context.run(text.probe, OutputFormat::Text, Variant::Repeat, 0);
+    if again.and_then(|again| again.steady_lines(Stream::Stdout)).is_none_or(|again| again != with) {
+        return Assertion::inconclusive(format!("the text of {} changes from run to run", text.label()));
+    }
+    let detail = "without a flag the output is not that of `text`: this line differs";
+    bare.failed_at_line(Stream::Stdout, line, detail)
+}
+
+fn first_difference(a: &[String], b: &[String]) -> Option<usize> {
+    if a == b {
+        return None;
+    }
+    Some(a.iter().zip(b).take_while(|(a, b)| a == b).count())
+}
+
+fn invalid(run: &RunView) -> Assertion {
+    match run.exit() {
+        None => Assertion::Inconclusive(run.unusable().unwrap_or_default()),
+        Some(0) => run.failed_at_start(Stream::Stdout, "an output format that does not exist is accepted: expected a usage error"),
+        Some(_) if !run.observation.stdout.bytes.is_empty() => run.failed_at_start(
+            Stream::Stdout,
+            "an output format that does not exist is refused, but with text on stdout: expected nothing there",
+        ),
+        // A target without the code 2 at all is p2-exit-usage's.
+        Some(exit) if exit != 2 && super::exits::has_usage_code(run.context) => {
+            let detail = format!("an output format that does not exist ends with exit code {exit}: expected 2, a usage error");
+            run.failed_at_start(Stream::Stderr, detail)
+        }
+        Some(_) => Assertion::Passed,
+    }
+}
+
+/// `p2-output-json`
+pub fn json(context: &CheckContext) -> Judgement {
+    parsed(context, OutputFormat::Json, "stdout is not one JSON document", declare_success("json"))
+}
+
+/// `p2-output-jsonl`
+pub fn jsonl(context: &CheckContext) -> Judgement {
+    parsed(context, OutputFormat::Jsonl, "stdout is not JSON lines", declare_success("jsonl"))
+}
+
+/// Plain runs, and their repetitions: what comes only now and then is found by running again.
+fn parsed(context: &CheckContext, format: OutputFormat, what: &str, missing: String) -> Judgement {
+    let runs = context
+        .data_runs()
+        .filter(|run| run.format() == format && matches!(run.variant(), Variant::Plain | Variant::Repeat));
+    let assertions = runs.map(|run| {
+        if let Some(reason) = run.unusable() {
+            return Assertion::Inconclusive(reason);
+        }
+        if run.is_cut() {
+            return Assertion::Inconclusive(run.cut());
+        }
+        let scan = run.scan();
+        if scan.control().is_some() {
+            let what = format!("{} holds control bytes", run.label());
+            return Assertion::Inconclusive(run.blocked_by(CheckId::P2OutputPure, what));
+        }
+        match scan.structural() {
+            None => Assertion::Passed,
+            Some(problem) => Assertion::Failed(Finding {
+                message: format!("{what}: {}", problem.message),
+                evidence: run.evidence_at(Stream::Stdout, problem.at, problem.message.clone()),
+            }),
+        }
+    });
+    Judgement::of(assertions, missing)
+}
+
+/// `p2-output-pure`
+pub fn pure(context: &CheckContext) -> Judgement {
+    let assertions = context.data_runs().filter_map(|run| match run.variant() {
+        Variant::Plain => Some(plainly_pure(&run)),
+        Variant::Tty | Variant::HostileEnv => Some(pure_under(&run)),
+        _ => None,
+    });
+    Judgement::of(assertions, declare_success("json or jsonl"))
+}
+
+fn plainly_pure(run: &RunView) -> Assertion {
+    if let Some(reason) = run.unusable() {
+        return Assertion::Inconclusive(reason);
+    }
+    let scan = run.scan();
+    if let Some(problem) = scan.control() {
+        return Assertion::Failed(Finding {
+            message: format!("stdout holds control bytes beside the data: {}", problem.message),
+            evidence: run.evidence_at(Stream::Stdout, problem.at, problem.message.clone()),
+        });
+    }
+    match scan.structural() {
+        None => Assertion::Passed,
+        Some(_) => Assertion::Inconclusive(run.not_parsed()),
+    }
+}
+
+/// A run that is data in the plain variant has to be data here as well.
+fn pure_under(run: &RunView) -> Assertion {
+    let Some(plain) = run.context.plain(run.probe, run.format()) else {
+        return Assertion::inconclusive(format!("{} has no plain run to be compared with", run.label()));
+    };
+    if let Some(reason) = plain.unusable().or_else(|| run.unusable()) {
+        return Assertion::Inconclusive(reason);
+    }
+    let before = plain.scan();
+    if before.control().is_some() {
+        return Assertion::Passed; // The plain run already says it.
+    }
+    if before.structural().is_some() {
+        return Assertion::Inconclusive(plain.not_parsed());
+    }
+    let scan = run.scan();
+    let impure = scan.control().or_else(|| scan.structural());
+    match impure {
+        None => Assertion::Passed,
+        Some(problem) if problem.kind == ProblemKind::Truncated && run.is_cut() => {
+            Assertion::Inconclusive(run.cut())
+        }
+        Some(problem) => Assertion::Failed(Finding {
+            message: format!("under {}, stdout holds more than data: {}", run.condition(), problem.message),
+            evidence: run.evidence_at(Stream::Stdout, problem.at, problem.message.clone()),
+        }),
+    }
+}

@@ -1,0 +1,300 @@
+//! One run in the eyes of a check: its data, its lines, and evidence that points into them.
+
+use super::context::{Accepted, CheckContext};
+use super::p2::exit_check;
+use super::scan::Scan;
+use super::verdict::{Assertion, Finding, Reason};
+use crate::probe::Probe;
+use crate::report::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant};
+use crate::run::{Bytes, End, HOSTILE_ENVIRONMENTS, Observation};
+use serde_json::Value;
+use std::io::Read as _;
+use std::rc::Rc;
+use strict_json::{Position, sanitize};
+
+/// The longest excerpt, in characters.
+const EXCERPT: usize = 100;
+/// How many bytes around a place are looked at for its line.
+const WINDOW: u64 = 512;
+/// Streams longer than this are judged by their scan alone.
+const SMALL: u64 = 8 << 20;
+
+/// One run with its probe.
+#[derive(Clone, Copy)]
+pub struct RunView<'a> {
+    /// The context that it is part of.
+    pub context: &'a CheckContext<'a>,
+    /// The probe.
+    pub probe: &'a Probe,
+    /// What the run gave.
+    pub observation: &'a Observation,
+}
+
+impl<'a> RunView<'a> {
+    /// The format asked for.
+    pub fn format(&self) -> OutputFormat {
+        self.observation.key.format
+    }
+
+    /// The condition it was run under.
+    pub fn variant(&self) -> Variant {
+        self.observation.key.variant
+    }
+
+    /// The exit code, when it ended by itself with one.
+    pub fn exit(&self) -> Option<i32> {
+        match self.observation.end {
+            End::Exited(code) => Some(code),
+            _ => None,
+        }
+    }
+
+    /// The bytes of a stream.
+    pub fn bytes(&self, stream: Stream) -> &'a Bytes {
+        match stream {
+            Stream::Stdout => &self.observation.stdout.bytes,
+            Stream::Stderr => &self.observation.stderr.bytes,
+        }
+    }
+
+    /// Strict reading of what is on standard output, as one document or as lines by the format.
+    pub fn scan(&self) -> Rc<Scan> {
+        self.context.scans.of(&self.observation.stdout.bytes, self.format())
+    }
+
+    /// Strict reading of a stream as one document.
+    pub fn document(&self, stream: Stream) -> Rc<Scan> {
+        self.context.scans.of(self.bytes(stream), OutputFormat::Json)
+    }
+
+    /// A stream as one JSON value; none when it is none, or too long to be held.
+    pub fn value(&self, stream: Stream) -> Option<Value> {
+        let bytes = self.bytes(stream);
+        if bytes.len() > SMALL || self.document(stream).structural().is_some() {
+            return None;
+        }
+        strict_json::read_value(bytes.reader(), &strict_json::Options::default(), SMALL).ok()?.value
+    }
+
+    /// A stream's lines, invalid UTF-8 replaced; none when it is too long to be held.
+    pub fn lines(&self, stream: Stream) -> Option<Vec<String>> {
+        let bytes = self.bytes(stream);
+        if bytes.len() > SMALL {
+            return None;
+        }
+        let mut text = Vec::new();
+        bytes.reader().read_to_end(&mut text).ok()?;
+        Some(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
+    }
+
+    /// A stream's lines with all that may change from run to run (words with a digit in them) made the
+    /// same; none when it is too long to be held.
+    pub fn steady_lines(&self, stream: Stream) -> Option<Vec<String>> {
+        let steady = |word: &str| {
+            if word.bytes().any(|byte| byte.is_ascii_digit()) { "#".into() } else { word.to_owned() }
+        };
+        let lines = self.lines(stream)?;
+        Some(
+            lines
+                .iter()
+                .map(|line| line.split_whitespace().map(steady).collect::<Vec<_>>().join(" "))
+                .collect(),
+        )
+    }
+
+    /// Why this run says nothing about data: it did not end by itself with the code that its probe
+    /// is expected to have, and which check says so.
+    pub fn unusable(&self) -> Option<Reason> {
+        let label = self.label();
+        match (&self.observation.end, self.probe.exit) {
+            (End::Exited(code), Some(expected)) if *code != expected => {
+                if matches!(self.context.accepted(self.format()), Accepted::No(_)) {
+                    return Some(self.refused_format());
+                }
+                let what = format!("{label} ended with {code}, not {expected}");
+                Some(self.blocked_by(exit_check(expected), what))
+            }
+            (End::Exited(_), _) => {
+                let error = self.format().is_json().then(|| self.scan().unreadable.clone()).flatten()?;
+                Some(format!("what {label} printed could not be read back: {error}").into())
+            }
+            (End::Signaled(signal), _) => {
+                let what = format!("{label} died of signal {signal}");
+                Some(self.blocked_by(CheckId::P2ExitConsistent, what))
+            }
+            (End::TimedOut | End::Waited, _) => {
+                Some(self.blocked_by(CheckId::P2Completes, format!("{label} did not end")))
+            }
+            (End::TooMuch(limit), _) => {
+                Some(format!("{label} was ended after {limit} bytes of output").into())
+            }
+            (End::NotStarted(_, words), _) => Some(format!("{label} could not be started: {words}").into()),
+            (End::Interrupted, _) => Some(format!("{label} was interrupted").into()),
+        }
+    }
+
+    /// Why a check that needs parsed data can't use this run, and which check says so.
+    pub fn not_parsed(&self) -> Reason {
+        let check = match self.format() {
+            _ if self.scan().control().is_some() => CheckId::P2OutputPure,
+            OutputFormat::Jsonl => CheckId::P2OutputJsonl,
+            OutputFormat::Json | OutputFormat::Text => CheckId::P2OutputJson,
+        };
+        self.blocked_by(check, format!("stdout of {} could not be parsed", self.label()))
+    }
+
+    /// The data on standard output, or why this run says nothing about it.
+    pub fn parsed(&self) -> Result<Rc<Scan>, Reason> {
+        if let Some(reason) = self.unusable() {
+            return Err(reason);
+        }
+        let scan = self.scan();
+        if scan.structural().is_some() { Err(self.not_parsed()) } else { Ok(scan) }
+    }
+
+    /// That a part of the output is missing.
+    pub fn cut(&self) -> Reason {
+        self.blocked_by(CheckId::P2OutputComplete, format!("{} is cut", self.label()))
+    }
+
+    /// That the target does not take the format at all.
+    pub fn refused_format(&self) -> Reason {
+        let what = format!("the target does not take the format {}", self.format().name());
+        self.blocked_by(CheckId::P2OutputFormat, what)
+    }
+
+    /// That another check tells what is wrong with this run.
+    pub fn blocked_by(&self, check: CheckId, what: String) -> Reason {
+        Reason { message: format!("{what}: see {check}"), blocked_by: Some(self.cause(check)) }
+    }
+
+    /// What is wrong with this run in the eyes of another check. A probe that is made from a declared one has
+    /// the faults of that.
+    pub fn cause(&self, check: CheckId) -> BlockedBy {
+        let probe = self.probe.of().unwrap_or(&self.probe.name);
+        BlockedBy { id: check, probe: Some(probe.to_owned()), format: Some(self.format()) }
+    }
+
+    /// Names the run for people.
+    pub fn label(&self) -> String {
+        let key = &self.observation.key;
+        let mut label = format!("{} · {}", key.probe, key.format.name());
+        if key.variant != Variant::Plain {
+            label.push_str(" · ");
+            label.push_str(&self.condition());
+        }
+        label
+    }
+
+    /// Names the condition: the variant, and for an environment which one.
+    pub fn condition(&self) -> String {
+        let key = &self.observation.key;
+        match (key.variant, HOSTILE_ENVIRONMENTS.get(usize::from(key.nth))) {
+            (Variant::HostileEnv, Some((name, _))) => format!("{} ({name})", key.variant.name()),
+            _ => key.variant.name().to_owned(),
+        }
+    }
+
+    /// Evidence about the run as such.
+    pub fn evidence(&self, detail: impl Into<String>) -> Evidence {
+        let key = &self.observation.key;
+        Evidence {
+            probe: Some(key.probe.clone()),
+            format: Some(key.format),
+            variant: Some(key.variant),
+            detail: detail.into(),
+            ..Evidence::default()
+        }
+    }
+
+    /// Evidence at a place in a stream.
+    pub fn evidence_at(&self, stream: Stream, at: Position, detail: impl Into<String>) -> Evidence {
+        let (excerpt, caret) = excerpt(self.bytes(stream), at.offset);
+        Evidence {
+            stream: Some(stream),
+            offset: Some(at.offset),
+            line: Some(at.line),
+            column: Some(at.column),
+            excerpt: Some(excerpt),
+            caret: Some(caret),
+            ..self.evidence(detail)
+        }
+    }
+
+    /// Evidence at the first word of a stream: where it starts, but for white space.
+    pub fn evidence_at_start(&self, stream: Stream, detail: impl Into<String>) -> Evidence {
+        let mut window = [0; WINDOW as usize];
+        let n = self.bytes(stream).read_at(0, &mut window).unwrap_or(0);
+        let blank = window[..n].iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+        let newlines = || memchr::memchr_iter(b'\n', &window[..blank]);
+        let line_start = newlines().next_back().map_or(0, |newline| newline + 1);
+        let at = Position {
+            offset: blank as u64,
+            line: newlines().count() as u64 + 1,
+            column: (blank - line_start) as u64 + 1,
+        };
+        self.evidence_at(stream, at, detail)
+    }
+
+    /// Evidence at the start of a line, counted from 0.
+    pub fn evidence_at_line(&self, stream: Stream, line: usize, detail: impl Into<String>) -> Evidence {
+        let mut offset = 0;
+        if let Some(starts) = self.line_starts(stream) {
+            offset = starts.get(line).copied().unwrap_or_else(|| self.bytes(stream).len());
+        }
+        self.evidence_at(stream, Position { offset, line: line as u64 + 1, column: 1 }, detail)
+    }
+
+    fn line_starts(&self, stream: Stream) -> Option<Vec<u64>> {
+        let mut text = Vec::new();
+        self.bytes(stream).reader().read_to_end(&mut text).ok()?;
+        let newlines = memchr::memchr_iter(b'\n', &text).map(|at| at as u64 + 1);
+        Some(std::iter::once(0).chain(newlines).collect())
+    }
+
+    /// Where the value that a JSON pointer names stands in the document on standard output.
+    pub fn locate(&self, pointer: &str) -> Option<Position> {
+        let bytes = self.bytes(Stream::Stdout);
+        let span = strict_json::find_span(bytes.reader(), pointer).ok()??;
+        strict_json::locate(bytes.reader(), span.start).ok()
+    }
+
+    /// A failed assertion about the run as such.
+    pub fn failed(&self, detail: impl Into<String>) -> Assertion {
+        Assertion::Failed(Finding::new(self.evidence(detail)))
+    }
+
+    /// A failed assertion at a place.
+    pub fn failed_at(&self, stream: Stream, at: Position, detail: impl Into<String>) -> Assertion {
+        Assertion::Failed(Finding::new(self.evidence_at(stream, at, detail)))
+    }
+
+    /// A failed assertion at the start of a stream.
+    pub fn failed_at_start(&self, stream: Stream, detail: impl Into<String>) -> Assertion {
+        Assertion::Failed(Finding::new(self.evidence_at_start(stream, detail)))
+    }
+
+    /// A failed assertion at the start of a line, counted from 0.
+    pub fn failed_at_line(&self, stream: Stream, line: usize, detail: impl Into<String>) -> Assertion {
+        Assertion::Failed(Finding::new(self.evidence_at_line(stream, line, detail)))
+    }
+
+    /// A failed assertion at the value that a JSON pointer names in standard output.
+    pub fn failed_at_pointer(&self, pointer: &str, detail: impl Into<String>) -> Assertion {
+        let at = self.locate(pointer).unwrap_or(Position::START);
+        self.failed_at(Stream::Stdout, at, detail)
+    }
+}
+
+/// The line around `offset`, fit to be shown, and the character of it that the offset is at.
+fn excerpt(bytes: &Bytes, offset: u64) -> (String, usize) {
+    let from = offset.saturating_sub(WINDOW);
+    let mut window = vec![0; (WINDOW * 2) as usize];
+    // An unreadable capture shows as an empty excerpt; the place itself is still named.
+    let n = bytes.read_at(from, &mut window).unwrap_or(0);
+    window.truncate(n);
+    let at = ((offset - from) as usize).min(n);
+    let start = window[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+    let end = window[at..].iter().position(|byte| *byte == b'\n').map_or(n, |newline| at + newline);
+    sanitize::excerpt(&window[start..end], at - start, EXCERPT)
+}

@@ -1,0 +1,108 @@
+//! The source checks: what the matches of their rules mean. The rules and the words are data in
+//! `checks/`; the logic is one for all.
+
+mod output_module;
+mod view;
+
+use super::context::NoCode;
+use super::verdict::Judgement;
+use crate::report::CheckId;
+use crate::report::catalogue::{Check, checks};
+use crate::source::{Facts, Skipped, SourceWaiver, fingerprint};
+use view::View;
+
+/// As many skipped files are named, and no more.
+const NAMED: usize = 3;
+
+/// The code of the target, and what is said of it.
+#[derive(Clone, Copy)]
+pub struct Code<'a> {
+    /// What was found in it.
+    pub facts: &'a Facts,
+    /// Paths of the output modules, relative to the package; empty when the configuration names none:
+    /// then they are found.
+    pub output: &'a [String],
+}
+
+/// The verdict on `check`, which is a source check.
+pub fn judge(code: &Result<Code<'_>, NoCode>, check: &Check) -> Judgement {
+    let view = match code {
+        Ok(code) => code.view(check.id),
+        Err(NoCode::NoProject) => {
+            return Judgement::NotApplicable(
+                "a program was named, not the project that it is built from: name the project's folder"
+                    .to_owned(),
+            );
+        }
+        Err(NoCode::NotRecorded) => {
+            return Judgement::unverified(
+                "the recording holds nothing of the code: it was made without source checks",
+            );
+        }
+        Err(NoCode::NoReader) => {
+            return Judgement::unverified(
+                "this build cannot read code: it was made without the feature `source`",
+            );
+        }
+    };
+    view.map_or_else(|| Judgement::unverified("the check has no rules"), |view| view.judgement())
+}
+
+/// What else the reader must know of the code: waivers, and what was skipped.
+pub fn notes(code: &Code<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    for waiver in &code.facts.waivers {
+        let SourceWaiver { file, line, check, reason, .. } = waiver;
+        let view = check.parse().ok().and_then(|id| code.view(id));
+        let what = match (view, reason) {
+            (None, _) => format!("the waiver names no source check: {check}"),
+            (Some(_), None) => {
+                format!(
+                    "the waiver of {check} does not count without a reason (agentnative-ignore {check}: reason)"
+                )
+            }
+            (Some(view), Some(reason)) if view.uses(waiver) => format!("{check} is waived: {reason}"),
+            (Some(_), Some(_)) => format!("the waiver of {check} is not needed"),
+        };
+        notes.push(format!("{}:{line}: {what}", code.path(file)));
+    }
+    if !code.facts.skipped.is_empty() {
+        notes.push(format!("source files skipped: {}", code.list(&code.facts.skipped)));
+    }
+    if code.facts.left.folders > 0 {
+        notes.push(format!("source folders that could not be entered: {}", code.facts.left.folders));
+    }
+    notes
+}
+
+impl<'a> Code<'a> {
+    /// The code in the eyes of the source check of this ID.
+    fn view(&'a self, id: CheckId) -> Option<View<'a>> {
+        let check = id.check();
+        Some(View { code: self, check, source: check.source.as_ref()? })
+    }
+
+    /// Whether what was found is what the rules find now: a recording may be older. One check uses what
+    /// others find, so it is all or none.
+    fn is_of_these_rules(&self) -> bool {
+        let now = checks()
+            .iter()
+            .filter_map(|check| Some((check.id.to_string(), fingerprint(check.source.as_ref()?))));
+        self.facts.rules == now.collect()
+    }
+
+    /// The path of a file of the package, for people.
+    pub(super) fn path(&self, file: &str) -> String {
+        format!("{}{file}", self.facts.folder)
+    }
+
+    /// The first of the skipped files, each with the reason, and the number of the others.
+    pub(super) fn list(&self, skipped: &[Skipped]) -> String {
+        let name = |file: &Skipped| format!("{} ({})", self.path(&file.file), file.why);
+        let mut parts: Vec<String> = skipped.iter().take(NAMED).map(name).collect();
+        if skipped.len() > NAMED {
+            parts.push(format!("and {} more", skipped.len() - NAMED));
+        }
+        parts.join(", ")
+    }
+}

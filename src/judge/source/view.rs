@@ -1,0 +1,247 @@
+//! The code in the eyes of one source check.
+
+use super::Code;
+use crate::judge::verdict::{Finding, Judgement};
+use crate::manifest::Dependency;
+use crate::report::catalogue::Check;
+use crate::report::{Evidence, Home, Language, Role, SourceCheck, SourceRule};
+use crate::source::{Entry, Match, SourceWaiver, Span};
+use std::collections::BTreeSet;
+
+/// The code in the eyes of one check.
+pub(super) struct View<'a> {
+    pub code: &'a Code<'a>,
+    pub check: &'a Check,
+    pub source: &'a SourceCheck,
+}
+
+/// A match with its rule.
+struct RuleMatch<'a> {
+    rule: &'a SourceRule,
+    found: &'a Match,
+}
+
+impl<'a> View<'a> {
+    /// The rule of a match of this check.
+    pub fn rule(&self, found: &Match) -> Option<&'a SourceRule> {
+        let rules = &self.source.languages.get(&found.language)?.rules;
+        rules.iter().find(|rule| rule.name == found.rule)
+    }
+
+    /// The matches of the rules with this role.
+    fn matches(&self, role: Role) -> Vec<RuleMatch<'a>> {
+        let own = self.code.facts.matches.iter().filter(|found| found.check == self.check.id.as_str());
+        let all = own.filter_map(|found| Some(RuleMatch { rule: self.rule(found)?, found }));
+        all.filter(|one| one.rule.role == role).collect()
+    }
+
+    /// Whether a rule of this role is about the languages of the package.
+    fn has(&self, role: Role) -> bool {
+        let languages =
+            self.code.facts.files.keys().filter_map(|language| self.source.languages.get(language));
+        languages.flat_map(|language| &language.rules).any(|rule| rule.role == role)
+    }
+
+    /// The verdict.
+    pub fn judgement(&self) -> Judgement {
+        if !self.code.is_of_these_rules() {
+            return Judgement::unverified(
+                "the code was held to the rules of another version: check it again",
+            );
+        }
+        let findings = self.findings();
+        let waived =
+            |(waiver, finding): &(Option<String>, Finding)| Some((waiver.clone()?, finding.evidence.clone()));
+        let waived: Vec<(String, Evidence)> = findings.iter().filter_map(waived).collect();
+        let open: Vec<Finding> =
+            findings.into_iter().filter(|(waiver, _)| waiver.is_none()).map(|(_, finding)| finding).collect();
+        if open.is_empty() && !waived.is_empty() {
+            let (reasons, evidence): (BTreeSet<String>, Vec<Evidence>) = waived.into_iter().unzip();
+            let message = format!("waived in the code: {}", Vec::from_iter(reasons).join("; "));
+            return Judgement::Waived { message, evidence };
+        }
+        if open.is_empty() { self.without_findings() } else { Judgement::Broken(open) }
+    }
+
+    /// The verdict when no place in the code is to be named.
+    fn without_findings(&self) -> Judgement {
+        let facts = self.code.facts;
+        let (covered, not): (Vec<Language>, Vec<Language>) =
+            facts.files.keys().copied().partition(|language| self.source.languages.contains_key(language));
+        if covered.is_empty() {
+            return Judgement::NotApplicable(if not.is_empty() {
+                format!(
+                    "there is no code in {} here",
+                    names(&Vec::from_iter(self.source.languages.keys().copied()))
+                )
+            } else {
+                format!("the check does not cover {}", names(&not))
+            });
+        }
+        let skipped = facts.skipped.iter().any(|skipped| covered.contains(&skipped.language));
+        let gaps = skipped || facts.built.is_some() || facts.left.folders > 0;
+        let open = |what: &str| {
+            let skipped = skipped.then(|| format!("; skipped: {}", self.code.list(&facts.skipped)));
+            let built = facts.built.as_ref().map(|folder| {
+                format!(
+                    "; {}/ is built, and the code that it is built from is not here",
+                    self.code.path(folder)
+                )
+            });
+            let shut = (facts.left.folders > 0)
+                .then(|| format!("; folders that could not be entered: {}", facts.left.folders));
+            Judgement::unverified(
+                [what.to_owned()].into_iter().chain(skipped).chain(built).chain(shut).collect::<String>(),
+            )
+        };
+        let wanted = self.wanted();
+        if self.has(Role::Wanted) && wanted.is_none() {
+            if let Some(open_match) = self.matches(Role::Open).first() {
+                let at = &open_match.found.span;
+                return open(&format!(
+                    "{} ({}:{})",
+                    open_match.rule.message,
+                    self.code.path(&at.file),
+                    at.start.0
+                ));
+            }
+            return match (&self.source.missing, &self.source.unseen, self.own_dependency()) {
+                (Some(what), _, Some(own)) => {
+                    open(&format!("{what}; another package of this repository may do it: {own}"))
+                }
+                (Some(what), _, None) if !gaps => Judgement::Broken(vec![self.about_package(what)]),
+                (Some(what), ..) | (None, Some(what), _) => open(what),
+                (None, None, _) => open("nothing was seen that could decide"),
+            };
+        }
+        if self.has(Role::Fault) && gaps {
+            return open("not all files could be read");
+        }
+        let rest = if not.is_empty() { String::new() } else { format!("; not covered: {}", names(&not)) };
+        let files: usize = facts.files.values().sum();
+        Judgement::Pass(match wanted {
+            Some(place) => format!("{place}{rest}"),
+            None => format!(
+                "nothing found in {files} {} of {}{rest}",
+                if files == 1 { "file" } else { "files" },
+                names(&covered)
+            ),
+        })
+    }
+
+    /// The faults, or where nothing wanted is there what comes near; each with the reason of its waiver.
+    fn findings(&self) -> Vec<(Option<String>, Finding)> {
+        let mut matches = self.faults();
+        if matches.is_empty() && self.wanted().is_none() && self.matches(Role::Open).is_empty() {
+            matches = self.matches(Role::Nearly);
+        }
+        // Several rules may match at one place.
+        let mut places = BTreeSet::new();
+        matches.retain(|one| places.insert((&one.found.span.file, one.found.span.start)));
+        let finding = |RuleMatch { rule, found }: RuleMatch<'_>| {
+            let message = rule.message.replace("$NAME", found.name.as_deref().unwrap_or_default());
+            (self.waiver(&found.span), Finding::new(self.evidence(&found.span, message)))
+        };
+        matches.into_iter().map(finding).collect()
+    }
+
+    /// The faults that are not where they may be and not another check's.
+    fn faults(&self) -> Vec<RuleMatch<'a>> {
+        let mut matches = self.matches(Role::Fault);
+        matches.retain(|fault| match self.source.except {
+            _ if fault.rule.everywhere => true,
+            Some(Home::Output) => !self.code.is_output(fault.found),
+            Some(Home::Entry) => fault.found.entry == Entry::No,
+            None => true,
+        });
+        let first = self.source.yields_to.as_ref().and_then(|id| self.code.view(*id));
+        let others = first.map_or_else(Vec::new, |first| first.matches(Role::Fault));
+        matches.retain(|fault| !others.iter().any(|other| overlap(&other.found.span, &fault.found.span)));
+        matches
+    }
+
+    /// Where what is wanted was found, when enough of it was.
+    fn wanted(&self) -> Option<String> {
+        let listed = |dependency: &&Dependency| {
+            let rules = self.source.languages.get(&dependency.language);
+            rules.is_some_and(|rules| rules.dependencies.contains(&dependency.name))
+        };
+        if let Some(dependency) = self.code.facts.dependencies.iter().find(listed) {
+            return Some(format!("the package depends on {}", dependency.name));
+        }
+        let matches = self.matches(Role::Wanted);
+        let first = matches.iter().find(|first| {
+            let alike = |other: &&RuleMatch<'_>| {
+                other.rule.name == first.rule.name && other.found.language == first.found.language
+            };
+            let place =
+                |one: &RuleMatch<'_>| format!("{}:{}", one.found.span.file, one.found.span.range.start);
+            let different: BTreeSet<String> = matches
+                .iter()
+                .filter(alike)
+                .map(|one| one.found.name.clone().unwrap_or_else(|| place(one)))
+                .collect();
+            different.len() >= first.rule.distinct
+        })?;
+        let span = &first.found.span;
+        Some(format!("{}: {}:{}", first.rule.message, self.code.path(&span.file), span.start.0))
+    }
+
+    /// A package of the same repository that the target is built with, where a dependency may decide.
+    fn own_dependency(&self) -> Option<&'a str> {
+        let decides = |dependency: &&Dependency| {
+            let rules = self.source.languages.get(&dependency.language);
+            dependency.own && rules.is_some_and(|rules| !rules.dependencies.is_empty())
+        };
+        self.code.facts.dependencies.iter().find(decides).map(|dependency| dependency.name.as_str())
+    }
+
+    /// The reason of the waiver of this check on the line of `span`.
+    fn waiver(&self, span: &Span) -> Option<String> {
+        let mut waivers = self.code.facts.waivers.iter();
+        let waiver = waivers.find(|waiver| {
+            waiver.check == self.check.id.as_str()
+                && waiver.file == span.file
+                && waiver.waives == span.start.0
+        })?;
+        waiver.reason.clone()
+    }
+
+    /// Whether a waiver waives something.
+    pub fn uses(&self, waiver: &SourceWaiver) -> bool {
+        self.findings().iter().any(|(_, finding)| {
+            finding.evidence.file.as_ref() == Some(&self.code.path(&waiver.file))
+                && finding.evidence.line == Some(waiver.waives)
+        })
+    }
+
+    /// Evidence at a place in the code.
+    fn evidence(&self, span: &Span, detail: String) -> Evidence {
+        Evidence {
+            file: Some(self.code.path(&span.file)),
+            offset: Some(span.range.start as u64),
+            line: Some(span.start.0),
+            column: Some(span.start.1),
+            end_line: Some(span.end.0),
+            end_column: Some(span.end.1),
+            excerpt: Some(span.excerpt.clone()),
+            caret: Some(span.caret),
+            detail,
+            ..Evidence::default()
+        }
+    }
+
+    /// A finding about the package as a whole.
+    fn about_package(&self, what: &str) -> Finding {
+        let file = self.code.path(self.code.facts.manifest.as_deref().unwrap_or("."));
+        Finding::new(Evidence { file: Some(file), detail: what.to_owned(), ..Evidence::default() })
+    }
+}
+
+fn overlap(a: &Span, b: &Span) -> bool {
+    a.file == b.file && a.range.start < b.range.end && b.range.start < a.range.end
+}
+
+fn names(languages: &[Language]) -> String {
+    languages.iter().map(|language| language.name()).collect::<Vec<_>>().join(", ")
+}

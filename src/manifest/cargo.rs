@@ -1,0 +1,65 @@
+//! `Cargo.toml`, without what only Cargo itself can tell.
+
+use super::{Bin, Dependency, Manifest, Package, at, toml};
+use crate::report::Language;
+use ::toml::{Table, Value};
+use agentnative_contract::error::Result;
+use std::path::Path;
+
+pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
+    let Some(manifest) = toml(&folder.join("Cargo.toml"))? else { return Ok(None) };
+    let Some(name) = at(&manifest, &["package", "name"]).and_then(Value::as_str) else { return Ok(None) };
+    let declared = manifest.get("bin").and_then(Value::as_array);
+    let path = |table: &Value| Some(table.get("path")?.as_str()?.trim_start_matches("./").to_owned());
+    let bin_paths: Vec<String> = declared.into_iter().flatten().filter_map(path).collect();
+    let lib_path = manifest.get("lib").and_then(path);
+    let around =
+        bin_paths.iter().chain(&lib_path).map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder));
+    let mut sources: Vec<String> = around.chain(["src"]).map(|folder| format!("/{folder}/")).collect();
+    if sources.iter().any(|folder| folder == "//") {
+        sources.clear();
+    }
+    let bin = |table: &Value| {
+        let name = table.get("name")?.as_str()?.to_owned();
+        Some(Bin { name, path: path(table).map(Into::into) })
+    };
+    let is_program =
+        declared.is_some() || folder.join("src/main.rs").is_file() || folder.join("src/bin").is_dir();
+    Ok(Some(Package {
+        name: Some(name.to_owned()),
+        is_program,
+        bins: declared.into_iter().flatten().filter_map(bin).collect(),
+        dependencies: dependencies(&manifest, name, folder),
+        entries: bin_paths.iter().map(|path| format!("/{path}")).collect(),
+        sources,
+        ..Package::new(Manifest::Cargo)
+    }))
+}
+
+/// `NAME-core` belongs to NAME, also in a manifest as a registry has it, without paths.
+fn dependencies(manifest: &Table, own_name: &str, folder: &Path) -> Vec<Dependency> {
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let tables = targets.into_iter().flat_map(Table::values).filter_map(|target| target.get("dependencies"));
+    let tables = tables.chain(manifest.get("dependencies")).filter_map(Value::as_table);
+    let shared = shared_dependencies(folder);
+    let dependencies = tables.flatten().map(|(name, value)| {
+        let inherited = value.get("workspace").is_some().then(|| shared.as_ref()?.get(name)).flatten();
+        let value = inherited.unwrap_or(value);
+        Dependency {
+            language: Language::Rust,
+            name: value.get("package").and_then(Value::as_str).unwrap_or(name).to_owned(),
+            own: value.get("path").is_some()
+                || name.strip_prefix(own_name).is_some_and(|rest| rest.starts_with(['-', '_'])),
+        }
+    });
+    dependencies.collect()
+}
+
+/// The dependencies that the workspace around `folder` gives to its packages.
+fn shared_dependencies(folder: &Path) -> Option<Table> {
+    let folder = std::fs::canonicalize(folder).ok()?;
+    folder.ancestors().find_map(|above| {
+        let manifest = toml(&above.join("Cargo.toml")).ok()??;
+        at(&manifest, &["workspace", "dependencies"])?.as_table().cloned()
+    })
+}

@@ -1,0 +1,51 @@
+//! `go.mod`: the main packages of the module, in its folder and in `cmd`.
+
+use super::{Bin, Manifest, Package, entries, text};
+use agentnative_contract::error::Result;
+use std::path::Path;
+
+pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
+    let Some(text) = text(&folder.join("go.mod"))? else { return Ok(None) };
+    let name = module_name(&text).unwrap_or_else(|| file_name(folder));
+    let own = is_main(folder).then(|| Bin { name: name.clone(), path: None });
+    let commands = entries(&folder.join("cmd")).into_iter().filter(|path| is_main(path));
+    let commands = commands.map(|path| {
+        let name = file_name(&path);
+        Bin { path: Some(Path::new("cmd").join(&name)), name }
+    });
+    Ok(Some(Package {
+        name: Some(name.clone()),
+        is_program: true,
+        bins: own.into_iter().chain(commands).collect(),
+        ..Package::new(Manifest::Go)
+    }))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// What `go build` calls the binary of the module's own folder: the last part of the module's path
+/// that is no version.
+fn module_name(text: &str) -> Option<String> {
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
+    let path = line.split("//").next()?.trim().trim_matches(['"', '`']);
+    let is_version = |part: &str| {
+        part.strip_prefix('v').is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    path.rsplit('/').find(|part| !part.is_empty() && !is_version(part)).map(str::to_owned)
+}
+
+/// Whether a folder holds Go files of package main, apart from tests and those that no build takes.
+fn is_main(folder: &Path) -> bool {
+    let sources = entries(folder).into_iter().filter(|path| {
+        let name = file_name(path);
+        name.ends_with(".go") && !name.ends_with("_test.go") && !name.starts_with(['_', '.'])
+    });
+    sources.filter_map(|path| std::fs::read_to_string(path).ok()).any(|text| {
+        let ignored =
+            text.lines().any(|line| matches!(line.trim(), "//go:build ignore" | "// +build ignore"));
+        let package = text.lines().map(str::trim).find(|line| line.starts_with("package "));
+        !ignored && package.is_some_and(|line| line.split_whitespace().nth(1) == Some("main"))
+    })
+}

@@ -1,0 +1,214 @@
+//! What manifests say: the package in a folder, its programs, what it depends on, where its code begins.
+
+mod cargo;
+mod go;
+mod npm;
+mod python;
+
+use crate::config::place;
+use crate::report::Language;
+use agentnative_contract::error::{Error, Issue, Place, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// Manifests larger than this are not read, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// The kinds of manifests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Manifest {
+    /// `Cargo.toml`.
+    Cargo,
+    /// `package.json`.
+    Npm,
+    /// `pyproject.toml`.
+    Python,
+    /// `go.mod`.
+    Go,
+}
+
+impl Manifest {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Cargo, Self::Npm, Self::Python, Self::Go];
+
+    /// Name of the manifest's file.
+    pub const fn file_name(self) -> &'static str {
+        match self {
+            Self::Cargo => "Cargo.toml",
+            Self::Npm => "package.json",
+            Self::Python => "pyproject.toml",
+            Self::Go => "go.mod",
+        }
+    }
+
+    /// The language that it builds.
+    pub const fn language(self) -> Language {
+        match self {
+            Self::Cargo => Language::Rust,
+            Self::Npm => Language::TypeScript,
+            Self::Python => Language::Python,
+            Self::Go => Language::Go,
+        }
+    }
+
+    /// The package in `folder`; none where there is no manifest of this kind, or one without a package.
+    ///
+    /// # Errors
+    /// Of kind `Config`, with the place: it cannot be read, or is not of its syntax.
+    pub fn read(self, folder: &Path) -> Result<Option<Package>> {
+        match self {
+            Self::Cargo => cargo::read(folder),
+            Self::Npm => npm::read(folder),
+            Self::Python => python::read(folder),
+            Self::Go => go::read(folder),
+        }
+    }
+}
+
+/// The packages in `folder` by its manifests, also by `setup.py` and `setup.cfg`. A manifest that cannot be
+/// read counts as none: code can be read where its own tools do not work.
+pub fn packages(folder: &Path) -> Vec<Package> {
+    let read = |manifest: Manifest| manifest.read(folder).ok().flatten();
+    let [cargo, npm, python, go] = Manifest::ALL.map(read);
+    [cargo, python, python::setup(folder), go, npm].into_iter().flatten().collect()
+}
+
+/// Whether a package of its own is in this folder, and not only settings of tools.
+pub fn is_package(folder: &Path) -> bool {
+    let says = |file: &str, words: &[&str]| {
+        let text = text(&folder.join(file)).ok().flatten();
+        text.is_some_and(|text| words.iter().any(|word| text.contains(word)))
+    };
+    says("Cargo.toml", &["[package]"])
+        || says("pyproject.toml", &["[project]", "[tool.poetry]"])
+        || says("package.json", &["\"version\"", "\"workspaces\""])
+        || folder.join("go.mod").is_file()
+        || folder.join("setup.py").is_file()
+}
+
+/// A package, as far as its manifest tells.
+#[derive(Debug, Clone)]
+pub struct Package {
+    /// The manifest's kind.
+    pub manifest: Manifest,
+    /// Name of the manifest's file.
+    pub file: &'static str,
+    /// Its name.
+    pub name: Option<String>,
+    /// It is, or may be, a program.
+    pub is_program: bool,
+    /// The programs that it declares.
+    pub bins: Vec<Bin>,
+    /// What it depends on, where a check needs to know.
+    pub dependencies: Vec<Dependency>,
+    /// Patterns of the files that a program starts in, as in a `.gitignore`.
+    pub entries: Vec<String>,
+    /// Patterns of where the code is; empty: anywhere.
+    pub sources: Vec<String>,
+    /// The folder that the program is built into, when the code that it is built from is not there.
+    pub built: Option<String>,
+    /// The folders of the packages that it is a workspace of.
+    pub members: Vec<PathBuf>,
+    /// The command that builds it, for people.
+    pub build: String,
+}
+
+/// A program that a package declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bin {
+    /// Its name.
+    pub name: String,
+    /// The file that it starts in, relative to the package, where the manifest names it.
+    pub path: Option<PathBuf>,
+}
+
+/// A dependency in a manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dependency {
+    /// Language of the manifest.
+    pub language: Language,
+    /// Name in the registry.
+    pub name: String,
+    /// It is another package of the same repository.
+    pub own: bool,
+}
+
+impl Package {
+    /// The language of its code.
+    pub fn language(&self) -> Language {
+        self.manifest.language()
+    }
+
+    /// A package of which nothing is told yet.
+    fn new(manifest: Manifest) -> Self {
+        Self {
+            manifest,
+            file: manifest.file_name(),
+            name: None,
+            is_program: false,
+            bins: Vec::new(),
+            dependencies: Vec::new(),
+            entries: Vec::new(),
+            sources: Vec::new(),
+            built: None,
+            members: Vec::new(),
+            build: String::new(),
+        }
+    }
+}
+
+/// What is in a folder, sorted by name.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    entries.sort();
+    entries
+}
+
+/// The text of a file; none when it is not there.
+fn text(path: &Path) -> Result<Option<String>> {
+    let failed =
+        |error: &dyn std::fmt::Display| Error::config(format!("cannot read {}: {error}", path.display()));
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| failed(&error))?;
+    file.take(LARGEST + 1).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    if text.len() as u64 > LARGEST {
+        return Err(failed(&"it is larger than 1 MiB"));
+    }
+    Ok(Some(text))
+}
+
+/// A TOML file; none when it is not there.
+fn toml(path: &Path) -> Result<Option<toml::Table>> {
+    let Some(text) = text(path)? else { return Ok(None) };
+    text.parse().map(Some).map_err(|error: toml::de::Error| {
+        let place = place(path, &text, error.span().unwrap_or_default().start);
+        wrong(path, "TOML", place, error.message().to_owned())
+    })
+}
+
+/// A JSON object; none when it is not there.
+fn json(path: &Path) -> Result<Option<Map<String, Json>>> {
+    let Some(text) = text(path)? else { return Ok(None) };
+    serde_json::from_str(&text).map(Some).map_err(|error| {
+        let place = Place { file: path.to_owned(), line: error.line(), column: error.column() };
+        wrong(path, "a JSON object", place, error.to_string())
+    })
+}
+
+fn wrong(path: &Path, expected: &str, place: Place, message: String) -> Error {
+    Error::config(format!("{} is not {expected}", path.display()))
+        .issues(vec![Issue { place: Some(place), message }])
+}
+
+/// The value at these keys, one inside the other.
+fn at<'a>(table: &'a toml::Table, keys: &[&str]) -> Option<&'a toml::Value> {
+    let (first, rest) = keys.split_first()?;
+    rest.iter().try_fold(table.get(*first)?, |value, key| value.get(*key))
+}

@@ -1,0 +1,101 @@
+//! `package.json`: `bin`, and the workspaces.
+
+use super::{Bin, Manifest, Package, entries, json};
+use agentnative_contract::error::Result;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// Folders that a package is built into.
+const BUILT: [&str; 3] = ["dist", "build", "out"];
+/// Folders that by custom hold the source of what is built.
+const SOURCES: [&str; 3] = ["src", "source", "packages"];
+
+pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
+    let Some(manifest) = json(&folder.join("package.json"))? else { return Ok(None) };
+    let bins = bins(folder, &manifest);
+    let paths = || bins.iter().filter_map(|bin| bin.path.as_ref()?.to_str());
+    // What is published is built from a source of the same name.
+    let starts = paths().flat_map(|path| {
+        let path = path.trim_start_matches("./");
+        let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+        let inner = stem.split_once('/').map_or(stem, |(_, inner)| inner);
+        [format!("/{path}"), format!("/{stem}.*"), format!("/src/{inner}.*")]
+    });
+    let starts: Vec<String> = starts.collect();
+    let main = manifest.get("main").and_then(Value::as_str);
+    // Other files beside the manifest are scripts of its authors.
+    let mut sources = starts.clone();
+    if !bins.is_empty() {
+        sources.push(format!("/{}", main.unwrap_or("index.js").trim_start_matches("./")));
+        sources.extend(["/*/", "/index.*", "/cli.*", "/main.*", "/app.*"].map(str::to_owned));
+    }
+    // A package as it is published: no source beside what is built from it.
+    let first = |path: &str| path.trim_start_matches("./").split('/').next().unwrap_or_default().to_owned();
+    let built = paths()
+        .chain(main)
+        .map(first)
+        .find(|name| BUILT.contains(&name.as_str()) && folder.join(name).is_dir());
+    let has_build = manifest.get("scripts").and_then(|scripts| scripts.get("build")).is_some();
+    Ok(Some(Package {
+        name: manifest.get("name").and_then(Value::as_str).map(str::to_owned),
+        is_program: !bins.is_empty(),
+        entries: starts,
+        sources,
+        built: built.filter(|_| !SOURCES.iter().any(|name| folder.join(name).is_dir())),
+        members: members(folder, &manifest),
+        build: if has_build { "npm install && npm run build" } else { "npm install" }.to_owned(),
+        bins,
+        ..Package::new(Manifest::Npm)
+    }))
+}
+
+impl Package {
+    /// The name without its scope: what npm calls a program that has no name of its own.
+    pub fn short_name(&self) -> Option<&str> {
+        self.name.as_deref().and_then(unscoped)
+    }
+}
+
+fn unscoped(name: &str) -> Option<&str> {
+    name.rsplit('/').next().filter(|name| !name.is_empty())
+}
+
+fn bins(folder: &Path, manifest: &Map<String, Value>) -> Vec<Bin> {
+    let bin = |name: String, path: PathBuf| Bin { name, path: Some(path) };
+    match manifest.get("bin") {
+        Some(Value::String(script)) => {
+            let name = manifest.get("name").and_then(Value::as_str).and_then(unscoped);
+            let name = name.map_or_else(|| stem(Path::new(script)), str::to_owned);
+            vec![bin(name, script.into())]
+        }
+        Some(Value::Object(bins)) => bins
+            .iter()
+            .filter_map(|(name, script)| Some(bin(name.clone(), script.as_str()?.into())))
+            .collect(),
+        _ => {
+            let directory = manifest.get("directories").and_then(|directories| directories.get("bin"));
+            let directory = directory.and_then(Value::as_str).unwrap_or_default();
+            let files = if directory.is_empty() { Vec::new() } else { entries(&folder.join(directory)) };
+            let below = |file: PathBuf| Path::new(directory).join(file.file_name().unwrap_or_default());
+            files.into_iter().map(|file| bin(stem(&file), below(file))).collect()
+        }
+    }
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The folders of the workspaces: each is named, or all in one folder are: `packages/*`.
+fn members(folder: &Path, manifest: &Map<String, Value>) -> Vec<PathBuf> {
+    let list = match manifest.get("workspaces") {
+        Some(Value::Object(object)) => object.get("packages"),
+        other => other,
+    };
+    let patterns = list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let folders = patterns.flat_map(|pattern| match pattern.strip_suffix("/*") {
+        Some(parent) => entries(&folder.join(parent)),
+        None => vec![folder.join(pattern)],
+    });
+    folders.filter(|folder| folder.join("package.json").is_file()).collect()
+}

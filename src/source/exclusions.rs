@@ -1,0 +1,100 @@
+//! What is looked at of a folder: not other people's code, not what is beside the program, no large files.
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::Path;
+
+/// Folders that hold no code of the project: never entered.
+pub(super) const VENDORED: &[&str] = &[
+    "node_modules/",
+    "bower_components/",
+    "site-packages/",
+    "__pycache__/",
+    "__pypackages__/",
+    "vendor/",
+    "_vendor/",
+    "vendored/",
+    "third_party/",
+    "third-party/",
+    "/target/",
+    "/dist/",
+    "/build/",
+    "/out/",
+    "/coverage/",
+    "/htmlcov/",
+    "/venv/",
+    "/env/",
+];
+
+/// Folders whose code is not the program's: tests, examples, documentation, helpers of its authors.
+pub(super) const NON_PRODUCT: &[&str] = &[
+    "tests/",
+    "test/",
+    "!cmd/test/",
+    "!cmds/test/",
+    "!commands/test/",
+    "!subcommands/test/",
+    "__tests__/",
+    "__mocks__/",
+    "__fixtures__/",
+    "*_test/",
+    "*_tests/",
+    "testdata/",
+    "testutil/",
+    "testutils/",
+    "mock/",
+    "mocks/",
+    "*mock/",
+    "fixtures/",
+    "benches/",
+    "benchmarks/",
+    "examples/",
+    "/bench/",
+    "/benchmark/",
+    "/example/",
+    "/demo/",
+    "/demos/",
+    "/docs/",
+    "/doc/",
+    "/website/",
+    "/site/",
+    "/scripts/",
+    "/script/",
+    "/tools/",
+    "/dev/",
+    "/devtools/",
+    "/hack/",
+    "/ci/",
+    "/e2e/",
+    "/spec/",
+    "/specs/",
+    "/fuzz/",
+    "/xtask/",
+    "/contrib/",
+    "/integration/",
+];
+
+/// A matcher of patterns as in a `.gitignore` in `root`.
+pub(super) fn patterns(root: &Path, lines: &[&str]) -> Gitignore {
+    let mut builder = GitignoreBuilder::new(root);
+    for line in lines {
+        // Some come from manifests: a path that is no pattern matches nothing.
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+/// The bytes of a file that is not larger than `limit`; `Err` with its size when it is.
+pub(super) fn read_up_to(path: &Path, limit: u64) -> std::io::Result<Result<Vec<u8>, u64>> {
+    let mut bytes = Vec::new();
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    if size > limit {
+        return Ok(Err(size));
+    }
+    // It may grow while it is read.
+    bytes.reserve(usize::try_from(size).unwrap_or(0));
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok(if bytes.len() as u64 > limit { Err(fs::metadata(path)?.len()) } else { Ok(bytes) })
+}

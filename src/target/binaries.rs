@@ -1,0 +1,120 @@
+//! From what manifests declare to the programs that are built, or how to build them.
+
+use super::cargo;
+use super::find::Tool;
+use crate::manifest::{Bin, Manifest, Package};
+use agentnative_contract::error::Result;
+use rustix::fs::{Access, access};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// A program that a manifest declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binary {
+    /// The name that it is declared under.
+    pub name: String,
+    /// The package that declares it, where there are several.
+    pub package: Option<String>,
+    /// The folder of that package: the code that it is built from.
+    pub folder: PathBuf,
+    /// The newest of its built files.
+    pub built: Option<PathBuf>,
+    /// The program that runs the built file, if it does not run by itself.
+    pub interpreter: Option<&'static str>,
+    /// It is the one that its package runs by default.
+    pub default: bool,
+    /// It belongs to the folder's own package, or all packages are alike.
+    pub own: bool,
+    /// The command that builds it, for people.
+    pub build: String,
+}
+
+/// The programs that the manifest in `folder` declares.
+pub(super) fn binaries(manifest: Manifest, folder: &Path, tool: Tool<'_>) -> Result<Vec<Binary>> {
+    if manifest == Manifest::Cargo {
+        return cargo::binaries(folder, tool);
+    }
+    let Some(package) = manifest.read(folder)? else { return Ok(Vec::new()) };
+    let make = match manifest {
+        Manifest::Npm => return npm(&package, folder),
+        Manifest::Go => go,
+        Manifest::Cargo | Manifest::Python => python,
+    };
+    Ok(package.bins.iter().map(|bin| make(&package, bin, folder)).collect())
+}
+
+fn python(package: &Package, bin: &Bin, folder: &Path) -> Binary {
+    let built = newest([".venv/bin", "venv/bin"].map(|place| folder.join(place).join(&bin.name)));
+    Binary::of(bin, folder, built, package.build.clone())
+}
+
+fn go(_: &Package, bin: &Bin, folder: &Path) -> Binary {
+    let name = &bin.name;
+    let own = bin.path.as_ref().map(|path| folder.join(path).join(name));
+    let built = newest([folder.join(name), folder.join("bin").join(name)].into_iter().chain(own));
+    let package = bin.path.as_ref().map_or_else(|| ".".to_owned(), |path| format!("./{}", path.display()));
+    Binary::of(bin, folder, built, format!("go build -o bin/{name} {package}"))
+}
+
+/// The programs of the package in `folder`, and of its workspaces.
+fn npm(package: &Package, folder: &Path) -> Result<Vec<Binary>> {
+    let mut binaries = of_package(package, folder, folder);
+    let has_own = !binaries.is_empty();
+    for member in &package.members {
+        let Some(package) = Manifest::Npm.read(member)? else { continue };
+        binaries.extend(of_package(&package, member, folder).into_iter().map(|binary| Binary {
+            package: package.name.clone(),
+            own: !has_own,
+            ..binary
+        }));
+    }
+    Ok(binaries)
+}
+
+/// The programs of one package, which may be installed in `root` too.
+fn of_package(package: &Package, folder: &Path, root: &Path) -> Vec<Binary> {
+    let binary = |bin: &Bin| {
+        let script = bin.path.as_ref().map(|path| folder.join(path)).filter(|script| script.is_file());
+        let links = [folder, root].map(|folder| folder.join("node_modules/.bin").join(&bin.name));
+        let link = links.into_iter().find(|link| link.is_file());
+        Binary {
+            interpreter: script.as_ref().filter(|script| !runs_by_itself(script)).map(|_| "node"),
+            // As npx chooses: the one that is called as the package.
+            default: package.short_name() == Some(&*bin.name),
+            ..Binary::of(bin, folder, script.or(link), package.build.clone())
+        }
+    };
+    package.bins.iter().map(binary).collect()
+}
+
+impl Binary {
+    fn of(bin: &Bin, folder: &Path, built: Option<PathBuf>, build: String) -> Self {
+        Self {
+            name: bin.name.clone(),
+            package: None,
+            folder: folder.to_owned(),
+            built,
+            interpreter: None,
+            default: false,
+            own: true,
+            build,
+        }
+    }
+}
+
+/// Whether a script may be executed and says what executes it.
+fn runs_by_itself(script: &Path) -> bool {
+    let mut start = [0; 2];
+    let read = File::open(script).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *b"#!" && access(script, Access::EXEC_OK).is_ok()
+}
+
+/// The newest of the files that exist.
+pub(super) fn newest(paths: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+    let changed = |path: &PathBuf| {
+        let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        Some(metadata.modified().unwrap_or(std::time::UNIX_EPOCH))
+    };
+    paths.into_iter().filter_map(|path| Some((changed(&path)?, path))).max().map(|(_, path)| path)
+}

@@ -1,0 +1,198 @@
+//! `contract diff`: sides, formats, exit codes.
+
+use agentnative_contract::Schema;
+use agentnative_contract::diff::rules;
+use assert_cmd::Command;
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn agentnative(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = Command::cargo_bin("agentnative").unwrap().current_dir(folder).args(args).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn write(folder: &TempDir, name: &str, text: &str) {
+    std::fs::write(folder.path().join(name), text).unwrap();
+}
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = |required: Value| {
+        json!({ "type": "object", "required": required,
+        "properties": { "id": { "type": "string" }, "size": { "type": "integer" } } })
+    };
+    write(&folder, "old.json", &schema(json!(["id", "size"])).to_string());
+    write(&folder, "new.json", &schema(json!(["id"])).to_string());
+    folder
+}
+
+#[test]
+fn a_break_is_told_like_a_compilers_diagnostic() {
+    let folder = folder();
+    let (code, out, err) = agentnative(folder.path(), &["contract", "diff", "old.json", "new.json"]);
+    assert_eq!(code, 1, "{out}{err}");
+    for line in [
+        "breaking[diff-key-optional]: the key `size` was always there, now it is optional",
+        "  --> /size",
+        "    = possible now: {\"id\":\"text\"}",
+        "    = old readers: key `size` is missing",
+        "1 breaking",
+    ] {
+        assert!(out.contains(line), "{line}\n{out}");
+    }
+    assert_eq!(err, "error: 1 breaking change\n");
+    let (code, out, err) = agentnative(folder.path(), &["contract", "diff", "new.json", "old.json"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.starts_with("compatible[diff-key-required]") && out.ends_with("1 compatible\n"), "{out}");
+    let (code, out, _) = agentnative(folder.path(), &["contract", "diff", "old.json", "old.json"]);
+    assert_eq!((code, out.as_str()), (0, "no difference\n"));
+}
+
+#[test]
+fn json_is_one_envelope_that_keeps_its_schema() {
+    let folder = folder();
+    let (_, schema, _) = agentnative(folder.path(), &["schema", "output"]);
+    let schema = Schema::compile(&serde_json::from_str(&schema).unwrap()).unwrap();
+    for (sides, code, ok) in [(["old.json", "new.json"], 1, false), (["new.json", "old.json"], 0, true)] {
+        let (found, out, err) =
+            agentnative(folder.path(), &["contract", "diff", sides[0], sides[1], "--json"]);
+        let document: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(
+            (found, &document["ok"], &document["command"]),
+            (code, &json!(ok), &json!("contract diff"))
+        );
+        assert_eq!(schema.violations(&document), Vec::new());
+        assert_eq!(document["data"]["changes"].as_array().unwrap().len(), 1);
+        assert_eq!(err.lines().count(), usize::from(!ok));
+        let (_, out, _) = agentnative(folder.path(), &["contract", "diff", sides[0], sides[1], "--jsonl"]);
+        let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines[0]["type"], json!("change"));
+        assert_eq!(lines[0]["rule"], document["data"]["changes"][0]["rule"]);
+        assert_eq!((&lines[1]["type"], lines.len()), (&json!("summary"), 2));
+    }
+}
+
+#[test]
+fn what_cannot_be_decided_is_said_and_is_no_break() {
+    let folder = folder();
+    let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts/codex-exec");
+    let copy = folder.path().join("copy");
+    std::fs::create_dir(&copy).unwrap();
+    std::fs::copy(contract.join("event.schema.json"), copy.join("event.schema.json")).unwrap();
+    let text = std::fs::read_to_string(contract.join("contract.toml")).unwrap();
+    let changed = text.replace("{ from = \"open\", on = \"item.updated\", to = \"open\" },\n", "");
+    assert_ne!(text, changed);
+    std::fs::write(copy.join("contract.toml"), changed).unwrap();
+    let (code, out, err) = agentnative(folder.path(), &["contract", "diff", "codex-exec", "./copy"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(
+        out.starts_with("undecided[diff-undecided]: the rule `item`") && out.ends_with("1 undecided\n"),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_bad_schema_is_a_configuration_error_with_its_place() {
+    let folder = folder();
+    write(&folder, "bad.json", "{\"type\": \"object\",\n \"properties\": {\"a\": {\"type\": \"strin\"}}}");
+    let (code, out, err) = agentnative(folder.path(), &["contract", "diff", "old.json", "bad.json"]);
+    assert_eq!((code, out.as_str()), (78, ""));
+    assert!(err.contains("bad.json:2:"), "{err}");
+    write(&folder, "torn.json", "{\"type\": \"object\"");
+    let (code, _, err) = agentnative(folder.path(), &["contract", "diff", "old.json", "torn.json"]);
+    assert!(code == 78 && err.contains("torn.json:1:"), "{code} {err}");
+    let (code, _, err) = agentnative(folder.path(), &["contract", "diff", "old.json", "dexter-fla"]);
+    assert!(code == 78 && err.contains("did you mean `dexter-flat`?"), "{err}");
+    for sides in [&["old.json"][..], &[]] {
+        let (code, _, err) = agentnative(folder.path(), &[&["contract", "diff"], sides].concat());
+        assert!(code == 2 && err.contains("less than two sides"), "{err}");
+    }
+}
+
+#[test]
+fn samples_are_sides_too() {
+    let folder = folder();
+    write(&folder, "old.jsonl", "{\"type\":\"a\",\"n\":1}\n{\"type\":\"b\",\"text\":\"x\"}\n");
+    write(&folder, "new.jsonl", "{\"type\":\"a\",\"n\":1.5}\n{\"type\":\"c\",\"text\":\"x\"}\n");
+    write(&folder, "one.json", "{\"type\":\"result\",\"text\":\"x\"}");
+    write(&folder, "many.json", "[{\"type\":\"result\",\"text\":\"x\"}]");
+    let (code, out, _) = agentnative(folder.path(), &["contract", "diff", "old.jsonl", "new.jsonl"]);
+    assert_eq!(code, 1, "{out}");
+    for rule in ["diff-integer-became-number", "diff-event-added", "diff-event-removed"] {
+        assert!(out.contains(rule), "{rule}\n{out}");
+    }
+    let (code, out, _) = agentnative(folder.path(), &["contract", "diff", "one.json", "many.json"]);
+    assert!(code == 1 && out.contains("diff-object-became-array"), "{out}");
+    let (code, out, _) = agentnative(folder.path(), &["contract", "diff", "one.json", "old.jsonl"]);
+    assert!(code == 1 && out.contains("diff-framing-changed"), "{out}");
+}
+
+fn script(folder: &TempDir, name: &str, document: &str, failure: i32) {
+    let text = format!(
+        "#!/bin/sh\ncase \"$1\" in\nlist) echo '{document}';;\n*) echo '{{\"error\":\"e\",\"kind\":\"usage\",\"message\":\"m\"}}' >&2; exit {failure};;\nesac\n"
+    );
+    write(folder, name, &text);
+    let path = folder.path().join(name);
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn commands_and_recordings_are_sides() {
+    let folder = folder();
+    script(&folder, "old", r#"{"id":"a","size":1}"#, 2);
+    script(&folder, "new", r#"{"id":"a","size":"1"}"#, 3);
+    write(
+        &folder,
+        "agentnative.toml",
+        "[target]\ncommand = [\"./old\"]\n[[probe]]\nname = \"list\"\nargs = [\"list\"]\nformats = [\"json\"]\n\
+         [[probe]]\nname = \"wrong\"\nargs = [\"wrong\"]\nexit = 2\nformats = [\"json\"]\n",
+    );
+    let told = |out: &str| {
+        for part in
+            ["diff-type-changed", "--> /size (probe list, json)", "diff-exit-changed", "(probe wrong, json)"]
+        {
+            assert!(out.contains(part), "{part}\n{out}");
+        }
+    };
+    let sides = ["contract", "diff", "--old-command", "./old", "--new-command", "./new"];
+    let (code, out, err) = agentnative(folder.path(), &sides);
+    assert_eq!(code, 1, "{out}{err}");
+    told(&out);
+    let sides = ["contract", "diff", "--old-command", "./old", "--new-command", "./old"];
+    let (code, out, err) = agentnative(folder.path(), &sides);
+    assert_eq!((code, out.as_str()), (0, "no difference in any output\n"), "{err}");
+
+    for name in ["old", "new"] {
+        let record = format!("{name}.recording");
+        let args =
+            ["check", "--check", "p2-contract-locked", "--record", &record, "--", &format!("./{name}")];
+        let (_, out, err) = agentnative(folder.path(), &args);
+        assert!(folder.path().join(&record).is_file(), "{out}{err}");
+    }
+    let (code, out, err) =
+        agentnative(folder.path(), &["contract", "diff", "old.recording", "new.recording"]);
+    assert_eq!(code, 1, "{out}{err}");
+    told(&out);
+}
+
+#[test]
+fn every_rule_is_explained() {
+    let folder = folder();
+    let (_, schema, _) = agentnative(folder.path(), &["schema", "output"]);
+    let schema = Schema::compile(&serde_json::from_str(&schema).unwrap()).unwrap();
+    for rule in rules().iter().step_by(9) {
+        let (code, out, err) = agentnative(folder.path(), &["explain", &rule.id]);
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert!(
+            out.starts_with(&format!("{}: {}", rule.id, rule.title)) && out.contains("Who breaks"),
+            "{out}"
+        );
+        let (_, out, _) = agentnative(folder.path(), &["explain", &rule.id, "--json"]);
+        assert_eq!(schema.violations(&serde_json::from_str(&out).unwrap()), Vec::new());
+    }
+    let (code, _, err) = agentnative(folder.path(), &["explain", "diff-key-remove"]);
+    assert!(code == 2 && err.contains("did you mean `diff-key-removed`?"), "{err}");
+}

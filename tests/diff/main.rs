@@ -1,8 +1,0 @@
-//! What changed between two versions of a promise.
-
-mod cli;
-mod kinds;
-mod real;
-mod rules;
-mod soundness;
-mod support;

@@ -1,0 +1,201 @@
+//! What new files begin as. What has to be written stands empty, so that a test asks for it.
+
+/// A check of `checks/` that is judged from runs.
+pub fn check(id: &str, principle: u8, order: u16) -> String {
+    format!(
+        r#"id = "{id}"
+principle = {principle}
+order = {order}
+level = "must"
+layer = "behavioral"
+title = ""
+what = """
+"""
+why = """
+"""
+fix = """
+"""
+runs = {{ formats = ["json"], variants = ["plain"] }}
+
+[[example]]
+verdict = "pass"
+command = "mycli list --output json"
+stdout = '''
+'''
+exit = 0
+note = ""
+
+[[example]]
+verdict = "fail"
+command = "mycli list --output json"
+stdout = '''
+'''
+exit = 0
+note = ""
+"#
+    )
+}
+
+/// A check of `checks/` that is judged from code.
+pub fn source_check(id: &str, principle: u8, order: u16) -> String {
+    format!(
+        r#"id = "{id}"
+principle = {principle}
+order = {order}
+level = "should"
+layer = "source"
+title = ""
+what = """
+"""
+why = """
+"""
+fix = """
+"""
+
+[source]
+
+[source.languages.rust]
+not_covered = ""
+
+[[source.languages.rust.rule]]
+name = "fault"
+role = "fault"
+words = []
+message = ""
+rule = '''
+rule:
+  kind: macro_invocation
+'''
+
+[[source.languages.rust.good]]
+file = "src/main.rs"
+code = '''
+'''
+
+[[source.languages.rust.bad]]
+file = "src/main.rs"
+code = '''
+'''
+"#
+    )
+}
+
+/// The logic of a behavioral check.
+pub fn logic(id: &str, function: &str) -> String {
+    format!(
+        r#"//! 
+
+use crate::judge::context::CheckContext;
+use crate::judge::verdict::{{Assertion, Judgement}};
+
+/// `{id}`
+pub fn {function}(context: &CheckContext) -> Judgement {{
+    let assertions = context.data_runs().map(|run| match run.parsed() {{
+        Ok(_) => Assertion::Passed,
+        Err(reason) => Assertion::Inconclusive(reason),
+    }});
+    Judgement::of(assertions, "")
+}}
+"#
+    )
+}
+
+/// The module of a principle's checks.
+pub fn principle(number: u8) -> String {
+    format!(
+        r"//! The checks of principle {number}.
+
+use super::Row;
+use crate::report::CheckId;
+use agentnative_contract::Framing;
+
+/// A contract for the whole target does not take the place of the check.
+const NEVER: &[Framing] = &[];
+
+/// The checks, their logic, and which contracts for the whole target take their place.
+pub(super) const CHECKS: &[Row] = &[
+];
+"
+    )
+}
+
+/// A CLI that violates a check, before anything in it does.
+pub const FIXTURE: &str = r#"#!/bin/sh
+# 
+. "${0%/*}/../../lib/conforming.sh"
+
+main "$@"
+"#;
+
+/// The configuration of such a CLI.
+pub const FIXTURE_CONFIG: &str = r#"[target]
+command = ["./cli"]
+
+[[probe]]
+name = "list"
+args = ["list"]
+"#;
+
+/// A contract of `contracts/`.
+pub fn contract(name: &str) -> String {
+    format!(
+        r#"name = "{name}"
+title = ""
+version = "1"
+origin = ""
+framing = "document"
+schema = "output.schema.json"
+"#
+    )
+}
+
+/// Its schema.
+pub const SCHEMA: &str = r#"{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object"
+}
+"#;
+
+/// What its examples show; a contract takes three valid ones.
+pub const EXPECTED: &str = r#"[valid]
+"least.json" = {}
+
+[invalid]
+"no-object.json" = { keyword = "type", at = "" }
+"#;
+
+/// A renderer of `src/output/`.
+pub fn renderer(name: &str) -> String {
+    format!(
+        r#"//! 
+
+use super::View;
+use agentnative_contract::error::{{Error, Result}};
+
+/// The report as `{name}`.
+pub(super) fn render(_view: &View<'_>) -> Result<String> {{
+    Err(Error::general("the renderer {name} is not written yet"))
+}}
+"#
+    )
+}
+
+/// A kind of change of `changes/`.
+pub fn change(id: &str) -> String {
+    format!(
+        r#"id = "{id}"
+classes = []
+title = ""
+what = """
+"""
+why = """
+"""
+
+[[example]]
+class = "breaking"
+back = ""
+old = '''{{}}'''
+new = '''{{}}'''
+"#
+    )
+}

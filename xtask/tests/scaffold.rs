@@ -1,0 +1,129 @@
+//! Scaffolds in a copy of what they change: files, rows, and what they leave to be written.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use xtask::{Kind, new};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// A copy of the tables, and of the checks.
+fn copy() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut files: Vec<PathBuf> =
+        ["src/judge/mod.rs", "src/judge/p2/mod.rs", "src/output/mod.rs"].map(PathBuf::from).into();
+    let checks = fs::read_dir(repository().join("checks")).unwrap();
+    files.extend(checks.map(|entry| Path::new("checks").join(entry.unwrap().file_name())));
+    for file in files {
+        let to = folder.path().join(&file);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(repository().join(&file), to).unwrap();
+    }
+    folder
+}
+
+fn read(folder: &TempDir, path: &str) -> String {
+    fs::read_to_string(folder.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn table(folder: &TempDir, path: &str) -> toml::Table {
+    read(folder, path).parse().unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn a_check_is_a_file_a_function_a_row_and_a_fixture() {
+    let folder = copy();
+    let made = new(folder.path(), Kind::Check, "p2-exit-clean").unwrap();
+    assert_eq!(made.len(), 5, "{made:?}");
+    let check = table(&folder, "checks/p2-exit-clean.toml");
+    assert_eq!((check["id"].as_str(), check["principle"].as_integer()), (Some("p2-exit-clean"), Some(2)));
+    assert_eq!(check["title"].as_str(), Some(""), "an empty title is what the catalogue's test is red for");
+    let others = fs::read_dir(repository().join("checks")).unwrap().map(|entry| entry.unwrap().path());
+    let others = others.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    for other in others {
+        let other: toml::Table = fs::read_to_string(other).unwrap().parse().unwrap();
+        assert_ne!(other["order"], check["order"]);
+    }
+    let module = read(&folder, "src/judge/p2/mod.rs");
+    assert!(module.contains("mod errors;\nmod exit_clean;\nmod exits;\n"), "{module}");
+    assert!(module.contains("    (CheckId::P2ExitClean, exit_clean::exit_clean, NEVER),\n];"), "{module}");
+    assert!(
+        read(&folder, "src/judge/p2/exit_clean.rs").contains("pub fn exit_clean(context: &CheckContext)")
+    );
+    let cli = folder.path().join("fixtures/clis/violating/p2-exit-clean/cli");
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&cli.metadata().unwrap().permissions()) & 0o111,
+        0o111
+    );
+
+    let again = new(folder.path(), Kind::Check, "p2-exit-clean").unwrap_err();
+    assert_eq!(again, "checks/p2-exit-clean.toml is there already");
+}
+
+#[test]
+fn the_first_check_of_a_principle_makes_its_folder() {
+    let folder = copy();
+    new(folder.path(), Kind::Check, "p3-help-short").unwrap();
+    let judge = read(&folder, "src/judge/mod.rs");
+    assert!(judge.contains("mod p2;\nmod p3;\n"), "{judge}");
+    assert!(judge.contains("&[p2::CHECKS, p3::CHECKS]"), "{judge}");
+    let module = read(&folder, "src/judge/p3/mod.rs");
+    assert!(module.contains("mod help_short;\n"), "{module}");
+    assert!(module.contains("(CheckId::P3HelpShort, help_short::help_short, NEVER),\n];"), "{module}");
+}
+
+#[test]
+fn a_source_check_is_one_file() {
+    let folder = copy();
+    let made = new(folder.path(), Kind::Check, "p2-src-new").unwrap();
+    assert_eq!(made, [Path::new("checks/p2-src-new.toml")]);
+    let check = table(&folder, "checks/p2-src-new.toml");
+    assert_eq!(check["layer"].as_str(), Some("source"));
+    assert!(check["source"]["languages"]["rust"]["bad"].is_array());
+}
+
+#[test]
+fn a_contract_is_a_folder_that_lacks_examples() {
+    let folder = copy();
+    new(folder.path(), Kind::Contract, "my-events").unwrap();
+    assert_eq!(table(&folder, "contracts/my-events/contract.toml")["name"].as_str(), Some("my-events"));
+    let expected = table(&folder, "contracts/my-events/examples/expected.toml");
+    assert_eq!(expected["valid"].as_table().unwrap().len(), 1, "the test of contracts asks for three");
+}
+
+#[test]
+fn a_renderer_is_a_file_and_a_row() {
+    let folder = copy();
+    new(folder.path(), Kind::Renderer, "my-format").unwrap();
+    let module = read(&folder, "src/output/mod.rs");
+    assert!(module.contains("mod my_format;\n"), "{module}");
+    assert!(module.contains("Renderer { name: \"my-format\", render: my_format::render },\n];"), "{module}");
+    assert!(read(&folder, "src/output/my_format.rs").contains("not written yet"));
+}
+
+#[test]
+fn a_change_is_a_file() {
+    let folder = copy();
+    new(folder.path(), Kind::Change, "diff-new").unwrap();
+    let change = table(&folder, "changes/diff-new.toml");
+    assert_eq!(change["classes"].as_array().map(Vec::len), Some(0), "the test of the rules asks for one");
+}
+
+#[test]
+fn what_is_no_name_is_refused_and_nothing_is_written() {
+    let folder = copy();
+    for (kind, name) in [
+        (Kind::Check, "output-json"),
+        (Kind::Check, "p2-"),
+        (Kind::Check, "P2-Output"),
+        (Kind::Check, "p2-../x"),
+        (Kind::Contract, ""),
+        (Kind::Change, "key-added"),
+    ] {
+        assert!(new(folder.path(), kind, name).is_err(), "{name}");
+    }
+    assert!(!folder.path().join("contracts").exists() && !folder.path().join("changes").exists());
+    assert!(Kind::parse("principle").is_err());
+}
