@@ -4,9 +4,11 @@
 //! that [`kill_descendants`] finds whoever made a session or forked twice.
 
 use crate::sys::{self, Stat};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, kill_process_group};
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// More sweeps than this only a fork bomb needs: each kills all that it sees.
 const SWEEPS: usize = 200;
@@ -17,6 +19,21 @@ const SWEEPS: usize = 200;
 /// When the system refuses.
 pub fn become_reaper() -> io::Result<()> {
     sys::become_reaper()
+}
+
+/// Waits for a child to end, without reaping it; false when the deadline came first.
+pub fn ends_before(child: Pid, deadline: Instant) -> bool {
+    let Ok(handle) = sys::exit_handle(child) else { return false };
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let wait = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: i64::from(left.subsec_nanos()) };
+        match poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&wait)) {
+            Ok(0) => return false,
+            Ok(_) => return true,
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
 }
 
 /// The descendants of a process that have not ended.

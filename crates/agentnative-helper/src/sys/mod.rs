@@ -20,9 +20,9 @@ mod wait_state;
 pub(crate) use confine::confine;
 #[cfg(feature = "runtime")]
 pub(crate) use details::{check_view, file_size_limit, has_variable, ignored_signals};
-pub(crate) use end::{become_reaper, end, reap};
 #[cfg(feature = "runtime")]
-pub(crate) use end::{die_with_parent, exit_handle};
+pub(crate) use end::die_with_parent;
+pub(crate) use end::{become_reaper, end, exit_handle, reap};
 #[cfg(feature = "runtime")]
 pub(crate) use executable::own;
 #[cfg(feature = "client")]

@@ -2,17 +2,13 @@
 //!
 //! The command gets a process group of its own, an environment without keys, a deadline, and pipes
 //! that keep a bounded part. When it ends, however it ends, everything that it left is killed: this
-//! process is the subreaper, so even what left the group is found among its descendants.
+//! process is the reaper of orphans, so even what left the group is found among its descendants.
 
 use super::{Toolbox, object, string};
 use crate::event::{Effect, ToolError, ToolOutput};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open, set_child_subreaper,
-    waitpid,
-};
+use agentnative_helper::process_tree::{become_reaper, ends_before, kill_descendants};
+use rustix::process::Pid;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -25,8 +21,6 @@ pub(super) const MAX_SECONDS: u32 = 600;
 const DEFAULT_SECONDS: f64 = 30.0;
 /// Most bytes that are kept of each stream.
 const MAX_BYTES: usize = 64 * 1024;
-/// Scans for what is left of a command. Each kills all that it sees; only a fork bomb needs many.
-const SWEEPS: usize = 50;
 
 /// The command that runs now, so that another thread can end it.
 #[derive(Debug, Clone, Default)]
@@ -44,7 +38,7 @@ impl Running {
         let mut state = self.lock();
         state.over = true;
         if let Some(leader) = state.leader.take() {
-            kill_tree(leader);
+            kill_descendants(leader);
         }
     }
 
@@ -60,11 +54,11 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput
     let (mut child, leader) = start(tools, line).map_err(|error| ToolError::execution(error.to_string()))?;
     let stdout = child.stdout.take().map(keep);
     let stderr = child.stderr.take().map(keep);
-    let in_time = ended(leader, deadline);
+    let in_time = ends_before(leader, deadline);
     {
         // The leader is not reaped yet, so its id still is its own.
         let mut state = tools.running.lock();
-        kill_tree(leader);
+        kill_descendants(leader);
         state.leader = None;
     }
     let status = child.wait().map_err(|error| ToolError::execution(error.to_string()))?;
@@ -90,7 +84,7 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput
 #[expect(clippy::disallowed_methods, reason = "the one tool that is a command; `run` is the checker's")]
 fn start(tools: &Toolbox, line: &str) -> std::io::Result<(Child, Pid)> {
     // Best effort: without it, only what left the process group would be missed.
-    let _ = set_child_subreaper(Some(rustix::process::getpid()));
+    let _ = become_reaper();
     let mut state = tools.running.lock();
     if state.over {
         return Err(std::io::Error::other("the run is over"));
@@ -109,69 +103,6 @@ fn start(tools: &Toolbox, line: &str) -> std::io::Result<(Child, Pid)> {
     let leader = Pid::from_child(&child);
     state.leader = Some(leader);
     Ok((child, leader))
-}
-
-/// Waits for a process to end, without reaping it; false when the deadline came first.
-fn ended(pid: Pid, deadline: Instant) -> bool {
-    let Ok(fd) = pidfd_open(pid, PidfdFlags::empty()) else { return false };
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let wait = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: i64::from(left.subsec_nanos()) };
-        match poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&wait)) {
-            Ok(0) => return false,
-            Ok(_) => return true,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return false,
-        }
-    }
-}
-
-/// Kills the group of a process and all descendants of this one: the agent has no other children.
-fn kill_tree(leader: Pid) {
-    let me = rustix::process::getpid();
-    let _ = kill_process_group(leader, Signal::KILL);
-    for _ in 0..SWEEPS {
-        let living = descendants(me.as_raw_nonzero().get());
-        if living.is_empty() {
-            return;
-        }
-        for pid in living.into_iter().filter_map(Pid::from_raw) {
-            let _ = kill_process(pid, Signal::KILL);
-            // Orphans are ours to reap; the leader is its owner's.
-            if pid != leader {
-                let _ = waitpid(Some(pid), WaitOptions::NOHANG);
-            }
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// All living descendants of a process, from /proc. Zombies are dead.
-fn descendants(root: i32) -> Vec<i32> {
-    let mut children: BTreeMap<i32, Vec<(i32, bool)>> = BTreeMap::new();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    for entry in entries.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
-            continue;
-        };
-        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
-        // The name stands in parentheses and may hold anything.
-        let Some((_, rest)) = stat.rsplit_once(')') else { continue };
-        let mut fields = rest.split_whitespace();
-        let dead = matches!(fields.next(), Some("Z" | "X"));
-        let Some(parent) = fields.next().and_then(|field| field.parse().ok()) else { continue };
-        children.entry(parent).or_default().push((pid, dead));
-    }
-    let (mut found, mut open) = (Vec::new(), vec![root]);
-    while let Some(parent) = open.pop() {
-        for (pid, dead) in children.remove(&parent).unwrap_or_default() {
-            open.push(pid);
-            if !dead {
-                found.push(pid);
-            }
-        }
-    }
-    found
 }
 
 /// What is kept of a stream.

@@ -1,0 +1,29 @@
+//! Everybody whom a command started is found and ended. One test, since it is for the whole process.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use agentnative_helper::process_tree::{become_reaper, descendants, ends_before, kill_descendants};
+use rustix::process::{Pid, getpid};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+#[test]
+fn nobody_is_left_of_a_command() {
+    become_reaper().unwrap();
+    let script = "(setsid sleep 1000 &) ; sleep 1000 & exec sleep 1000";
+    let mut child = Command::new("/bin/sh").args(["-c", script]).process_group(0).spawn().unwrap();
+    let leader = Pid::from_child(&child);
+    let until = Instant::now() + Duration::from_secs(60);
+    while descendants(getpid()).len() < 3 {
+        assert!(Instant::now() < until, "{:?}", descendants(getpid()));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!ends_before(leader, Instant::now() + Duration::from_millis(50)));
+    kill_descendants(leader);
+    assert_eq!(descendants(getpid()), []);
+    assert!(ends_before(leader, Instant::now() + Duration::from_secs(60)));
+    // It is still its owner's to reap.
+    assert_eq!(child.wait().unwrap().code(), None);
+}
