@@ -175,11 +175,12 @@ impl Helper {
     fn send(&mut self, request: &Request, behind: &[&[u8]]) -> Result<(), Failure> {
         let frame = frame(request, behind).map_err(|e| Failure::of("cannot ask for runs", &e))?;
         let mut rest = &frame[..];
-        while let (Some(socket), false) = (&self.socket, rest.is_empty()) {
-            match send(socket, rest, SendFlags::NOSIGNAL) {
-                Ok(n) => rest = &rest[n..],
-                Err(Errno::INTR) => {}
-                Err(_) => return Err(self.gone()),
+        while !rest.is_empty() {
+            let sent = self.socket.as_ref().map(|socket| send(socket, rest, SendFlags::NOSIGNAL));
+            match sent {
+                Some(Ok(n)) => rest = &rest[n..],
+                Some(Err(Errno::INTR)) => {}
+                Some(Err(_)) | None => return Err(self.gone()),
             }
         }
         Ok(())

@@ -20,6 +20,7 @@
 #[cfg_attr(not(target_os = "linux"), path = "no_client.rs")]
 mod client;
 mod environment;
+#[cfg(any(feature = "client", feature = "runtime"))]
 mod failure;
 mod job;
 mod outcome;
@@ -37,6 +38,7 @@ mod variant;
 #[cfg(feature = "client")]
 pub use client::{Event, Helper};
 pub use environment::{HOSTILE_ENVIRONMENTS, clean_path, folders_of, manager_variables};
+#[cfg(any(feature = "client", feature = "runtime"))]
 pub use failure::Failure;
 pub use job::{Job, Options, Stdin};
 pub use outcome::{Bytes, Captured, Chunk, End, Enforced, Leftover, Outcome, Waiting};

@@ -4,14 +4,11 @@
 //! those bytes. Descriptors go with its first byte.
 
 use crate::{Enforced, Failure, Job, Options, Outcome};
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, recvmsg, sendmsg,
-};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use serde::{Deserialize, Serialize};
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 /// From the client.
 #[derive(Debug, Serialize, Deserialize)]
@@ -76,17 +73,7 @@ pub(crate) fn message<'a, M: Deserialize<'a>>(rest: &'a [u8], json: usize) -> io
 }
 
 /// The most descriptors that go with one message.
-const MOST_FDS: usize = 3;
-
-/// Sends the beginning of these bytes, and with it the descriptors; gives how many bytes went.
-pub(crate) fn send_with(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    if !fds.is_empty() {
-        control.push(SendAncillaryMessage::ScmRights(fds));
-    }
-    Ok(sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)?)
-}
+pub(crate) const MOST_FDS: usize = 3;
 
 /// Receives some bytes and the descriptors that came with them.
 pub(crate) fn receive_with(socket: impl AsFd, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {

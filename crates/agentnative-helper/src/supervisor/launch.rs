@@ -4,7 +4,7 @@ use super::LAUNCH;
 use super::plan::{Answer, Plan};
 use super::process_tree::reap_child;
 use super::stream::awaitable;
-use crate::protocol::send_with;
+use super::talk::send_with;
 use crate::sys;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use std::io;

@@ -1,11 +1,13 @@
 //! The helper's side of the socket: requests are read as they come, replies wait for nobody.
 
 use super::capture::Kept;
-use crate::protocol::{PREFIX, Place, Reply, Request, frame, lengths, message, send_with};
+use crate::protocol::{MOST_FDS, PREFIX, Place, Reply, Request, frame, lengths, message};
 use crate::{Outcome, Stdin};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use std::fs::File;
-use std::io;
-use std::os::fd::AsFd;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
 use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -115,4 +117,14 @@ async fn write(socket: &UnixStream, frame: &[u8], mut files: Vec<File>) -> io::R
         }
     }
     Ok(())
+}
+
+/// Sends the beginning of these bytes, and with it the descriptors; gives how many bytes went.
+pub(super) fn send_with(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !fds.is_empty() {
+        control.push(SendAncillaryMessage::ScmRights(fds));
+    }
+    Ok(sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)?)
 }

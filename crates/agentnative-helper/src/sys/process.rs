@@ -1,15 +1,12 @@
 //! What /proc tells about a process. All of it is a look at one moment; a process that is gone gives
 //! `None` or nothing.
 
-use crate::Failure;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 /// The fields of `/proc/PID/stat` that this crate uses.
 #[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "runtime"), expect(dead_code, reason = "a supervisor reads more of them"))]
 pub(crate) struct Stat {
     pub pid: i32,
     /// The command name as the kernel has it, at most 15 bytes.
@@ -53,25 +50,15 @@ impl Stat {
     }
 }
 
-/// That /proc is that of our own process namespace: else nobody could be found whom a run leaves
-/// behind.
-pub(crate) fn check_view() -> Result<(), Failure> {
-    let shown = fs::read_link("/proc/self").ok();
-    if shown.as_deref() == Some(Path::new(&std::process::id().to_string())) {
-        return Ok(());
-    }
-    Err(Failure::new("/proc does not show the processes of this process namespace")
-        .hint("mount it there: unshare --mount-proc, or mount -t proc proc /proc"))
-}
-
 /// The state of a process.
 pub(crate) fn stat(pid: i32) -> Option<Stat> {
     Stat::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The state of one thread: its letter.
-pub(crate) fn thread_state(pid: i32, thread: i32) -> Option<u8> {
-    Some(Stat::parse(thread, &fs::read(format!("/proc/{pid}/task/{thread}/stat")).ok()?)?.state)
+/// The same of one thread.
+#[cfg(feature = "runtime")]
+pub(super) fn thread_stat(pid: i32, thread: i32) -> Option<Stat> {
+    Stat::parse(thread, &fs::read(format!("/proc/{pid}/task/{thread}/stat")).ok()?)
 }
 
 /// The threads of a process.
@@ -121,59 +108,4 @@ fn children_by_parent(parent: i32) -> Vec<i32> {
 fn numbers_in(folder: &str) -> Vec<i32> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
-}
-
-/// The hard limit on the size of files; `None` when there is none or it cannot be read.
-pub(crate) fn file_size_limit(pid: i32) -> Option<u64> {
-    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max file size"))?;
-    line.split_ascii_whitespace().nth(1)?.parse().ok()
-}
-
-/// Whether the environment that the process was started with holds this `NAME=value`.
-pub(crate) fn has_variable(pid: i32, variable: &str) -> bool {
-    fs::read(format!("/proc/{pid}/environ"))
-        .is_ok_and(|all| all.split(|&b| b == 0).any(|one| one == variable.as_bytes()))
-}
-
-/// The system call that a thread is blocked in: its number and six arguments. `None` while it runs,
-/// and where it cannot be told.
-pub(crate) fn system_call(pid: i32, thread: i32) -> Option<(u64, [u64; 6])> {
-    let line = fs::read_to_string(format!("/proc/{pid}/task/{thread}/syscall")).ok()?;
-    let mut words = line.split_ascii_whitespace();
-    let number = words.next()?.parse().ok()?;
-    let mut arguments = [0; 6];
-    for argument in &mut arguments {
-        *argument = u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
-    }
-    Some((number, arguments))
-}
-
-/// What a descriptor of a process stands for, such as `pipe:[123]` or `/dev/pts/4`.
-pub(crate) fn descriptor(pid: i32, fd: i32) -> Option<Vec<u8>> {
-    let link = fs::read_link(format!("/proc/{pid}/fd/{fd}")).ok()?;
-    Some(link.as_os_str().as_bytes().to_vec())
-}
-
-/// The descriptors that an epoll descriptor of a process watches.
-pub(crate) fn epoll_members(pid: i32, fd: i32) -> Option<Vec<i32>> {
-    let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{fd}")).ok()?;
-    let watched = info.lines().filter_map(|line| line.strip_prefix("tfd:"));
-    watched.map(|rest| rest.split_ascii_whitespace().next()?.parse().ok()).collect()
-}
-
-/// Reads the memory of a process.
-pub(crate) fn memory(pid: i32, address: u64, len: usize) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; len];
-    fs::File::open(format!("/proc/{pid}/mem")).ok()?.read_exact_at(&mut bytes, address).ok()?;
-    Some(bytes)
-}
-
-/// The signals that this process ignores, by number. The real-time ones are left out: the C library
-/// keeps some of them for itself, ignored.
-pub(crate) fn ignored_signals() -> Vec<i32> {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
-    (1..32).filter(|n| mask & (1 << (n - 1)) != 0).collect()
 }

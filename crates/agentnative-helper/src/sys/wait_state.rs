@@ -1,6 +1,7 @@
 //! What the processes of a run wait for, from a look at /proc.
 
-use super::process::{self, Stat};
+use super::details;
+use super::process::{Stat, thread_stat, threads};
 use crate::Waiting;
 use rustix::fs::fstat;
 use std::io;
@@ -79,8 +80,8 @@ impl WaitState {
         for process in processes.iter().take(MOST_PROCESSES) {
             state.ticks += process.ticks;
             state.stopped |= matches!(process.state, b'T' | b't');
-            for thread in process::threads(process.pid) {
-                state.running |= process::thread_state(process.pid, thread) == Some(b'R');
+            for thread in threads(process.pid) {
+                state.running |= thread_stat(process.pid, thread).is_some_and(|stat| stat.state == b'R');
                 match doing(process.pid, thread, ids) {
                     // A pipe is more likely to be what was meant than a terminal that is also there.
                     Doing::Input(Waiting::Stdin) => state.input = Some(Waiting::Stdin),
@@ -151,7 +152,7 @@ const ALMOST_WAITS: Duration = Duration::from_millis(1000);
 
 /// What a descriptor is, to somebody who waits for it.
 fn source(pid: i32, fd: i32, ids: &StdioIds) -> Doing {
-    let Some(link) = process::descriptor(pid, fd) else { return Doing::Other };
+    let Some(link) = details::descriptor(pid, fd) else { return Doing::Other };
     if ids.stdin.as_ref() == Some(&link) {
         Doing::Input(Waiting::Stdin)
     } else if ids.terminal.is_some() && (ids.terminal.as_ref() == Some(&link) || link == b"/dev/tty") {
@@ -182,7 +183,7 @@ fn any_source(pid: i32, fds: &[i32], ids: &StdioIds) -> Doing {
 }
 
 fn doing(pid: i32, thread: i32, ids: &StdioIds) -> Doing {
-    let Some((number, arguments)) = process::system_call(pid, thread) else { return Doing::Other };
+    let Some((number, arguments)) = details::system_call(pid, thread) else { return Doing::Other };
     let [first, second, third, fourth, fifth, _] = arguments;
     let limited = |is: bool| if is { Doing::Limited } else { Doing::Waits };
     // The kernel's `int` is the low half of a register.
@@ -208,7 +209,7 @@ fn doing(pid: i32, thread: i32, ids: &StdioIds) -> Doing {
         calls::EPOLL_WAIT | calls::EPOLL_PWAIT if int(fourth) >= 0 => Doing::Other,
         calls::EPOLL_PWAIT2 if fourth != 0 => Doing::Other,
         calls::EPOLL_WAIT | calls::EPOLL_PWAIT | calls::EPOLL_PWAIT2 => {
-            match process::epoll_members(pid, int(first)) {
+            match details::epoll_members(pid, int(first)) {
                 Some(fds) => any_source(pid, &fds, ids),
                 None => Doing::Other,
             }
@@ -226,7 +227,7 @@ fn polled(pid: i32, address: u64, count: u64) -> Option<Vec<i32>> {
     if count > MOST {
         return None;
     }
-    let raw = process::memory(pid, address, usize::try_from(count).ok()? * 8)?;
+    let raw = details::memory(pid, address, usize::try_from(count).ok()? * 8)?;
     let entries = raw.as_chunks::<8>().0.iter();
     let entries = entries
         .map(|[a, b, c, d, e, f, _, _]| (i32::from_ne_bytes([*a, *b, *c, *d]), i16::from_ne_bytes([*e, *f])));
@@ -245,7 +246,7 @@ fn selected(pid: i32, count: u64, address: u64) -> Option<Vec<i32>> {
     }
     let count = i32::try_from(count).ok()?;
     let words = usize::try_from(count).ok()?.div_ceil(64);
-    let raw = process::memory(pid, address, words * 8)?;
+    let raw = details::memory(pid, address, words * 8)?;
     let words: Vec<u64> = raw.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word)).collect();
     Some((0..count).filter(|fd| words[*fd as usize / 64] & (1 << (fd % 64)) != 0).collect())
 }
