@@ -38,7 +38,8 @@ fn main() {
 /// The three checks, each with one rule for Rust.
 fn three() -> Vec<Check> {
     let one = |(id, name): (&str, &str)| {
-        let mut check = checks().iter().find(|check| check.id.as_str() == id).expect("the check is there").clone();
+        let mut check =
+            checks().iter().find(|check| check.id.as_str() == id).expect("the check is there").clone();
         let source = check.source.as_mut().expect("it is a source check");
         source.languages.retain(|language, _| *language == Language::Rust);
         source.languages.values_mut().for_each(|rules| rules.rules.retain(|rule| rule.name == name));

@@ -94,7 +94,7 @@ fn resolve(name: &OsStr, folder: &Path) -> Result<PathBuf> {
 }
 
 /// The error's line, and its hint.
-fn said(result: Result<Target>) -> (ErrorKind, String, String) {
+fn error_parts(result: Result<Target>) -> (ErrorKind, String, String) {
     let error = result.unwrap_err();
     let issues: Vec<String> = error.issues.iter().map(|issue| format!("\n{issue}")).collect();
     (error.kind, error.message + &issues.concat(), error.hint.unwrap_or_default())
@@ -230,7 +230,7 @@ fn the_runs_get_the_variables_that_are_passed_and_set() {
 #[test]
 fn a_folder_without_a_project_says_what_to_name() {
     let place = Place::new();
-    let (kind, message, hint) = said(place.folder(None, None));
+    let (kind, message, hint) = error_parts(place.folder(None, None));
     assert_eq!(kind, ErrorKind::Config);
     assert!(message.contains("none of Cargo.toml, package.json, pyproject.toml, go.mod"), "{message}");
     assert!(hint.contains("-- COMMAND"), "{hint}");
@@ -241,7 +241,7 @@ fn cargo_the_only_program_is_taken_newest_first() {
     let place = Place::new();
     place.write("Cargo.toml", "");
     let data = metadata(place.path(), &[("my-tool", "", &["mt"], None)]);
-    let (kind, message, hint) = said(place.folder(None, Some(&data)));
+    let (kind, message, hint) = error_parts(place.folder(None, Some(&data)));
     assert_eq!((kind, &*message), (ErrorKind::Config, "`mt` is not built"));
     assert_eq!(hint, format!("run `cargo build` in {}", place.path().display()));
 
@@ -263,14 +263,14 @@ fn cargo_several_programs_are_a_choice_to_make() {
     place.write("Cargo.toml", "");
     let bins: &[&str] = &["one", "two"];
     let data = metadata(place.path(), &[("tools", "", bins, None)]);
-    let (_, message, hint) = said(place.folder(None, Some(&data)));
+    let (_, message, hint) = error_parts(place.folder(None, Some(&data)));
     assert!(message.starts_with("none of the programs is built: `one`, `two`"), "{message}");
     assert!(hint.starts_with("run `cargo build` in "), "{hint}");
 
     let one = place.program("elsewhere/debug/one");
     assert_eq!(place.folder(None, Some(&data)).unwrap().program, one, "the only one that is built");
     let two = place.program("elsewhere/debug/two");
-    let (kind, message, hint) = said(place.folder(None, Some(&data)));
+    let (kind, message, hint) = error_parts(place.folder(None, Some(&data)));
     assert_eq!(kind, ErrorKind::Config);
     assert_eq!(
         message,
@@ -280,13 +280,17 @@ fn cargo_several_programs_are_a_choice_to_make() {
     );
     assert!(hint.starts_with("choose one: --bin NAME, or `command` under [target]"), "{hint}");
     assert_eq!(place.folder(Some("two"), Some(&data)).unwrap().program, two);
-    let (_, message, _) = said(place.folder(Some("three"), Some(&data)));
+    let (_, message, _) = error_parts(place.folder(Some("three"), Some(&data)));
     assert!(message.starts_with("there is no program `three`: `one`, `two`"), "{message}");
 
     let default = metadata(place.path(), &[("tools", "", bins, Some("two"))]);
     assert_eq!(place.folder(None, Some(&default)).unwrap().program, two);
     fs::remove_file(&two).unwrap();
-    assert_eq!(said(place.folder(None, Some(&default))).1, "`two` is not built", "and not the other one");
+    assert_eq!(
+        error_parts(place.folder(None, Some(&default))).1,
+        "`two` is not built",
+        "and not the other one"
+    );
 
     let config = place.config("[target.one]\n");
     let found = place.find(path("."), Some(&config), None, Some(&data)).unwrap();
@@ -312,9 +316,9 @@ fn cargo_in_a_workspace_the_folder_s_own_package_counts() {
     assert_eq!(find("b", None).unwrap().name, "b1");
     assert_eq!(find("b", Some("a1")).unwrap().name, "a1");
     assert_eq!(find("b", None).unwrap().info(place.path()).project.as_deref(), Some("b"));
-    let (_, message, _) = said(find(".", None));
+    let (_, message, _) = error_parts(find(".", None));
     assert!(message.contains("`a1` of package `a` (Cargo.toml), built: elsewhere/debug/a1"), "{message}");
-    let (_, message, hint) = said(find("c", None));
+    let (_, message, hint) = error_parts(find("c", None));
     assert!(message.contains("declares no program, others do: `a1`, `b1`"), "{message}");
     assert!(hint.contains("--bin"), "{hint}");
     let with_root: Vec<_> = members.iter().copied().chain([("root", "", &["a1"][..], None)]).collect();
@@ -344,7 +348,7 @@ fn cargo_s_own_answer_for_this_project_is_understood() {
 fn cargo_s_nonsense_is_a_configuration_error() {
     let place = Place::new();
     place.write("Cargo.toml", "");
-    let (kind, message, _) = said(place.folder(None, Some(&json!([1]))));
+    let (kind, message, _) = error_parts(place.folder(None, Some(&json!([1]))));
     assert_eq!(kind, ErrorKind::Config);
     assert!(message.contains("printed no metadata"), "{message}");
 }
@@ -354,7 +358,7 @@ fn npm_scripts_run_by_themselves_or_with_node() {
     let place = Place::new();
     let node = place.program("path-bin/node");
     place.write("package.json", r#"{"name": "@me/tool", "bin": "./dist/cli.js", "scripts": {"build": "x"}}"#);
-    let (_, message, hint) = said(place.folder(None, None));
+    let (_, message, hint) = error_parts(place.folder(None, None));
     assert_eq!(message, "`tool` is not built");
     assert!(hint.starts_with("run `npm install && npm run build` in "), "{hint}");
     let script = place.write("dist/cli.js", "#!/usr/bin/env node\n");
@@ -373,7 +377,9 @@ fn npm_bins_links_and_workspaces() {
     let link = place.program("node_modules/.bin/other");
     assert_eq!(place.folder(None, None).unwrap().program, link, "the only one that is installed");
     let one = place.program("1.js");
-    assert!(said(place.folder(None, None)).1.starts_with("there are several programs: `one`, `other`"));
+    assert!(
+        error_parts(place.folder(None, None)).1.starts_with("there are several programs: `one`, `other`")
+    );
     place.write("package.json", r#"{"name": "one", "bin": {"one": "1.js", "other": "2.js"}}"#);
     assert_eq!(place.folder(None, None).unwrap().program, one, "the one that is called as the package");
 
@@ -382,11 +388,11 @@ fn npm_bins_links_and_workspaces() {
     place.write("packages/a/package.json", r#"{"name": "a", "bin": "a.js"}"#);
     place.write("extra/package.json", r#"{"name": "e", "directories": {"bin": "tools"}}"#);
     let a = place.program("packages/a/a.js");
-    assert!(said(place.folder(Some("e1"), None)).1.contains("no program `e1`: `a`"));
+    assert!(error_parts(place.folder(Some("e1"), None)).1.contains("no program `e1`: `a`"));
     assert_eq!(place.folder(None, None).unwrap().program, a);
     place.program("extra/tools/e1.js");
     assert_eq!(place.folder(Some("e1"), None).unwrap().name, "e1");
-    let (_, message, _) = said(place.folder(None, None));
+    let (_, message, _) = error_parts(place.folder(None, None));
     assert!(message.contains("`e1` of package `e` (package.json), built: extra/tools/e1.js"), "{message}");
 
     place.write("package.json", "{\n  \"bin\": }");
@@ -399,11 +405,11 @@ fn npm_bins_links_and_workspaces() {
 fn python_scripts_are_in_the_virtual_environment() {
     let place = Place::new();
     place.write("pyproject.toml", "[project]\nname = 'x'\n[project.scripts]\nmytool = 'x:main'\n");
-    let (_, message, hint) = said(place.folder(None, None));
+    let (_, message, hint) = error_parts(place.folder(None, None));
     assert_eq!(message, "`mytool` is not built");
     assert!(hint.contains(".venv/bin/pip install -e ."), "{hint}");
     place.write("uv.lock", "");
-    assert!(said(place.folder(None, None)).2.contains("`uv sync`"));
+    assert!(error_parts(place.folder(None, None)).2.contains("`uv sync`"));
     let tool = place.program("venv/bin/mytool");
     assert_eq!(place.folder(None, None).unwrap().program, tool);
     place.write("pyproject.toml", "[tool.poetry.scripts]\npoet = 'x:main'\n");
@@ -414,7 +420,7 @@ fn python_scripts_are_in_the_virtual_environment() {
     let error = place.folder(None, None).unwrap_err();
     assert_eq!(error.issues[0].place.as_ref().unwrap().line, 2);
     place.write("pyproject.toml", "[project]\nname = 'x'\n");
-    let (_, message, _) = said(place.folder(None, None));
+    let (_, message, _) = error_parts(place.folder(None, None));
     assert!(message.contains("declares no program"), "{message}");
 }
 
@@ -427,7 +433,7 @@ fn go_main_packages() {
     place.write("x_test.go", "package main\n");
     place.write("cmd/serve/main.go", "// Serves.\npackage main\n");
     place.write("cmd/shared/x.go", "package shared\n");
-    let (_, message, hint) = said(place.folder(None, None));
+    let (_, message, hint) = error_parts(place.folder(None, None));
     assert_eq!(message, "`serve` is not built");
     assert!(hint.starts_with("run `go build -o bin/serve ./cmd/serve` in "), "{hint}");
     let serve = place.program("bin/serve");
@@ -435,7 +441,9 @@ fn go_main_packages() {
     place.write("main.go", "package main\n");
     let tool = place.program("tool");
     assert_eq!(place.folder(Some("tool"), None).unwrap().program, tool);
-    assert!(said(place.folder(None, None)).1.starts_with("there are several programs: `tool`, `serve`"));
+    assert!(
+        error_parts(place.folder(None, None)).1.starts_with("there are several programs: `tool`, `serve`")
+    );
 }
 
 #[test]

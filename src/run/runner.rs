@@ -135,7 +135,7 @@ impl Runner {
         self.helper.run(jobs).map_err(error)?;
         let mut interrupted = None;
         loop {
-            match self.helper.next().map_err(error)? {
+            match self.helper.next_event().map_err(error)? {
                 Event::Done(at, outcome) => {
                     if let Some(place) = done.get_mut(at) {
                         on_done(place.insert(Observation::new(keys[at].clone(), outcome)));

@@ -1,12 +1,12 @@
 //! What `check` prints: the report in each format, its place, its exit code; and which checks it makes.
 
-use super::support::{Folder, Said, all_ids, keys};
+use super::support::{CliOutput, Folder, all_ids, keys};
 use serde_json::{Value, json};
 
 const LOUD: &str = "before() { if [ \"$format\" = json ]; then echo 'Fetching data...'; fi; }";
 const ONE: [&str; 6] = ["check", "./cli", "--check", "p2-output-json", "--probe", "list"];
 
-fn ids(said: &Said) -> Vec<String> {
+fn ids(said: &CliOutput) -> Vec<String> {
     let data = said.data();
     data["results"].as_array().unwrap().iter().map(|r| r["id"].as_str().unwrap().to_owned()).collect()
 }

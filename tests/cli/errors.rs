@@ -1,6 +1,6 @@
 //! Errors: on standard error, plain in text mode, one JSON object else, with an exit code each.
 
-use super::support::{Folder, keys, run, said};
+use super::support::{Folder, keys, output_of, run};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -152,12 +152,12 @@ fn arguments_that_are_not_utf_8() {
     let name = bytes(b"./\xff-cli");
     folder.script(name, "echo '{\"ok\":true}'\n");
     let args = ["check", "--json", "--check", "p2-output-json", "--probe", "list"].map(OsStr::new);
-    let checked = said(folder.command().args(args).arg(name));
+    let checked = output_of(folder.command().args(args).arg(name));
     assert_eq!(checked.code, Some(0), "{}", checked.err);
     let target = &checked.data()["target"];
     assert!(target["command"][0].as_str().unwrap().ends_with(r"/\xff-cli"), "{target}");
     // A configuration cannot hold that name: no other one is written.
-    let refused = said(folder.command().arg("init").arg(name));
+    let refused = output_of(folder.command().arg("init").arg(name));
     assert_eq!(refused.code, Some(2), "{}", refused.err);
     assert!(!folder.path().join("agentnative.toml").exists());
 }

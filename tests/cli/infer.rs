@@ -1,6 +1,6 @@
 //! `contract infer`: a schema in each format, and never half of one.
 
-use super::support::{Folder, said};
+use super::support::{Folder, output_of};
 use serde_json::{Value, json};
 
 #[test]
@@ -45,6 +45,9 @@ fn bad_samples_give_no_schema_but_their_places() {
     assert_eq!(folder.run(&["contract", "infer", "--framing", "lines", "lines.json"]).code, Some(0));
     for (args, code) in [(&["absent.json"][..], 2), (&["--enum-threshold", "x"], 2), (&[], 1)] {
         let args = [&["contract", "infer"], args].concat();
-        assert_eq!(said(folder.command().args(&args).stdin(std::process::Stdio::null())).code, Some(code));
+        assert_eq!(
+            output_of(folder.command().args(&args).stdin(std::process::Stdio::null())).code,
+            Some(code)
+        );
     }
 }

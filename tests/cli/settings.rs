@@ -1,6 +1,6 @@
 //! What flags and the configuration change: probes, targets, waivers, time, how many at once.
 
-use super::support::{Folder, Said, run};
+use super::support::{CliOutput, Folder, run};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ fn a_waiver_that_has_expired_is_a_configuration_error() {
 }
 
 /// The runs of a check: probe, format, exit code.
-fn probes(said: &Said) -> BTreeSet<(String, String, Option<i64>)> {
+fn probes(said: &CliOutput) -> BTreeSet<(String, String, Option<i64>)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let runs = said.lines().into_iter().filter(|line| line["type"] == "run");
     runs.map(|run| (text(&run["probe"]), text(&run["format"]), run["exit"].as_i64())).collect()
@@ -124,7 +124,7 @@ fn ways_to_name_the_target() {
     let path = format!("{}:/usr/bin:/bin", folder.path().display());
     let mut command = folder.command();
     command.args(["check", "--command", "cli", "--probe", "show 1"]).args(flags).env("PATH", path);
-    assert_eq!(super::support::said(&mut command).data()["target"]["name"], "cli");
+    assert_eq!(super::support::output_of(&mut command).data()["target"]["name"], "cli");
     // From elsewhere, the configuration beside a program is found.
     assert_eq!(
         run(&["check", absolute, "--json", "--check", "p2-output-json"]).status("p2-output-json"),

@@ -1,6 +1,6 @@
 //! `check` of the code behind a program and of the files around it, without a run and with runs.
 
-use super::support::{Folder, Said, said};
+use super::support::{CliOutput, Folder, output_of};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -34,12 +34,12 @@ fn write(folder: &Folder, files: &[(&str, &str)]) {
     }
 }
 
-fn results(said: &Said) -> Vec<Value> {
+fn results(said: &CliOutput) -> Vec<Value> {
     said.data()["results"].as_array().unwrap().clone()
 }
 
 /// `file:line` of what a check has found.
-fn places(said: &Said, id: &str) -> Vec<String> {
+fn places(said: &CliOutput, id: &str) -> Vec<String> {
     let results = results(said);
     let result = results.iter().find(|result| result["id"] == id).unwrap();
     let places = result["evidence"].as_array().unwrap().iter();
@@ -285,7 +285,7 @@ fn what_may_not_be_read_is_told_and_no_check_passes() {
         if rustix::process::geteuid().is_root() {
             command.uid(65534).gid(65534);
         }
-        said(command.args(STRAY).current_dir(folder.path()))
+        output_of(command.args(STRAY).current_dir(folder.path()))
     };
     mode("tool/a.py", 0o000);
     let file = run();

@@ -11,13 +11,13 @@ use std::time::Duration;
 
 /// What a call gave.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct CliOutput {
     pub code: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
-impl Said {
+impl CliOutput {
     /// The one document on standard output.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
@@ -59,14 +59,14 @@ pub fn program() -> Command {
 }
 
 /// Calls the program where no configuration is.
-pub fn run<S: AsRef<OsStr>>(args: &[S]) -> Said {
-    said(program().args(args).current_dir("/"))
+pub fn run<S: AsRef<OsStr>>(args: &[S]) -> CliOutput {
+    output_of(program().args(args).current_dir("/"))
 }
 
-pub fn said(command: &mut Command) -> Said {
+pub fn output_of(command: &mut Command) -> CliOutput {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("all that is printed is UTF-8");
-    Said { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    CliOutput { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
 /// A folder that no configuration around it concerns.
@@ -121,8 +121,8 @@ impl Folder {
         command
     }
 
-    pub fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Said {
-        said(self.command().args(args))
+    pub fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> CliOutput {
+        output_of(self.command().args(args))
     }
 }
 

@@ -1,12 +1,12 @@
 //! What a terminal and a CI log get: colour when it is wanted, and never a stranger's bytes raw.
 
-use super::support::{Folder, Said, program, said};
+use super::support::{CliOutput, Folder, output_of, program};
 use std::ffi::OsStr;
 
 #[test]
 fn colour_is_decided_by_flag_and_environment() {
     let list = |flags: &[&str], env: &[(&str, &str)]| {
-        said(program().arg("list").args(flags).envs(env.iter().copied())).out.contains('\x1b')
+        output_of(program().arg("list").args(flags).envs(env.iter().copied())).out.contains('\x1b')
     };
     assert!(!list(&[], &[]), "no terminal, no colour");
     assert!(list(&["--color", "always"], &[]));
@@ -19,7 +19,7 @@ fn colour_is_decided_by_flag_and_environment() {
     for format in ["json", "jsonl"] {
         assert!(!list(&["--color", "always", "--output", format], &[("CLICOLOR_FORCE", "1")]));
     }
-    let error = said(program().args(["explain", "x", "--color", "always"])).err;
+    let error = output_of(program().args(["explain", "x", "--color", "always"])).err;
     assert!(error.starts_with("\x1b["), "{error:?}");
 }
 
@@ -43,7 +43,7 @@ fn harmless(bytes: &str, colour: bool) {
     assert!(!text.lines().any(|line| line.trim_start().starts_with("::")), "{text:?}");
 }
 
-fn both(said: &Said, colour: bool) {
+fn both(said: &CliOutput, colour: bool) {
     harmless(&said.out, colour);
     harmless(&said.err, colour);
 }

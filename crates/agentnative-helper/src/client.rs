@@ -113,7 +113,7 @@ impl Helper {
     ///
     /// # Errors
     /// When the helper is gone.
-    pub fn next(&mut self) -> Result<Event, Failure> {
+    pub fn next_event(&mut self) -> Result<Event, Failure> {
         if let Some(signal) = self.wait().map_err(|_| self.gone())? {
             return Ok(Event::Signal(signal));
         }
