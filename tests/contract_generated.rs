@@ -3,11 +3,8 @@
 //!
 //! `UPDATE=1 cargo test --test contract_generated` writes them anew.
 
-#[path = "support/programs.rs"]
-mod programs;
-
+use crate::support::programs::program;
 use agentnative::report::{Envelope, Event, Report};
-use programs::program;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};

@@ -2,17 +2,12 @@
 //!
 //! One test only, since it looks at all descendants of this process.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "support/python.rs"]
-mod python;
-mod support;
-
+use crate::support::alone::alone;
+use crate::support::{children, children_of, finish, options, spec, text};
 use agentnative::report::Variant;
 use agentnative::run::{End, Observation, RunSpec, Runner, Waiting};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use support::{children, children_of, finish, options, spec, text};
 
 const DEADLINE: Duration = Duration::from_secs(1);
 /// What a run may take longer than its deadline, on a machine that has time for it: what it takes to
@@ -44,7 +39,7 @@ fn attack(shape: &Path, variant: Variant) -> RunSpec {
     let mut spec = spec(shape.to_str().unwrap(), &[], variant);
     spec.key.probe = shape.file_name().unwrap().to_str().unwrap().into();
     spec.deadline = if GOES_ON.contains(&spec.key.probe.as_str()) { DEADLINE } else { NO_DEADLINE };
-    let python = python::program();
+    let python = crate::support::python::program();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", python.parent().unwrap().display());
     spec.env.insert("PATH".into(), path.into());
     spec.env.insert(COOKIE.into(), std::process::id().to_string().into());
@@ -66,85 +61,87 @@ fn assert_nobody_is_left(after: &str) {
 
 #[test]
 fn nobody_survives_and_nothing_takes_long() {
-    let shapes = shapes();
-    assert!(shapes.len() >= 17, "{shapes:?}");
-    let mut longest = (Duration::ZERO, String::new());
-    let mut runner = Runner::new(options()).unwrap();
-    let mut timed = |spec: RunSpec| {
-        let (start, deadline) = (Instant::now(), spec.deadline);
-        let got = runner.run_all_blocking(vec![spec], &mut |_| {}).unwrap().observations.remove(0);
-        (got, start.elapsed(), start.elapsed().saturating_sub(deadline))
-    };
-    let mut seen = Vec::new();
-    for variant in [Variant::Plain, Variant::Tty] {
-        for shape in &shapes {
-            let (_, of_nothing, _) = timed(spec("/bin/true", &[], variant));
-            let (got, _, overrun) = timed(attack(shape, variant));
-            let overrun = overrun.saturating_sub(of_nothing);
-            let name = format!("{} under {}", got.key.probe, variant.name());
-            assert_nobody_is_left(&name);
-            if overrun > longest.0 {
-                longest = (overrun, name);
+    alone("hostile::nobody_survives_and_nothing_takes_long", || {
+        let shapes = shapes();
+        assert!(shapes.len() >= 17, "{shapes:?}");
+        let mut longest = (Duration::ZERO, String::new());
+        let mut runner = Runner::new(options()).unwrap();
+        let mut timed = |spec: RunSpec| {
+            let (start, deadline) = (Instant::now(), spec.deadline);
+            let got = runner.run_all_blocking(vec![spec], &mut |_| {}).unwrap().observations.remove(0);
+            (got, start.elapsed(), start.elapsed().saturating_sub(deadline))
+        };
+        let mut seen = Vec::new();
+        for variant in [Variant::Plain, Variant::Tty] {
+            for shape in &shapes {
+                let (_, of_nothing, _) = timed(spec("/bin/true", &[], variant));
+                let (got, _, overrun) = timed(attack(shape, variant));
+                let overrun = overrun.saturating_sub(of_nothing);
+                let name = format!("{} under {}", got.key.probe, variant.name());
+                assert_nobody_is_left(&name);
+                if overrun > longest.0 {
+                    longest = (overrun, name);
+                }
+                seen.push(got);
             }
-            seen.push(got);
         }
-    }
-    eprintln!("longest overrun: {:?} ({})", longest.0, longest.1);
-    let plain = |name: &str| find(&seen, name, Variant::Plain);
-    let tty = |name: &str| find(&seen, name, Variant::Tty);
+        eprintln!("longest overrun: {:?} ({})", longest.0, longest.1);
+        let plain = |name: &str| find(&seen, name, Variant::Plain);
+        let tty = |name: &str| find(&seen, name, Variant::Tty);
 
-    for (name, code) in [("background-sleep.sh", 3), ("setsid.sh", 0), ("grandchild-chatter.sh", 0)] {
-        assert_eq!(plain(name).end, End::Exited(code), "{name}");
-        assert!(text(&plain(name).stdout).starts_with("before\n"), "{name}");
-        assert!(plain(name).held_open, "{name}");
-        assert!(!plain(name).left_behind.is_empty(), "{name}");
-    }
-    for name in ["double-fork.sh", "shed-environment.sh", "shed-everything.py", "deleted-cwd.sh"] {
-        assert_eq!(plain(name).end, End::Exited(0), "{name}");
-        assert_eq!(text(&plain(name).stdout), "before\n", "{name}");
-        assert!(plain(name).left_behind.iter().any(|left| left.name == b"sleep"), "{name}");
-    }
-    assert!(!plain("double-fork.sh").held_open);
-    for (name, waiting) in [
-        ("hang.sh", Waiting::Asleep),
-        ("closed-pipes-hang.sh", Waiting::Asleep),
-        ("spin.sh", Waiting::Busy),
-        ("stop-self.sh", Waiting::Stopped),
-        ("ignore-term.sh", Waiting::Asleep),
-    ] {
-        for seen in [plain(name), tty(name)] {
-            assert_eq!((&seen.end, seen.waiting), (&End::TimedOut, Some(waiting)), "{name}");
-            assert_eq!(text(&seen.stdout), "before\n", "{name}");
-            assert!(seen.left_behind.is_empty(), "{name}: {:?}", seen.left_behind);
+        for (name, code) in [("background-sleep.sh", 3), ("setsid.sh", 0), ("grandchild-chatter.sh", 0)] {
+            assert_eq!(plain(name).end, End::Exited(code), "{name}");
+            assert!(text(&plain(name).stdout).starts_with("before\n"), "{name}");
+            assert!(plain(name).held_open, "{name}");
+            assert!(!plain(name).left_behind.is_empty(), "{name}");
         }
-    }
-    assert_eq!(plain("read-stdin.sh").end, End::Exited(1));
-    assert_ne!(plain("open-tty.sh").end, End::TimedOut);
-    assert_eq!(tty("open-tty.sh").waiting, Some(Waiting::Terminal));
-    assert_eq!(plain("unreadable-home.sh").end, End::Exited(0));
-    assert!(matches!(plain("yes-stdout.sh").end, End::TimedOut | End::TooMuch(_)));
-    assert!(matches!(plain("yes-stderr.sh").end, End::TimedOut | End::TooMuch(_)));
-    assert!(longest.0 <= OVERRUN, "{} ran {:?} past its deadline", longest.1, longest.0);
+        for name in ["double-fork.sh", "shed-environment.sh", "shed-everything.py", "deleted-cwd.sh"] {
+            assert_eq!(plain(name).end, End::Exited(0), "{name}");
+            assert_eq!(text(&plain(name).stdout), "before\n", "{name}");
+            assert!(plain(name).left_behind.iter().any(|left| left.name == b"sleep"), "{name}");
+        }
+        assert!(!plain("double-fork.sh").held_open);
+        for (name, waiting) in [
+            ("hang.sh", Waiting::Asleep),
+            ("closed-pipes-hang.sh", Waiting::Asleep),
+            ("spin.sh", Waiting::Busy),
+            ("stop-self.sh", Waiting::Stopped),
+            ("ignore-term.sh", Waiting::Asleep),
+        ] {
+            for seen in [plain(name), tty(name)] {
+                assert_eq!((&seen.end, seen.waiting), (&End::TimedOut, Some(waiting)), "{name}");
+                assert_eq!(text(&seen.stdout), "before\n", "{name}");
+                assert!(seen.left_behind.is_empty(), "{name}: {:?}", seen.left_behind);
+            }
+        }
+        assert_eq!(plain("read-stdin.sh").end, End::Exited(1));
+        assert_ne!(plain("open-tty.sh").end, End::TimedOut);
+        assert_eq!(tty("open-tty.sh").waiting, Some(Waiting::Terminal));
+        assert_eq!(plain("unreadable-home.sh").end, End::Exited(0));
+        assert!(matches!(plain("yes-stdout.sh").end, End::TimedOut | End::TooMuch(_)));
+        assert!(matches!(plain("yes-stderr.sh").end, End::TimedOut | End::TooMuch(_)));
+        assert!(longest.0 <= OVERRUN, "{} ran {:?} past its deadline", longest.1, longest.0);
 
-    // All at once, where an orphan could be taken for another run's.
-    let mut side_by_side = options();
-    side_by_side.jobs = 8;
-    side_by_side.max_output = 16 << 20;
-    let variants =
-        [Variant::Plain, Variant::SlowReader, Variant::File, Variant::ClosedPipe, Variant::OpenStdin];
-    let specs = shapes.iter().flat_map(|shape| variants.map(|variant| attack(shape, variant))).collect();
-    let seen = finish(side_by_side, specs).observations;
-    assert_eq!(seen.len(), shapes.len() * variants.len());
-    assert_nobody_is_left("all at once");
-    for variant in variants {
-        // Without a reader it ends at its first word, before it makes its daemon.
-        let daemons = if variant == Variant::ClosedPipe { 0 } else { 2 };
-        let daemon = find(&seen, "shed-environment.sh", variant);
-        assert_eq!(daemon.left_behind.len(), daemons, "{variant:?}: {:?}", daemon.left_behind);
-        let innocent = find(&seen, "unreadable-home.sh", variant);
-        assert!(innocent.left_behind.is_empty(), "{variant:?}: {:?}", innocent.left_behind);
-    }
-    assert_eq!(find(&seen, "read-stdin.sh", Variant::OpenStdin).waiting, Some(Waiting::Stdin));
+        // All at once, where an orphan could be taken for another run's.
+        let mut side_by_side = options();
+        side_by_side.jobs = 8;
+        side_by_side.max_output = 16 << 20;
+        let variants =
+            [Variant::Plain, Variant::SlowReader, Variant::File, Variant::ClosedPipe, Variant::OpenStdin];
+        let specs = shapes.iter().flat_map(|shape| variants.map(|variant| attack(shape, variant))).collect();
+        let seen = finish(side_by_side, specs).observations;
+        assert_eq!(seen.len(), shapes.len() * variants.len());
+        assert_nobody_is_left("all at once");
+        for variant in variants {
+            // Without a reader it ends at its first word, before it makes its daemon.
+            let daemons = if variant == Variant::ClosedPipe { 0 } else { 2 };
+            let daemon = find(&seen, "shed-environment.sh", variant);
+            assert_eq!(daemon.left_behind.len(), daemons, "{variant:?}: {:?}", daemon.left_behind);
+            let innocent = find(&seen, "unreadable-home.sh", variant);
+            assert!(innocent.left_behind.is_empty(), "{variant:?}: {:?}", innocent.left_behind);
+        }
+        assert_eq!(find(&seen, "read-stdin.sh", Variant::OpenStdin).waiting, Some(Waiting::Stdin));
+    });
 }
 
 fn find<'a>(seen: &'a [Observation], name: &str, variant: Variant) -> &'a Observation {

@@ -1,8 +1,6 @@
 //! The checker in a process namespace of its own, as many builders run it: the leader of its session is
 //! outside, and has no number there.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::process::{Command, Output};
 
 /// `agentnative check` of a command that leaves a process behind, below `unshare` with these options and

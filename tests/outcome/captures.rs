@@ -1,11 +1,11 @@
 //! What happened in each real capture of opencode, written down by hand from reading it, and the
-//! outcome of each. The captures are in `../shared/captures`; without them the tests are skipped.
+//! outcome of each. The captures are in `../shared/captures`, so these tests run when they are asked for.
 
 use super::as_json;
 use agentnative_contract::outcome::{Collector, Options};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// What happened: the members of the outcome that are known. The message is always the same one.
 struct Seen {
@@ -190,24 +190,22 @@ const SEEN: &[Seen] = &[
     },
 ];
 
-fn capture(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/captures")).join(name);
-    if !path.exists() {
-        eprintln!("SKIPPED: {} is missing", path.display());
-    }
-    Some(path).filter(|path| path.exists())
+fn capture(name: &str) -> File {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/captures"));
+    File::open(folder.join(name)).unwrap()
 }
 
-fn outcome_of(name: &str, options: Options) -> Option<Value> {
+fn outcome_of(name: &str, options: Options) -> Value {
     let collector = Collector::new(options);
-    collector.read(File::open(capture(name)?).unwrap(), "").unwrap();
-    Some(as_json(&collector.outcome()))
+    collector.read(capture(name), "").unwrap();
+    as_json(&collector.outcome())
 }
 
 #[test]
-fn real_captures_give_true_outcomes() {
+#[ignore = "reads ../shared, which is beside the repository and not in it"]
+fn shared_real_captures_give_true_outcomes() {
     for seen in SEEN {
-        let Some(outcome) = outcome_of(seen.capture, Options::default()) else { continue };
+        let outcome = outcome_of(seen.capture, Options::default());
         let name = seen.capture;
         assert_eq!(outcome["success"], seen.success, "{name}: {outcome:#}");
         assert_eq!(outcome["message"], json!(seen.answered.then_some(ANSWER)), "{name}");
@@ -231,22 +229,25 @@ fn real_captures_give_true_outcomes() {
 }
 
 #[test]
-fn a_written_file_is_created() {
-    let Some(outcome) = outcome_of("opencode-attach-write.stdout", Options::default()) else { return };
+#[ignore = "reads ../shared, which is beside the repository and not in it"]
+fn shared_a_written_file_is_created() {
+    let outcome = outcome_of("opencode-attach-write.stdout", Options::default());
     let file = json!({ "path": "/srv/project/out.txt", "operation": "created", "size": 6, "type": "file" });
     assert_eq!(outcome["artifacts"], json!([file]));
 }
 
 #[test]
-fn a_rejected_permission_is_told() {
-    let Some(outcome) = outcome_of("opencode-permission-reject.stdout", Options::default()) else { return };
+#[ignore = "reads ../shared, which is beside the repository and not in it"]
+fn shared_a_rejected_permission_is_told() {
+    let outcome = outcome_of("opencode-permission-reject.stdout", Options::default());
     assert_eq!(outcome["requires_approval"], true);
     assert_eq!(outcome["warnings"], json!(["Permission required: bash"]));
 }
 
 #[test]
-fn times_models_and_sessions_of_captures() {
-    let Some(bus) = outcome_of("opencode-bus-tool.jsonl", Options::default()) else { return };
+#[ignore = "reads ../shared, which is beside the repository and not in it"]
+fn shared_times_models_and_sessions_of_captures() {
+    let bus = outcome_of("opencode-bus-tool.jsonl", Options::default());
     assert_eq!(bus["session_id"], "ses_e000d352fffeBhh3TBNPuvtgpZ");
     let metrics = json!({
         "start_time_ms": 1_795_295_471_146_u64, "end_time_ms": 1_795_295_471_883_u64, "duration_ms": 737,
@@ -256,7 +257,7 @@ fn times_models_and_sessions_of_captures() {
     assert_eq!(bus["metrics"], metrics);
     // The session was created at ...464144 and updated last at ...471899.
     assert_eq!(bus["metadata"]["phase_total_duration_ms"], 7755);
-    let Some(run) = outcome_of("opencode-tool.stdout", Options::default()) else { return };
+    let run = outcome_of("opencode-tool.stdout", Options::default());
     assert_eq!(run["session_id"], "ses_e00365694ffegjHYVSVT2Fn0tO");
     assert_eq!(run["metrics"]["start_time_ms"], 1_795_292_771_664_u64);
     assert_eq!(run["metrics"]["end_time_ms"], 1_795_292_772_190_u64);
@@ -264,26 +265,23 @@ fn times_models_and_sessions_of_captures() {
 }
 
 #[test]
-fn a_run_that_was_ended_from_outside_is_a_failure() {
+#[ignore = "reads ../shared, which is beside the repository and not in it"]
+fn shared_a_run_that_was_ended_from_outside_is_a_failure() {
     let options = Options { exit_code: Some(124), ..Options::default() };
-    let Some(outcome) = outcome_of("opencode-midstream.stdout", options) else { return };
+    let outcome = outcome_of("opencode-midstream.stdout", options);
     assert_eq!(outcome["error"], "the stream ends inside a step; the program exited with code 124");
     let options = Options { exit_code: Some(-2), ..Options::default() };
-    let Some(outcome) = outcome_of("opencode-sigint.stdout", options) else { return };
+    let outcome = outcome_of("opencode-sigint.stdout", options);
     assert_eq!(outcome["success"], false);
 }
 
 #[test]
-fn standard_error_that_is_no_json_is_skipped_with_warnings() {
-    let (Some(out), Some(err)) =
-        (capture("opencode-permission-reject.stdout"), capture("opencode-permission-reject.stderr"))
-    else {
-        return;
-    };
+#[ignore = "reads ../shared, which is beside the repository and not in it"]
+fn shared_standard_error_that_is_no_json_is_skipped_with_warnings() {
     let collector = Collector::new(Options::default());
-    collector.read(File::open(out).unwrap(), "").unwrap();
+    collector.read(capture("opencode-permission-reject.stdout"), "").unwrap();
     let before = collector.outcome();
-    collector.read(File::open(err).unwrap(), "stderr").unwrap();
+    collector.read(capture("opencode-permission-reject.stderr"), "stderr").unwrap();
     let after = collector.outcome();
     assert_eq!(after.warnings.len(), before.warnings.len() + 1, "{:?}", after.warnings);
     assert!(after.warnings[1].starts_with("stderr: line 1 is skipped: expected a JSON value"), "{after:?}");

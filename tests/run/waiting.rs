@@ -1,7 +1,7 @@
 //! What a run is seen to wait for.
 
-use super::support::{spec, text};
 use super::{all, python, run, sh};
+use crate::support::{spec, text};
 use agentnative::report::Variant;
 use agentnative::run::{End, Waiting, resolve};
 use std::ffi::OsStr;

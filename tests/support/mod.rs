@@ -1,6 +1,10 @@
 //! What the tests of runs share.
 
-#![allow(dead_code, reason = "no test program needs all of it")]
+pub mod alone;
+#[path = "../../crates/agentnative-contract/tests/contract/mutants.rs"]
+pub mod mutants;
+pub mod programs;
+pub mod python;
 
 use agentnative::report::{OutputFormat, Variant};
 use agentnative::run::{Captured, Finished, RunKey, RunSpec, Runner, RunnerOptions, Stdin};

@@ -1,6 +1,6 @@
 //! The table of kinds of change: `kinds.jsonl` has a line for each, with the answer.
 
-use crate::support::{changes, hold_witnesses, rules, worst};
+use crate::diff::support::{changes, hold_witnesses, rules, worst};
 use agentnative_contract::diff::Class;
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! The rules as data: each example is told by its rule and by no other, in both directions.
 
-use crate::support::{promise, worst};
+use crate::diff::support::{promise, worst};
 use agentnative_contract::OutputSpec;
 use agentnative_contract::diff::{Change, RuleExample, compare, rule, rules};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Made-up schemas and small changes of them: what is told of a pair is held to the validator and to the
 //! algebra of schemas.
 
-use crate::support::{changes, hold_witnesses, worst};
+use crate::diff::support::{changes, hold_witnesses, worst};
 use agentnative_contract::Schema;
 use agentnative_contract::diff::Class;
 use jsonschema::canonical::{self, Containment};

@@ -1,7 +1,7 @@
 //! What real programs printed, held to the contracts named after them.
 //!
 //! The table was written by hand from the facts of the contracts, before anything was judged. The
-//! captures are not part of the project: where they are missing, the test says so and is skipped.
+//! captures are beside the repository, so the test runs when it is asked for.
 
 use agentnative_contract::{Broken, Contract, Framing, RunExit};
 use std::path::Path;
@@ -115,12 +115,9 @@ const TABLE: &[(&str, &str, RunExit<'static>, Expected)] = &[
 ];
 
 #[test]
-fn captures_are_judged_as_the_facts_say() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/captures"));
-    if !folder.is_dir() {
-        eprintln!("skipped: there are no captures at {}", folder.display());
-        return;
-    }
+#[ignore = "reads ../shared, which is beside the repository and not in it"]
+fn shared_captures_are_judged_as_the_facts_say() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/captures"));
     let mut wrong = Vec::new();
     for (name, file, ending, expected) in TABLE {
         let contract = Contract::bundled(name).unwrap();

@@ -1,7 +1,5 @@
 //! From event streams to outcomes, through the library and the program.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod captures;
 mod contract;
 mod follow;

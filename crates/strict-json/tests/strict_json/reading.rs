@@ -1,7 +1,5 @@
 //! The strict JSON reader by its public face.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::io::Read;
 use std::path::Path;
 
@@ -253,14 +251,11 @@ fn many_keys_are_compared_up_to_a_bound() {
 }
 
 #[test]
-fn agrees_with_the_shared_parsing_cases() {
+#[ignore = "reads ../shared, which is beside the repository and not in it"]
+fn shared_parsing_cases_agree() {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpora/json-parsing"));
-    let Ok(entries) = folder.read_dir() else {
-        eprintln!("SKIPPED: {} is not there", folder.display());
-        return;
-    };
     let (mut accepted, mut rejected) = (0, 0);
-    for entry in entries {
+    for entry in folder.read_dir().unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let summary = document(std::fs::read(&path).unwrap());

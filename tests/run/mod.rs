@@ -1,20 +1,14 @@
 //! Runs of strangers' programs, through the public face.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod helper;
-#[path = "../support/python.rs"]
-mod python;
 mod resolve;
 mod start;
-#[path = "../support/mod.rs"]
-mod support;
 mod variants;
 mod waiting;
 
+use crate::support::{finish, options, spec};
 use agentnative::report::Variant;
 use agentnative::run::{Observation, RunSpec};
-use support::{finish, options, spec};
 
 /// A run of a shell script.
 fn sh(script: &str, variant: Variant) -> RunSpec {
@@ -23,7 +17,7 @@ fn sh(script: &str, variant: Variant) -> RunSpec {
 
 /// A run of a Python script.
 fn python(script: &str, variant: Variant) -> RunSpec {
-    spec(python::program().to_str().unwrap(), &["-c", script], variant)
+    spec(crate::support::python::program().to_str().unwrap(), &["-c", script], variant)
 }
 
 fn run(spec: RunSpec) -> Observation {

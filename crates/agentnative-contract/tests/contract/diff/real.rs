@@ -1,6 +1,6 @@
 //! Breaks that happened.
 
-use crate::support::{changes, promise, rules, worst};
+use crate::diff::support::{changes, promise, rules, worst};
 use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::{Contract, Framing, OutputSpec};
 use serde_json::{Value, json};

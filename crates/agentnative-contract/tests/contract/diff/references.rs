@@ -1,6 +1,6 @@
 //! References, of every draft: what they lead to is compared, and what leads nowhere is undecided.
 
-use crate::support::{changes, rules};
+use crate::diff::support::{changes, rules};
 use agentnative_contract::diff::{Class, compare};
 use agentnative_contract::{Framing, OutputSpec};
 use serde_json::{Value, json};

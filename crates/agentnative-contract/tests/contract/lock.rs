@@ -1,6 +1,6 @@
 //! A lock against other data: what the data of the day did not show is no break, what readers relied on is.
 
-use agentnative::report::OutputFormat;
+use agentnative_contract::OutputFormat;
 use agentnative_contract::diff::{Class, compare};
 use agentnative_contract::lock::{Learner, Lock, lock_path};
 use std::io::Read;

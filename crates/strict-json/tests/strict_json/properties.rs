@@ -1,7 +1,5 @@
 //! What holds for the strict JSON reader whatever the bytes are and however they arrive.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::io::Read;
 
 use proptest::prelude::*;

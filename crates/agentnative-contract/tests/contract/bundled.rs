@@ -1,15 +1,12 @@
 //! The bundled contracts: each folder is complete, and its examples are judged as expected.
 
+use crate::mutants::{Demand, mutants};
 use agentnative_contract::{Contract, Framing, RunExit, Violation, names};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use strict_json::{Options, read_records, read_value};
-use support::{Demand, mutants};
 use toml::{Table, Value};
-
-#[path = "support/mutants.rs"]
-mod support;
 
 /// The examples of a contract.
 struct Examples {

@@ -1,7 +1,5 @@
 //! What a sink may ask of the strict JSON reader: text left out, problems told, server-sent events.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use strict_json::{Event, Options, Problem, ProblemKind, Sink, Summary, read_document, read_lines};
 
 /// Leaves out what is below the key `skip`, and notes all it is given.

@@ -1,0 +1,15 @@
+//! Contracts, through the public face of their crate.
+
+#[path = "../../../../tests/support/alone.rs"]
+mod alone;
+mod bundled;
+mod captures;
+mod diff;
+mod differential;
+mod folder;
+mod infer;
+mod lock;
+mod mutants;
+mod outcome_memory;
+mod schema_corpus;
+mod validate_memory;

@@ -1,0 +1,94 @@
+//! The memory of validating, alone in its process, where its greatest size can be seen.
+
+use crate::alone::alone;
+use agentnative_contract::{Contract, RunExit, Settings, Validation, Verdict};
+use std::fs;
+use std::io::{self, Read};
+
+fn verdict(contract: &Contract, reader: impl Read + Send, threads: usize) -> Verdict {
+    let settings =
+        Settings { framing: contract.framing(), max_errors: 20, exit: RunExit::default(), threads };
+    Validation::new(contract, settings).input(reader, &mut |_| ()).unwrap()
+}
+
+/// A reader of much that is made as it is read.
+struct Made<F> {
+    next: F,
+    rest: Vec<u8>,
+}
+
+impl<F: FnMut() -> Option<Vec<u8>>> Read for Made<F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.rest.is_empty() {
+            self.rest = (self.next)().unwrap_or_default();
+        }
+        let length = self.rest.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&self.rest[..length]);
+        self.rest.drain(..length);
+        Ok(length)
+    }
+}
+
+/// The greatest resident memory of this process so far, in bytes.
+fn peak() -> u64 {
+    let text = fs::read_to_string("/proc/self/status").unwrap();
+    let line = text.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+}
+
+#[test]
+fn memory_does_not_grow_with_the_input() {
+    alone("validate_memory::memory_does_not_grow_with_the_input", || {
+        let folder = tempfile::tempdir().unwrap();
+        let schema = folder.path().join("s.json");
+        fs::write(&schema, r#"{"type": "array", "items": {"required": ["type"]}}"#).unwrap();
+        let array = Contract::load(&schema).unwrap();
+        let events = Contract::bundled("opencode-events").unwrap();
+        let line =
+            format!("{{\"type\":\"server.connected\",\"properties\":{{\"text\":\"{}\"}}}}", "x".repeat(1000));
+        let before = peak();
+        let mut left = 100_000;
+        let elements = Made {
+            rest: b"[0".to_vec(),
+            next: || {
+                left -= 1;
+                (left >= 0).then(|| if left == 0 { b"]".to_vec() } else { format!(",{line}").into_bytes() })
+            },
+        };
+        assert_eq!(verdict(&array, elements, 1).findings.len(), 0);
+        // A line of 100 MB; of its text the head is kept, and its length.
+        let mut left = 100_000;
+        let long = Made {
+            rest: b"{\"type\":\"session.idle\",\"properties\":{\"sessionID\":\"".to_vec(),
+            next: || {
+                left -= 1;
+                (left >= 0).then(|| {
+                    if left == 0 { b"\"}}\n{\"type\":1}\n".to_vec() } else { "x".repeat(1000).into_bytes() }
+                })
+            },
+        };
+        let found = verdict(&events, long, 2);
+        let places: Vec<_> = found
+            .findings
+            .iter()
+            .map(|finding| (finding.line, finding.column, finding.rule.as_str()))
+            .collect();
+        assert_eq!(
+            places,
+            [(Some(1), Some(50), "session-first"), (Some(2), Some(9), "event-type")],
+            "{:?}",
+            found.findings
+        );
+        let mut left = 100_000;
+        let lines = Made {
+            rest: Vec::new(),
+            next: || {
+                left -= 1;
+                (left > 0).then(|| format!("{line}\n").into_bytes())
+            },
+        };
+        assert_eq!(verdict(&events, lines, 2).records, 99_999);
+        let grown = peak() - before;
+        assert!(grown < 64 << 20, "{grown} bytes");
+    });
+}

@@ -1,0 +1,9 @@
+//! The strict reader and the sanitiser, through their public face.
+
+#[path = "../../../../tests/support/alone.rs"]
+mod alone;
+mod memory;
+mod properties;
+mod reading;
+mod sanitize;
+mod sink;

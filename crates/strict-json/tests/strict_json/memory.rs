@@ -1,0 +1,105 @@
+//! The strict JSON reader takes constant memory. The only test of its program, since it looks at the
+//! peak memory of the whole process.
+
+use crate::alone::alone;
+use std::io::{self, Read};
+
+use strict_json::{Options, read_document, read_lines, read_records};
+
+/// `head`, then `body` over and over for about `bytes` bytes, then `tail`; never all at once.
+fn stream(head: &str, body: &str, bytes: usize, tail: &str) -> impl Read {
+    struct Repeat {
+        block: Vec<u8>,
+        left: usize,
+        at: usize,
+    }
+    impl Read for Repeat {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.at == self.block.len() {
+                self.left = self.left.saturating_sub(1);
+                self.at = 0;
+            }
+            if self.left == 0 {
+                return Ok(0);
+            }
+            let read = (&self.block[self.at..]).read(buffer)?;
+            self.at += read;
+            Ok(read)
+        }
+    }
+    let block = body.repeat(65_536 / body.len() + 1).into_bytes();
+    let repeat = Repeat { left: bytes / block.len() + 1, block, at: 0 };
+    io::Cursor::new(head.to_owned()).chain(repeat).chain(io::Cursor::new(tail.to_owned()))
+}
+
+/// Reads what a function writes into the buffer.
+struct Generate<F>(F);
+
+impl<F: FnMut(&mut [u8]) -> usize> Read for Generate<F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok((self.0)(buffer))
+    }
+}
+
+/// The most memory this process has had, in KiB.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+#[test]
+fn any_amount_of_output_takes_the_memory_of_little() {
+    alone("memory::any_amount_of_output_takes_the_memory_of_little", || {
+        const BYTES: usize = 64 << 20;
+        let Some(before) = peak() else {
+            eprintln!("SKIPPED: /proc/self/status does not tell the peak memory");
+            return;
+        };
+        let options = Options::default();
+        for (head, body, tail) in [
+            ("[\"", "a long string with \\u00e9scapes and é ", "\"]"),
+            ("[1", ",{\"a\":[1,2.5,null,true],\"b\":\"text\"}", "]"),
+            ("[", "12345678901234567890", "]"),
+            ("{\"", "a long key ", "\":1}"),
+            ("[", " \r\n\t", "1]"),
+        ] {
+            let summary = read_document(stream(head, body, BYTES, tail), &options, &mut ()).unwrap();
+            assert!(summary.bytes > BYTES as u64 && !summary.rejected(), "{:?}", summary.problems);
+        }
+        let summary =
+            read_lines(stream("", "{\"a\":1,\"b\":[\"x\"]}\n", BYTES, ""), &options, &mut ()).unwrap();
+        assert!(
+            summary.records == summary.whole && summary.records > 1_000_000 && summary.problems.is_empty()
+        );
+        // One line of 64 MiB among small ones, none of which is built since it is over the budget.
+        let long = stream("{}\n{\"a\":[0", ",\"element\"", BYTES, "]}\n{}\n");
+        let mut built = Vec::new();
+        read_records(long, &options, 1 << 20, |record| built.push(record.value.is_some())).unwrap();
+        assert_eq!(built, [true, false, true]);
+        // Text that is no JSON at all, on lines and on one line.
+        for body in ["no JSON\n", "no JSON ", "\0\0\0\0"] {
+            let summary = read_lines(stream("", body, BYTES, ""), &options, &mut ()).unwrap();
+            assert!(summary.rejected() && summary.bytes > BYTES as u64);
+        }
+        let grown = peak().unwrap() - before;
+        assert!(grown < 8 * 1024, "{grown} KiB more than before");
+        // Two million different keys in one object: as many as are compared, and no more.
+        let mut key = 0..2_000_000;
+        let mut left = Vec::new();
+        let members = Generate(|buffer: &mut [u8]| {
+            if left.is_empty() {
+                left = key.next().map_or(Vec::new(), |key| format!("\"key {key}\":0,").into_bytes());
+            }
+            let length = left.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&left[..length]);
+            left.drain(..length);
+            length
+        });
+        let object =
+            io::Cursor::new("{").chain(io::BufReader::new(members)).chain(io::Cursor::new("\"\":0}"));
+        let summary = read_document(object, &options, &mut ()).unwrap();
+        assert!(summary.problems.is_empty() && summary.keys_unchecked > 1_000_000, "{summary:?}");
+        let grown = peak().unwrap() - before;
+        assert!(grown < 32 * 1024, "{grown} KiB more than before");
+    });
+}
