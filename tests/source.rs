@@ -63,7 +63,7 @@ fn bad_snippets_fire_and_good_ones_are_silent() {
         if !facts.skipped.is_empty() {
             return Some(format!("the snippet is skipped: {:?}", facts.skipped));
         }
-        let result = verdict(&check.id, &facts, &[]);
+        let result = verdict(check.id.as_str(), &facts, &[]);
         match (good, result.status) {
             (true, Status::Pass | Status::Unverified) | (false, Status::Warn | Status::Fail) => None,
             (true, status) => Some(format!("noisy: {status:?} {} {:#?}", result.message, result.evidence)),
@@ -81,7 +81,7 @@ fn snippets_are_of_their_language_and_matches_hold_their_words() {
             return Some(format!("it is {:?}", facts.files));
         }
         facts.matches.iter().find_map(|found| {
-            let check = checks().iter().find(|check| check.id == found.check).unwrap();
+            let check = checks().iter().find(|check| check.id.as_str() == found.check).unwrap();
             let rules = &check.source.as_ref().unwrap().languages[&language].rules;
             let rule = rules.iter().find(|rule| rule.name == found.rule).unwrap();
             let text = &snippet.code[found.span.range.clone()];
@@ -314,7 +314,7 @@ fn without_code_nothing_is_applicable() {
     let folder = package(&[("tool.sh", "echo hello\n"), ("README.md", "A tool.\n")]);
     let facts = facts(folder.path());
     for check in source_checks() {
-        let result = verdict(&check.id, &facts, &[]);
+        let result = verdict(check.id.as_str(), &facts, &[]);
         assert_eq!(result.status, Status::NotApplicable, "{}: {}", check.id, result.message);
     }
     assert!(scan(&folder.path().join("tool.sh"), &Rules::of(checks())).is_err());
@@ -349,7 +349,7 @@ fn conforming_projects_pass_and_violating_ones_fail_every_check() {
             let facts = facts(&project);
             count += 1;
             for check in source_checks() {
-                let result = verdict(&check.id, &facts, &[]);
+                let result = verdict(check.id.as_str(), &facts, &[]);
                 if result.status != expected {
                     let name = project.strip_prefix(&root).unwrap().display();
                     wrong.push(format!(
