@@ -1,6 +1,6 @@
 //! The README is true: its commands are run as they stand there, its table of checks is the catalogue.
 
-use crate::support::programs::program;
+use crate::programs::program;
 use agentnative::report::Level;
 use agentnative::report::catalogue::checks;
 use std::fs;

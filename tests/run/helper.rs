@@ -1,7 +1,7 @@
 //! The process that makes the runs, seen from the one that asks for them.
 
 use super::{run, sh};
-use crate::support::{options, text};
+use crate::runs::{options, text};
 use agentnative::report::Variant;
 use agentnative::run::{End, Runner};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

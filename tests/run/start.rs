@@ -1,7 +1,7 @@
 //! How runs start and end, and what a target finds.
 
 use super::{all, python, run, sh};
-use crate::support::{bytes, children, finish, options, spec, text};
+use crate::runs::{bytes, children, finish, options, spec, text};
 use agentnative::report::Variant;
 use agentnative::run::{End, Enforced, HOSTILE_ENVIRONMENTS, Runner, Stdin};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The channel of standard output under each variant, and what is kept of it.
 
 use super::{all, python, run, sh};
-use crate::support::{bytes, spec, text};
+use crate::runs::{bytes, spec, text};
 use agentnative::report::Variant;
 use agentnative::run::{Bytes, Captured, End};
 use std::sync::Arc;
