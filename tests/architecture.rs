@@ -10,14 +10,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("report", &[]),
     ("run", &["report"]),
     ("config", &["report"]),
-    ("manifest", &["config", "report"]),
+    ("manifest", &["report"]),
     ("target", &["config", "manifest", "report"]),
     ("source", &["manifest", "report"]),
     ("probe", &["config", "report", "run", "source", "target"]),
     ("judge", &["config", "manifest", "probe", "report", "run", "source"]),
     ("check", &["config", "judge", "probe", "report", "run", "source", "target"]),
     ("output", &["check", "report"]),
-    ("cli", &["check", "config", "output", "report", "run", "target"]),
+    ("follow", &[]),
+    ("cli", &["check", "config", "follow", "output", "report", "run", "target"]),
 ];
 
 /// Words that only files under some paths may hold, with what holding them means. Handles of the standard
@@ -41,7 +42,7 @@ const WORDS: &[(&[&str], Where, &str)] = &[
         "touches files or the clock",
     ),
     (
-        &["\"/proc", "landlock", "Landlock", "pidfd", "subreaper"],
+        &["\"/proc", "landlock::", "pidfd", "subreaper", "memfd"],
         Where::Only(&["crates/agentnative-helper/src/sys/"]),
         "is Linux's own",
     ),
