@@ -6,8 +6,8 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use agentnative::report::Language;
-use agentnative::report::catalogue::{Check, checks};
+use agentnative::model::Language;
+use agentnative::catalogue::{Check, checks};
 use agentnative::source::{Rules, scan};
 use std::fs;
 use std::path::Path;

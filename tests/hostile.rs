@@ -4,7 +4,7 @@
 
 use crate::support::alone::alone;
 use crate::support::{children, children_of, finish, options, spec, text};
-use agentnative::report::Variant;
+use agentnative::model::Variant;
 use agentnative::run::{End, Observation, RunSpec, Runner, Waiting};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 use crate::support::alone::alone;
 use crate::support::{finish, options, spec, text};
-use agentnative::report::Variant;
+use agentnative::model::Variant;
 use agentnative::run::{End, RunSpec};
 use std::time::Duration;
 

@@ -2,9 +2,8 @@
 
 use agentnative::check::Judged;
 use agentnative::output::{RENDERERS, View};
-use agentnative::report::{
-    CheckId, CheckResult, Event, Evidence, Layer, Level, Report, Status, Stream, TargetInfo, Variant,
-};
+use agentnative::model::{CheckId, CheckResult, Evidence, Layer, Level, Status, Stream, Variant};
+use agentnative::report::{Event, Report, TargetInfo};
 use agentnative_output::{OutputConfig, OutputFormat};
 use std::path::Path;
 use strict_json::sanitize;

@@ -1,8 +1,9 @@
 //! The source checks: their snippets one by one, walking, projects, waivers.
 
 use agentnative::judge::source::{Code, judge, notes};
-use agentnative::report::catalogue::{Check, checks};
-use agentnative::report::{CheckResult, Language, Snippet, Status};
+use agentnative::catalogue::{Check, checks};
+use agentnative::catalogue::Snippet;
+use agentnative::model::{CheckResult, Language, Status};
 use agentnative::source::{Facts, Rules, Why, scan};
 use std::fs;
 use std::path::Path;
@@ -393,7 +394,7 @@ fn what_runs_only_by_itself_is_no_part_of_a_program_that_starts_elsewhere() {
     let folder = package(&files);
     let places = || {
         let result = verdict("p2-src-stray-print", &facts(folder.path()), &[]);
-        let place = |seen: agentnative::report::Evidence| (seen.file.unwrap(), seen.line.unwrap());
+        let place = |seen: agentnative::model::Evidence| (seen.file.unwrap(), seen.line.unwrap());
         result.evidence.into_iter().map(place).collect::<Vec<_>>()
     };
     let at = |file: &str, line| (file.to_owned(), line);

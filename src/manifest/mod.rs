@@ -6,7 +6,7 @@ mod npm;
 mod python;
 
 use crate::config::place;
-use crate::report::Language;
+use crate::model::Language;
 use agentnative_contract::error::{Error, Issue, Place, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};

@@ -4,7 +4,7 @@ use super::exclusions::read_up_to;
 use super::rules::{Grammar, Table, WAIVER};
 use super::walk::SourceFile;
 use super::{Entry, MAX_FILE, Match, PackageCode, Skipped, SourceWaiver, Span, Why};
-use crate::report::Language;
+use crate::model::Language;
 use agentnative_contract::error::Result;
 use ast_grep_core::matcher::MatcherExt as _;
 use ast_grep_core::tree_sitter::StrDoc;

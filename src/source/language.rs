@@ -1,6 +1,6 @@
 //! One row a language: what its files are called, and what in it is no part of the program.
 
-use crate::report::Language;
+use crate::model::Language;
 use ast_grep_language::SupportLang;
 
 /// What is known of a language. Paths are patterns as in a `.gitignore` at the package's root, rules

@@ -28,7 +28,7 @@ pub use rules::Rules;
 pub use scan::scan;
 
 use crate::manifest::Dependency;
-use crate::report::Language;
+use crate::model::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;

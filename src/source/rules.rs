@@ -2,8 +2,9 @@
 
 use super::fingerprint;
 use super::language::row;
-use crate::report::catalogue::Check;
-use crate::report::{CheckId, Language, SourceRule};
+use crate::catalogue::Check;
+use crate::catalogue::SourceRule;
+use crate::model::{CheckId, Language};
 use agentnative_contract::error::{Error, Result};
 use aho_corasick::{AhoCorasick, MatchKind};
 use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore, from_str};

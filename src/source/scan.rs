@@ -3,7 +3,7 @@
 use super::file::{self, Read};
 use super::walk::{self, SourceFile};
 use super::{Facts, PackageCode, Rules};
-use crate::report::Language;
+use crate::model::Language;
 use agentnative_contract::error::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

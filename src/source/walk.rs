@@ -4,7 +4,7 @@ use super::exclusions::{NON_PRODUCT, VENDORED, patterns};
 use super::language::{self, ROWS};
 use super::{Left, PackageCode};
 use crate::manifest::is_package;
-use crate::report::Language;
+use crate::model::Language;
 use agentnative_contract::error::{Error, Result};
 use ast_grep_language::SupportLang;
 use ignore::gitignore::Gitignore;

@@ -6,7 +6,7 @@ pub mod mutants;
 pub mod programs;
 pub mod python;
 
-use agentnative::report::{OutputFormat, Variant};
+use agentnative::model::{OutputFormat, Variant};
 use agentnative::run::{Captured, Finished, RunKey, RunSpec, Runner, RunnerOptions, Stdin};
 use std::collections::BTreeMap;
 use std::io::Read;

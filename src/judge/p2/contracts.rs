@@ -4,7 +4,7 @@ use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement};
-use crate::report::{OutputFormat, Stream, Variant};
+use crate::model::{OutputFormat, Stream, Variant};
 use crate::run::End;
 use agentnative_contract::{Broken, Contract, RunExit, Violation};
 use strict_json::Position;

@@ -1,11 +1,11 @@
 //! What is printed, held to what was accepted last: the lock.
 
+use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, Reason};
+use crate::model::{Evidence, OutputFormat, Stream, Variant};
 use crate::probe::Probe;
-use crate::report::catalogue::Derived;
-use crate::report::{Evidence, OutputFormat, Stream, Variant};
 use crate::run::{Bytes, End};
 use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::lock::{Learner, Lock};

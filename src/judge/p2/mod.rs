@@ -15,7 +15,7 @@ mod well_formed;
 pub use exits::exit_check;
 
 use super::Row;
-use crate::report::CheckId;
+use crate::model::CheckId;
 use agentnative_contract::Framing;
 
 /// A contract for the whole target does not take the place of the check.

@@ -6,8 +6,8 @@ mod view;
 
 use super::context::NoCode;
 use super::verdict::Judgement;
-use crate::report::CheckId;
-use crate::report::catalogue::{Check, checks};
+use crate::catalogue::{Check, checks};
+use crate::model::CheckId;
 use crate::source::{Facts, Skipped, SourceWaiver, fingerprint};
 use view::View;
 

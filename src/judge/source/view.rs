@@ -1,10 +1,11 @@
 //! The code in the eyes of one source check.
 
 use super::Code;
+use crate::catalogue::Check;
+use crate::catalogue::{Home, Role, SourceCheck, SourceRule};
 use crate::judge::verdict::{Finding, Judgement};
 use crate::manifest::Dependency;
-use crate::report::catalogue::Check;
-use crate::report::{Evidence, Home, Language, Role, SourceCheck, SourceRule};
+use crate::model::{Evidence, Language};
 use crate::source::{Entry, Match, SourceWaiver, Span};
 use std::collections::BTreeSet;
 
