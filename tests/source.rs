@@ -153,7 +153,7 @@ fn only_the_programs_own_code_is_looked_at() {
     let result = verdict("p2-src-stray-print", &facts, &[]);
     let files: Vec<_> = result.evidence.iter().map(|evidence| evidence.file.clone().unwrap()).collect();
     assert_eq!(files, ["src/main.rs"]);
-    assert_eq!((facts.left.aside, facts.left.generated), (7, 1));
+    assert_eq!((facts.excluded.non_product, facts.excluded.generated), (7, 1));
     assert!(facts.skipped.is_empty(), "{:?}", facts.skipped);
 }
 
@@ -216,7 +216,7 @@ fn links_are_not_followed_and_pipes_not_opened() {
     )
     .unwrap();
     let facts = facts(folder.path());
-    assert_eq!(facts.left.links, 3);
+    assert_eq!(facts.excluded.links, 3);
     assert_eq!(facts.files[&Language::Python], 2);
     assert!(facts.skipped.is_empty());
 }

@@ -116,7 +116,7 @@ pub(super) struct Grammar {
     /// Tests.
     pub tests: Option<RuleCore>,
     /// What is run only when its file is run by itself.
-    pub alone: Option<RuleCore>,
+    pub main_guard: Option<RuleCore>,
 }
 
 impl<'a> Table<'a> {
@@ -184,8 +184,8 @@ impl Grammar {
                 .map_err(|what| Error::general(format!("the row of {}: {what}", language.name())))
         };
         let row = row(language);
-        let (tests, alone) = (row.tests.map(own).transpose()?, row.alone.map(own).transpose()?);
-        Ok(Self { rules, kinds, entry: own(row.entry)?, tests, alone })
+        let (tests, main_guard) = (row.tests.map(own).transpose()?, row.main_guard.map(own).transpose()?);
+        Ok(Self { rules, kinds, entry: own(row.entry)?, tests, main_guard })
     }
 }
 

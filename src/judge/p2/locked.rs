@@ -78,7 +78,7 @@ fn of_change(
     change: &Change,
 ) -> Option<Assertion> {
     let run = context.plain(probe, format)?;
-    let detail = format!("{}: {}", change.rule, placed(change));
+    let detail = format!("{}: {}", change.rule, with_place(change));
     match change.class {
         Class::Breaking => Some(Assertion::Failed(Finding::new(evidence(&run, change, detail)))),
         Class::Undecided => Some(Assertion::inconclusive(format!("{}: {detail}", run.label()))),
@@ -87,7 +87,7 @@ fn of_change(
 }
 
 /// A change with its place in the output.
-fn placed(change: &Change) -> String {
+fn with_place(change: &Change) -> String {
     let event = change.event.as_ref().map_or_else(String::new, |event| format!("events `{event}`, "));
     let error = if change.in_error { "the error, " } else { "" };
     let pointer = if change.pointer.is_empty() { String::new() } else { format!("{}: ", change.pointer) };

@@ -80,7 +80,7 @@ impl<'a> View<'a> {
             });
         }
         let skipped = facts.skipped.iter().any(|skipped| covered.contains(&skipped.language));
-        let gaps = skipped || facts.built.is_some() || facts.left.folders > 0;
+        let gaps = skipped || facts.built.is_some() || facts.excluded.folders > 0;
         let open = |what: &str| {
             let skipped = skipped.then(|| format!("; skipped: {}", self.code.list(&facts.skipped)));
             let built = facts.built.as_ref().map(|folder| {
@@ -89,8 +89,8 @@ impl<'a> View<'a> {
                     self.code.path(folder)
                 )
             });
-            let shut = (facts.left.folders > 0)
-                .then(|| format!("; folders that could not be entered: {}", facts.left.folders));
+            let shut = (facts.excluded.folders > 0)
+                .then(|| format!("; folders that could not be entered: {}", facts.excluded.folders));
             Judgement::unverified(
                 [what.to_owned()].into_iter().chain(skipped).chain(built).chain(shut).collect::<String>(),
             )
