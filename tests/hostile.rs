@@ -4,7 +4,7 @@
 
 use crate::alone::alone;
 use crate::runs::{children, children_of, finish, options, spec, text};
-use agentnative::report::Variant;
+use agentnative::model::Variant;
 use agentnative::run::{End, Observation, RunSpec, Runner, Waiting};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

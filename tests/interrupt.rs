@@ -2,7 +2,7 @@
 
 use crate::alone::alone;
 use crate::runs::{finish, options, spec, text};
-use agentnative::report::Variant;
+use agentnative::model::Variant;
 use agentnative::run::{End, RunSpec};
 use std::time::Duration;
 

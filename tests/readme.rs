@@ -1,8 +1,8 @@
 //! The README is true: its commands are run as they stand there, its table of checks is the catalogue.
 
 use crate::programs::program;
-use agentnative::report::Level;
-use agentnative::report::catalogue::checks;
+use agentnative::catalogue::checks;
+use agentnative::model::Level;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -5,7 +5,7 @@ mod go;
 mod npm;
 mod python;
 
-use crate::report::Language;
+use crate::model::Language;
 use agentnative_contract::error::{Error, Issue, Place, Result};
 use agentnative_contract::spanned_toml::place;
 use serde::{Deserialize, Serialize};

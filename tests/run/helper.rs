@@ -2,7 +2,7 @@
 
 use super::{run, sh};
 use crate::runs::{options, text};
-use agentnative::report::Variant;
+use agentnative::model::Variant;
 use agentnative::run::{End, Runner};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Resource, Signal, getrlimit, kill_process, pidfd_open};

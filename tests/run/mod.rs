@@ -7,7 +7,7 @@ mod variants;
 mod waiting;
 
 use crate::runs::{finish, options, spec};
-use agentnative::report::Variant;
+use agentnative::model::Variant;
 use agentnative::run::{Observation, RunSpec};
 
 /// A run of a shell script.

@@ -2,7 +2,7 @@
 
 use super::run;
 use crate::runs::{spec, text};
-use agentnative::report::Variant;
+use agentnative::model::Variant;
 use agentnative::run::{End, clean_path, manager_variables, resolve};
 use agentnative_contract::error::ErrorKind;
 use std::collections::BTreeMap;

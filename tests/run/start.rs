@@ -2,7 +2,7 @@
 
 use super::{all, python, run, sh};
 use crate::runs::{bytes, children, finish, options, spec, text};
-use agentnative::report::Variant;
+use agentnative::model::Variant;
 use agentnative::run::{End, Enforced, HOSTILE_ENVIRONMENTS, Runner, Stdin};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

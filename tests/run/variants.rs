@@ -2,7 +2,7 @@
 
 use super::{all, python, run, sh};
 use crate::runs::{bytes, spec, text};
-use agentnative::report::Variant;
+use agentnative::model::Variant;
 use agentnative::run::{Bytes, Captured, End};
 use std::sync::Arc;
 use std::time::Duration;

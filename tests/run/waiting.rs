@@ -2,7 +2,7 @@
 
 use super::{all, python, run, sh};
 use crate::runs::{spec, text};
-use agentnative::report::Variant;
+use agentnative::model::Variant;
 use agentnative::run::{End, Waiting, resolve};
 use std::ffi::OsStr;
 

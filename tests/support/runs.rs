@@ -1,6 +1,6 @@
 //! What the tests of runs share.
 
-use agentnative::report::{OutputFormat, Variant};
+use agentnative::model::{OutputFormat, Variant};
 use agentnative::run::{Captured, Finished, RunKey, RunSpec, Runner, RunnerOptions, Stdin};
 use std::collections::BTreeMap;
 use std::io::Read;

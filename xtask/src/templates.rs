@@ -106,7 +106,7 @@ pub fn principle(number: u8) -> String {
         r"//! The checks of principle {number}.
 
 use super::Row;
-use crate::report::CheckId;
+use crate::model::CheckId;
 use agentnative_contract::Framing;
 
 /// A contract for the whole target does not take the place of the check.
