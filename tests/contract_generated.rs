@@ -1,7 +1,7 @@
 //! The schemas of this program's own contracts are made from the Rust types, and so is the file of what
 //! the two programs print.
 //!
-//! `UPDATE=1 cargo test --test contract_generated` writes them anew.
+//! `UPDATE=1 cargo test --test product contract_generated` writes them anew.
 
 use crate::programs::program;
 use agentnative::report::{Envelope, Event, Report};
@@ -62,7 +62,7 @@ fn check(path: &str, schema: &Value) {
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == text,
-        "{} is stale: run `UPDATE=1 cargo test --test contract_generated`",
+        "{} is stale: run `UPDATE=1 cargo test --test product contract_generated`",
         path.display()
     );
 }
