@@ -47,7 +47,7 @@ fn check_id(folder: &Path) -> io::Result<String> {
          /// The ID as reports and configurations spell it.\n\
          pub const fn as_str(self) -> &'static str {{ match self {{\n{ids}}} }}\n\
          /// What its file says.\n\
-         pub(super) const fn text(self) -> &'static str {{ match self {{\n{texts}}} }}\n\
+         pub(crate) const fn text(self) -> &'static str {{ match self {{\n{texts}}} }}\n\
          }}\n"
     ))
 }

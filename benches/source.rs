@@ -6,8 +6,8 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use agentnative::report::Language;
-use agentnative::report::catalogue::{Check, checks};
+use agentnative::catalogue::{Check, checks};
+use agentnative::model::Language;
 use agentnative::source::{Rules, scan};
 use std::fs;
 use std::path::Path;
@@ -69,7 +69,7 @@ fn ours<'a>(what: &str, folder: &Path, rules: impl Fn() -> Rules + 'a) {
         "{what}: {seconds:.3} s, {files} files ({} parsed, {} skipped, {} left out), {megabytes:.1} MB: {:.0} files/s, {:.1} MB/s, {} matches",
         facts.parsed,
         facts.skipped.len(),
-        facts.left.aside + facts.left.generated,
+        facts.excluded.non_product + facts.excluded.generated,
         files as f64 / seconds,
         megabytes / seconds,
         facts.matches.len(),

@@ -4,7 +4,7 @@
 
 use agentnative::check::{Selection, Session, SessionOptions, TargetSelector};
 use agentnative::config::ProbeConfig;
-use agentnative::report::Status;
+use agentnative::model::Status;
 use agentnative_contract::error::Result;
 use std::process::ExitCode;
 

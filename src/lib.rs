@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
+pub mod catalogue;
 pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
@@ -12,6 +13,7 @@ pub mod config;
 pub mod follow;
 pub mod judge;
 pub mod manifest;
+pub mod model;
 pub mod output;
 pub mod probe;
 pub mod report;

@@ -7,17 +7,20 @@ use std::path::{Path, PathBuf};
 /// What each room of the product may import from the others. A room that is not here may not exist. What
 /// the crates may import from each other stands in their manifests, and cargo holds it.
 const ROOMS: &[(&str, &[&str])] = &[
-    ("report", &[]),
-    ("run", &["report"]),
-    ("config", &["report"]),
-    ("manifest", &["config", "report"]),
+    ("model", &[]),
+    ("catalogue", &["model"]),
+    ("report", &["model"]),
+    ("run", &["model"]),
+    ("config", &["model"]),
+    ("manifest", &["model"]),
     ("target", &["config", "manifest", "report"]),
-    ("source", &["manifest", "report"]),
-    ("probe", &["config", "report", "run", "source", "target"]),
-    ("judge", &["config", "manifest", "probe", "report", "run", "source"]),
-    ("check", &["config", "judge", "probe", "report", "run", "source", "target"]),
-    ("output", &["check", "report"]),
-    ("cli", &["check", "config", "output", "report", "run", "target"]),
+    ("source", &["catalogue", "manifest", "model"]),
+    ("probe", &["catalogue", "config", "model", "report", "run", "source", "target"]),
+    ("judge", &["catalogue", "config", "manifest", "model", "probe", "run", "source"]),
+    ("check", &["catalogue", "config", "judge", "model", "probe", "report", "run", "source", "target"]),
+    ("output", &["check", "model", "report"]),
+    ("follow", &[]),
+    ("cli", &["catalogue", "check", "config", "follow", "model", "output", "report", "run", "target"]),
 ];
 
 /// Words that only files under some paths may hold, with what holding them means. Handles of the standard
@@ -41,7 +44,7 @@ const WORDS: &[(&[&str], Where, &str)] = &[
         "touches files or the clock",
     ),
     (
-        &["\"/proc", "landlock", "Landlock", "pidfd", "subreaper"],
+        &["\"/proc", "landlock::", "pidfd", "subreaper", "memfd"],
         Where::Only(&["crates/agentnative-helper/src/sys/"]),
         "is Linux's own",
     ),

@@ -1,7 +1,7 @@
 //! `agentnative.toml` through the public face: what it says, and what is said when it is wrong.
 
 use agentnative::config::{Config, Contracts, Date, Formats, Known, ProbeConfig, place_format};
-use agentnative::report::{OutputFormat, Stream};
+use agentnative::model::{OutputFormat, Stream};
 use agentnative_contract::error::{Error, ErrorKind};
 use std::fs;
 use std::path::Path;

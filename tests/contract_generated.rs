@@ -3,7 +3,7 @@
 //!
 //! `UPDATE=1 cargo test --test contract_generated` writes them anew.
 
-use crate::support::programs::program;
+use crate::programs::program;
 use agentnative::report::{Envelope, Event, Report};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};

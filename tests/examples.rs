@@ -1,11 +1,11 @@
 //! The checks' examples, judged without a process: where one command's output can decide a check, the
 //! good example is no fail and no warn, and the bad one is.
 
+use agentnative::catalogue::{Check, Derived, Example, check, checks};
 use agentnative::config::TargetConfig;
 use agentnative::judge::{CheckContext, judge};
+use agentnative::model::{CheckId, OutputFormat, Status, Variant};
 use agentnative::probe::{Probe, Promises, Role};
-use agentnative::report::catalogue::{Check, Derived, Example, check, checks};
-use agentnative::report::{CheckId, OutputFormat, Status, Variant};
 use agentnative::run::{Bytes, Captured, End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -193,7 +193,7 @@ fn verdict(check: &Check, example: &Example) -> (Status, String) {
 fn examples_have_the_verdict_that_they_show() {
     let mut wrong = Vec::new();
     let mut passed = BTreeSet::new();
-    let behavioral = || checks().iter().filter(|check| check.layer == agentnative::report::Layer::Behavioral);
+    let behavioral = || checks().iter().filter(|check| check.layer == agentnative::model::Layer::Behavioral);
     let left_out = |id: &str| LEFT_OUT.iter().any(|(left, _)| *left == id);
     for check in behavioral().filter(|check| !left_out(check.id.as_str())) {
         for example in &check.examples {

@@ -2,9 +2,9 @@
 //!
 //! One test only, since it looks at all descendants of this process.
 
-use crate::support::alone::alone;
-use crate::support::{children, children_of, finish, options, spec, text};
-use agentnative::report::Variant;
+use crate::alone::alone;
+use crate::runs::{children, children_of, finish, options, spec, text};
+use agentnative::model::Variant;
 use agentnative::run::{End, Observation, RunSpec, Runner, Waiting};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ fn attack(shape: &Path, variant: Variant) -> RunSpec {
     let mut spec = spec(shape.to_str().unwrap(), &[], variant);
     spec.key.probe = shape.file_name().unwrap().to_str().unwrap().into();
     spec.deadline = if GOES_ON.contains(&spec.key.probe.as_str()) { DEADLINE } else { NO_DEADLINE };
-    let python = crate::support::python::program();
+    let python = crate::python::program();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", python.parent().unwrap().display());
     spec.env.insert("PATH".into(), path.into());
     spec.env.insert(COOKIE.into(), std::process::id().to_string().into());

@@ -1,8 +1,8 @@
 //! Signals to the checker. One test, since signals are for the whole process.
 
-use crate::support::alone::alone;
-use crate::support::{finish, options, spec, text};
-use agentnative::report::Variant;
+use crate::alone::alone;
+use crate::runs::{finish, options, spec, text};
+use agentnative::model::Variant;
 use agentnative::run::{End, RunSpec};
 use std::time::Duration;
 

@@ -9,14 +9,17 @@ mod examples;
 mod fixtures;
 mod fixtures_shape;
 mod help;
+#[path = "../crates/agentnative-contract/tests/contract/mutants.rs"]
+mod mutants;
 mod outcome;
 mod output;
+#[path = "support/programs.rs"]
+mod programs;
 mod project;
 mod readme;
 mod render;
 mod skeleton;
 mod source;
-mod support;
 mod target;
 mod validate;
 mod verdicts;

@@ -1,7 +1,7 @@
 //! The project checks: documented exit codes and the schema in the repository.
 
 use agentnative::judge::project_files::{Help, ProjectFiles};
-use agentnative::report::{CheckId, CheckResult, Status, Stream};
+use agentnative::model::{CheckId, CheckResult, Status, Stream};
 use agentnative::source::Project;
 use serde_json::{Value, json};
 use std::fs;

@@ -1,8 +1,8 @@
 //! The README is true: its commands are run as they stand there, its table of checks is the catalogue.
 
-use crate::support::programs::program;
-use agentnative::report::Level;
-use agentnative::report::catalogue::checks;
+use crate::programs::program;
+use agentnative::catalogue::checks;
+use agentnative::model::Level;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -52,10 +52,12 @@ fn copy() -> tempfile::TempDir {
         }
     }
     fs::create_dir(copy.path().join(".git")).unwrap();
-    fs::create_dir_all(copy.path().join("target/debug")).unwrap();
-    for (name, built) in
-        [("agentnative", program("agentnative")), ("reference-agent", program("reference-agent"))]
-    {
+    fs::create_dir_all(copy.path().join("target/debug/examples")).unwrap();
+    for (name, built) in [
+        ("agentnative", program("agentnative")),
+        ("reference-agent", program("reference-agent")),
+        ("examples/check_a_command", program("examples/check_a_command")),
+    ] {
         fs::copy(built, copy.path().join("target/debug").join(name)).unwrap();
     }
     copy
@@ -75,6 +77,8 @@ fn every_command_does_what_it_says() {
         }
         // What `cargo run` would build is built.
         let command = told.replace("cargo run --bin reference-agent -- ", "reference-agent ");
+        let example = "cargo run --example check_a_command -- ";
+        let command = command.replace(example, "target/debug/examples/check_a_command ");
         let command = command.replace("cargo run -- ", "agentnative ");
         let output = Command::new("sh")
             .args(["-c", &command])

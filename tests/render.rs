@@ -1,10 +1,9 @@
 //! The renderers, compared exactly with `tests/snapshots/`. `UPDATE=1` writes these files anew.
 
 use agentnative::check::Judged;
+use agentnative::model::{CheckId, CheckResult, Evidence, Layer, Level, Status, Stream, Variant};
 use agentnative::output::{RENDERERS, View};
-use agentnative::report::{
-    CheckId, CheckResult, Event, Evidence, Layer, Level, Report, Status, Stream, TargetInfo, Variant,
-};
+use agentnative::report::{Event, Report, TargetInfo};
 use agentnative_output::{OutputConfig, OutputFormat};
 use std::path::Path;
 use strict_json::sanitize;

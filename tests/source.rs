@@ -1,8 +1,9 @@
 //! The source checks: their snippets one by one, walking, projects, waivers.
 
+use agentnative::catalogue::Snippet;
+use agentnative::catalogue::{Check, checks};
 use agentnative::judge::source::{Code, judge, notes};
-use agentnative::report::catalogue::{Check, checks};
-use agentnative::report::{CheckResult, Language, Snippet, Status};
+use agentnative::model::{CheckResult, Language, Status};
 use agentnative::source::{Facts, Rules, Why, scan};
 use std::fs;
 use std::path::Path;
@@ -152,7 +153,7 @@ fn only_the_programs_own_code_is_looked_at() {
     let result = verdict("p2-src-stray-print", &facts, &[]);
     let files: Vec<_> = result.evidence.iter().map(|evidence| evidence.file.clone().unwrap()).collect();
     assert_eq!(files, ["src/main.rs"]);
-    assert_eq!((facts.left.aside, facts.left.generated), (7, 1));
+    assert_eq!((facts.excluded.non_product, facts.excluded.generated), (7, 1));
     assert!(facts.skipped.is_empty(), "{:?}", facts.skipped);
 }
 
@@ -215,7 +216,7 @@ fn links_are_not_followed_and_pipes_not_opened() {
     )
     .unwrap();
     let facts = facts(folder.path());
-    assert_eq!(facts.left.links, 3);
+    assert_eq!(facts.excluded.links, 3);
     assert_eq!(facts.files[&Language::Python], 2);
     assert!(facts.skipped.is_empty());
 }
@@ -393,7 +394,7 @@ fn what_runs_only_by_itself_is_no_part_of_a_program_that_starts_elsewhere() {
     let folder = package(&files);
     let places = || {
         let result = verdict("p2-src-stray-print", &facts(folder.path()), &[]);
-        let place = |seen: agentnative::report::Evidence| (seen.file.unwrap(), seen.line.unwrap());
+        let place = |seen: agentnative::model::Evidence| (seen.file.unwrap(), seen.line.unwrap());
         result.evidence.into_iter().map(place).collect::<Vec<_>>()
     };
     let at = |file: &str, line| (file.to_owned(), line);

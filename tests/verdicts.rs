@@ -33,7 +33,7 @@ fn told(result: &Value) -> (&str, &str) {
 /// Prints a banner before its JSON, and conforms otherwise.
 const BANNER: &str = r#"
 format=text
-for arg; do case $arg in json | jsonl) format=$arg ;; esac; done
+for arg; do case $arg in json | --json) format=json ;; jsonl | --jsonl) format=jsonl ;; esac; done
 fail() {
     if [ $format = text ]; then echo "$3" >&2; else
         printf '{"error":"%s","kind":"%s","message":"%s"}\n' "$2" "$2" "$3" >&2

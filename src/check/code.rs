@@ -54,7 +54,7 @@ fn display(folder: &Path) -> String {
 /// What is found in the code of a package.
 #[cfg(feature = "source")]
 fn scan(package: &Path) -> Result<Option<Facts>> {
-    use crate::report::catalogue;
+    use crate::catalogue;
     use crate::source::{Rules, scan};
     scan(package, &Rules::of(catalogue::checks())).map(Some)
 }

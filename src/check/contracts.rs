@@ -1,8 +1,8 @@
 //! The contracts that probes are held to: found, loaded, and bound to the format that they are about.
 
 use crate::config::{Contracts, TargetConfig};
+use crate::model::OutputFormat;
 use crate::probe::Probe;
-use crate::report::OutputFormat;
 use agentnative_contract::error::Result;
 use agentnative_contract::{Contract, Framing, contract_path};
 use std::collections::BTreeMap;

@@ -1,11 +1,11 @@
 //! From what was seen to the report.
 
 use super::contracts::LoadedContracts;
+use crate::catalogue::Check;
 use crate::judge::source::Code;
 use crate::judge::{self, CheckContext, NoCode};
 use crate::probe::Recording;
 use crate::report::Report;
-use crate::report::catalogue::Check;
 use agentnative_contract::error::Result;
 
 /// A report and what it rests on.

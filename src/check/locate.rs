@@ -1,8 +1,8 @@
 //! From what the user named to the program, the code behind it and the configuration that holds for both.
 
 use super::Session;
+use crate::catalogue;
 use crate::config::{Config, Date, Known};
-use crate::report::catalogue;
 use crate::run::{self, Bytes, End, Observation, Runner};
 use crate::target::{CodeBase, Finder, Help, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};

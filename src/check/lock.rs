@@ -3,10 +3,10 @@
 use super::contracts::LoadedContracts;
 use super::judging::context;
 use super::session::SessionOutput;
+use crate::catalogue::Check;
 use crate::judge::{self, Learnt};
+use crate::model::CheckId;
 use crate::probe::Recording;
-use crate::report::CheckId;
-use crate::report::catalogue::Check;
 use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::lock::{Lock, lock_path};

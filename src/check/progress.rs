@@ -1,7 +1,7 @@
 //! The events of a session while it works, and their lines in `check --output jsonl`.
 
+use crate::catalogue::Check;
 use crate::probe::Recording;
-use crate::report::catalogue::Check;
 use crate::report::{Ended, Event, RunEvent, StartEvent, TargetInfo};
 use crate::run::{End, Observation};
 use agentnative_contract::error::Result;

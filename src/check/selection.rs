@@ -1,7 +1,7 @@
 //! Which checks are made.
 
-use crate::report::Layer;
-use crate::report::catalogue::{self, Check};
+use crate::catalogue::{self, Check};
+use crate::model::Layer;
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::spanned_toml::nearest;
 

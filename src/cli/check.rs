@@ -6,8 +6,8 @@ use crate::check::{
     Judged, Progress, Recording, Selection, Session, SessionOptions, judge, load_config, replay,
 };
 use crate::config::ProbeConfig;
+use crate::model::Layer;
 use crate::output::{self, RENDERERS, Renderer, View};
-use crate::report::Layer;
 use crate::run::RunnerOptions;
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::{Output, OutputConfig, OutputFormat};

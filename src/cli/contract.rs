@@ -119,7 +119,7 @@ fn show_page(shown: &Shown, page: &mut Page) {
     }
     facts.extend(about.ask.as_ref().map(|ask| ("asked for with", ask.join(" "))));
     let stream =
-        |stream| if stream == crate::report::Stream::Stdout { "standard output" } else { "standard error" };
+        |stream| if stream == crate::model::Stream::Stdout { "standard output" } else { "standard error" };
     facts.extend(about.errors.map(|errors| ("errors on", stream(errors).to_owned())));
     if let Some(allowed) = about.unknown_types_allowed {
         let meaning = if allowed { "let through and counted" } else { "rejected" };

@@ -1,7 +1,7 @@
 //! `agentnative explain ID`
 
-use crate::report::Status;
-use crate::report::catalogue::{Check, Example, check, checks};
+use crate::catalogue::{Check, Example, check, checks};
+use crate::model::Status;
 use agentnative_contract::diff::{Class, Rule, rule, rules};
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::{Cell, Output, Page, Tone};

@@ -1,8 +1,8 @@
 //! `agentnative list`
 
+use crate::catalogue::Check;
 use crate::check::Selection;
-use crate::report::catalogue::Check;
-use crate::report::{Layer, Level};
+use crate::model::{Layer, Level};
 use agentnative_contract::error::Result;
 use agentnative_output::{Cell, Output, Tone};
 use schemars::JsonSchema;

@@ -15,7 +15,6 @@ mod types;
 mod waiver;
 
 pub use agentnative_contract::contract_path;
-pub(crate) use agentnative_contract::spanned_toml::place;
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above};
 pub use types::{

@@ -1,7 +1,7 @@
 //! `[[probe]]`.
 
 use super::{FORMAT_PLACE, Known, ProbeConfig, contract};
-use crate::report::OutputFormat;
+use crate::model::OutputFormat;
 use agentnative_contract::spanned_toml::{Span, Table, Value};
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! `[target]` and `[target.NAME]`.
 
 use super::{Formats, TargetConfig};
-use crate::report::Stream;
+use crate::model::Stream;
 use agentnative_contract::spanned_toml::{Table, Value, suggestion, variable_name};
 use std::path::{Component, Path};
 

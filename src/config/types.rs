@@ -1,7 +1,7 @@
 //! The settings, valid: what the rest of the program works with.
 
 use super::Date;
-use crate::report::{OutputFormat, Stream};
+use crate::model::{OutputFormat, Stream};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -3,9 +3,9 @@
 use super::run_view::RunView;
 use super::scan::Scans;
 use super::source::Code;
+use crate::catalogue::Derived;
+use crate::model::{OutputFormat, Variant};
 use crate::probe::{Probe, Promises};
-use crate::report::catalogue::Derived;
-use crate::report::{OutputFormat, Variant};
 use crate::run::{Observation, RunKey};
 use crate::source::Project;
 use agentnative_contract::Contract;

@@ -14,10 +14,10 @@ pub use p2::locked::{Learnt, learn};
 pub use p2::project_files;
 pub use verdict::Judgement;
 
+use crate::catalogue::Check;
 use crate::config::Waiver;
+use crate::model::{CheckId, CheckResult, Layer};
 use crate::probe;
-use crate::report::catalogue::Check;
-use crate::report::{CheckId, CheckResult, Layer};
 use agentnative_contract::Framing;
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Strict reading of a stream, once: its problems and its shape.
 
 use crate::judge::shape::{Shape, ShapeSink};
-use crate::report::OutputFormat;
+use crate::model::OutputFormat;
 use crate::run::Bytes;
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -142,7 +142,7 @@ impl ShapeSink {
         while !self.frames.is_empty() {
             self.close();
         }
-        if self.nodes.is_empty() { Node::default() } else { take(&mut self.nodes, 0) }
+        if self.nodes.is_empty() { Node::default() } else { extract(&mut self.nodes, 0) }
     }
 
     /// The node that the next value belongs to, with the value's type counted there.
@@ -215,13 +215,13 @@ impl ShapeSink {
 }
 
 /// The node at `at`, with its children.
-fn take(nodes: &mut [Slot], at: usize) -> Node {
+fn extract(nodes: &mut [Slot], at: usize) -> Node {
     let slot = std::mem::take(&mut nodes[at]);
     Node {
         types: slot.types,
-        keys: slot.keys.into_iter().map(|(key, child)| (key, take(nodes, child))).collect(),
+        keys: slot.keys.into_iter().map(|(key, child)| (key, extract(nodes, child))).collect(),
         more_keys: slot.more_keys,
-        items: slot.items.map(|child| Box::new(take(nodes, child))),
+        items: slot.items.map(|child| Box::new(extract(nodes, child))),
         kinds: slot.kinds,
     }
 }

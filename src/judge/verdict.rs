@@ -1,7 +1,7 @@
 //! From assertions about single runs to the verdict on a check.
 
-use crate::report::catalogue::Check;
-use crate::report::{BlockedBy, CheckResult, Evidence, Layer, Level, Status};
+use crate::catalogue::Check;
+use crate::model::{BlockedBy, CheckResult, Evidence, Layer, Level, Status};
 
 /// More places in the runs than this are counted, not listed.
 const MAX_EVIDENCE: usize = 5;

@@ -1,7 +1,7 @@
 //! Waivers: faults that are known and accepted, and the verdicts that wait for those alone.
 
 use crate::config::Waiver;
-use crate::report::{BlockedBy, CheckId, CheckResult, Status};
+use crate::model::{BlockedBy, CheckId, CheckResult, Status};
 use std::collections::BTreeSet;
 
 /// Applies waivers to verdicts; gives a note for each that was of no use.
@@ -97,7 +97,7 @@ fn because(waivers: &[&Waiver]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::OutputFormat;
+    use crate::model::OutputFormat;
 
     fn cause(id: CheckId, probe: &str) -> BlockedBy {
         BlockedBy { id, probe: Some(probe.into()), format: Some(OutputFormat::Json) }

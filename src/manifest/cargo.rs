@@ -1,7 +1,7 @@
 //! `Cargo.toml`, without what only Cargo itself can tell.
 
 use super::{Bin, Dependency, Manifest, Package, at, toml};
-use crate::report::Language;
+use crate::model::Language;
 use ::toml::{Table, Value};
 use agentnative_contract::error::Result;
 use std::path::Path;

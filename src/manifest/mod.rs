@@ -5,9 +5,9 @@ mod go;
 mod npm;
 mod python;
 
-use crate::config::place;
-use crate::report::Language;
+use crate::model::Language;
 use agentnative_contract::error::{Error, Issue, Place, Result};
+use agentnative_contract::spanned_toml::place;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use std::fs::File;

@@ -4,7 +4,8 @@
 //! A check that needs nothing is one line.
 
 use super::View;
-use crate::report::{CheckResult, Evidence, Layer, Level, OutputFormat, Report, Status, Stream, Variant};
+use crate::model::{CheckResult, Evidence, Layer, Level, OutputFormat, Status, Stream, Variant};
+use crate::report::Report;
 use agentnative_contract::error::Result;
 use agentnative_output::{Cell, Page, Tone, columns, expand_tabs};
 use strict_json::sanitize;

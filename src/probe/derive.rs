@@ -1,9 +1,9 @@
 //! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
 
 use super::{Probe, Promises, Role};
+use crate::catalogue::Derived;
 use crate::config::{Contracts, FORMAT_PLACE, place_format};
-use crate::report::OutputFormat;
-use crate::report::catalogue::Derived;
+use crate::model::OutputFormat;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

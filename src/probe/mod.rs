@@ -10,9 +10,9 @@ pub use plan::{help_run, plan};
 pub use recording::Recording;
 pub use spec::specs;
 
+use crate::catalogue::Derived;
 use crate::config::{Contracts, Formats, ProbeConfig, TargetConfig, place_format};
-use crate::report::catalogue::Derived;
-use crate::report::{OutputFormat, Stream};
+use crate::model::{OutputFormat, Stream};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! The plan: each run that some selected check needs, once.
 
 use super::{Probe, Promises, Role, derived};
-use crate::report::catalogue::{Check, Derived};
-use crate::report::{Layer, OutputFormat, Variant};
+use crate::catalogue::{Check, Derived};
+use crate::model::{Layer, OutputFormat, Variant};
 use crate::run::{HOSTILE_ENVIRONMENTS, RunKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

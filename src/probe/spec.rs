@@ -1,7 +1,7 @@
 //! From the plan to what the runner takes.
 
 use super::{Probe, Promises};
-use crate::report::{OutputFormat, Variant};
+use crate::model::{OutputFormat, Variant};
 use crate::run::{RunKey, RunSpec, Stdin};
 use crate::target::Target;
 use std::collections::BTreeMap;

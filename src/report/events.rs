@@ -1,6 +1,7 @@
 //! The lines of `check --output jsonl`, written as things happen.
 
-use super::{CheckResult, OutputFormat, Report, Summary, TargetInfo, Variant};
+use super::{Report, Summary, TargetInfo};
+use crate::model::{CheckResult, OutputFormat, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,7 @@
 //! What a report means for the exit code.
 
-use super::{Level, Report, Status};
+use super::Report;
+use crate::model::{Level, Status};
 use agentnative_contract::error::Error;
 
 impl Report {
@@ -13,7 +14,8 @@ impl Report {
     /// Why the exit code is not 0.
     pub fn unmet(&self, strict: bool) -> Option<Error> {
         let count = |status, what: &str| {
-            let of = |result: &&super::CheckResult| result.level == Level::Must && result.status == status;
+            let of =
+                |result: &&crate::model::CheckResult| result.level == Level::Must && result.status == status;
             let n = self.results.iter().filter(of).count();
             format!("{n} MUST {} {what}", if n == 1 { "check" } else { "checks" })
         };

@@ -3,153 +3,17 @@
 //! These types are the interface of `--output json` and `--output jsonl`; their schema is
 //! generated with schemars.
 
-pub mod catalogue;
-mod check_id;
 mod events;
 mod exit;
-mod source;
 mod summary;
 
-pub use agentnative_contract::{OutputFormat, Stream};
-pub use agentnative_helper::Variant;
 pub use agentnative_output::{Envelope, ErrorIssue, ErrorObject};
-pub use check_id::{CheckId, UnknownCheck};
 pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
-pub use source::{Home, Language, LanguageRules, Role, Snippet, SourceCheck, SourceRule};
 pub use summary::Summary;
 
+use crate::model::CheckResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// How binding a check is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// Unmet, it is a `fail`.
-    Must,
-    /// Unmet, it is a `warn`.
-    Should,
-    /// Offered or not: `pass` or `not-applicable`.
-    May,
-}
-
-/// What a check looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum Layer {
-    /// Runs of the target.
-    Behavioral,
-    /// Source code of the target.
-    Source,
-    /// Files of the project around the target.
-    Project,
-}
-
-/// The outcome of one check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// Everything that the check promises was seen and held.
-    Pass,
-    /// An unmet MUST.
-    Fail,
-    /// An unmet SHOULD.
-    Warn,
-    /// Nothing was seen that could decide, or only a part.
-    Unverified,
-    /// The check does not concern this target.
-    NotApplicable,
-    /// It failed, and a waiver with a reason says that this is known.
-    Waived,
-}
-
-/// Where something was seen: a run, and where it applies the place in one of its streams; or a
-/// file, and where it applies the span in it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Evidence {
-    /// Name of the probe, for a run.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub probe: Option<String>,
-    /// Format that the run was asked for.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub format: Option<OutputFormat>,
-    /// Condition that the run was under.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub variant: Option<Variant>,
-    /// Path of the file, relative to the project of the target, for a place in a file.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub file: Option<String>,
-    /// The stream, when the evidence is in one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub stream: Option<Stream>,
-    /// Byte offset in the stream or file, from 0.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub offset: Option<u64>,
-    /// 1-based line.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub line: Option<u64>,
-    /// 1-based column in characters.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub column: Option<u64>,
-    /// 1-based line of the last character of a span in a file.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub end_line: Option<u64>,
-    /// 1-based column after the last character of a span in a file.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub end_column: Option<u64>,
-    /// The line around the place: what the target printed or the file says, sanitised (escapes are
-    /// spelt out).
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub excerpt: Option<String>,
-    /// 0-based character of `excerpt` that the place is at.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub caret: Option<usize>,
-    /// What is wrong there, or what was expected.
-    pub detail: String,
-}
-
-/// The verdict on one check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CheckResult {
-    /// ID of the check, such as `p2-output-json`.
-    pub id: CheckId,
-    /// The principle it belongs to.
-    pub principle: u8,
-    /// How binding it is.
-    pub level: Level,
-    /// What it looks at.
-    pub layer: Layer,
-    /// The verdict.
-    pub status: Status,
-    /// What the check demands, in a line.
-    pub title: String,
-    /// Why this verdict: what was seen and what was expected; for `unverified`, what is missing.
-    pub message: String,
-    /// Where it was seen.
-    pub evidence: Vec<Evidence>,
-    /// The verdicts that this one waits for: what they tell of kept it from being decided.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub blocked_by: Vec<BlockedBy>,
-    /// What to do.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub help: Option<String>,
-    /// The command that explains the check.
-    pub docs: String,
-}
-
-/// A verdict that another one waits for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct BlockedBy {
-    /// ID of the check that tells the cause.
-    pub id: CheckId,
-    /// Name of the probe that has the fault, where it is one probe's.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub probe: Option<String>,
-    /// Format that it has the fault in, where it is in one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub format: Option<OutputFormat>,
-}
 
 /// The target of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,7 @@
 //! Counting verdicts.
 
-use super::{CheckResult, Level, Report, Status, TargetInfo};
+use super::{Report, TargetInfo};
+use crate::model::{CheckResult, Level, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

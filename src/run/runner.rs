@@ -1,7 +1,7 @@
 //! Makes many runs, in a process of their own.
 
 use super::{Enforced, Observation, RunKey, RunSpec, Stdin};
-use crate::report::{OutputFormat, Variant};
+use crate::model::{OutputFormat, Variant};
 use agentnative_contract::error::{Error, Result};
 use agentnative_helper::{Event, Failure, Helper, Options};
 use std::collections::BTreeMap;

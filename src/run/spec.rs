@@ -1,7 +1,7 @@
 //! What to run.
 
 use super::Stdin;
-use crate::report::{OutputFormat, Variant};
+use crate::model::{OutputFormat, Variant};
 use agentnative_helper::Job;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use super::exclusions::read_up_to;
 use super::rules::{Grammar, Table, WAIVER};
 use super::walk::SourceFile;
 use super::{Entry, MAX_FILE, Match, PackageCode, Skipped, SourceWaiver, Span, Why};
-use crate::report::Language;
+use crate::model::Language;
 use agentnative_contract::error::Result;
 use ast_grep_core::matcher::MatcherExt as _;
 use ast_grep_core::tree_sitter::StrDoc;
@@ -51,7 +51,7 @@ pub(super) fn read(file: &SourceFile, table: &Table<'_>, package: &PackageCode) 
         return Ok(read);
     }
     let grammar = table.grammar(file.grammar)?;
-    match hold(&text, &hits, file, grammar, table, package) {
+    match matches_in(&text, &hits, file, grammar, table, package) {
         Ok((matches, waivers)) => {
             read.parsed = true;
             read.matches = matches;
@@ -119,7 +119,7 @@ fn is_generated(text: &str) -> bool {
 }
 
 /// The matches and waivers in `text`.
-fn hold(
+fn matches_in(
     text: &str,
     hits: &[usize],
     file: &SourceFile,
@@ -156,7 +156,7 @@ fn hold(
     let mut tests = grammar.tests.as_ref().map(ranges).unwrap_or_default();
     let entry_file = package.is_entry(file.language, &file.name);
     if !entry_file && package.tells_entry(file.language) {
-        tests.extend(grammar.alone.as_ref().map(ranges).unwrap_or_default());
+        tests.extend(grammar.main_guard.as_ref().map(ranges).unwrap_or_default());
     }
     let entries = ranges(&grammar.entry);
     let within = |ranges: &[Range<usize>], at: &Range<usize>| {

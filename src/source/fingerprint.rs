@@ -1,6 +1,6 @@
 //! A hash of a check's rules, which says whether what was found is what they find now.
 
-use crate::report::SourceCheck;
+use crate::catalogue::SourceCheck;
 
 /// Tells the rules of a check from others: what was found with those does not say what these would find.
 pub fn fingerprint(check: &SourceCheck) -> u64 {

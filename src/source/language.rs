@@ -1,6 +1,6 @@
 //! One row a language: what its files are called, and what in it is no part of the program.
 
-use crate::report::Language;
+use crate::model::Language;
 use ast_grep_language::SupportLang;
 
 /// What is known of a language. Paths are patterns as in a `.gitignore` at the package's root, rules
@@ -13,7 +13,7 @@ pub(super) struct Row {
     /// Programs that a `#!` line names.
     pub interpreters: &'static [&'static str],
     /// Files of tests and of the build.
-    pub aside: &'static [&'static str],
+    pub non_product: &'static [&'static str],
     /// Generated files.
     pub generated: &'static [&'static str],
     /// Files in which the program starts and ends.
@@ -23,7 +23,7 @@ pub(super) struct Row {
     /// Tests that stand in a file of the program.
     pub tests: Option<&'static str>,
     /// Code that is run only when its file is run by itself: no part of a program that starts elsewhere.
-    pub alone: Option<&'static str>,
+    pub main_guard: Option<&'static str>,
 }
 
 /// Every language, in the order of [`Language::ALL`].
@@ -32,7 +32,7 @@ pub(super) const ROWS: [Row; 4] = [
         language: Language::Rust,
         grammars: &[("rs", SupportLang::Rust)],
         interpreters: &[],
-        aside: &["build.rs", "test.rs", "tests.rs", "*_test.rs", "*_tests.rs", "test_*.rs"],
+        non_product: &["build.rs", "test.rs", "tests.rs", "*_test.rs", "*_tests.rs", "test_*.rs"],
         generated: &["*.pb.rs"],
         entry_files: &["/main.rs", "/src/main.rs", "/src/bin/*.rs", "/src/bin/*/main.rs"],
         entry: "{kind: function_item, has: {field: name, regex: '^main$'}}",
@@ -42,13 +42,13 @@ pub(super) const ROWS: [Row; 4] = [
                  regex: '^#\[(cfg\((test\b|(all|any)\([^)]*\btest\b)|([a-z_]+::)*(test|bench|rstest|proptest)\b)',
                  stopBy: {not: {any: [{kind: attribute_item}, {kind: line_comment}]}}}}",
         ),
-        alone: None,
+        main_guard: None,
     },
     Row {
         language: Language::Python,
         grammars: &[("py", SupportLang::Python)],
         interpreters: &["python"],
-        aside: &[
+        non_product: &[
             "test_*.py",
             "*_test.py",
             "tests.py",
@@ -67,19 +67,19 @@ pub(super) const ROWS: [Row; 4] = [
             "{any: [{kind: function_definition, has: {field: name, regex: '^test_'}},
                     {kind: class_definition, has: {field: superclasses, regex: 'TestCase'}}]}",
         ),
-        alone: Some("{kind: if_statement, regex: '^if \\(?__name__ *=='}"),
+        main_guard: Some("{kind: if_statement, regex: '^if \\(?__name__ *=='}"),
     },
     Row {
         language: Language::Go,
         grammars: &[("go", SupportLang::Go)],
         interpreters: &[],
-        aside: &["*_test.go", "magefile.go", "/helpers/", "/misc/"],
+        non_product: &["*_test.go", "magefile.go", "/helpers/", "/misc/"],
         generated: &["*.pb.go", "*.gen.go", "*_generated.go", "zz_generated*.go"],
         entry_files: &["main.go"],
         entry: "{any: [{kind: source_file, has: {kind: package_clause, regex: '^package +main$'}},
                        {kind: function_declaration, has: {field: name, regex: '^(main|Main|Execute)$'}}]}",
         tests: None,
-        alone: None,
+        main_guard: None,
     },
     Row {
         language: Language::TypeScript,
@@ -94,7 +94,7 @@ pub(super) const ROWS: [Row; 4] = [
             ("cjs", SupportLang::Tsx),
         ],
         interpreters: &["node", "bun", "deno"],
-        aside: &[
+        non_product: &[
             "*.test.*",
             "*.spec.*",
             "*.stories.*",
@@ -113,7 +113,7 @@ pub(super) const ROWS: [Row; 4] = [
         entry: "{any: [{kind: program, has: {kind: hash_bang_line}},
                        {kind: function_declaration, has: {field: name, regex: '^main$'}}]}",
         tests: None,
-        alone: None,
+        main_guard: None,
     },
 ];
 

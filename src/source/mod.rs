@@ -28,7 +28,7 @@ pub use rules::Rules;
 pub use scan::scan;
 
 use crate::manifest::Dependency;
-use crate::report::Language;
+use crate::model::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -65,14 +65,16 @@ pub struct Facts {
     /// Waiver comments.
     pub waivers: Vec<SourceWaiver>,
     /// What was left out because it is not the program's code.
-    pub left: Left,
+    #[serde(rename = "left")]
+    pub excluded: Excluded,
 }
 
 /// Number of files that were left out, by what they are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Left {
+pub struct Excluded {
     /// Tests, examples, build scripts, documentation.
-    pub aside: usize,
+    #[serde(rename = "aside")]
+    pub non_product: usize,
     /// Generated and minified files.
     pub generated: usize,
     /// Symbolic links, which are not followed.

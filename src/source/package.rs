@@ -3,7 +3,7 @@
 use super::exclusions::patterns;
 use super::language::ROWS;
 use crate::manifest::{Dependency, Package, packages};
-use crate::report::Language;
+use crate::model::Language;
 use ignore::gitignore::Gitignore;
 use std::path::{Path, PathBuf};
 

@@ -73,7 +73,7 @@ fn document(project: &Path, path: &Path) -> Option<Document> {
 
 /// The JSON Schemas under `root`, without what version control ignores and what belongs to tests.
 fn schemas(root: &Path) -> Vec<Document> {
-    let foreign = patterns(root, &[VENDORED, NON_PRODUCT].concat());
+    let vendored = patterns(root, &[VENDORED, NON_PRODUCT].concat());
     let entries = WalkBuilder::new(root)
         .follow_links(false)
         .require_git(false)
@@ -83,7 +83,7 @@ fn schemas(root: &Path) -> Vec<Document> {
         .sort_by_file_name(|a, b| a.cmp(b))
         .filter_entry(move |entry| {
             entry.depth() == 0
-                || !foreign
+                || !vendored
                     .matched(entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()))
                     .is_ignore()
         })

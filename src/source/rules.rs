@@ -2,8 +2,9 @@
 
 use super::fingerprint;
 use super::language::row;
-use crate::report::catalogue::Check;
-use crate::report::{CheckId, Language, SourceRule};
+use crate::catalogue::Check;
+use crate::catalogue::SourceRule;
+use crate::model::{CheckId, Language};
 use agentnative_contract::error::{Error, Result};
 use aho_corasick::{AhoCorasick, MatchKind};
 use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore, from_str};
@@ -115,7 +116,7 @@ pub(super) struct Grammar {
     /// Tests.
     pub tests: Option<RuleCore>,
     /// What is run only when its file is run by itself.
-    pub alone: Option<RuleCore>,
+    pub main_guard: Option<RuleCore>,
 }
 
 impl<'a> Table<'a> {
@@ -183,8 +184,8 @@ impl Grammar {
                 .map_err(|what| Error::general(format!("the row of {}: {what}", language.name())))
         };
         let row = row(language);
-        let (tests, alone) = (row.tests.map(own).transpose()?, row.alone.map(own).transpose()?);
-        Ok(Self { rules, kinds, entry: own(row.entry)?, tests, alone })
+        let (tests, main_guard) = (row.tests.map(own).transpose()?, row.main_guard.map(own).transpose()?);
+        Ok(Self { rules, kinds, entry: own(row.entry)?, tests, main_guard })
     }
 }
 

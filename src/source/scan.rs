@@ -3,7 +3,7 @@
 use super::file::{self, Read};
 use super::walk::{self, SourceFile};
 use super::{Facts, PackageCode, Rules};
-use crate::report::Language;
+use crate::model::Language;
 use agentnative_contract::error::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,7 +16,7 @@ use std::thread;
 /// A general error when `folder` is none, or a rule is wrong.
 pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
     let package = PackageCode::of(folder);
-    let walk::Walk { files, left } = walk::walk(&package)?;
+    let walk::Walk { files, excluded } = walk::walk(&package)?;
     let mut facts = Facts {
         folder: String::new(),
         manifest: package.manifest.map(str::to_owned),
@@ -29,7 +29,7 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
         matches: Vec::new(),
         skipped: Vec::new(),
         waivers: Vec::new(),
-        left,
+        excluded,
     };
     for file in &files {
         *facts.files.entry(file.language).or_default() += 1;
@@ -40,7 +40,7 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
             tables.insert(*language, table?);
         }
     }
-    let reads = side_by_side(&files, |file| Some(file::read(file, tables.get(&file.language)?, &package)));
+    let reads = parallel(&files, |file| Some(file::read(file, tables.get(&file.language)?, &package)));
     for read in reads {
         facts.add(read?);
     }
@@ -67,7 +67,7 @@ fn second_pass(files: &[SourceFile], rules: &Rules, package: &PackageCode, facts
             tables.insert(*language, table?);
         }
     }
-    let reads = side_by_side(files, |file| {
+    let reads = parallel(files, |file| {
         let read = file::read(file, tables.get(&file.language)?, package);
         let known =
             |name: &String| names.get(&file.language).is_some_and(|names| names.contains(name.as_str()));
@@ -92,13 +92,13 @@ impl Facts {
         self.skipped.extend(read.skipped);
         self.waivers.extend(read.waivers);
         if read.generated {
-            self.left.generated += 1;
+            self.excluded.generated += 1;
         }
     }
 }
 
 /// `work` on each file, on all cores. The order of what comes back is not that of `files`.
-fn side_by_side<T: Send>(files: &[SourceFile], work: impl Fn(&SourceFile) -> Option<T> + Sync) -> Vec<T> {
+fn parallel<T: Send>(files: &[SourceFile], work: impl Fn(&SourceFile) -> Option<T> + Sync) -> Vec<T> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(files.len());
     let next = AtomicUsize::new(0);
     let one = || {

@@ -2,9 +2,9 @@
 
 use super::exclusions::{NON_PRODUCT, VENDORED, patterns};
 use super::language::{self, ROWS};
-use super::{Left, PackageCode};
+use super::{Excluded, PackageCode};
 use crate::manifest::is_package;
-use crate::report::Language;
+use crate::model::Language;
 use agentnative_contract::error::{Error, Result};
 use ast_grep_language::SupportLang;
 use ignore::gitignore::Gitignore;
@@ -31,7 +31,7 @@ pub(super) struct SourceFile {
 pub(super) struct Walk {
     /// Largest first: so no large one is begun last.
     pub files: Vec<SourceFile>,
-    pub left: Left,
+    pub excluded: Excluded,
 }
 
 /// The files of `package`, without what version control ignores, hidden files, foreign code, tests and
@@ -41,12 +41,12 @@ pub(super) fn walk(package: &PackageCode) -> Result<Walk> {
     if !root.is_dir() {
         return Err(Error::general(format!("{} is no folder", sanitize::line(root.as_os_str().as_bytes()))));
     }
-    let foreign = patterns(&root, VENDORED);
+    let vendored = patterns(&root, VENDORED);
     let nested = package.is_one();
     let enter = move |entry: &DirEntry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let inside = entry.depth() > 0 && is_folder;
-        !(inside && (foreign.matched(entry.path(), true).is_ignore() || nested && is_package(entry.path())))
+        !(inside && (vendored.matched(entry.path(), true).is_ignore() || nested && is_package(entry.path())))
     };
     let entries = WalkBuilder::new(&root)
         .follow_links(false)
@@ -56,18 +56,18 @@ pub(super) fn walk(package: &PackageCode) -> Result<Walk> {
         .ignore(false)
         .filter_entry(enter)
         .build();
-    let aside = patterns(&root, NON_PRODUCT);
+    let non_product = patterns(&root, NON_PRODUCT);
     let rows: Vec<_> =
-        ROWS.iter().map(|row| (patterns(&root, row.aside), patterns(&root, row.generated))).collect();
-    let mut found = Walk { files: Vec::new(), left: Left::default() };
+        ROWS.iter().map(|row| (patterns(&root, row.non_product), patterns(&root, row.generated))).collect();
+    let mut found = Walk { files: Vec::new(), excluded: Excluded::default() };
     for entry in entries {
         let Ok(entry) = entry else {
-            found.left.folders += 1;
+            found.excluded.folders += 1;
             continue;
         };
         let Some(kind) = entry.file_type() else { continue };
         if kind.is_symlink() {
-            found.left.links += 1;
+            found.excluded.links += 1;
         }
         if !kind.is_file() {
             continue;
@@ -77,12 +77,12 @@ pub(super) fn walk(package: &PackageCode) -> Result<Walk> {
             continue;
         }
         let path = entry.path();
-        let (row_aside, row_generated) = &rows[language as usize];
+        let (row_non_product, row_generated) = &rows[language as usize];
         let is = |patterns: &Gitignore| patterns.matched_path_or_any_parents(path, false).is_ignore();
         if is(row_generated) {
-            found.left.generated += 1;
-        } else if !package.is_source(language, path) || is(row_aside) || is(&aside) {
-            found.left.aside += 1;
+            found.excluded.generated += 1;
+        } else if !package.is_source(language, path) || is(row_non_product) || is(&non_product) {
+            found.excluded.non_product += 1;
         } else {
             let name = path.strip_prefix(&root).unwrap_or(path).as_os_str().as_bytes();
             found.files.push(SourceFile {

@@ -1,7 +1,7 @@
 //! From what the user named to the code behind it, be the program built or not.
 
 use super::find::{Finder, TargetSelector};
-use super::{Project, project, shown};
+use super::{Project, display_path, project};
 use crate::config::{Config, TargetConfig};
 use crate::report::TargetInfo;
 use agentnative_contract::error::{Error, Result};
@@ -23,7 +23,7 @@ pub struct CodeBase {
 impl CodeBase {
     /// The target as a report has it that ran nothing; see [`super::Target::info`].
     pub fn info(&self, cwd: &Path) -> TargetInfo {
-        let project = shown(&self.project.folder, cwd);
+        let project = display_path(&self.project.folder, cwd);
         TargetInfo { name: self.name.clone(), command: Vec::new(), project: Some(project) }
     }
 }
@@ -54,7 +54,7 @@ impl Finder<'_> {
                 let word = command.first().map_or("", String::as_str);
                 let name = Path::new(word).file_name().and_then(|name| name.to_str());
                 match Project::nearest(root).filter(|project| concerns(project, root, word)) {
-                    None => (alone(root), name.map(str::to_owned), root.to_owned()),
+                    None => (without_manifests(root), name.map(str::to_owned), root.to_owned()),
                     Some(project) => {
                         let package = self.built_as(&project, name);
                         (project, name.map(str::to_owned), package)
@@ -62,7 +62,7 @@ impl Finder<'_> {
                 }
             }
             _ => match Project::nearest(&folder).filter(|project| !is_foreign(project, &folder)) {
-                None => (alone(&folder), None, folder.clone()),
+                None => (without_manifests(&folder), None, folder.clone()),
                 Some(project) => {
                     let hint = target.name.as_deref();
                     let (program, package) = project::package(&project, bin, hint, self.tool)?;
@@ -100,6 +100,6 @@ fn is_foreign(project: &Project, folder: &Path) -> bool {
 }
 
 /// A folder without manifests.
-fn alone(folder: &Path) -> Project {
+fn without_manifests(folder: &Path) -> Project {
     Project { folder: folder.to_owned(), manifests: Vec::new() }
 }

@@ -64,13 +64,13 @@ impl Target {
         TargetInfo {
             name: self.name.clone(),
             command: words.map(|word| lossless(word.as_bytes()).into_owned()).collect(),
-            project: self.project.as_ref().map(|project| shown(&project.folder, cwd)),
+            project: self.project.as_ref().map(|project| display_path(&project.folder, cwd)),
         }
     }
 }
 
 /// A path for people: relative to `base` if it is below it.
-fn shown(path: &Path, base: &Path) -> String {
+fn display_path(path: &Path, base: &Path) -> String {
     match path.strip_prefix(base) {
         Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
         Ok(below) => below.display().to_string(),

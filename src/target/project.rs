@@ -1,8 +1,8 @@
 //! The project in a folder: its manifests, and the one program in them that is the target.
 
 use super::binaries::{Binary, binaries};
+use super::display_path;
 use super::find::Tool;
-use super::shown;
 use crate::config::folders_above;
 use crate::manifest::Manifest;
 use agentnative_contract::error::{Error, Issue, Result};
@@ -64,7 +64,7 @@ pub(super) fn choose(
         return Err(Error::config(message)
             .hint("name it: agentnative check -- COMMAND, or `command` under [target] in agentnative.toml"));
     }
-    let binary = one(&meant(&all, bin, hint, &folder)?, &folder)?;
+    let binary = single(&candidates(&all, bin, hint, &folder)?, &folder)?;
     Ok((project, binary))
 }
 
@@ -86,7 +86,7 @@ pub(super) fn package(
         // Code can be read where its own tools do not work.
         Ok(_) | Err(_) => return Ok((None, folder.clone())),
     };
-    let pool = meant(&all, bin, hint, folder)?;
+    let pool = candidates(&all, bin, hint, folder)?;
     let built: Vec<Declared> = pool.iter().filter(|(_, binary)| binary.built.is_some()).cloned().collect();
     let one_package = |pool: &[Declared]| pool.windows(2).all(|pair| pair[0].1.folder == pair[1].1.folder);
     let pool = if built.is_empty() { pool } else { built };
@@ -104,7 +104,12 @@ pub(super) type Declared = (Manifest, Binary);
 
 /// The programs that may be meant: those called `bin`, else those called `hint`, else the folder's own; the
 /// default of a package stands for the package.
-fn meant(all: &[Declared], bin: Option<&str>, hint: Option<&str>, folder: &Path) -> Result<Vec<Declared>> {
+fn candidates(
+    all: &[Declared],
+    bin: Option<&str>,
+    hint: Option<&str>,
+    folder: &Path,
+) -> Result<Vec<Declared>> {
     let called =
         |name: &str| -> Vec<_> { all.iter().filter(|(_, binary)| binary.name == name).cloned().collect() };
     let own = || -> Vec<_> { all.iter().filter(|(_, binary)| binary.own).cloned().collect() };
@@ -126,7 +131,7 @@ fn meant(all: &[Declared], bin: Option<&str>, hint: Option<&str>, folder: &Path)
 }
 
 /// The one of `pool` to take; it is built.
-fn one(pool: &[Declared], folder: &Path) -> Result<Binary> {
+fn single(pool: &[Declared], folder: &Path) -> Result<Binary> {
     let built: Vec<Declared> = pool.iter().filter(|(_, binary)| binary.built.is_some()).cloned().collect();
     match (&built[..], pool) {
         ([(_, only)], _) => Ok(only.clone()),
@@ -157,7 +162,7 @@ fn problem(what: String, candidates: &[Declared], folder: &Path) -> Error {
         let package =
             binary.package.as_ref().map(|package| format!(" of package `{package}`")).unwrap_or_default();
         let state = match &binary.built {
-            Some(path) => format!("built: {}", shown(path, folder)),
+            Some(path) => format!("built: {}", display_path(path, folder)),
             None => format!("not built: `{}`", binary.build),
         };
         let message = format!("`{}`{package} ({}), {state}", binary.name, manifest.file_name());

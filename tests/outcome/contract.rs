@@ -1,7 +1,7 @@
 //! The types, the schema that they generate and the bundled contract agree.
 
 use super::{assistant, event, of, session, text, tool, with};
-use crate::support::mutants::mutants;
+use crate::mutants::mutants;
 use agentnative_contract::Contract;
 use agentnative_contract::outcome::{Collector, Options, RunOutcome};
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! The process that makes the runs, seen from the one that asks for them.
 
 use super::{run, sh};
-use crate::support::{options, text};
-use agentnative::report::Variant;
+use crate::runs::{options, text};
+use agentnative::model::Variant;
 use agentnative::run::{End, Runner};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Resource, Signal, getrlimit, kill_process, pidfd_open};

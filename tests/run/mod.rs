@@ -6,8 +6,8 @@ mod start;
 mod variants;
 mod waiting;
 
-use crate::support::{finish, options, spec};
-use agentnative::report::Variant;
+use crate::runs::{finish, options, spec};
+use agentnative::model::Variant;
 use agentnative::run::{Observation, RunSpec};
 
 /// A run of a shell script.
@@ -17,7 +17,7 @@ fn sh(script: &str, variant: Variant) -> RunSpec {
 
 /// A run of a Python script.
 fn python(script: &str, variant: Variant) -> RunSpec {
-    spec(crate::support::python::program().to_str().unwrap(), &["-c", script], variant)
+    spec(crate::python::program().to_str().unwrap(), &["-c", script], variant)
 }
 
 fn run(spec: RunSpec) -> Observation {

@@ -1,8 +1,8 @@
 //! Finding a program, and running those that stand behind a version manager under a new HOME.
 
 use super::run;
-use crate::support::{spec, text};
-use agentnative::report::Variant;
+use crate::runs::{spec, text};
+use agentnative::model::Variant;
 use agentnative::run::{End, clean_path, manager_variables, resolve};
 use agentnative_contract::error::ErrorKind;
 use std::collections::BTreeMap;

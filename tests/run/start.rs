@@ -1,8 +1,8 @@
 //! How runs start and end, and what a target finds.
 
 use super::{all, python, run, sh};
-use crate::support::{bytes, children, finish, options, spec, text};
-use agentnative::report::Variant;
+use crate::runs::{bytes, children, finish, options, spec, text};
+use agentnative::model::Variant;
 use agentnative::run::{End, Enforced, HOSTILE_ENVIRONMENTS, Runner, Stdin};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,8 +1,8 @@
 //! The channel of standard output under each variant, and what is kept of it.
 
 use super::{all, python, run, sh};
-use crate::support::{bytes, spec, text};
-use agentnative::report::Variant;
+use crate::runs::{bytes, spec, text};
+use agentnative::model::Variant;
 use agentnative::run::{Bytes, Captured, End};
 use std::sync::Arc;
 use std::time::Duration;

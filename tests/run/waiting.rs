@@ -1,8 +1,8 @@
 //! What a run is seen to wait for.
 
 use super::{all, python, run, sh};
-use crate::support::{spec, text};
-use agentnative::report::Variant;
+use crate::runs::{spec, text};
+use agentnative::model::Variant;
 use agentnative::run::{End, Waiting, resolve};
 use std::ffi::OsStr;
 

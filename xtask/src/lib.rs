@@ -41,7 +41,9 @@ impl Kind {
             Self::Check => "Fill them in as checks/README.md says; UPDATE=1 cargo test renews README.md.",
             Self::Contract => "Fill them in as contracts/README.md says; cargo test says what is missing.",
             Self::Renderer => "Write the renderer, and add it to tests/render.rs with a snapshot.",
-            Self::Change => "Fill it in as changes/README.md says, and tell the change in the diff.",
+            Self::Change => {
+                "Fill it in as the head of changes.toml says, and report the change in src/diff/ beside it."
+            }
         }
     }
 }
@@ -140,7 +142,8 @@ impl Scaffold<'_> {
         if !id.starts_with("diff-") {
             return Err(format!("`{id}` is no ID of a change: expected diff-…"));
         }
-        self.write(format!("changes/{id}.toml"), &templates::change(id))
+        let path = "crates/agentnative-contract/src/diff/changes.toml";
+        self.edit(path, |text| insert_rule(text, id, &templates::change(id)))
     }
 
     /// Writes a file that is not there yet.
@@ -170,7 +173,7 @@ impl Scaffold<'_> {
         let before = fs::read_to_string(&file).map_err(failed)?;
         let after = change(before.clone());
         if after == before {
-            return Err(format!("{path} has no table where this one belongs"));
+            return Err(format!("{path} has it already, or no table where it belongs"));
         }
         fs::write(&file, after).map_err(failed)?;
         self.made.push(path.into());
@@ -190,6 +193,18 @@ fn insert_module(text: &str, name: &str) -> String {
             None => text.replacen("\n\n", &format!("\n\n{new}\n\n"), 1),
         },
     }
+}
+
+/// `text` with the rule `id` at its place among those sorted by ID; as it is when the rule is there.
+fn insert_rule(text: String, id: &str, rule: &str) -> String {
+    const HEAD: &str = "[[rule]]\nid = \"";
+    let ids = || text.match_indices(HEAD).map(|(at, _)| (at, text[at + HEAD.len()..].split('"').next()));
+    if ids().any(|(_, other)| other == Some(id)) {
+        return text;
+    }
+    let at = ids().find(|(_, other)| other.is_some_and(|other| other > id)).map_or(text.len(), |(at, _)| at);
+    let gap = if at == text.len() { "\n" } else { "" };
+    [&text[..at], gap, rule, if at == text.len() { "" } else { "\n" }, &text[at..]].concat()
 }
 
 /// The text with a row at the end of the table that starts with `head`.

@@ -106,7 +106,7 @@ pub fn principle(number: u8) -> String {
         r"//! The checks of principle {number}.
 
 use super::Row;
-use crate::report::CheckId;
+use crate::model::CheckId;
 use agentnative_contract::Framing;
 
 /// A contract for the whole target does not take the place of the check.
@@ -180,10 +180,11 @@ pub(super) fn render(_view: &View<'_>) -> Result<String> {{
     )
 }
 
-/// A kind of change of `changes/`.
+/// A rule of `changes.toml`.
 pub fn change(id: &str) -> String {
     format!(
-        r#"id = "{id}"
+        r#"[[rule]]
+id = "{id}"
 classes = []
 title = ""
 what = """
@@ -191,7 +192,7 @@ what = """
 why = """
 """
 
-[[example]]
+[[rule.example]]
 class = "breaking"
 back = ""
 old = '''{{}}'''

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use xtask::{Kind, new};
 
+const CHANGES: &str = "crates/agentnative-contract/src/diff/changes.toml";
+
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
@@ -13,7 +15,7 @@ fn repository() -> PathBuf {
 fn copy() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut files: Vec<PathBuf> =
-        ["src/judge/mod.rs", "src/judge/p2/mod.rs", "src/output/mod.rs"].map(PathBuf::from).into();
+        ["src/judge/mod.rs", "src/judge/p2/mod.rs", "src/output/mod.rs", CHANGES].map(PathBuf::from).into();
     let checks = fs::read_dir(repository().join("checks")).unwrap();
     files.extend(checks.map(|entry| Path::new("checks").join(entry.unwrap().file_name())));
     for file in files {
@@ -104,11 +106,19 @@ fn a_renderer_is_a_file_and_a_row() {
 }
 
 #[test]
-fn a_change_is_a_file() {
+fn a_change_is_a_rule_at_its_place() {
     let folder = copy();
-    new(folder.path(), Kind::Change, "diff-new").unwrap();
-    let change = table(&folder, "changes/diff-new.toml");
-    assert_eq!(change["classes"].as_array().map(Vec::len), Some(0), "the test of the rules asks for one");
+    for id in ["diff-aaa", "diff-new", "diff-zzz"] {
+        new(folder.path(), Kind::Change, id).unwrap();
+        assert!(new(folder.path(), Kind::Change, id).is_err(), "it is there already");
+    }
+    let changes = table(&folder, CHANGES);
+    let rules = changes["rule"].as_array().unwrap();
+    let ids: Vec<&str> = rules.iter().map(|rule| rule["id"].as_str().unwrap()).collect();
+    assert!(ids.is_sorted() && ids.contains(&"diff-new"), "{ids:?}");
+    let made = &rules[ids.iter().position(|id| *id == "diff-new").unwrap()];
+    assert_eq!(made["classes"].as_array().map(Vec::len), Some(0), "the test of the rules asks for one");
+    assert_eq!(made["example"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]
@@ -124,6 +134,6 @@ fn what_is_no_name_is_refused_and_nothing_is_written() {
     ] {
         assert!(new(folder.path(), kind, name).is_err(), "{name}");
     }
-    assert!(!folder.path().join("contracts").exists() && !folder.path().join("changes").exists());
+    assert!(!folder.path().join("contracts").exists());
     assert!(Kind::parse("principle").is_err());
 }

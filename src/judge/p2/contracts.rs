@@ -4,7 +4,7 @@ use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement};
-use crate::report::{OutputFormat, Stream, Variant};
+use crate::model::{OutputFormat, Stream, Variant};
 use crate::run::End;
 use agentnative_contract::{Broken, Contract, RunExit, Violation};
 use strict_json::Position;
@@ -14,21 +14,21 @@ const LARGE: u64 = 64 << 20;
 
 /// `p2-contract-schema`
 pub fn schema(context: &CheckContext) -> Judgement {
-    kept(context, Broken::Schema, |_| true)
+    keeps(context, Broken::Schema, |_| true)
 }
 
 /// `p2-contract-stream`
 pub fn stream(context: &CheckContext) -> Judgement {
-    kept(context, Broken::Stream, Contract::has_stream_rules)
+    keeps(context, Broken::Stream, Contract::has_stream_rules)
 }
 
 /// `p2-contract-exit`
 pub fn exit(context: &CheckContext) -> Judgement {
-    kept(context, Broken::Exit, |contract| !contract.exit_codes().is_empty())
+    keeps(context, Broken::Exit, |contract| !contract.exit_codes().is_empty())
 }
 
 /// Each run with a contract keeps the promises of one kind, where its contract makes any.
-fn kept(context: &CheckContext, kind: Broken, promises: impl Fn(&Contract) -> bool) -> Judgement {
+fn keeps(context: &CheckContext, kind: Broken, promises: impl Fn(&Contract) -> bool) -> Judgement {
     let runs = context.declared().flat_map(|probe| context.runs_of(probe));
     let runs = runs.filter(|run| matches!(run.variant(), Variant::Plain | Variant::Repeat));
     let mut bound = runs.filter_map(|run| Some((run, context.contract_of(&run)?))).peekable();

@@ -5,7 +5,7 @@ use super::{declare_failure, declare_success, display_exit, exit_check};
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason};
-use crate::report::{CheckId, OutputFormat, Stream, Variant};
+use crate::model::{CheckId, OutputFormat, Stream, Variant};
 use serde_json::Value;
 
 /// `p2-stderr-diagnostics`

@@ -1,12 +1,12 @@
 //! Exit codes.
 
 use super::{declare_success, display_exit};
+use crate::catalogue::Derived;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason};
+use crate::model::{BlockedBy, CheckId, OutputFormat, Stream, Variant};
 use crate::probe::Probe;
-use crate::report::catalogue::Derived;
-use crate::report::{BlockedBy, CheckId, OutputFormat, Stream, Variant};
 use crate::run::End;
 use serde_json::Value;
 

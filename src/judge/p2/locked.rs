@@ -1,11 +1,11 @@
 //! What is printed, held to what was accepted last: the lock.
 
+use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, Reason};
+use crate::model::{Evidence, OutputFormat, Stream, Variant};
 use crate::probe::Probe;
-use crate::report::catalogue::Derived;
-use crate::report::{Evidence, OutputFormat, Stream, Variant};
 use crate::run::{Bytes, End};
 use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::lock::{Learner, Lock};
@@ -78,7 +78,7 @@ fn of_change(
     change: &Change,
 ) -> Option<Assertion> {
     let run = context.plain(probe, format)?;
-    let detail = format!("{}: {}", change.rule, placed(change));
+    let detail = format!("{}: {}", change.rule, with_place(change));
     match change.class {
         Class::Breaking => Some(Assertion::Failed(Finding::new(evidence(&run, change, detail)))),
         Class::Undecided => Some(Assertion::inconclusive(format!("{}: {detail}", run.label()))),
@@ -87,7 +87,7 @@ fn of_change(
 }
 
 /// A change with its place in the output.
-fn placed(change: &Change) -> String {
+fn with_place(change: &Change) -> String {
     let event = change.event.as_ref().map_or_else(String::new, |event| format!("events `{event}`, "));
     let error = if change.in_error { "the error, " } else { "" };
     let pointer = if change.pointer.is_empty() { String::new() } else { format!("{}: ", change.pointer) };

@@ -15,7 +15,7 @@ mod well_formed;
 pub use exits::exit_check;
 
 use super::Row;
-use crate::report::CheckId;
+use crate::model::CheckId;
 use agentnative_contract::Framing;
 
 /// A contract for the whole target does not take the place of the check.
@@ -68,7 +68,7 @@ pub(super) const CHECKS: &[Row] = &[
 fn declare_success(formats: &str) -> String {
     format!(
         "declare a probe that is expected to succeed{} ([[probe]] in agentnative.toml, or --probe)",
-        within(formats)
+        in_formats(formats)
     )
 }
 
@@ -76,11 +76,11 @@ fn declare_success(formats: &str) -> String {
 fn declare_failure(formats: &str) -> String {
     format!(
         "declare a probe that is expected to fail{} ([[probe]] with `exit`, or --probe \"1:…\")",
-        within(formats)
+        in_formats(formats)
     )
 }
 
-fn within(formats: &str) -> String {
+fn in_formats(formats: &str) -> String {
     if formats.is_empty() { String::new() } else { format!(" in {formats}") }
 }
 

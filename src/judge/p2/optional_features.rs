@@ -2,12 +2,12 @@
 
 use super::determinism::{difference, ends_early};
 use super::{declare_success, display_exit};
+use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement};
+use crate::model::{CheckId, OutputFormat, Stream};
 use crate::probe::Probe;
-use crate::report::catalogue::Derived;
-use crate::report::{CheckId, OutputFormat, Stream};
 use agentnative_contract::Schema;
 
 /// `p2-json-alias`

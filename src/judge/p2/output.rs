@@ -1,11 +1,11 @@
 //! What comes on standard output: the formats, and that it is data and nothing else.
 
 use super::{declare_success, display_exit};
+use crate::catalogue::Derived;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement};
-use crate::report::catalogue::Derived;
-use crate::report::{CheckId, OutputFormat, Stream, Variant};
+use crate::model::{CheckId, OutputFormat, Stream, Variant};
 use strict_json::ProblemKind;
 
 /// `p2-output-format`

@@ -6,8 +6,8 @@ use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::shape::{Kind, Node, Type};
 use crate::judge::verdict::{Assertion, Judgement};
+use crate::model::{OutputFormat, Stream};
 use crate::probe::Probe;
-use crate::report::{OutputFormat, Stream};
 use std::collections::BTreeMap;
 
 /// `p2-output-parity`

@@ -1,9 +1,9 @@
 //! The checks of the files around the target: documented exit codes, the schema in the repository.
 
+use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::verdict::{Finding, Judgement, Reason};
-use crate::report::catalogue::Derived;
-use crate::report::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant};
+use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant};
 use crate::source::{Document, Project};
 use agentnative_contract::Schema;
 use serde_json::Value;

@@ -4,7 +4,7 @@ use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement};
-use crate::report::{Stream, Variant};
+use crate::model::{Stream, Variant};
 use crate::run::{Bytes, End, Waiting};
 
 /// `p2-completes`

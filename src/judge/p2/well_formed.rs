@@ -5,7 +5,7 @@ use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::scan::Scan;
 use crate::judge::verdict::{Assertion, Finding, Judgement};
-use crate::report::{OutputFormat, Stream, Variant};
+use crate::model::{OutputFormat, Stream, Variant};
 use std::time::Duration;
 use strict_json::{Class, Problem, ProblemKind};
 

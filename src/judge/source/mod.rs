@@ -6,8 +6,8 @@ mod view;
 
 use super::context::NoCode;
 use super::verdict::Judgement;
-use crate::report::CheckId;
-use crate::report::catalogue::{Check, checks};
+use crate::catalogue::{Check, checks};
+use crate::model::CheckId;
 use crate::source::{Facts, Skipped, SourceWaiver, fingerprint};
 use view::View;
 
@@ -69,8 +69,8 @@ pub fn notes(code: &Code<'_>) -> Vec<String> {
     if !code.facts.skipped.is_empty() {
         notes.push(format!("source files skipped: {}", code.list(&code.facts.skipped)));
     }
-    if code.facts.left.folders > 0 {
-        notes.push(format!("source folders that could not be entered: {}", code.facts.left.folders));
+    if code.facts.excluded.folders > 0 {
+        notes.push(format!("source folders that could not be entered: {}", code.facts.excluded.folders));
     }
     notes
 }

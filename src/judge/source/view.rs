@@ -1,10 +1,11 @@
 //! The code in the eyes of one source check.
 
 use super::Code;
+use crate::catalogue::Check;
+use crate::catalogue::{Home, Role, SourceCheck, SourceRule};
 use crate::judge::verdict::{Finding, Judgement};
 use crate::manifest::Dependency;
-use crate::report::catalogue::Check;
-use crate::report::{Evidence, Home, Language, Role, SourceCheck, SourceRule};
+use crate::model::{Evidence, Language};
 use crate::source::{Entry, Match, SourceWaiver, Span};
 use std::collections::BTreeSet;
 
@@ -79,7 +80,7 @@ impl<'a> View<'a> {
             });
         }
         let skipped = facts.skipped.iter().any(|skipped| covered.contains(&skipped.language));
-        let gaps = skipped || facts.built.is_some() || facts.left.folders > 0;
+        let gaps = skipped || facts.built.is_some() || facts.excluded.folders > 0;
         let open = |what: &str| {
             let skipped = skipped.then(|| format!("; skipped: {}", self.code.list(&facts.skipped)));
             let built = facts.built.as_ref().map(|folder| {
@@ -88,8 +89,8 @@ impl<'a> View<'a> {
                     self.code.path(folder)
                 )
             });
-            let shut = (facts.left.folders > 0)
-                .then(|| format!("; folders that could not be entered: {}", facts.left.folders));
+            let shut = (facts.excluded.folders > 0)
+                .then(|| format!("; folders that could not be entered: {}", facts.excluded.folders));
             Judgement::unverified(
                 [what.to_owned()].into_iter().chain(skipped).chain(built).chain(shut).collect::<String>(),
             )

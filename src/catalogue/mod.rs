@@ -1,6 +1,10 @@
 //! The catalogue of checks: what each demands, why, and what to do, from `checks/*.toml`.
 
-use super::{CheckId, Layer, Level, OutputFormat, SourceCheck, Status, Variant};
+mod source;
+
+pub use source::{Home, LanguageRules, Role, Snippet, SourceCheck, SourceRule};
+
+use crate::model::{CheckId, Layer, Level, OutputFormat, Status, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;

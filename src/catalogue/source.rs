@@ -1,38 +1,9 @@
 //! The part of a check's file that a source check has: its rules and snippets, language by language.
 
-use super::CheckId;
+use crate::model::{CheckId, Language};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// A language that source checks can read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Language {
-    /// Rust.
-    Rust,
-    /// Python 3.
-    Python,
-    /// Go.
-    Go,
-    /// TypeScript and JavaScript.
-    TypeScript,
-}
-
-impl Language {
-    /// Every language, in the order of reports.
-    pub const ALL: [Self; 4] = [Self::Rust, Self::Python, Self::Go, Self::TypeScript];
-
-    /// The name for people.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rust => "Rust",
-            Self::Python => "Python",
-            Self::Go => "Go",
-            Self::TypeScript => "TypeScript/JavaScript",
-        }
-    }
-}
 
 /// What a source check looks for.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

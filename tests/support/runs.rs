@@ -1,12 +1,6 @@
 //! What the tests of runs share.
 
-pub mod alone;
-#[path = "../../crates/agentnative-contract/tests/contract/mutants.rs"]
-pub mod mutants;
-pub mod programs;
-pub mod python;
-
-use agentnative::report::{OutputFormat, Variant};
+use agentnative::model::{OutputFormat, Variant};
 use agentnative::run::{Captured, Finished, RunKey, RunSpec, Runner, RunnerOptions, Stdin};
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -1,0 +1,33 @@
+//! The languages of source code.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A language that source checks can read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// Rust.
+    Rust,
+    /// Python 3.
+    Python,
+    /// Go.
+    Go,
+    /// TypeScript and JavaScript.
+    TypeScript,
+}
+
+impl Language {
+    /// Every language, in the order of reports.
+    pub const ALL: [Self; 4] = [Self::Rust, Self::Python, Self::Go, Self::TypeScript];
+
+    /// The name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rust => "Rust",
+            Self::Python => "Python",
+            Self::Go => "Go",
+            Self::TypeScript => "TypeScript/JavaScript",
+        }
+    }
+}
