@@ -7,13 +7,11 @@ use super::rename;
 use super::typed_schema::TypedSchema;
 use super::validator;
 use super::walk::{Walker, excerpt, full_schema};
+use crate::DISCRIMINATORS;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use strict_json::{JsonType, escape_token};
 
-/// Names of keys that tell variants apart, the usual ones first.
-const USUAL_DISCRIMINATORS: [&str; 8] =
-    ["type", "kind", "event", "status", "ok", "success", "subtype", "role"];
 /// Alternatives of one type that are compared each with each, at most.
 const MAX_UNTAGGED: usize = 40;
 
@@ -223,7 +221,7 @@ pub(super) fn candidates(side: &Canonicalizer<'_>, alts: &[TypedSchema<'_>]) -> 
         .map(|key| (*key).to_owned())
         .collect();
     keys.sort_by_key(|key| {
-        USUAL_DISCRIMINATORS.iter().position(|usual| usual == key).unwrap_or(USUAL_DISCRIMINATORS.len())
+        DISCRIMINATORS.iter().position(|usual| usual.key == key).unwrap_or(DISCRIMINATORS.len())
     });
     keys
 }

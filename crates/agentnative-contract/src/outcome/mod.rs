@@ -69,7 +69,7 @@ pub struct Options {
 ///     r#"{"type":"message.updated","properties":{"info":{"id":"m1","sessionID":"s1","role":"assistant"}}}"#,
 ///     r#"{"type":"message.part.updated","properties":{"part":{"id":"p1","sessionID":"s1","messageID":"m1","type":"text","text":"Done."}}}"#,
 /// ];
-/// let outcome = agentnative::outcome::outcome(lines);
+/// let outcome = agentnative_contract::outcome::outcome(lines);
 /// assert!(outcome.success);
 /// assert_eq!(outcome.message.as_deref(), Some("Done."));
 /// ```
