@@ -47,6 +47,8 @@ fn copy() -> tempfile::TempDir {
         let to = copy.path().join(entry.path().strip_prefix(root()).unwrap());
         if entry.file_type().is_dir() {
             fs::create_dir(to).unwrap();
+        } else if entry.path_is_symlink() {
+            std::os::unix::fs::symlink(fs::read_link(entry.path()).unwrap(), to).unwrap();
         } else {
             fs::copy(entry.path(), to).unwrap();
         }
