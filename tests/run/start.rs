@@ -171,7 +171,7 @@ fn again(script: &str, test: &str) -> std::process::Output {
 #[test]
 fn signals_that_we_were_started_to_ignore_are_too() {
     let script = r#"trap '' HUP INT QUIT USR1 PIPE CHLD; exec "$0" --exact "$1""#;
-    let again = again(script, "start::signals_are_at_their_defaults");
+    let again = again(script, "run::start::signals_are_at_their_defaults");
     let said = String::from_utf8_lossy(&again.stdout);
     assert!(again.status.success() && said.contains("1 passed"), "{said}");
 }
@@ -188,7 +188,7 @@ fn the_target_dies_with_the_checker() {
     }
     let folder = here.path().display();
     let script = format!(r#"cd {folder} && "$0" --exact "$1""#);
-    let again = again(&script, "start::the_target_dies_with_the_checker");
+    let again = again(&script, "run::start::the_target_dies_with_the_checker");
     assert!(!again.status.success());
     let pid = std::fs::read_to_string(here.path().join("pid")).unwrap();
     let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
@@ -203,7 +203,7 @@ fn the_target_dies_with_the_checker() {
 fn memory_stays_small_however_much_is_printed() {
     if std::env::var_os("AGAIN").is_none() {
         let script = r#"exec "$0" --exact "$1" --nocapture"#;
-        let again = again(script, "start::memory_stays_small_however_much_is_printed");
+        let again = again(script, "run::start::memory_stays_small_however_much_is_printed");
         assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
         return;
     }
