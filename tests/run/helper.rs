@@ -82,7 +82,9 @@ fn nobody_outlives_a_caller_that_is_killed() {
     }
     let (folder, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut caller = Command::new(std::env::current_exe().unwrap());
-    caller.args(["--exact", "run::helper::nobody_outlives_a_caller_that_is_killed"]).current_dir(folder.path());
+    caller
+        .args(["--exact", "run::helper::nobody_outlives_a_caller_that_is_killed"])
+        .current_dir(folder.path());
     let mut caller = caller.env("AGAIN", "1").env("TMPDIR", temporary.path()).spawn().unwrap();
     let pids = wait_for(&folder.path().join("pids"));
     let handles: Vec<_> = pids
