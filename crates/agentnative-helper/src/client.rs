@@ -1,7 +1,7 @@
 //! A helper, as its client has it.
 
 use crate::protocol::{PREFIX, Place, Reply, Request, frame, lengths, message, receive_with};
-use crate::{Bytes, Captured, Enforced, Failure, Job, Options, Outcome, SUPERVISE, Stdin, sys};
+use crate::{Bytes, Captured, Event, Failure, Job, Options, SUPERVISE, Stdin, sys};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
@@ -16,17 +16,6 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Weak};
-
-/// What a helper tells.
-#[derive(Debug)]
-pub enum Event {
-    /// The run of the job at this place is over.
-    Done(usize, Outcome),
-    /// All runs are over; how far sandboxes were enforced, when there were any: the weakest of all.
-    Finished(Option<Enforced>),
-    /// A signal came to this process, by number.
-    Signal(i32),
-}
 
 /// A helper: a process of its own that makes runs. It ends, with all runs, when this is dropped or the
 /// caller's process is gone.

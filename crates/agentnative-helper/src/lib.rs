@@ -36,11 +36,13 @@ mod sys;
 mod variant;
 
 #[cfg(feature = "client")]
-pub use client::{Event, Helper};
+pub use client::Helper;
 pub use environment::{HOSTILE_ENVIRONMENTS, clean_path, folders_of, manager_variables};
 #[cfg(any(feature = "client", feature = "runtime"))]
 pub use failure::Failure;
 pub use job::{Job, Options, Stdin};
+#[cfg(feature = "client")]
+pub use outcome::Event;
 pub use outcome::{Bytes, Captured, Chunk, End, Enforced, Leftover, Outcome, Waiting};
 #[cfg(feature = "runtime")]
 pub use supervisor::main;

@@ -1,17 +1,6 @@
 //! The client on a system where no helper can be started.
 
-use crate::{Enforced, Failure, Job, Options, Outcome};
-
-/// What a helper tells.
-#[derive(Debug)]
-pub enum Event {
-    /// The run of the job at this place is over.
-    Done(usize, Outcome),
-    /// All runs are over; how far sandboxes were enforced, when there were any: the weakest of all.
-    Finished(Option<Enforced>),
-    /// A signal came to this process, by number.
-    Signal(i32),
-}
+use crate::{Event, Failure, Job, Options};
 
 /// A helper: none, on this system.
 #[derive(Debug)]
@@ -54,7 +43,7 @@ impl Helper {
     ///
     /// # Errors
     /// None.
-    pub fn next(&mut self) -> Result<Event, Failure> {
+    pub fn next_event(&mut self) -> Result<Event, Failure> {
         match *self {}
     }
 }

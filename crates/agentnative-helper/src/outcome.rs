@@ -8,6 +8,18 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What a helper tells.
+#[derive(Debug)]
+#[cfg(feature = "client")]
+pub enum Event {
+    /// The run of the job at this place is over.
+    Done(usize, Outcome),
+    /// All runs are over; how far sandboxes were enforced, when there were any: the weakest of all.
+    Finished(Option<Enforced>),
+    /// A signal came to this process, by number.
+    Signal(i32),
+}
+
 /// Everything that was seen of one run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome {
