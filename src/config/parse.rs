@@ -2,10 +2,9 @@
 
 use super::{Config, Known, ProbeConfig, TargetConfig, probe, target, waiver};
 use agentnative_contract::error::Result;
-use agentnative_contract::spanned_toml::{Diagnostics, Table, suggestion};
+use agentnative_contract::spanned_toml::{Diagnostics, parse_file, suggestion};
 use std::collections::HashMap;
 use std::path::Path;
-use toml::de::DeTable;
 
 impl Config {
     /// Reads the text of the file at `path`, and the files that it names.
@@ -17,24 +16,13 @@ impl Config {
         let folder = folder.unwrap_or_else(|| Path::new("."));
         // It fails on an empty path and without a working directory; then relative is all there is.
         let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let faults = Diagnostics::new(path, text);
-        let (table, errors) = DeTable::parse_recoverable(text);
-        for error in &errors {
-            faults.add(&error.span().unwrap_or_default(), error.message());
-        }
-        // What is left of a file with errors of syntax would give faults that are none.
-        if let Some(error) = faults.error() {
-            return Err(error);
-        }
-        let file = Table::new(&faults, "the file", table.span(), table.get_ref());
-        file.allow(&["target", "probe", "waiver"]);
-        let targets = target::read_all(&file, &root);
-        let probes = probes(probe::read_all(&file, &root, known), &targets, &faults);
-        let waivers = waiver::read_all(&file, known);
-        match faults.error() {
-            Some(error) => Err(error),
-            None => Ok(Self { path: path.to_owned(), root, targets, probes, waivers }),
-        }
+        parse_file(text, path, |file| {
+            file.allow(&["target", "probe", "waiver"]);
+            let targets = target::read_all(file, &root);
+            let probes = probes(probe::read_all(file, &root, known), &targets, file.faults);
+            let waivers = waiver::read_all(file, known);
+            Self { path: path.to_owned(), root: root.clone(), targets, probes, waivers }
+        })
     }
 }
 

@@ -4,10 +4,9 @@ use super::read_rule::{self, MOST, Types, one_or_more, pattern, patterns, pointe
 use super::spec::{Condition, Events, Framing, Payload, Spec};
 use crate::Stream;
 use crate::error::Result;
-use crate::spanned_toml::{Diagnostics, Span, Table, Value};
+use crate::spanned_toml::{Span, Table, Value, parse_file};
 use std::collections::HashMap;
 use std::path::Path;
-use toml::de::DeTable;
 
 const KEYS: [&str; 12] = [
     "name",
@@ -26,20 +25,7 @@ const KEYS: [&str; 12] = [
 
 /// What the text of the file at `path` says, and where each schema reference is.
 pub(super) fn read(text: &str, path: &Path) -> Result<(Spec, HashMap<String, Span>)> {
-    let faults = Diagnostics::new(path, text);
-    let (table, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        faults.add(&error.span().unwrap_or_default(), error.message());
-    }
-    if let Some(error) = faults.error() {
-        return Err(error);
-    }
-    let file = Table::new(&faults, "the file", table.span(), table.get_ref());
-    let read = parse(&file);
-    match faults.error() {
-        Some(error) => Err(error),
-        None => Ok(read),
-    }
+    parse_file(text, path, parse)
 }
 
 fn parse(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
