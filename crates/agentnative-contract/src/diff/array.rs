@@ -1,15 +1,15 @@
 //! Arrays: places, elements, uniqueness.
 
-use super::delta::Delta;
+use super::change::Change;
 use super::typed_schema::{TypedSchema, accepts_nothing};
 use super::walk::Walker;
 use serde_json::Value;
 
 impl<'a> Walker<'a> {
     /// Compares the elements of two alternatives that are arrays.
-    pub(super) fn arrays(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Delta>) {
+    pub(super) fn arrays(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Change>) {
         let places = old.tuple_length().max(new.tuple_length());
-        let most = new.length().1.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+        let most = new.length().1.unwrap_or(usize::MAX);
         for at in 0..=places {
             let (was, is) = (old.element(at), new.element(at));
             // A place that cannot be there has been told of as a length.
@@ -24,12 +24,11 @@ impl<'a> Walker<'a> {
         if old.unique && !new.unique && most > 1 {
             let sample = self.sample_with_duplicate(new);
             let message = "the elements need not differ from each other any longer";
-            out.push(
-                Delta::breaking("diff-unique-loosened", message).old(true).new_value(false).sample(sample),
-            );
+            let found = Change::breaking("diff-unique-loosened", message).old(true).new_value(false);
+            out.push(found.sample(sample));
         } else if new.unique && !old.unique {
             let message = "the elements differ from each other";
-            out.push(Delta::compatible("diff-unique-tightened", message).old(false).new_value(true));
+            out.push(Change::compatible("diff-unique-tightened", message).old(false).new_value(true));
         }
     }
 
@@ -49,14 +48,11 @@ impl<'a> Walker<'a> {
     /// An array with an element that is there twice.
     fn sample_with_duplicate(&self, alt: &TypedSchema<'a>) -> Option<Value> {
         let places = alt.tuple_length();
-        let mut elements = Vec::new();
-        for at in 0..places {
-            elements.push(self.sample_node(&alt.element(at), 1)?);
-        }
-        let more = self.sample_node(&alt.element(places), 1);
+        let element = |at: usize| self.sample_node(&alt.element(at), 1);
+        let mut elements = (0..places).map(element).collect::<Option<Vec<Value>>>()?;
+        let more = element(places);
         elements.extend(more.clone().into_iter().chain(more));
-        let least = usize::try_from(alt.length().0).unwrap_or(0);
-        while let (true, Some(last)) = (elements.len() < least, elements.last().cloned()) {
+        while let (true, Some(last)) = (elements.len() < alt.length().0, elements.last().cloned()) {
             elements.push(last);
         }
         Some(Value::Array(elements))

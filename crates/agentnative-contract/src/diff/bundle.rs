@@ -13,7 +13,7 @@ use strict_json::escape_token;
 pub(super) const UNKNOWN: &str = "agentnative:unknown";
 
 /// Which keywords hold schemas, and how.
-pub(super) const ONE: [&str; 12] = [
+const ONE: [&str; 12] = [
     "not",
     "if",
     "then",
@@ -27,8 +27,8 @@ pub(super) const ONE: [&str; 12] = [
     "unevaluatedProperties",
     "contentSchema",
 ];
-pub(super) const SEVERAL: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
-pub(super) const BY_NAME: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
+const SEVERAL: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+const BY_NAME: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 /// Keywords that say nothing of values, or that the translation makes needless.
 const DROPPED: [&str; 15] = [
     "$id",
@@ -51,6 +51,27 @@ const DROPPED: [&str; 15] = [
 /// The names of a promise's own schemas in the bundle.
 pub(super) const DATA: &str = "data";
 pub(super) const ERROR: &str = "error";
+
+/// The value of a keyword with each schema in it replaced.
+pub(super) fn map_schemas<'s>(
+    keyword: &str,
+    value: &'s Value,
+    mut each: impl FnMut(&'s Value) -> Value,
+) -> Value {
+    match value {
+        Value::Array(all) if SEVERAL.contains(&keyword) => all.iter().map(each).collect(),
+        Value::Object(all) if BY_NAME.contains(&keyword) => {
+            all.iter().map(|(name, schema)| (name.clone(), each(schema))).collect()
+        }
+        schema if ONE.contains(&keyword) => each(schema),
+        _ => value.clone(),
+    }
+}
+
+/// The schemas in a list that a keyword holds.
+pub(super) fn parts<'s>(members: &'s Map<String, Value>, keyword: &str) -> impl Iterator<Item = &'s Value> {
+    members.get(keyword).and_then(Value::as_array).into_iter().flatten()
+}
 
 /// The name of an event's schema in the bundle.
 pub(super) fn event(name: &str) -> String {
@@ -217,15 +238,7 @@ impl<'r> Translation<'r> {
                         _ => continue,
                     }
                 }
-                (keyword, value) if ONE.contains(&keyword) => (keyword, each(value)),
-                (keyword, Value::Array(all)) if SEVERAL.contains(&keyword) => {
-                    (keyword, all.iter().map(each).collect())
-                }
-                (keyword, Value::Object(all)) if BY_NAME.contains(&keyword) => {
-                    let all = all.iter().map(|(name, schema)| (name.clone(), each(schema)));
-                    (keyword, Value::Object(all.collect()))
-                }
-                (keyword, value) => (keyword, value.clone()),
+                (keyword, value) => (keyword, map_schemas(keyword, value, each)),
             };
             out.insert(keyword.to_owned(), value);
         }

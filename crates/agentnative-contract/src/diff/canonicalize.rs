@@ -1,10 +1,10 @@
 //! From a conjunction of schemas to alternatives.
 
-use super::bundle::UNKNOWN;
+use super::bundle::{UNKNOWN, parts};
 use super::inline::inlined;
-use super::predicates::{at_least, equal, finite_values};
+use super::predicates::{INWARD, contains, is_as_strict};
 use super::typed_schema::{
-    ANY, ArrayKeywords, Bound, Condition, Conjunction, ObjectKeywords, TypedSchema, accepts_nothing, bit,
+    ArrayKeywords, Bound, Condition, Conjunction, ObjectKeywords, TypedSchema, accepts_nothing, bit,
 };
 use serde_json::{Map, Value, json};
 use strict_json::JsonType;
@@ -24,13 +24,17 @@ impl<'a> Canonicalizer<'a> {
         self.root.pointer(reference.strip_prefix('#')?)
     }
 
+    /// What the reference of a schema names.
+    pub fn reference(&self, members: &Map<String, Value>) -> Option<&'a Value> {
+        self.target(members.get("$ref")?.as_str()?)
+    }
+
     /// The node with what its references name in the place of those that are nothing else.
     pub fn followed(&self, node: &[&'a Value]) -> Conjunction<'a> {
         let follow = |mut schema: &'a Value| {
             for _ in 0..32 {
-                let Some(members) = schema.as_object().filter(|members| members.len() == 1) else { break };
-                let Some(Value::String(reference)) = members.get("$ref") else { break };
-                let Some(target) = self.target(reference) else { break };
+                let alone = schema.as_object().filter(|members| members.len() == 1);
+                let Some(target) = alone.and_then(|members| self.reference(members)) else { break };
                 schema = target;
             }
             schema
@@ -40,19 +44,12 @@ impl<'a> Canonicalizer<'a> {
 
     /// The alternatives of a node, each of one type; none when nothing can keep it.
     pub fn alternatives(&self, node: &[&'a Value]) -> Vec<TypedSchema<'a>> {
-        let mut made = vec![TypedSchema::default()];
-        for schema in node {
-            made = self.conjoin_each(made, schema);
-        }
+        let made = node.iter().fold(vec![TypedSchema::any()], |made, schema| self.conjoin_each(made, schema));
         let mut resolved = Vec::new();
-        for alt in made {
-            if alt.branches.is_empty() {
-                self.resolve_branches(alt, &mut resolved);
-            } else {
-                alt.by_type().for_each(|alt| self.resolve_branches(alt, &mut resolved));
-            }
+        for alt in made.iter().flat_map(TypedSchema::by_type) {
+            self.resolve_branches(alt, &mut resolved);
         }
-        resolved.iter().flat_map(TypedSchema::by_type).filter_map(|alt| self.normalized(alt)).collect()
+        resolved.into_iter().filter_map(|alt| self.normalized(alt)).collect()
     }
 
     pub(super) fn conjoin_each(&self, alts: Vec<TypedSchema<'a>>, schema: &'a Value) -> Vec<TypedSchema<'a>> {
@@ -75,22 +72,16 @@ impl<'a> Canonicalizer<'a> {
         if alt.types == 0 {
             return Vec::new();
         }
-        let mut alts = vec![alt];
-        if let Some(target) = members.get("$ref").and_then(Value::as_str).and_then(|text| self.target(text)) {
-            alts = self.conjoin_each(alts, target);
-        }
-        for part in members.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-            alts = self.conjoin_each(alts, part);
-        }
+        let all = self.reference(members).into_iter().chain(parts(members, "allOf"));
+        let mut alts = all.fold(vec![alt], |alts, part| self.conjoin_each(alts, part));
         for keyword in ["anyOf", "oneOf"] {
             let Some(branches) = members.get(keyword).and_then(Value::as_array) else { continue };
-            if alts.len() * branches.len() > MAX_ALTERNATIVES {
+            let too_many = alts.len() * branches.len() > MAX_ALTERNATIVES;
+            if too_many || keyword == "oneOf" && !self.mutually_exclusive(&alts, branches) {
                 alts.iter_mut().for_each(|alt| alt.conditions.push(self.condition(members, &[keyword])));
-                continue;
             }
-            let exclusive = keyword == "oneOf" && !self.mutually_exclusive(&alts, branches);
-            if exclusive {
-                alts.iter_mut().for_each(|alt| alt.conditions.push(self.condition(members, &[keyword])));
+            if too_many {
+                continue;
             }
             alts = alts
                 .into_iter()
@@ -105,7 +96,7 @@ impl<'a> Canonicalizer<'a> {
     fn mutually_exclusive(&self, alts: &[TypedSchema<'a>], branches: &'a [Value]) -> bool {
         let base = match alts {
             [only] => only.clone(),
-            _ => TypedSchema::default(),
+            _ => TypedSchema::any(),
         };
         let each: Vec<Vec<TypedSchema<'_>>> =
             branches.iter().map(|branch| self.conjoin(base.clone(), branch)).collect();
@@ -122,8 +113,9 @@ impl<'a> Canonicalizer<'a> {
         if common == 0 {
             return true;
         }
+        let apart = |left: &[Value], right: &[Value]| !left.iter().any(|value| contains(right, value));
         if let (Some(left), Some(right)) = (&left.values, &right.values) {
-            return !left.iter().any(|value| right.iter().any(|other| equal(value, other)));
+            return apart(left, right);
         }
         if common != bit(JsonType::Object) {
             return false;
@@ -132,14 +124,9 @@ impl<'a> Canonicalizer<'a> {
         let excluded = |one: &TypedSchema<'a>, other: &TypedSchema<'a>| {
             one.required.iter().any(|key| closed(other, key))
         };
-        let differ = |key: &&str| match (
-            finite_values(self, &left.property(key)),
-            finite_values(self, &right.property(key)),
-        ) {
-            (Some(left), Some(right)) => {
-                !left.iter().any(|value| right.iter().any(|other| equal(value, other)))
-            }
-            _ => false,
+        let differ = |key: &&str| {
+            let values = |alt: &TypedSchema<'a>| self.finite_values(&alt.property(key));
+            values(left).zip(values(right)).is_some_and(|(left, right)| apart(&left, &right))
         };
         excluded(left, right)
             || excluded(right, left)
@@ -158,31 +145,25 @@ impl<'a> Canonicalizer<'a> {
             restrict_values(alt, values.clone());
         }
         let number = |key: &str| members.get(key).and_then(Value::as_number).cloned();
-        for (key, open) in [("minimum", false), ("exclusiveMinimum", true)] {
-            if let Some(at) = number(key) {
-                let bound = Bound { at, open };
-                if alt.lower.as_ref().is_none_or(|lower| !at_least(lower, &bound)) {
-                    alt.lower = Some(bound);
-                }
-            }
-        }
-        for (key, open) in [("maximum", false), ("exclusiveMaximum", true)] {
-            if let Some(at) = number(key) {
-                let bound = Bound { at, open };
-                if alt.upper.as_ref().is_none_or(|upper| !super::predicates::at_most(upper, &bound)) {
-                    alt.upper = Some(bound);
-                }
+        for (side, key, open) in [
+            (0, "minimum", false),
+            (0, "exclusiveMinimum", true),
+            (1, "maximum", false),
+            (1, "exclusiveMaximum", true),
+        ] {
+            let bound = number(key).map(|at| Bound { at, open });
+            if !is_as_strict(&alt.bounds[side], &bound, INWARD[side]) {
+                alt.bounds[side] = bound;
             }
         }
         alt.multiples.extend(number("multipleOf"));
-        let length =
-            |key: &str| members.get(key).and_then(|value| value.as_u64().or_else(|| as_count(value)));
-        for (at, least, most) in [
-            (0, "minLength", "maxLength"),
-            (1, "minItems", "maxItems"),
-            (2, "minProperties", "maxProperties"),
+        let length = |key: &str| members.get(key).and_then(as_count);
+        for (kind, least, most) in [
+            (JsonType::String, "minLength", "maxLength"),
+            (JsonType::Array, "minItems", "maxItems"),
+            (JsonType::Object, "minProperties", "maxProperties"),
         ] {
-            let (low, high) = &mut alt.lengths[at];
+            let (low, high) = &mut alt.lengths[kind as usize];
             *low = (*low).max(length(least).unwrap_or(0));
             *high = [*high, length(most)].into_iter().flatten().min();
         }
@@ -250,7 +231,7 @@ impl<'a> Canonicalizer<'a> {
             }
             return;
         };
-        let only = (inner.len() == 1).then(|| inner.iter().next()).flatten();
+        let only = inner.iter().next().filter(|_| inner.len() == 1);
         match only.map(|(keyword, value)| (keyword.as_str(), value)) {
             Some(("required", Value::Array(keys))) if keys.len() == 1 => {
                 alt.forbidden.extend(keys[0].as_str());
@@ -262,12 +243,12 @@ impl<'a> Canonicalizer<'a> {
                 }
             }
             Some(("type", Value::String(name))) if name != "integer" && name != "number" => {
-                let gone = JsonType::ALL.into_iter().filter(|kind| kind.name() == name.as_str());
-                gone.for_each(|kind| alt.types &= !bit(kind));
+                alt.types &= !JsonType::from_name(name).map_or(0, bit);
             }
-            _ => alt
-                .conditions
-                .push(self.condition(&Map::from_iter([("not".to_owned(), not.clone())]), &["not"])),
+            _ => {
+                let members = Map::from_iter([("not".to_owned(), not.clone())]);
+                alt.conditions.push(self.condition(&members, &["not"]));
+            }
         }
     }
 
@@ -278,7 +259,7 @@ impl<'a> Canonicalizer<'a> {
     }
 
     /// All that a node says in one schema without references outside, and whether it is understood.
-    pub fn schema(&self, node: &Conjunction<'a>) -> Value {
+    pub fn schema(&self, node: &[&Value]) -> Value {
         let parts: Vec<Value> = node.iter().map(|schema| inlined(schema, self.root).0).collect();
         json!({ "allOf": parts })
     }
@@ -301,16 +282,15 @@ fn types_of(types: &Value, alt: &mut TypedSchema<'_>) {
 
 /// Keeps only these values.
 fn restrict_values(alt: &mut TypedSchema<'_>, values: Vec<Value>) {
-    alt.types &= values.iter().fold(0, |bits, value| bits | bit(JsonType::from(value))) & ANY;
+    alt.types &= values.iter().fold(0, |bits, value| bits | bit(JsonType::from(value)));
     alt.values = Some(match alt.values.take() {
-        Some(before) => {
-            before.into_iter().filter(|value| values.iter().any(|other| equal(value, other))).collect()
-        }
+        Some(before) => before.into_iter().filter(|value| contains(&values, value)).collect(),
         None => values,
     });
 }
 
-fn as_count(value: &Value) -> Option<u64> {
-    let number = value.as_f64()?;
-    (number >= 0.0 && number.fract() == 0.0 && number < 1e15).then_some(number as u64)
+fn as_count(value: &Value) -> Option<usize> {
+    let counts = |number: &f64| *number >= 0.0 && number.fract() == 0.0 && *number < 1e15;
+    let count = value.as_u64().or_else(|| Some(value.as_f64().filter(counts)? as u64))?;
+    usize::try_from(count).ok()
 }

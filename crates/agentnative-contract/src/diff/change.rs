@@ -1,17 +1,21 @@
-//! One change, as it is reported.
+//! A change: as it is found between two schemas, and as it is reported.
 
 use crate::OutputFormat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use strict_json::escape_token;
 
 /// Whom a change breaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
     /// Output is possible now that was promised not to be: readers of the old promise break.
     Breaking,
     /// It cannot be told whether readers break. Never taken for compatible.
+    #[default]
     Undecided,
     /// Readers that rely on what the promise did not quite say break.
     Risky,
@@ -32,7 +36,7 @@ impl Class {
 }
 
 /// One change between two versions of a promise.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// ID of the rule, such as `diff-key-removed`; `agentnative explain ID` tells more.
     pub rule: String,
@@ -66,26 +70,68 @@ pub struct Change {
     /// Output that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<Witness>,
+    /// A value of the new side, at the place that was compared, that is thought to show it.
+    #[serde(skip)]
+    pub(super) sample: Option<Value>,
 }
 
 impl Change {
-    /// Something that could not be looked at.
-    pub fn undecided(message: &str) -> Self {
-        Self {
-            rule: "diff-undecided".to_owned(),
-            class: Class::Undecided,
-            probe: None,
-            format: None,
-            event: None,
-            in_error: false,
-            pointer: String::new(),
-            old: None,
-            new: None,
-            message: message.to_owned(),
-            note: None,
-            witness: None,
-        }
+    /// A change right at the place that was compared, wherever in the output that is.
+    pub(super) fn new(rule: &str, class: Class, message: impl Into<String>) -> Self {
+        Self { rule: rule.to_owned(), class, message: message.into(), ..Self::default() }
     }
+
+    pub(super) fn breaking(rule: &str, message: impl Into<String>) -> Self {
+        Self::new(rule, Class::Breaking, message)
+    }
+
+    pub(super) fn compatible(rule: &str, message: impl Into<String>) -> Self {
+        Self::new(rule, Class::Compatible, message)
+    }
+
+    /// Something that could not be looked at.
+    pub fn undecided(message: impl Into<String>) -> Self {
+        Self::new("diff-undecided", Class::Undecided, message)
+    }
+
+    pub(super) fn old(self, old: impl Serialize) -> Self {
+        Self { old: Some(json!(old)), ..self }
+    }
+
+    pub(super) fn new_value(self, new: impl Serialize) -> Self {
+        Self { new: Some(json!(new)), ..self }
+    }
+
+    /// With what was and what is, as far as there is anything.
+    pub(super) fn sides(self, old: Option<impl Serialize>, new: Option<impl Serialize>) -> Self {
+        Self { old: old.map(|old| json!(old)), new: new.map(|new| json!(new)), ..self }
+    }
+
+    pub(super) fn sample(self, sample: Option<Value>) -> Self {
+        Self { sample, ..self }
+    }
+
+    /// At this token below the place that was compared.
+    pub(super) fn under(self, token: &str) -> Self {
+        Self { pointer: format!("/{}{}", escape_token(token), self.pointer), ..self }
+    }
+
+    /// The same at this token below the place that was compared, its sample put into its place there.
+    pub(super) fn below(&self, token: &str, place: impl FnOnce(Value) -> Option<Value>) -> Self {
+        let sample = self.sample.clone().and_then(place);
+        self.clone().under(token).sample(sample)
+    }
+}
+
+/// How bad all of them are together.
+pub(super) fn severity(found: &[Change]) -> [usize; 4] {
+    [Class::Breaking, Class::Undecided, Class::Risky, Class::Compatible]
+        .map(|class| found.iter().filter(|found| found.class == class).count())
+}
+
+/// Whether none of them can break a reader, as far as that was decided.
+pub(super) fn is_harmless(found: &[Change]) -> bool {
+    found.iter().all(|found| !matches!(found.class, Class::Breaking | Class::Undecided))
 }
 
 /// Output that the new promise allows and the old one does not.

@@ -1,72 +1,52 @@
 //! Streams: types of events that come and go, what begins and ends a stream, what comes before what.
 
 use super::bundle::{self, Bundle, DATA};
-use super::change::{Class, Witness};
-use super::delta::Delta;
+use super::canonicalize::Canonicalizer;
+use super::change::{Change, Class, Witness};
 use super::outputs::OutputComparison;
-use super::typed_schema::TypedSchema;
-use super::union::{by_tag, candidates};
-use super::walk::{Walker, full_schema};
-use crate::{Events, Framing};
+use super::rename;
+use super::union::{Variants, by_tag, candidates};
+use super::validator::valid;
+use super::walk::{Walker, any_schema};
+use crate::{Events, Framing, OutputSpec};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use strict_json::{JsonType, escape_token, unescape_token};
 
 /// The types of events of one side.
 struct Stream<'b> {
     events: Events,
     /// What its records may be, by type.
-    alts: BTreeMap<String, Vec<TypedSchema<'b>>>,
+    variants: Variants<'b>,
 }
 
 impl OutputComparison<'_> {
-    /// Whether the records were compared by type.
-    pub fn is_compared_by_type(&self) -> bool {
-        let lines = |framing| framing == Some(Framing::Lines);
-        lines(self.old.framing) && lines(self.new.framing) && self.by_type
-    }
-
-    /// Compares the types of records.
-    pub fn events<'b>(&mut self, walker: &mut Walker<'b>, before: &'b Bundle, after: &'b Bundle) {
-        let old = stream(walker, before, self.old.events.as_ref(), self.old.framing, false);
-        let new = stream(walker, after, self.new.events.as_ref(), self.new.framing, true);
+    /// Compares the types of records; gives whether both sides have some, or should have.
+    pub fn events<'b>(&mut self, walker: &mut Walker<'b>, before: &'b Bundle, after: &'b Bundle) -> bool {
+        let (old, new) = (stream(walker.old, before, self.old), stream(walker.new, after, self.new));
         let (Some(old), Some(new)) = (old, new) else {
-            if self.old.events.is_some() && self.new.events.is_none() {
-                self.by_type = true;
-                self.add(Delta::undecided("nothing is known of the new types of events"));
+            let lost = self.old.events.is_some() && self.new.events.is_none();
+            if lost {
+                self.add(Change::undecided("nothing is known of the new types of events"));
             }
-            return;
+            return lost;
         };
-        self.by_type = true;
-        if old.events.discriminator != new.events.discriminator {
-            let message = format!(
-                "the type of an event is at {} instead of {}",
-                new.events.discriminator, old.events.discriminator
-            );
-            let mut found = Delta::breaking("diff-discriminator-changed", message);
-            found.path.clone_from(&old.events.discriminator);
-            self.add(found.old(json!(old.events.discriminator)).new_value(json!(new.events.discriminator)));
+        let (was, is) = (&old.events.discriminator, &new.events.discriminator);
+        if was != is {
+            let message = format!("the type of an event is at {is} instead of {was}");
+            let found = Change::breaking("diff-discriminator-changed", message).old(was).new_value(is);
+            self.add(Change { pointer: was.clone(), ..found });
         }
         self.types(walker, &old, &new);
         self.bounds(&old.events, &new.events);
         self.order(&old.events, &new.events);
+        true
     }
 
     fn types<'b>(&mut self, walker: &mut Walker<'b>, old: &Stream<'b>, new: &Stream<'b>) {
-        let at = |found: Delta| Delta { path: new.events.discriminator.clone(), ..found };
-        let gone: Vec<&String> = old.alts.keys().filter(|name| !new.alts.contains_key(*name)).collect();
-        let come: Vec<&String> = new.alts.keys().filter(|name| !old.alts.contains_key(*name)).collect();
-        let pairs = {
-            let variants = |stream: &Stream<'b>| {
-                let all = stream.alts.iter();
-                all.map(|(name, alts)| (name.clone(), (json!(name), alts.clone()))).collect()
-            };
-            walker.renames(&variants(old), &gone, &variants(new), &come)
-        };
-        let last = |events: &Events, name: &str| {
-            events.last.as_ref().is_some_and(|last| last.iter().any(|one| one == name))
-        };
-        for name in &come {
+        let (gone, come) = rename::differences(&old.variants, &new.variants);
+        let last = |events: &Events, name: &String| events.last.iter().flatten().any(|one| one == name);
+        for (name, before) in come {
             let (class, why) = if old.events.closed {
                 (Class::Breaking, "; there were no others")
             } else if last(&new.events, name) {
@@ -74,27 +54,25 @@ impl OutputComparison<'_> {
             } else {
                 (Class::Risky, "")
             };
-            let mut found =
-                Delta::new("diff-event-added", class, format!("events of type `{name}` are new{why}"));
-            found.note = pairs
-                .iter()
-                .find(|(_, to)| to == *name)
-                .map(|(from, _)| format!("`{from}` of the same shape is gone: it looks like a rename"));
-            let witness = walker.sample_of(&new.alts[*name]).map(|mut document| {
+            let message = format!("events of type `{name}` are new{why}");
+            let (_, alts) = &new.variants[name];
+            let witness = walker.sample_of(alts).map(|mut document| {
                 set_type(&mut document, &new.events.discriminator, name);
-                let expected: Vec<&str> = old.alts.keys().map(String::as_str).collect();
+                let expected: Vec<&str> = old.variants.keys().map(String::as_str).collect();
                 let rejected = format!("the type is `{name}`, expected one of {}", expected.join(", "));
                 Witness { document, rejected }
             });
-            let witness = witness.filter(|witness| {
-                let takes = |alt: &TypedSchema<'b>| {
-                    super::validator::valid(&full_schema(&walker.new, alt), &witness.document) == Some(true)
-                };
-                new.alts[*name].iter().any(takes)
+            let schema = any_schema(&walker.new, alts);
+            self.add(Change {
+                pointer: new.events.discriminator.clone(),
+                event: Some(name.clone()),
+                note: before
+                    .map(|from| format!("`{from}` of the same shape is gone: it looks like a rename")),
+                witness: witness.filter(|witness| valid(&schema, &witness.document) == Some(true)),
+                ..Change::new("diff-event-added", class, message).new_value(name)
             });
-            self.push(at(found.new_value(json!(name))), Some(name), false, witness);
         }
-        for name in &gone {
+        for (name, after) in gone {
             let (class, why) = if last(&old.events, name) {
                 (Class::Breaking, "; it ended a stream")
             } else if old.events.closed {
@@ -102,42 +80,37 @@ impl OutputComparison<'_> {
             } else {
                 (Class::Risky, "")
             };
-            let mut found =
-                Delta::new("diff-event-removed", class, format!("events of type `{name}` are gone{why}"));
-            found.note = pairs
-                .iter()
-                .find(|(from, _)| from == *name)
-                .map(|(_, to)| format!("`{to}` of the same shape is new: it looks like a rename"));
-            let found = Delta { path: old.events.discriminator.clone(), ..found };
-            self.push(found.old(json!(name)), Some(name), false, None);
+            let message = format!("events of type `{name}` are gone{why}");
+            self.add(Change {
+                pointer: old.events.discriminator.clone(),
+                event: Some(name.clone()),
+                note: after.map(|to| format!("`{to}` of the same shape is new: it looks like a rename")),
+                ..Change::new("diff-event-removed", class, message).old(name)
+            });
         }
-        match (old.events.closed, new.events.closed) {
+        let opened = match (old.events.closed, new.events.closed) {
             (true, false) => {
                 let message = "there may be events of other types now";
-                self.add(at(Delta::breaking("diff-events-opened", message).old("closed").new_value("open")));
+                Some(Change::breaking("diff-events-opened", message).old("closed").new_value("open"))
             }
             (false, true) => {
                 let message = "there are no events of other types";
-                self.add(at(Delta::compatible("diff-events-closed", message)
-                    .old("open")
-                    .new_value("closed")));
+                Some(Change::compatible("diff-events-closed", message).old("open").new_value("closed"))
             }
-            _ => {}
+            _ => None,
+        };
+        if let Some(found) = opened {
+            self.add(Change { pointer: new.events.discriminator.clone(), ..found });
         }
-        for (name, before) in &old.alts {
-            let Some(after) = new.alts.get(name) else { continue };
-            let found = walker.alternatives(before, after);
+        for (name, (_, before)) in &old.variants {
+            let Some((_, after)) = new.variants.get(name) else { continue };
+            let mut found = walker.alternatives(before, after);
             if found.is_empty() {
                 continue;
             }
-            let any = |alts: &[TypedSchema<'b>], side| match alts {
-                [only] => full_schema(side, only),
-                several => {
-                    json!({ "anyOf": several.iter().map(|alt| full_schema(side, alt)).collect::<Vec<_>>() })
-                }
-            };
-            let roots = (any(before, &walker.old), any(after, &walker.new));
-            self.push_with_witnesses(&found, &roots, before, walker.old, Some(name), false);
+            found.iter_mut().for_each(|found| found.event = Some(name.clone()));
+            let roots = (any_schema(&walker.old, before), any_schema(&walker.new, after));
+            self.add_with_witnesses(found, &roots, before, walker.old);
         }
     }
 
@@ -147,11 +120,9 @@ impl OutputComparison<'_> {
             ("diff-terminal-event-changed", "ends", &old.last, &new.last),
         ];
         for (rule, verb, before, after) in all {
-            let set = |names: &Option<Vec<String>>| {
-                names.as_ref().map(|names| names.iter().cloned().collect::<BTreeSet<String>>())
-            };
-            let (before, after) = (set(before), set(after));
-            let words = |names: &BTreeSet<String>| {
+            let [before, after] =
+                [before, after].map(|names| names.as_ref().map(BTreeSet::<&String>::from_iter));
+            let words = |names: &BTreeSet<&String>| {
                 names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
             };
             let (class, message) = match (&before, &after) {
@@ -167,12 +138,7 @@ impl OutputComparison<'_> {
                 (None, Some(after)) => (Class::Compatible, format!("a stream {verb} with {}", words(after))),
                 (None, None) => continue,
             };
-            let found = Delta::new(rule, class, message);
-            self.add(Delta {
-                old: before.map(|names| json!(names)),
-                new: after.map(|names| json!(names)),
-                ..found
-            });
+            self.add(Change::new(rule, class, message).sides(before, after));
         }
     }
 
@@ -184,32 +150,25 @@ impl OutputComparison<'_> {
                 continue;
             }
             let message = format!("`{}` need not come before `{}` any longer", order.before, order.after);
-            let found = Delta::breaking("diff-event-order-changed", message);
-            self.add(found.old(json!([order.before, order.after])));
+            let found = Change::breaking("diff-event-order-changed", message);
+            self.add(found.old([&order.before, &order.after]));
         }
         for order in new.order.iter().filter(|order| !old.order.contains(order)) {
             let known = |name: &String| old.types.is_empty() || old.types.contains_key(name);
             if known(&order.before) && known(&order.after) {
                 let message = format!("`{}` always comes before `{}`", order.before, order.after);
-                let found = Delta::compatible("diff-event-order-changed", message);
-                self.add(found.new_value(json!([order.before, order.after])));
+                let found = Change::compatible("diff-event-order-changed", message);
+                self.add(found.new_value([&order.before, &order.after]));
             }
         }
     }
 }
 
 /// The stream of a side: as it is declared, or as the variants of its records tell.
-fn stream<'b>(
-    walker: &Walker<'b>,
-    bundle: &'b Bundle,
-    declared: Option<&Events>,
-    framing: Option<Framing>,
-    is_new: bool,
-) -> Option<Stream<'b>> {
-    let side = if is_new { walker.new } else { walker.old };
-    if let Some(events) = declared {
+fn stream<'b>(side: Canonicalizer<'b>, bundle: &'b Bundle, spec: &OutputSpec) -> Option<Stream<'b>> {
+    if let Some(events) = &spec.events {
         let key = top_key(&events.discriminator);
-        let alternatives = |name: &String| {
+        let variant = |name: &String| {
             let schema = bundle.schema(&bundle::event(name))?;
             let mut alts = side.alternatives(&[schema]);
             // What has a type at a key is an object.
@@ -217,32 +176,22 @@ fn stream<'b>(
                 alts.retain(|alt| alt.json_type() == JsonType::Object);
             }
             // What stands for several types is looked at as this one.
-            if let Some(key) = key.as_deref()
-                && let Some(mut variants) = by_tag(&side, &alts, key)
-                && let Some((_, of_type)) = variants.remove(name.as_str())
-            {
-                alts = of_type;
-            }
-            Some((name.clone(), alts))
+            let of_type = key.as_deref().and_then(|key| by_tag(&side, &alts, key)?.remove(name));
+            Some((name.clone(), of_type.unwrap_or_else(|| (json!(name), alts))))
         };
-        let alts = events.types.keys().filter_map(alternatives).collect();
-        return Some(Stream { events: events.clone(), alts });
+        let variants = events.types.keys().filter_map(variant).collect();
+        return Some(Stream { events: events.clone(), variants });
     }
-    let schema = bundle.schema(DATA).filter(|_| framing == Some(Framing::Lines))?;
-    let alts = side.alternatives(&[schema]);
-    let mut keys = candidates(&side, &alts).into_iter();
-    let (key, variants) = keys.find_map(|key| {
-        let variants = by_tag(&side, &alts, &key)?;
-        (variants.len() > 1).then_some((key, variants))
-    })?;
-    let types = variants.keys().map(|name| (name.clone(), Value::Bool(true))).collect();
+    let schema = bundle.schema(DATA).filter(|_| spec.framing == Some(Framing::Lines))?;
+    let mut candidates = candidates(&side, &side.alternatives(&[schema])).into_iter();
+    let (key, variants) = candidates.find(|(_, variants)| variants.len() > 1)?;
     let events = Events {
         discriminator: format!("/{}", escape_token(&key)),
         closed: true,
-        types,
+        types: variants.keys().map(|name| (name.clone(), Value::Bool(true))).collect(),
         ..Events::default()
     };
-    Some(Stream { events, alts: variants.into_iter().map(|(name, (_, alts))| (name, alts)).collect() })
+    Some(Stream { events, variants })
 }
 
 /// The key that a pointer of one token names.

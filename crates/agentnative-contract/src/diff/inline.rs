@@ -1,6 +1,6 @@
 //! A schema that stands for itself, made of one that refers to others.
 
-use super::bundle::{BY_NAME, ONE, SEVERAL, UNKNOWN};
+use super::bundle::{UNKNOWN, map_schemas};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -50,40 +50,26 @@ impl Writer<'_> {
                         return target;
                     }
                     // A reference beside other keywords is one more part of all.
-                    let mut parts = match written.remove("allOf") {
-                        Some(Value::Array(parts)) => parts,
-                        _ => Vec::new(),
-                    };
-                    parts.push(target);
-                    written.insert("allOf".to_owned(), Value::Array(parts));
+                    if let Value::Array(parts) = written.entry("allOf").or_insert_with(|| json!([])) {
+                        parts.push(target);
+                    }
                     continue;
                 }
                 (UNKNOWN, _) => {
                     self.opaque = true;
                     value.clone()
                 }
-                (keyword, Value::Object(all)) if BY_NAME.contains(&keyword) => Value::Object(
-                    all.iter().map(|(name, schema)| (name.clone(), self.write(schema, depth + 1))).collect(),
-                ),
-                (keyword, Value::Array(all)) if SEVERAL.contains(&keyword) => {
-                    let mut all: Vec<Value> =
-                        all.iter().map(|schema| self.write(schema, depth + 1)).collect();
-                    if keyword == "allOf"
-                        && let Some(Value::Array(before)) = written.remove("allOf")
-                    {
-                        all.extend(before);
-                    }
-                    Value::Array(all)
-                }
-                (keyword, schema) if ONE.contains(&keyword) => self.write(schema, depth + 1),
                 ("required" | "enum" | "type", Value::Array(all)) => {
                     let mut all = all.clone();
                     all.sort_by_key(ToString::to_string);
                     Value::Array(all)
                 }
-                _ => value.clone(),
+                (keyword, value) => map_schemas(keyword, value, |schema| self.write(schema, depth + 1)),
             };
-            written.insert(keyword.clone(), rewritten);
+            match (written.get_mut(keyword), rewritten) {
+                (Some(Value::Array(target)), Value::Array(all)) => drop(target.splice(0..0, all)),
+                (_, rewritten) => drop(written.insert(keyword.clone(), rewritten)),
+            }
         }
         Value::Object(written)
     }
@@ -93,22 +79,20 @@ impl Writer<'_> {
             self.opaque = true;
             return json!({ UNKNOWN: reference });
         };
-        let next = self.numbers.len();
-        if self.open.iter().any(|open| open == reference) || self.open.len() >= MAX_DEPTH {
-            let known = self.numbers.contains_key(reference);
-            let number = *self.numbers.entry(reference.to_owned()).or_insert(next);
-            if !known {
-                let before = std::mem::take(&mut self.open);
-                self.open.push(reference.to_owned());
-                let written = self.write(target, depth + 1);
-                self.open = before;
-                self.defs.insert(number.to_string(), written);
-            }
-            return json!({ "$ref": format!("#/$defs/{number}") });
+        if self.open.len() < MAX_DEPTH && !self.open.iter().any(|open| open == reference) {
+            self.open.push(reference.to_owned());
+            let written = self.write(target, depth + 1);
+            self.open.pop();
+            return written;
         }
-        self.open.push(reference.to_owned());
-        let written = self.write(target, depth + 1);
-        self.open.pop();
-        written
+        let next = self.numbers.len();
+        let number = *self.numbers.entry(reference.to_owned()).or_insert(next);
+        if number == next {
+            let before = std::mem::replace(&mut self.open, vec![reference.to_owned()]);
+            let written = self.write(target, depth + 1);
+            self.open = before;
+            self.defs.insert(number.to_string(), written);
+        }
+        json!({ "$ref": format!("#/$defs/{number}") })
     }
 }

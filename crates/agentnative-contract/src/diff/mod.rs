@@ -8,7 +8,6 @@ mod bundle;
 mod canonicalize;
 mod catalogue;
 mod change;
-mod delta;
 mod events;
 mod inline;
 mod normalize;
@@ -30,7 +29,6 @@ pub use change::{Change, Class, Witness};
 
 use super::OutputSpec;
 use crate::OutputFormat;
-use delta::Delta;
 use outputs::OutputComparison;
 use std::collections::BTreeMap;
 
@@ -47,17 +45,15 @@ pub fn compare(old: &[OutputSpec], new: &[OutputSpec]) -> Vec<Change> {
         for (key, old) in &before {
             match after.get(key) {
                 Some(new) => changes.extend(OutputComparison::new(old, new).compare()),
-                None => changes.push(output_change(
-                    old,
-                    Delta::breaking("diff-output-removed", format!("{} is gone", label(old))),
-                )),
+                None => {
+                    let found = Change::breaking("diff-output-removed", format!("{} is gone", label(old)));
+                    changes.push(of_output(old, found));
+                }
             }
         }
         for (_, new) in after.iter().filter(|(key, _)| !before.contains_key(*key)) {
-            changes.push(output_change(
-                new,
-                Delta::compatible("diff-output-added", format!("{} is new", label(new))),
-            ));
+            let found = Change::compatible("diff-output-added", format!("{} is new", label(new)));
+            changes.push(of_output(new, found));
         }
     }
     changes.sort_by_key(|change| change.class);
@@ -70,10 +66,8 @@ fn by_probe_and_format(promises: &[OutputSpec]) -> BTreeMap<Key<'_>, &OutputSpec
     promises.iter().map(|promise| ((promise.probe.as_deref(), promise.format), promise)).collect()
 }
 
-fn output_change(promise: &OutputSpec, found: Delta) -> Change {
-    let mut pair = OutputComparison::new(promise, promise);
-    pair.add(found);
-    pair.changes.remove(0)
+fn of_output(promise: &OutputSpec, found: Change) -> Change {
+    Change { probe: promise.probe.clone(), format: promise.format, ..found }
 }
 
 fn label(promise: &OutputSpec) -> String {

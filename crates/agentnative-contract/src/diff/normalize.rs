@@ -1,7 +1,7 @@
 //! Alternatives in normal form: conditions decided where they can be, without what says nothing.
 
 use super::canonicalize::{Canonicalizer, MAX_ALTERNATIVES};
-use super::predicates::{divides, evaluate, finite_values, may_accept, tested_keys};
+use super::predicates::{contains, divides, is_within};
 use super::typed_schema::{Bound, Condition, TypedSchema, accepts_nothing, bit};
 use serde_json::{Number, Value};
 use strict_json::JsonType;
@@ -17,17 +17,15 @@ impl<'a> Canonicalizer<'a> {
             return;
         };
         let condition = &members["if"];
-        for key in tested_keys(self, condition) {
+        for key in self.tested_keys(condition) {
             if alt.tags.contains_key(&key)
                 || !alt.required.contains(key.as_str())
                 || out.len() > MAX_ALTERNATIVES
             {
                 continue;
             }
-            let Some(values) = finite_values(self, &alt.property(&key)).filter(|values| values.len() <= 32)
-            else {
-                continue;
-            };
+            let values = self.finite_values(&alt.property(&key));
+            let Some(values) = values.filter(|values| values.len() <= 32) else { continue };
             for value in values {
                 let mut one = alt.clone();
                 one.tags.insert(key.clone(), value);
@@ -36,7 +34,7 @@ impl<'a> Canonicalizer<'a> {
             return;
         }
         alt.branches.remove(0);
-        match evaluate(self, condition, &alt) {
+        match self.evaluate(condition, &alt) {
             Some(truth) => {
                 let follows = members.get(if truth { "then" } else { "else" });
                 let alts = match follows {
@@ -67,9 +65,10 @@ impl<'a> Canonicalizer<'a> {
         }
         let clash = alt.required.iter().any(|key| {
             let node = alt.property(key);
-            let empty = finite_values(self, &node).is_some_and(|values| values.is_empty());
-            let tag = alt.tags.get(*key);
-            accepts_nothing(&node) || empty || tag.is_some_and(|tag| !may_accept(self, &node, tag))
+            let refused = |values: Vec<Value>| {
+                values.is_empty() || alt.tags.get(*key).is_some_and(|tag| !contains(&values, tag))
+            };
+            accepts_nothing(&node) || self.finite_values(&node).is_some_and(refused)
         });
         !clash || alt.types != bit(JsonType::Object)
     }
@@ -86,18 +85,17 @@ impl<'a> Canonicalizer<'a> {
         if kind == JsonType::Null {
             alt.values = Some(vec![Value::Null]);
         }
-        let by_one = |number: &Number| number.as_f64() == Some(1.0);
         if kind == JsonType::Number {
-            alt.integer |= alt.multiples.iter().any(|by| by_one(by) || is_integral(by));
-            alt.multiples.retain(|by| !by_one(by));
+            alt.integer |= alt.multiples.iter().any(|by| divides(&Number::from(1), by));
+            alt.multiples.retain(|by| by.as_f64() != Some(1.0));
             if alt.integer {
-                alt.lower = alt.lower.map(|bound| to_integer_bound(bound, 1));
-                alt.upper = alt.upper.map(|bound| to_integer_bound(bound, -1));
+                let [lower, upper] = alt.bounds;
+                let within = |bound: Option<Bound>, step| bound.map(|bound| to_integer_bound(bound, step));
+                alt.bounds = [within(lower, 1), within(upper, -1)];
             }
         }
-        let of_kind = |value: &Value| JsonType::from(value) == kind;
         if let Some(mut values) = alt.values.take() {
-            values.retain(|value| of_kind(value) && super::predicates::is_within(&alt, value));
+            values.retain(|value| JsonType::from(value) == kind && is_within(&alt, value));
             if values.is_empty() {
                 return None;
             }
@@ -113,7 +111,7 @@ impl<'a> Canonicalizer<'a> {
             alt.unique = false;
         }
         if kind != JsonType::Number {
-            (alt.lower, alt.upper, alt.integer) = (None, None, false);
+            (alt.bounds, alt.integer) = ([None, None], false);
             alt.multiples.clear();
         }
         if kind != JsonType::Object {
@@ -146,26 +144,9 @@ impl<'a> Canonicalizer<'a> {
 
 /// Whether a condition can say anything of values of this type.
 fn applies_to(condition: &Condition, kind: JsonType) -> bool {
-    let Some(members) = condition.schema.as_object() else { return true };
-    let of = |key: &str| match key {
-        "contains" | "minContains" | "maxContains" | "unevaluatedItems" | "prefixItems" | "items" => {
-            kind == JsonType::Array
-        }
-        "dependentSchemas" => kind == JsonType::Object,
-        _ => true,
-    };
-    let main = members
-        .keys()
-        .any(|key| ["contains", "unevaluatedItems", "dependentSchemas"].contains(&key.as_str()));
-    if main {
-        members.keys().any(|key| of(key) && !["allOf", "anyOf", "oneOf", "$ref"].contains(&key.as_str()))
-    } else {
-        true
-    }
-}
-
-fn is_integral(number: &Number) -> bool {
-    divides(&Number::from(1), number)
+    let has = |keyword: &str| condition.schema.get(keyword).is_some();
+    let of_arrays = has("contains") || has("unevaluatedItems");
+    (kind == JsonType::Array || !of_arrays) && (kind == JsonType::Object || !has("dependentSchemas"))
 }
 
 /// A bound of integers, as the integer that is the last one within it.

@@ -1,8 +1,7 @@
 //! Objects: keys that come, go, are promised or not, and are renamed.
 
-use super::Class;
-use super::delta::Delta;
-use super::predicates::{equal, is_within};
+use super::change::{Change, Class};
+use super::predicates::{contains, equal, is_within};
 use super::rename;
 use super::typed_schema::{Conjunction, TypedSchema, accepts_nothing};
 use super::walk::{Walker, type_names, type_phrase};
@@ -10,28 +9,21 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use strict_json::{JsonType, escape_token};
 
-/// A key that is on one side only.
-pub(super) struct OneSidedKey<'a> {
-    pub key: &'a str,
-    pub node: Conjunction<'a>,
-}
+/// A key that is on one side only, and what holds of its value.
+type OneSidedKey<'a> = (&'a str, Conjunction<'a>);
 
 impl<'a> Walker<'a> {
     /// Compares the keys of two alternatives that are objects.
-    pub(super) fn objects(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Delta>) {
-        let (before, after) = (old.constrained_keys(), new.constrained_keys());
-        let all: BTreeSet<&'a str> = old.named_keys().union(&new.named_keys()).copied().collect();
+    pub(super) fn objects(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Change>) {
+        let (before, after) = (old.named_keys(), new.named_keys());
         let (mut removed, mut added) = (Vec::new(), Vec::new());
-        for key in all {
+        for key in &before | &after {
             let (was, is) = (old.property(key), new.property(key));
-            let there = |named: &BTreeSet<&str>, node: &Conjunction<'_>, required: bool| {
-                (named.contains(key) || required) && !accepts_nothing(node)
-            };
-            let was_there = there(&before, &was, old.required.contains(key));
-            let is_there = there(&after, &is, new.required.contains(key));
+            let was_there = before.contains(key) && !accepts_nothing(&was);
+            let is_there = after.contains(key) && !accepts_nothing(&is);
             match (was_there, is_there) {
-                (true, false) => removed.push((out.len(), OneSidedKey { key, node: was.clone() })),
-                (false, true) => added.push(OneSidedKey { key, node: is.clone() }),
+                (true, false) => removed.push((key, was.clone())),
+                (false, true) => added.push((key, is.clone())),
                 _ => {}
             }
             self.key(key, (old, &was, was_there), (new, &is, is_there), out);
@@ -48,10 +40,10 @@ impl<'a> Walker<'a> {
         key: &'a str,
         (old, was, was_there): (&TypedSchema<'a>, &Conjunction<'a>, bool),
         (new, is, is_there): (&TypedSchema<'a>, &Conjunction<'a>, bool),
-        out: &mut Vec<Delta>,
+        out: &mut Vec<Change>,
     ) {
         let (promised, promises) = (old.required.contains(key), new.required.contains(key));
-        let at = |found: Delta| found.under(key);
+        let at = |found: Change| found.under(key);
         if was_there && !is_there {
             let summary = type_summary(&self.old.alternatives(was));
             // A map's values are still those of the key.
@@ -60,10 +52,10 @@ impl<'a> Walker<'a> {
                 let sample = self.sample_without(new, key);
                 let message =
                     format!("the key `{key}` is not promised any longer: it is gone from the schema");
-                out.push(at(Delta::breaking("diff-key-removed", message).old(summary).sample(sample)));
+                out.push(at(Change::breaking("diff-key-removed", message).old(summary).sample(sample)));
             } else if !in_map {
                 let message = format!("the optional key `{key}` is gone from the schema");
-                out.push(at(Delta::new("diff-optional-key-removed", Class::Risky, message).old(summary)));
+                out.push(at(Change::new("diff-optional-key-removed", Class::Risky, message).old(summary)));
             }
             if in_map {
                 self.values(key, was, new, is, out);
@@ -75,11 +67,11 @@ impl<'a> Walker<'a> {
             if accepts_nothing(was) {
                 let message = format!("the key `{key}` is new in an object that had no further keys");
                 let sample = self.sample_with(new, key, is);
-                let found = Delta::new("diff-key-added-to-closed", Class::Risky, message).new_value(summary);
+                let found = Change::new("diff-key-added-to-closed", Class::Risky, message).new_value(summary);
                 out.push(at(found.sample(sample)));
             } else {
                 let message = format!("the key `{key}` is new");
-                out.push(at(Delta::compatible("diff-key-added", message).new_value(summary)));
+                out.push(at(Change::compatible("diff-key-added", message).new_value(summary)));
                 if !was.is_empty() {
                     self.values(key, was, new, is, out);
                 }
@@ -92,11 +84,11 @@ impl<'a> Walker<'a> {
         if promised && !promises {
             let sample = self.sample_without(new, key);
             let message = format!("the key `{key}` was always there, now it is optional");
-            let found = Delta::breaking("diff-key-optional", message).old(json!({ "required": true }));
+            let found = Change::breaking("diff-key-optional", message).old(json!({ "required": true }));
             out.push(at(found.new_value(json!({ "required": false })).sample(sample)));
         } else if promises && !promised {
             let message = format!("the key `{key}` is always there now");
-            let found = Delta::compatible("diff-key-required", message).old(json!({ "required": false }));
+            let found = Change::compatible("diff-key-required", message).old(json!({ "required": false }));
             out.push(at(found.new_value(json!({ "required": true }))));
         }
         match (old.tags.get(key), new.tags.get(key)) {
@@ -119,7 +111,7 @@ impl<'a> Walker<'a> {
         was: &Conjunction<'a>,
         new: &TypedSchema<'a>,
         is: &Conjunction<'a>,
-        out: &mut Vec<Delta>,
+        out: &mut Vec<Change>,
     ) {
         for found in self.nodes(was, is).iter() {
             out.push(found.below(key, |value| self.sample_with_value(new, key, value)));
@@ -127,31 +119,30 @@ impl<'a> Walker<'a> {
     }
 
     /// Notes what looks like a rename.
-    fn rename(&mut self, removed: &[(usize, OneSidedKey<'a>)], added: &[OneSidedKey<'a>], out: &mut [Delta]) {
+    fn rename(&mut self, removed: &[OneSidedKey<'a>], added: &[OneSidedKey<'a>], out: &mut [Change]) {
         if removed.is_empty() || added.is_empty() || removed.len() * added.len() > 400 {
             return;
         }
         let mut alike = Vec::new();
-        for (nth, (_, gone)) in removed.iter().enumerate() {
-            for (other, come) in added.iter().enumerate() {
-                let similarity = rename::similarity(gone.key, come.key);
-                let alone = removed.len() == 1 && added.len() == 1;
-                let same_shape = self.nodes(&gone.node, &come.node).is_empty();
-                let same_values = same_shape || similarity >= 0.6 && self.same_types(&gone.node, &come.node);
+        let alone = removed.len() == 1 && added.len() == 1;
+        for (gone, was) in removed {
+            for (come, is) in added {
+                let similarity = rename::similarity(gone, come);
+                let same_shape = self.nodes(was, is).is_empty();
+                let same_values = same_shape || similarity >= 0.6 && self.same_types(was, is);
                 if same_values && (alone || similarity >= 0.5) {
-                    alike.push((similarity, nth, other));
+                    alike.push((similarity, *gone, *come));
                 }
             }
         }
         alike.sort_by(|left, right| right.0.total_cmp(&left.0));
         let (mut used_old, mut used_new) = (BTreeSet::new(), BTreeSet::new());
-        for (_, nth, other) in alike {
-            if !used_old.insert(nth) || !used_new.insert(other) {
+        for (_, gone, come) in alike {
+            if !used_old.insert(gone) || !used_new.insert(come) {
                 continue;
             }
-            let (gone, come) = (removed[nth].1.key, added[other].key);
             for found in out.iter_mut() {
-                let here = |key: &str| found.path == format!("/{}", escape_token(key));
+                let here = |key: &str| found.pointer == format!("/{}", escape_token(key));
                 if here(gone) && found.rule.ends_with("key-removed") {
                     found.note = Some(format!("`{come}` of the same shape is new: it looks like a rename"));
                 } else if here(come) && found.rule.starts_with("diff-key-added") {
@@ -166,7 +157,7 @@ impl<'a> Walker<'a> {
         !old.is_empty() && type_names(&old) == type_names(&new)
     }
 
-    fn patterns_of_keys(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Delta>) {
+    fn patterns_of_keys(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Change>) {
         for pattern in old.key_patterns().union(&new.key_patterns()) {
             let (was, is) = (old.pattern_property(pattern), new.pattern_property(pattern));
             let key = super::pattern::example(pattern);
@@ -179,23 +170,23 @@ impl<'a> Walker<'a> {
     }
 
     /// Compares what holds of keys that are not named.
-    fn other_keys(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Delta>) {
+    fn other_keys(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Change>) {
         let (was, is) = (old.additional(), new.additional());
         match (accepts_nothing(&was), accepts_nothing(&is)) {
             (true, true) => {}
             (true, false) => {
                 let sample = self.sample_with(new, "anotherKey", &is);
                 let message = "other keys than those of the schema are possible now";
-                out.push(Delta::new("diff-object-opened", Class::Risky, message).old(false).sample(sample));
+                out.push(Change::new("diff-object-opened", Class::Risky, message).old(false).sample(sample));
             }
             (false, true) => {
                 let message = "there are no other keys than those of the schema";
-                out.push(Delta::compatible("diff-object-closed", message).new_value(false));
+                out.push(Change::compatible("diff-object-closed", message).new_value(false));
             }
             (false, false) if was.is_empty() && !is.is_empty() => {
                 let message = "other keys than those of the schema are of one shape";
                 let summary = type_summary(&self.new.alternatives(&is));
-                out.push(Delta::compatible("diff-object-closed", message).new_value(summary));
+                out.push(Change::compatible("diff-object-closed", message).new_value(summary));
             }
             (false, false) => {
                 for found in self.nodes(&was, &is).iter() {
@@ -205,7 +196,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn names_of_keys(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Delta>) {
+    fn names_of_keys(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Change>) {
         if old.names.is_empty() && new.names.is_empty() {
             return;
         }
@@ -225,7 +216,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Compares which keys need which.
-    fn dependencies(&self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Delta>) {
+    fn dependencies(&self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Change>) {
         let holds = |alt: &TypedSchema<'_>, key: &str, need: &str| {
             alt.required.contains(need)
                 || alt.dependent.get(key).is_some_and(|needs| needs.contains(need))
@@ -235,22 +226,15 @@ impl<'a> Walker<'a> {
             for need in needs.iter().filter(|need| !holds(new, key, need)) {
                 let message = format!("where `{key}` is, `{need}` need not be any longer");
                 let sample = self.sample_with(new, key, &new.property(key));
-                out.push(
-                    Delta::breaking("diff-dependency-removed", message)
-                        .old(json!([key, need]))
-                        .sample(sample)
-                        .under(need),
-                );
+                let found = Change::breaking("diff-dependency-removed", message).old([key, need]);
+                out.push(found.sample(sample).under(need));
             }
         }
         for (key, needs) in &new.dependent {
             for need in needs.iter().filter(|need| !holds(old, key, need)) {
                 let message = format!("where `{key}` is, `{need}` is, too");
-                out.push(
-                    Delta::compatible("diff-dependency-added", message)
-                        .new_value(json!([key, need]))
-                        .under(need),
-                );
+                let found = Change::compatible("diff-dependency-added", message).new_value([key, need]);
+                out.push(found.under(need));
             }
         }
     }
@@ -262,7 +246,7 @@ fn restricted_to<'a>(alts: Vec<TypedSchema<'a>>, tag: Option<&Value>) -> Vec<Typ
     let takes = |alt: &TypedSchema<'a>| {
         alt.json_type() == JsonType::from(tag)
             && is_within(alt, tag)
-            && alt.values.as_ref().is_none_or(|values| values.iter().any(|value| equal(value, tag)))
+            && alt.values.as_ref().is_none_or(|values| contains(values, tag))
     };
     let mut alts: Vec<TypedSchema<'a>> = alts.into_iter().filter(takes).collect();
     alts.iter_mut().for_each(|alt| alt.values = Some(vec![tag.clone()]));

@@ -1,13 +1,13 @@
 //! Two promises side by side: what is not in schemas, and then the schemas.
 
 use super::bundle::{Bundle, DATA, ERROR};
-use super::change::{Change, Class, Witness};
-use super::delta::Delta;
+use super::canonicalize::Canonicalizer;
+use super::change::{Change, Class};
 use super::typed_schema::TypedSchema;
 use super::walk::Walker;
-use crate::Stream;
-use crate::{Exit, Framing, OutputSpec, Payload};
-use serde_json::{Value, json};
+use super::witness::Witnesses;
+use crate::{Errors, Exit, Framing, OutputSpec, Payload, Stream};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Compares two versions of one promise.
@@ -15,13 +15,11 @@ pub(super) struct OutputComparison<'a> {
     pub old: &'a OutputSpec,
     pub new: &'a OutputSpec,
     pub changes: Vec<Change>,
-    /// The records were compared by type.
-    pub by_type: bool,
 }
 
 impl<'a> OutputComparison<'a> {
     pub fn new(old: &'a OutputSpec, new: &'a OutputSpec) -> Self {
-        Self { old, new, changes: Vec::new(), by_type: false }
+        Self { old, new, changes: Vec::new() }
     }
 
     /// All changes, those of the whole output first.
@@ -38,28 +36,11 @@ impl<'a> OutputComparison<'a> {
         self.changes
     }
 
-    /// Adds a change of the whole output.
-    pub fn add(&mut self, found: Delta) {
-        self.push(found, None, false, None);
-    }
-
-    /// Adds a change in the records of a type, in the error object, or in the data.
-    pub fn push(&mut self, found: Delta, event: Option<&str>, in_error: bool, witness: Option<Witness>) {
+    /// Adds a change whose place in the output is known.
+    pub fn add(&mut self, found: Change) {
         let probe = self.new.probe.clone().or_else(|| self.old.probe.clone());
-        let change = Change {
-            rule: found.rule.to_owned(),
-            class: found.class,
-            probe,
-            format: self.new.format.or(self.old.format),
-            event: event.map(str::to_owned),
-            in_error,
-            pointer: found.path,
-            old: found.old,
-            new: found.new,
-            message: found.message,
-            note: found.note,
-            witness,
-        };
+        let format = self.new.format.or(self.old.format);
+        let change = Change { probe, format, sample: None, ..found };
         if !self.changes.contains(&change) {
             self.changes.push(change);
         }
@@ -74,13 +55,13 @@ impl<'a> OutputComparison<'a> {
                     Framing::Lines => "JSON lines",
                 };
                 let message = format!("it was {}, it is {}", phrase(old), phrase(new));
-                let found = Delta::breaking("diff-framing-changed", message);
+                let found = Change::breaking("diff-framing-changed", message);
                 self.add(found.old(old.name()).new_value(new.name()));
                 false
             }
             (Some(old), None) => {
                 let message = "it was data, now nothing is known to be";
-                self.add(Delta::undecided(message).old(old.name()));
+                self.add(Change::undecided(message).old(old.name()));
                 false
             }
             _ => true,
@@ -91,13 +72,11 @@ impl<'a> OutputComparison<'a> {
         let (old, new) = (&self.old.exits, &self.new.exits);
         if old.is_empty() || new.is_empty() {
             if !old.is_empty() {
-                self.add(Delta::undecided("nothing is known of the new exit codes").old(json!(codes(old))));
+                self.add(Change::undecided("nothing is known of the new exit codes").old(codes(old)));
             }
             return;
         }
         let (before, after) = (codes(old), codes(new));
-        let (removed, added): (Vec<i32>, Vec<i32>) =
-            (before.difference(&after).copied().collect(), after.difference(&before).copied().collect());
         let mut reported = BTreeSet::new();
         for (was, is) in paired(old, new) {
             if was.codes.is_empty() || is.codes.is_empty() {
@@ -107,22 +86,19 @@ impl<'a> OutputComparison<'a> {
             if !was.codes.iter().any(|code| is.codes.contains(code)) {
                 let message =
                     format!("the exit code{what} is {}, it was {}", join_or(&is.codes), join_or(&was.codes));
-                self.add(
-                    Delta::breaking("diff-exit-changed", message)
-                        .old(json!(was.codes))
-                        .new_value(json!(is.codes)),
-                );
+                let found = Change::breaking("diff-exit-changed", message);
+                self.add(found.old(&was.codes).new_value(&is.codes));
                 reported.extend(was.codes.iter().chain(&is.codes).copied());
             }
             self.payload(was, is, &what);
         }
-        for code in added.iter().filter(|code| !reported.contains(*code)) {
+        for code in after.difference(&before).filter(|code| !reported.contains(*code)) {
             let message = format!("the exit code {code} is new");
-            self.add(Delta::breaking("diff-exit-added", message).old(json!(before)).new_value(*code));
+            self.add(Change::breaking("diff-exit-added", message).old(&before).new_value(code));
         }
-        for code in removed.iter().filter(|code| !reported.contains(*code)) {
+        for code in before.difference(&after).filter(|code| !reported.contains(*code)) {
             let message = format!("the exit code {code} is gone");
-            self.add(Delta::compatible("diff-exit-removed", message).old(*code).new_value(json!(after)));
+            self.add(Change::compatible("diff-exit-removed", message).old(code).new_value(&after));
         }
     }
 
@@ -131,106 +107,86 @@ impl<'a> OutputComparison<'a> {
         if before == after {
             return;
         }
-        let message = format!(
-            "standard output holds {}{what}, it held {}",
-            payload_phrase(after),
-            payload_phrase(before)
-        );
+        let (held, holds) = (payload_phrase(before), payload_phrase(after));
+        let message = format!("standard output holds {holds}{what}, it held {held}");
         let narrower = before == Payload::Any || (before, after) == (Payload::Part, Payload::Whole);
         let class = if narrower { Class::Compatible } else { Class::Breaking };
-        let found = Delta::new("diff-exit-payload-changed", class, message);
+        let found = Change::new("diff-exit-payload-changed", class, message);
         self.add(found.old(before.name()).new_value(after.name()));
     }
 
     fn error_channel(&mut self) {
         let (Some(old), new) = (&self.old.errors, &self.new.errors) else { return };
-        let stream = |stream| if stream == Stream::Stdout { "stdout" } else { "stderr" };
-        match new {
-            Some(new) if new.stream != old.stream => {
-                let message =
-                    format!("errors are on {} now, they were on {}", stream(new.stream), stream(old.stream));
-                let found = Delta::breaking("diff-error-stream-changed", message);
-                self.add(found.old(stream(old.stream)).new_value(stream(new.stream)));
+        let stream = |errors: &Errors| if errors.stream == Stream::Stdout { "stdout" } else { "stderr" };
+        let was = stream(old);
+        match new.as_ref().map(stream) {
+            Some(is) if is != was => {
+                let message = format!("errors are on {is} now, they were on {was}");
+                self.add(Change::breaking("diff-error-stream-changed", message).old(was).new_value(is));
             }
-            None => {
-                let message = "nothing is known of where errors are now";
-                self.add(Delta::undecided(message).old(stream(old.stream)));
-            }
+            None => self.add(Change::undecided("nothing is known of where errors are now").old(was)),
             _ => {}
         }
     }
 
     fn schemas(&mut self, before: &Bundle, after: &Bundle) {
         let mut walker = Walker::new(&before.root, &after.root);
-        self.events(&mut walker, before, after);
-        if !self.is_compared_by_type() {
+        let lines = [self.old.framing, self.new.framing] == [Some(Framing::Lines); 2];
+        if !(self.events(&mut walker, before, after) && lines) {
             match (before.schema(DATA), after.schema(DATA)) {
-                (Some(old), Some(new)) => self.compare_schemas(&mut walker, old, new, None, false),
+                (Some(old), Some(new)) => self.compare_schemas(&mut walker, old, new, false),
                 (Some(_), None) if self.new.events.is_none() => {
-                    self.add(Delta::undecided("nothing is known of the new shape"));
+                    self.add(Change::undecided("nothing is known of the new shape"));
                 }
                 _ => {}
             }
         }
         match (before.schema(ERROR), after.schema(ERROR)) {
-            (Some(old), Some(new)) => self.compare_schemas(&mut walker, old, new, None, true),
+            (Some(old), Some(new)) => self.compare_schemas(&mut walker, old, new, true),
             (Some(_), None) => {
-                self.push(Delta::undecided("nothing is known of the new shape of errors"), None, true, None);
+                let found = Change::undecided("nothing is known of the new shape of errors");
+                self.add(Change { in_error: true, ..found });
             }
             _ => {}
         }
     }
 
-    /// Compares two schemas.
-    pub fn compare_schemas<'b>(
+    /// Compares the schemas of the data or of the error object.
+    fn compare_schemas<'b>(
         &mut self,
         walker: &mut Walker<'b>,
         old: &'b Value,
         new: &'b Value,
-        event: Option<&str>,
         in_error: bool,
     ) {
-        let found = walker.nodes(&vec![old], &vec![new]);
-        let roots = (walker.old.schema(&vec![old]), walker.new.schema(&vec![new]));
-        self.push_with_witnesses(
-            &found,
-            &roots,
-            &walker.old.alternatives(&[old]),
-            walker.old,
-            event,
-            in_error,
-        );
+        let found = walker.nodes(&[old], &[new]);
+        let found = found.iter().map(|found| Change { in_error, ..found.clone() }).collect();
+        let roots = (walker.old.schema(&[old]), walker.new.schema(&[new]));
+        self.add_with_witnesses(found, &roots, &walker.old.alternatives(&[old]), walker.old);
     }
 
     /// Adds what was found between two schemas (also given as the alternatives of the old one), with
     /// witnesses.
-    pub fn push_with_witnesses<'b>(
+    pub fn add_with_witnesses<'b>(
         &mut self,
-        found: &[Delta],
+        mut found: Vec<Change>,
         roots: &(Value, Value),
         before: &[TypedSchema<'b>],
-        side: super::canonicalize::Canonicalizer<'b>,
-        event: Option<&str>,
-        in_error: bool,
+        side: Canonicalizer<'b>,
     ) {
-        let mut witnesses = super::witness::Witnesses::new(roots, side, before);
-        let mut pushed = Vec::new();
-        for one in found {
-            let shows = matches!(one.class, Class::Breaking | Class::Risky);
-            let sample = one.sample.as_ref().filter(|_| shows);
-            pushed.push((one.clone(), sample.and_then(|sample| witnesses.check(one, sample))));
+        let witnesses = Witnesses::new(roots, side, before);
+        for one in found.iter_mut().filter(|one| matches!(one.class, Class::Breaking | Class::Risky)) {
+            one.witness = one.sample.take().and_then(|sample| witnesses.check(one, &sample));
         }
         // Formats mean nothing to the algebra.
-        let breaks = |one: &Delta| one.class == Class::Breaking && one.rule != "diff-format-loosened";
-        let breaking = pushed.iter().any(|(one, _)| breaks(one));
-        let witnessed = pushed.iter().any(|(one, witness)| breaks(one) && witness.is_some());
-        if breaking && !witnessed && super::validator::covers(&roots.0, &roots.1) == Some(true) {
+        let breaks = |one: &Change| one.class == Class::Breaking && one.rule != "diff-format-loosened";
+        let mut breaking = found.iter().filter(|one| breaks(one)).peekable();
+        let unwitnessed = breaking.peek().is_some() && breaking.all(|one| one.witness.is_none());
+        if unwitnessed && super::validator::covers(&roots.0, &roots.1) == Some(true) {
             // What changed is in parts that can never be there.
-            pushed.retain(|(one, _)| !breaks(one));
+            found.retain(|one| !breaks(one));
         }
-        for (one, witness) in pushed {
-            self.push(one, event, in_error, witness);
-        }
+        found.into_iter().for_each(|one| self.add(one));
     }
 
     fn rules(&mut self) {
@@ -240,17 +196,17 @@ impl<'a> OutputComparison<'a> {
                 Some(new) => {
                     let message =
                         format!("the rule `{id}` is another one: it cannot be told which is stricter");
-                    self.add(Delta::undecided(message).old(json!(old)).new_value(json!(new)));
+                    self.add(Change::undecided(message).old(old).new_value(new));
                 }
                 None => {
                     let message = format!("the rule `{id}` does not hold any longer");
-                    self.add(Delta::breaking("diff-rule-removed", message).old(json!(old)));
+                    self.add(Change::breaking("diff-rule-removed", message).old(old));
                 }
             }
         }
         for (id, new) in self.new.rules.iter().filter(|(id, _)| !self.old.rules.contains_key(*id)) {
             let message = format!("the rule `{id}` holds");
-            self.add(Delta::compatible("diff-rule-added", message).new_value(json!(new)));
+            self.add(Change::compatible("diff-rule-added", message).new_value(new));
         }
     }
 
@@ -262,9 +218,9 @@ impl<'a> OutputComparison<'a> {
             };
             if common(old, new) != common(new, old) {
                 let message = "the keys are written in another order";
-                let mut found = Delta::compatible("diff-key-order-changed", message);
-                found.path.clone_from(pointer);
-                self.add(found.old(json!(old)).new_value(json!(new)));
+                let mut found = Change::compatible("diff-key-order-changed", message);
+                found.pointer.clone_from(pointer);
+                self.add(found.old(old).new_value(new));
             }
         }
     }

@@ -1,6 +1,36 @@
-//! How much two names are alike.
+//! What has another name now: by how much the names are alike, and what they stand for.
 
+use super::union::{Variants, key_overlap};
 use std::collections::BTreeSet;
+
+/// Names that are on one side only, each with the one on the other that seems to stand for the same.
+type OneSided<'v> = Vec<(&'v String, Option<&'v String>)>;
+
+/// The variants that are gone, and those that are new.
+pub(super) fn differences<'v>(old: &'v Variants<'_>, new: &'v Variants<'_>) -> (OneSided<'v>, OneSided<'v>) {
+    let gone: Vec<&String> = old.keys().filter(|name| !new.contains_key(*name)).collect();
+    let come: Vec<&String> = new.keys().filter(|name| !old.contains_key(*name)).collect();
+    let mut pairs: Vec<(&String, &String)> = Vec::new();
+    for from in &gone {
+        let shapes = |to: &String| old[*from].1.first().zip(new[to].1.first());
+        let alike =
+            come.iter().filter(|to| shapes(to).is_some_and(|(old, new)| key_overlap(old, new) > 0.75));
+        let best =
+            alike.map(|to| (similarity(from, to), *to)).max_by(|(one, _), (other, _)| one.total_cmp(other));
+        if let Some((similarity, to)) = best
+            && (similarity > 0.4 || gone.len() == 1 && come.len() == 1)
+            && !pairs.iter().any(|(_, known)| *known == to)
+        {
+            pairs.push((from, to));
+        }
+    }
+    let renamed_to = |name| pairs.iter().find(|(from, _)| *from == name).map(|(_, to)| *to);
+    let renamed_from = |name| pairs.iter().find(|(_, to)| *to == name).map(|(from, _)| *from);
+    (
+        gone.into_iter().map(|name| (name, renamed_to(name))).collect(),
+        come.into_iter().map(|name| (name, renamed_from(name))).collect(),
+    )
+}
 
 /// From 0 (nothing in common) to 1 (the same but for case and separators).
 pub(super) fn similarity(left: &str, right: &str) -> f64 {

@@ -1,7 +1,8 @@
 //! Makes small values that keep a schema of the new side. What is made is a guess until it is validated.
 
+use super::bundle::parts;
 use super::pattern;
-use super::predicates::{equal, is_within};
+use super::predicates::{contains, is_within};
 use super::scalar::json_number;
 use super::typed_schema::{Conjunction, TypedSchema, accepts_nothing};
 use super::walk::Walker;
@@ -59,7 +60,7 @@ impl<'a> Walker<'a> {
             JsonType::Number => self.sample_number(alt, true),
             JsonType::String => self.sample_text(alt, None),
             JsonType::Array => self.sample_array(alt, depth),
-            JsonType::Object => self.sample_object(alt, depth, &[]),
+            JsonType::Object => self.sample_object(alt, depth, None, 0),
         }
     }
 
@@ -76,12 +77,12 @@ impl<'a> Walker<'a> {
             }
             _ => self.sample(alt, 0).into_iter().collect::<Vec<Value>>(),
         };
-        made.into_iter().find(|value| is_within(alt, value) && !but.iter().any(|other| equal(value, other)))
+        made.into_iter().find(|value| is_within(alt, value) && !contains(but, value))
     }
 
     /// A number, whole or not.
     pub(super) fn sample_number(&self, alt: &TypedSchema<'a>, integer: bool) -> Option<Value> {
-        let edges = [&alt.lower, &alt.upper].into_iter().flatten().filter_map(|bound| bound.at.as_f64());
+        let edges = alt.bounds.iter().flatten().filter_map(|bound| bound.at.as_f64());
         let mut around: Vec<f64> = vec![1.0, 0.0];
         around.extend(alt.multiples.iter().filter_map(serde_json::Number::as_f64));
         around.extend(edges.flat_map(|edge| [edge, edge + 1.0, edge - 1.0]));
@@ -97,12 +98,9 @@ impl<'a> Walker<'a> {
         let patterns: Vec<&str> = alt.patterns.iter().copied().collect();
         let matched = if patterns.is_empty() { None } else { pattern::example_of_all(&patterns) };
         let (least, most) = alt.length();
-        let least = usize::try_from(least).unwrap_or(0);
-        let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
         let padded = |text: &str| {
-            let text: String =
-                text.chars().chain(std::iter::repeat('x')).take(least.max(text.chars().count())).collect();
-            text.chars().take(most).collect::<String>()
+            let length = least.max(text.chars().count()).min(most.unwrap_or(usize::MAX));
+            text.chars().chain(std::iter::repeat('x')).take(length).collect::<String>()
         };
         let plain = ["text", ""].map(padded);
         let given = given.map(|given| [given.to_owned(), padded(given)]);
@@ -113,34 +111,22 @@ impl<'a> Walker<'a> {
     }
 
     /// A string, an array or an object of this length.
-    pub(super) fn sample_of_length(&self, alt: &TypedSchema<'a>, length: u64) -> Option<Value> {
-        let length = usize::try_from(length).ok().filter(|length| *length < 2000)?;
+    pub(super) fn sample_of_length(&self, alt: &TypedSchema<'a>, length: usize) -> Option<Value> {
+        if length >= 2000 {
+            return None;
+        }
         match alt.json_type() {
             JsonType::String => {
-                let text = "x".repeat(length);
-                self.sample_text(alt, Some(&text))
-                    .filter(|value| value.as_str().is_some_and(|made| made.chars().count() == length))
+                let made = self.sample_text(alt, Some(&"x".repeat(length)))?;
+                made.as_str().is_some_and(|text| text.chars().count() == length).then_some(made)
             }
             JsonType::Array => {
                 let element = |at: usize| self.sample_node(&alt.element(at), 1);
                 (0..length).map(element).collect::<Option<Vec<Value>>>().map(Value::Array)
             }
             JsonType::Object => {
-                let Value::Object(mut members) = self.sample(alt, 1)? else { return None };
-                let named: Vec<&str> = alt
-                    .constrained_keys()
-                    .into_iter()
-                    .filter(|key| !accepts_nothing(&alt.property(key)))
-                    .collect();
-                let more = (0..length).map(|nth| format!("key{nth}"));
-                for key in named.into_iter().map(str::to_owned).chain(more) {
-                    if members.len() >= length {
-                        break;
-                    }
-                    let value = self.sample_node(&alt.property(&key), 2)?;
-                    members.entry(key).or_insert(value);
-                }
-                Some(Value::Object(members))
+                let made = self.sample_object(alt, 1, None, length)?;
+                made.as_object().is_some_and(|members| members.len() >= length).then_some(made)
             }
             _ => None,
         }
@@ -148,7 +134,7 @@ impl<'a> Walker<'a> {
 
     /// An object with this value at this key.
     pub(super) fn sample_with_value(&self, alt: &TypedSchema<'a>, key: &str, value: Value) -> Option<Value> {
-        let Value::Object(mut members) = self.sample_object(alt, 1, &[key])? else { return None };
+        let Value::Object(mut members) = self.sample_object(alt, 1, Some(key), 0)? else { return None };
         members.insert(key.to_owned(), value);
         for need in alt.dependent.get(key).into_iter().flatten() {
             if !members.contains_key(*need) {
@@ -171,12 +157,12 @@ impl<'a> Walker<'a> {
 
     /// An object without this key.
     pub(super) fn sample_without(&self, alt: &TypedSchema<'a>, key: &str) -> Option<Value> {
-        if alt.required.contains(key) { None } else { self.sample_object(alt, 0, &[]) }
+        if alt.required.contains(key) { None } else { self.sample_object(alt, 0, None, 0) }
     }
 
     /// A value that does not keep a condition.
-    pub(super) fn sample_violating(&self, condition: Value, alt: &TypedSchema<'a>) -> Option<Value> {
-        let validator = super::validator::validator(&condition)?;
+    pub(super) fn sample_violating(&self, condition: &Value, alt: &TypedSchema<'a>) -> Option<Value> {
+        let validator = super::validator::validator(condition)?;
         let small = match alt.json_type() {
             JsonType::String => vec![json!(""), json!("x"), json!("text")],
             JsonType::Array => vec![json!([])],
@@ -186,19 +172,18 @@ impl<'a> Walker<'a> {
         let sample = self.sample(alt, 0);
         // Values that the condition itself speaks of are where it shows.
         let mut spoken = Vec::new();
-        constants(&condition, &mut spoken);
+        constants(condition, &mut spoken);
         let with = spoken.into_iter().filter_map(|(key, value)| match key {
             Some(key) => self.sample_with_value(alt, &key, value),
             None => Some(value),
         });
-        let all: Vec<Value> = sample.into_iter().chain(small).chain(with).collect();
-        all.into_iter().find(|value| {
+        sample.into_iter().chain(small).chain(with).find(|value| {
             JsonType::from(value) == alt.json_type() && is_within(alt, value) && !validator.is_valid(value)
         })
     }
 
     fn sample_array(&self, alt: &TypedSchema<'a>, depth: usize) -> Option<Value> {
-        let least = usize::try_from(alt.length().0).ok().filter(|least| *least < 200)?;
+        let least = Some(alt.length().0).filter(|least| *least < 200)?;
         let elements = (0..least).map(|at| {
             let mut value = self.sample_node(&alt.element(at), depth + 1)?;
             if alt.unique && at > 0 {
@@ -214,14 +199,18 @@ impl<'a> Walker<'a> {
         elements.collect::<Option<Vec<Value>>>().map(Value::Array)
     }
 
-    fn sample_object(&self, alt: &TypedSchema<'a>, depth: usize, without: &[&str]) -> Option<Value> {
+    /// An object of at least this length, perhaps without a key.
+    fn sample_object(
+        &self,
+        alt: &TypedSchema<'a>,
+        depth: usize,
+        without: Option<&str>,
+        length: usize,
+    ) -> Option<Value> {
         let mut members = Map::new();
-        let keys = alt
-            .required
-            .iter()
-            .chain(alt.required.iter().flat_map(|key| alt.dependent.get(key).into_iter().flatten()));
-        for key in keys {
-            if without.contains(key) || members.contains_key(*key) {
+        let needed = alt.required.iter().flat_map(|key| alt.dependent.get(key).into_iter().flatten());
+        for key in alt.required.iter().chain(needed) {
+            if without == Some(*key) || members.contains_key(*key) {
                 continue;
             }
             let value = match alt.tags.get(*key) {
@@ -230,18 +219,15 @@ impl<'a> Walker<'a> {
             };
             members.insert((*key).to_owned(), value);
         }
-        let least = usize::try_from(alt.lengths[2].0).ok().filter(|least| *least < 200)?;
-        let named = alt
-            .constrained_keys()
-            .into_iter()
-            .filter(|key| !without.contains(key) && !accepts_nothing(&alt.property(key)));
-        let more = named.map(str::to_owned).chain((0..least).map(|nth| format!("key{nth}")));
-        for key in more.collect::<Vec<_>>() {
-            if members.len() >= least {
+        let length = Some(alt.length().0).filter(|least| *least < 200)?.max(length);
+        let possible = |key: &&str| without != Some(*key) && !accepts_nothing(&alt.property(key));
+        let named = alt.constrained_keys().into_iter().filter(possible).map(str::to_owned);
+        for key in named.chain((0..length).map(|nth| format!("key{nth}"))) {
+            if members.len() >= length {
                 break;
             }
-            if let (false, Some(value)) =
-                (members.contains_key(&key), self.sample_node(&alt.property(&key), depth + 1))
+            if !members.contains_key(&key)
+                && let Some(value) = self.sample_node(&alt.property(&key), depth + 1)
             {
                 members.insert(key, value);
             }
@@ -275,26 +261,14 @@ fn by_preference<'b, 'a>(alts: &'b [TypedSchema<'a>], depth: usize) -> Vec<&'b T
 /// The constants that a condition names, with the key that they are of.
 fn constants(schema: &Value, out: &mut Vec<(Option<String>, Value)>) {
     let Some(members) = schema.as_object() else { return };
-    out.extend(members.get("const").map(|value| (None, value.clone())));
-    out.extend(
-        members
-            .get("enum")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .map(|value| (None, value.clone())),
-    );
+    let own = members.get("const").into_iter().chain(parts(members, "enum"));
+    out.extend(own.map(|value| (None, value.clone())));
     for (key, schema) in members.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let mut inner = Vec::new();
         constants(schema, &mut inner);
         out.extend(inner.into_iter().map(|(_, value)| (Some(key.clone()), value)));
     }
-    for keyword in ["not", "if", "then", "else"] {
-        members.get(keyword).into_iter().for_each(|schema| constants(schema, out));
-    }
-    for keyword in ["allOf", "anyOf", "oneOf"] {
-        for part in members.get(keyword).and_then(Value::as_array).into_iter().flatten() {
-            constants(part, out);
-        }
-    }
+    let one = ["not", "if", "then", "else"].into_iter().filter_map(|keyword| members.get(keyword));
+    let several = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|keyword| parts(members, keyword));
+    one.chain(several).for_each(|schema| constants(schema, out));
 }

@@ -27,7 +27,7 @@ pub(super) struct Bound {
 }
 
 /// What `properties` and its neighbours of one schema say: they belong together.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ObjectKeywords<'a> {
     pub named: Option<&'a Map<String, Value>>,
     pub patterns: Option<&'a Map<String, Value>>,
@@ -35,7 +35,7 @@ pub(super) struct ObjectKeywords<'a> {
 }
 
 /// What `prefixItems` and `items` of one schema say.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ArrayKeywords<'a> {
     pub first: &'a [Value],
     pub others: Option<&'a Value>,
@@ -51,7 +51,7 @@ pub(super) struct Condition {
 }
 
 /// What holds of the values of one type, or (while it is made) of several.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct TypedSchema<'a> {
     /// The types, as bits.
     pub types: u8,
@@ -59,11 +59,11 @@ pub(super) struct TypedSchema<'a> {
     pub integer: bool,
     /// The only values; none where they are not listed.
     pub values: Option<Vec<Value>>,
-    pub lower: Option<Bound>,
-    pub upper: Option<Bound>,
+    /// The lower and the upper one.
+    pub bounds: [Option<Bound>; 2],
     pub multiples: Vec<Number>,
-    /// Least and greatest lengths of strings, arrays, objects.
-    pub lengths: [(u64, Option<u64>); 3],
+    /// Least and greatest lengths, by type.
+    pub lengths: [(usize, Option<usize>); JsonType::ALL.len()],
     pub patterns: BTreeSet<&'a str>,
     pub formats: BTreeSet<String>,
     pub elements: Vec<ArrayKeywords<'a>>,
@@ -83,45 +83,12 @@ pub(super) struct TypedSchema<'a> {
     pub sources: Vec<&'a Value>,
 }
 
-impl Default for TypedSchema<'_> {
-    fn default() -> Self {
-        Self {
-            types: ANY,
-            integer: false,
-            values: None,
-            lower: None,
-            upper: None,
-            multiples: Vec::new(),
-            lengths: [(0, None); 3],
-            patterns: BTreeSet::new(),
-            formats: BTreeSet::new(),
-            elements: Vec::new(),
-            unique: false,
-            keys: Vec::new(),
-            unevaluated: Vec::new(),
-            required: BTreeSet::new(),
-            forbidden: BTreeSet::new(),
-            names: Vec::new(),
-            dependent: BTreeMap::new(),
-            conditions: Vec::new(),
-            branches: Vec::new(),
-            tags: BTreeMap::new(),
-            sources: Vec::new(),
-        }
-    }
-}
-
-/// The place of a type's lengths.
-pub(super) const fn length_of(kind: JsonType) -> Option<usize> {
-    match kind {
-        JsonType::String => Some(0),
-        JsonType::Array => Some(1),
-        JsonType::Object => Some(2),
-        JsonType::Null | JsonType::Boolean | JsonType::Number => None,
-    }
-}
-
 impl<'a> TypedSchema<'a> {
+    /// What holds of any value.
+    pub fn any() -> Self {
+        Self { types: ANY, ..Self::default() }
+    }
+
     /// The one type that it is of.
     pub fn json_type(&self) -> JsonType {
         JsonType::ALL.into_iter().find(|kind| self.types == bit(*kind)).unwrap_or(JsonType::Null)
@@ -134,25 +101,17 @@ impl<'a> TypedSchema<'a> {
     }
 
     /// Least and greatest length.
-    pub fn length(&self) -> (u64, Option<u64>) {
-        let (least, most) = length_of(self.json_type()).map_or((0, None), |at| self.lengths[at]);
-        if self.json_type() != JsonType::Array {
-            return (least, most);
-        }
+    pub fn length(&self) -> (usize, Option<usize>) {
+        let (least, most) = self.lengths[self.json_type() as usize];
         // A tuple that is closed has no more elements than its places.
         let closed = self.elements.iter().filter(|part| part.others == Some(&NOTHING));
-        let closed = closed.map(|part| part.first.len() as u64).min();
-        (least, closed.map_or(most, |closed| Some(most.map_or(closed, |most| most.min(closed)))))
+        let closed = closed.map(|part| part.first.len());
+        (least, most.into_iter().chain(closed).min())
     }
 
     /// The keys that it names.
     pub fn named_keys(&self) -> BTreeSet<&'a str> {
-        let mut named: BTreeSet<&str> = self.required.clone();
-        named.extend(&self.forbidden);
-        for keys in &self.keys {
-            named.extend(keys.named.into_iter().flat_map(Map::keys).map(String::as_str));
-        }
-        named
+        &self.required | &self.constrained_keys()
     }
 
     /// The keys whose values it says something of.
@@ -169,15 +128,12 @@ impl<'a> TypedSchema<'a> {
             let before = node.len();
             node.extend(keys.named.and_then(|named| named.get(key)));
             let patterns = keys.patterns.into_iter().flatten();
-            node.extend(
-                patterns
-                    .filter(|(pattern, _)| super::pattern::is_match(pattern, key))
-                    .map(|(_, schema)| schema),
-            );
-            evaluated |= node.len() > before || keys.others.is_some();
+            let matching = patterns.filter(|(pattern, _)| super::pattern::is_match(pattern, key));
+            node.extend(matching.map(|(_, schema)| schema));
             if node.len() == before {
                 node.extend(keys.others);
             }
+            evaluated |= node.len() > before;
         }
         if !evaluated {
             node.extend(&self.unevaluated);
@@ -227,21 +183,7 @@ impl<'a> TypedSchema<'a> {
 
     /// It says nothing but the type.
     pub fn is_open(&self) -> bool {
-        let none = self.lengths == [(0, None); 3] && self.lower.is_none() && self.upper.is_none();
-        none && self.values.is_none()
-            && !self.integer
-            && self.multiples.is_empty()
-            && self.patterns.is_empty()
-            && self.formats.is_empty()
-            && self.elements.is_empty()
-            && !self.unique
-            && self.keys.is_empty()
-            && self.required.is_empty()
-            && self.forbidden.is_empty()
-            && self.names.is_empty()
-            && self.unevaluated.is_empty()
-            && self.dependent.is_empty()
-            && self.conditions.is_empty()
+        Self { types: 0, sources: Vec::new(), ..self.clone() } == Self::default()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Two schemas side by side.
 
 use super::canonicalize::Canonicalizer;
-use super::delta::{Delta, is_harmless};
-use super::typed_schema::{Conjunction, TypedSchema, bit};
+use super::change::{Change, Class, is_harmless};
+use super::typed_schema::{Condition, TypedSchema, bit};
 use super::validator;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -13,17 +13,15 @@ use strict_json::JsonType;
 const MAX_PAIRS: usize = 20_000;
 const MAX_DEPTH: usize = 150;
 
-/// What came of a pair; nothing while it is compared.
-type Memo = Option<Rc<Vec<Delta>>>;
-
 /// Compares schemas of two bundles.
 pub(super) struct Walker<'a> {
     pub old: Canonicalizer<'a>,
     pub new: Canonicalizer<'a>,
-    /// What came of a pair, by where its schemas are; nothing while it is compared.
-    known: HashMap<(Vec<usize>, Vec<usize>), Memo>,
+    /// What came of a pair, by where its schemas are. Nothing while it is compared: within itself, a pair
+    /// differs as much as it differs outside.
+    known: HashMap<(Vec<usize>, Vec<usize>), Rc<Vec<Change>>>,
     /// The same for pairs of alternatives.
-    pairs: HashMap<(String, String), Memo>,
+    pairs: HashMap<(String, String), Vec<Change>>,
     depth: usize,
 }
 
@@ -34,20 +32,17 @@ impl<'a> Walker<'a> {
     }
 
     /// What changed from one node to the other.
-    pub fn nodes(&mut self, old: &Conjunction<'a>, new: &Conjunction<'a>) -> Rc<Vec<Delta>> {
+    pub fn nodes(&mut self, old: &[&'a Value], new: &[&'a Value]) -> Rc<Vec<Change>> {
         let (old, new) = (&self.old.followed(old), &self.new.followed(new));
         let key = (addresses(old), addresses(new));
-        match self.known.get(&key) {
-            Some(Some(found)) => return Rc::clone(found),
-            // Within itself, a pair differs as much as it differs outside.
-            Some(None) => return Rc::default(),
-            None => {}
+        if let Some(found) = self.known.get(&key) {
+            return Rc::clone(found);
         }
         if self.known.len() > MAX_PAIRS || self.depth > MAX_DEPTH {
             let message = "the schemas are too large to be compared as a whole: this part was not looked at";
-            return Rc::new(vec![Delta::undecided(message)]);
+            return Rc::new(vec![Change::undecided(message)]);
         }
-        self.known.insert(key.clone(), None);
+        self.known.insert(key.clone(), Rc::default());
         self.depth += 1;
         let found = if self.old.schema(old) == self.new.schema(new) {
             Vec::new()
@@ -57,127 +52,114 @@ impl<'a> Walker<'a> {
         };
         self.depth -= 1;
         let found = Rc::new(found);
-        self.known.insert(key, Some(Rc::clone(&found)));
+        self.known.insert(key, Rc::clone(&found));
         found
     }
 
     /// What changed from some alternatives to others.
-    pub fn alternatives(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Delta> {
-        let mut out = Vec::new();
-        let (before, after) = (types_of(old), types_of(new));
-        if before & after == 0 && before != 0 && after != 0 {
-            out.push(self.type_changed(old, new));
-            return out;
-        }
-        self.types_added(old, new, &mut out);
-        types_removed(old, new, &mut out);
+    pub fn alternatives(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
+        let mut out = self.types(old, new);
         for kind in JsonType::ALL {
-            let of = |alts: &[TypedSchema<'a>]| -> Vec<TypedSchema<'a>> {
-                alts.iter().filter(|alt| alt.json_type() == kind).cloned().collect()
-            };
-            let (old, new) = (of(old), of(new));
+            let (old, new) = (of_types(old, bit(kind)), of_types(new, bit(kind)));
             if old.is_empty() || new.is_empty() {
                 continue;
             }
             match kind {
-                JsonType::Array | JsonType::Object => out.extend(self.composites(kind, &old, &new)),
+                JsonType::Array | JsonType::Object => out.extend(self.composites(&old, &new)),
                 _ => out.extend(self.scalars(&old, &new)),
             }
         }
         out
     }
 
-    /// Other types than before, all of them.
-    fn type_changed(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Delta {
+    /// Compares the types of alternatives.
+    fn types(&self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
+        let (array, object, null) = (bit(JsonType::Array), bit(JsonType::Object), bit(JsonType::Null));
         let (before, after) = (types_of(old), types_of(new));
-        let (array, object) = (bit(JsonType::Array), bit(JsonType::Object));
-        let rule = match (before, after) {
-            (before, after) if before == array && after == object => "diff-array-became-object",
-            (before, after) if before == object && after == array => "diff-object-became-array",
-            _ => "diff-type-changed",
-        };
+        let (added, removed) = (after & !before, before & !after);
+        let (more, less) = (of_types(new, added), of_types(old, removed));
         let (was, is) = (type_phrase(old), type_phrase(new));
-        let sample = self.sample_of(new);
-        Delta::breaking(rule, format!("it was {was}, it is {is}"))
-            .old(type_names(old))
-            .new_value(type_names(new))
-            .sample(sample)
-    }
-
-    fn types_added(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>], out: &mut Vec<Delta>) {
-        let added = types_of(new) & !types_of(old);
-        if added == 0 {
-            return;
-        }
-        let alts: Vec<TypedSchema<'a>> = new.iter().filter(|alt| alt.types & added != 0).cloned().collect();
-        let sample = self.sample_of(&alts);
-        let found = if added == bit(JsonType::Null) {
-            Delta::breaking("diff-null-added", format!("it may be null now; it was {}", type_phrase(old)))
+        let mut found = Vec::new();
+        if before & after == 0 && before != 0 && after != 0 {
+            let rule = match () {
+                () if before == array && after == object => "diff-array-became-object",
+                () if before == object && after == array => "diff-object-became-array",
+                () => "diff-type-changed",
+            };
+            found.push(Change::breaking(rule, format!("it was {was}, it is {is}")));
         } else {
-            let message = format!("it may be {} now, too; it was {}", type_phrase(&alts), type_phrase(old));
-            Delta::breaking("diff-type-widened", message)
-        };
-        out.push(found.old(type_names(old)).new_value(type_names(new)).sample(sample));
-    }
-
-    /// Compares alternatives that are arrays or objects.
-    pub fn composites(
-        &mut self,
-        kind: JsonType,
-        old: &[TypedSchema<'a>],
-        new: &[TypedSchema<'a>],
-    ) -> Vec<Delta> {
-        if let ([old], [new]) = (old, new) {
-            return self.pair(kind, old, new);
+            if added == null {
+                found.push(Change::breaking("diff-null-added", format!("it may be null now; it was {was}")));
+            } else if added != 0 {
+                let message = format!("it may be {} now, too; it was {was}", type_phrase(&more));
+                found.push(Change::breaking("diff-type-widened", message));
+            }
+            if removed == null {
+                found.push(Change::compatible("diff-null-removed", "it is never null now"));
+            } else if removed != 0 {
+                let message = match after {
+                    0 => "there is nothing now".to_owned(),
+                    _ => format!("it is no longer {}", type_phrase(&less)),
+                };
+                found.push(Change::compatible("diff-type-narrowed", message));
+            }
         }
-        self.unions(kind, old, new)
-    }
-
-    /// Compares one alternative with another of the same type.
-    pub fn pair(&mut self, kind: JsonType, old: &TypedSchema<'a>, new: &TypedSchema<'a>) -> Vec<Delta> {
-        let key = (identity(old), identity(new));
-        match self.pairs.get(&key) {
-            Some(Some(found)) => return found.to_vec(),
-            Some(None) => return Vec::new(),
-            None => {}
+        for found in &mut found {
+            (found.old, found.new) = (Some(type_names(old)), Some(type_names(new)));
+            found.sample = if found.class == Class::Breaking { self.sample_of(&more) } else { None };
         }
-        self.pairs.insert(key.clone(), None);
-        let found = self.compare_pair(kind, old, new);
-        self.pairs.insert(key, Some(Rc::new(found.clone())));
         found
     }
 
-    fn compare_pair(&mut self, kind: JsonType, old: &TypedSchema<'a>, new: &TypedSchema<'a>) -> Vec<Delta> {
+    /// Compares alternatives that are arrays or objects.
+    pub fn composites(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
+        match (old, new) {
+            ([old], [new]) => self.pair(old, new),
+            _ => self.unions(old, new),
+        }
+    }
+
+    /// Compares one alternative with another of the same type.
+    pub fn pair(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>) -> Vec<Change> {
+        let key = (identity(old), identity(new));
+        if let Some(found) = self.pairs.get(&key) {
+            return found.clone();
+        }
+        self.pairs.insert(key.clone(), Vec::new());
+        let found = self.compare_pair(old, new);
+        self.pairs.insert(key, found.clone());
+        found
+    }
+
+    fn compare_pair(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>) -> Vec<Change> {
         let mut out = Vec::new();
         if let (Some(before), Some(after)) = (&old.values, &new.values) {
             // Whole documents that are listed.
-            let added = after.iter().filter(|value| !before.contains(value));
-            out.extend(added.map(|value| {
-                Delta::breaking("diff-enum-value-added", format!("the value {} is new", excerpt(value)))
-                    .new_value(value.clone())
-                    .sample(Some(value.clone()))
-            }));
-            let removed = before.iter().filter(|value| !after.contains(value));
-            out.extend(removed.map(|value| {
-                Delta::compatible("diff-enum-value-removed", format!("the value {} is gone", excerpt(value)))
-                    .old(value.clone())
-            }));
+            for value in after.iter().filter(|value| !before.contains(value)) {
+                let message = format!("the value {} is new", excerpt(value));
+                let found = Change::breaking("diff-enum-value-added", message).new_value(value.clone());
+                out.push(found.sample(Some(value.clone())));
+            }
+            for value in before.iter().filter(|value| !after.contains(value)) {
+                let message = format!("the value {} is gone", excerpt(value));
+                out.push(Change::compatible("diff-enum-value-removed", message).old(value.clone()));
+            }
             return out;
         }
         if old.values.is_some() || new.values.is_some() {
             let (wide, narrow) = (full_schema(&self.old, old), full_schema(&self.new, new));
             out.push(match validator::covers(&wide, &narrow) {
-                Some(true) => Delta::compatible("diff-enum-closed", "only some values are left"),
+                Some(true) => Change::compatible("diff-enum-closed", "only some values are left"),
                 Some(false) => {
                     let sample = self.sample_of(std::slice::from_ref(new));
-                    Delta::breaking("diff-enum-opened", "other values are possible now").sample(sample)
+                    Change::breaking("diff-enum-opened", "other values are possible now").sample(sample)
                 }
-                None => Delta::undecided("it cannot be told whether other values are possible now"),
+                None => Change::undecided("it cannot be told whether other values are possible now"),
             });
             return out;
         }
-        self.lengths(kind, old, new, &mut out);
-        match kind {
+        self.lengths(old, new, &mut out);
+        match old.json_type() {
             JsonType::Array => self.arrays(old, new, &mut out),
             _ => self.objects(old, new, &mut out),
         }
@@ -186,54 +168,37 @@ impl<'a> Walker<'a> {
     }
 
     /// Compares what is compared as a whole.
-    pub fn compare_conditions(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Delta>) {
-        let missing: Vec<_> = old.conditions.iter().filter(|one| !new.conditions.contains(one)).collect();
-        let extra = new.conditions.iter().filter(|one| !old.conditions.contains(one)).count();
+    pub fn compare_conditions(&self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Change>) {
         let mut dropped = false;
-        for condition in &missing {
-            let parts = ["oneOf", "anyOf", "if"];
-            let union = parts.iter().any(|keyword| condition.schema.get(keyword).is_some());
-            if union && !is_harmless(out) {
+        for Condition { schema, opaque } in old.conditions.iter().filter(|one| !new.conditions.contains(one))
+        {
+            if ["oneOf", "anyOf", "if"].iter().any(|keyword| schema.get(keyword).is_some())
+                && !is_harmless(out)
+            {
                 // What is wrong in one of the parts is told already.
                 dropped = true;
                 continue;
             }
-            let holds = if condition.opaque {
-                None
-            } else {
-                validator::covers(&condition.schema, &full_schema(&self.new, new))
-            };
-            let text = excerpt(&condition.schema);
-            match holds {
-                Some(true) => {}
+            let holds = if *opaque { None } else { validator::covers(schema, &full_schema(&self.new, new)) };
+            let text = excerpt(schema);
+            let found = match holds {
+                Some(true) => continue,
                 Some(false) => {
-                    dropped = true;
-                    let sample = self.sample_violating(condition.schema.clone(), new);
                     let message = format!("a condition does not hold any longer: {text}");
-                    let found = Delta::breaking("diff-condition-loosened", message);
-                    out.push(found.old(condition.schema.clone()).sample(sample));
+                    let sample = self.sample_violating(schema, new);
+                    Change::breaking("diff-condition-loosened", message).sample(sample)
                 }
-                None => {
-                    dropped = true;
-                    let message = format!("it cannot be told whether this still holds: {text}");
-                    out.push(Delta::undecided(message).old(condition.schema.clone()));
-                }
-            }
+                None => Change::undecided(format!("it cannot be told whether this still holds: {text}")),
+            };
+            dropped = true;
+            out.push(found.old(schema.clone()));
         }
-        if extra > 0 && !dropped {
-            let added: Vec<Value> = new
-                .conditions
-                .iter()
-                .filter(|one| !old.conditions.contains(one))
-                .map(|one| one.schema.clone())
-                .collect();
-            let still = added
-                .iter()
-                .all(|schema| validator::covers(schema, &full_schema(&self.old, old)) == Some(true));
-            if !still {
-                let message = format!("a further condition holds: {}", excerpt(&added[0]));
-                out.push(Delta::compatible("diff-condition-tightened", message).new_value(added[0].clone()));
-            }
+        let further = new.conditions.iter().filter(|one| !old.conditions.contains(one));
+        let further: Vec<&Value> = further.map(|one| &one.schema).collect();
+        let held = |schema: &&Value| validator::covers(schema, &full_schema(&self.old, old)) == Some(true);
+        if let (Some(first), false) = (further.first(), dropped || further.iter().all(held)) {
+            let message = format!("a further condition holds: {}", excerpt(first));
+            out.push(Change::compatible("diff-condition-tightened", message).new_value((*first).clone()));
         }
     }
 }
@@ -250,6 +215,14 @@ pub(super) fn full_schema(canonicalizer: &Canonicalizer<'_>, alt: &TypedSchema<'
     schema
 }
 
+/// All that alternatives say, in one schema.
+pub(super) fn any_schema(canonicalizer: &Canonicalizer<'_>, alts: &[TypedSchema<'_>]) -> Value {
+    match alts {
+        [only] => full_schema(canonicalizer, only),
+        _ => json!({ "anyOf": alts.iter().map(|alt| full_schema(canonicalizer, alt)).collect::<Value>() }),
+    }
+}
+
 /// What tells an alternative from others: the schemas that say something in it, not those that lead there.
 fn identity(alt: &TypedSchema<'_>) -> String {
     let leads = |schema: &Value| {
@@ -262,7 +235,7 @@ fn identity(alt: &TypedSchema<'_>) -> String {
     format!("{} {} {:?} {:?} {:?}", alt.types, alt.integer, addresses(&constraining), alt.tags, alt.values)
 }
 
-fn addresses(node: &Conjunction<'_>) -> Vec<usize> {
+fn addresses(node: &[&Value]) -> Vec<usize> {
     let mut all: Vec<usize> =
         node.iter().map(|schema| std::ptr::from_ref::<Value>(schema) as usize).collect();
     all.sort_unstable();
@@ -274,58 +247,42 @@ fn types_of(alts: &[TypedSchema<'_>]) -> u8 {
     alts.iter().fold(0, |bits, alt| bits | alt.types)
 }
 
-fn types_removed(old: &[TypedSchema<'_>], new: &[TypedSchema<'_>], out: &mut Vec<Delta>) {
-    let removed = types_of(old) & !types_of(new);
-    if removed == 0 {
-        return;
-    }
-    let alts: Vec<TypedSchema<'_>> = old.iter().filter(|alt| alt.types & removed != 0).cloned().collect();
-    let found = if removed == bit(JsonType::Null) {
-        Delta::compatible("diff-null-removed", "it is never null now".to_owned())
-    } else if new.is_empty() {
-        Delta::compatible("diff-type-narrowed", "there is nothing now".to_owned())
-    } else {
-        Delta::compatible("diff-type-narrowed", format!("it is no longer {}", type_phrase(&alts)))
-    };
-    out.push(found.old(type_names(old)).new_value(type_names(new)));
+/// The alternatives of these types.
+fn of_types<'a>(alts: &[TypedSchema<'a>], types: u8) -> Vec<TypedSchema<'a>> {
+    alts.iter().filter(|alt| alt.types & types != 0).cloned().collect()
 }
 
-/// The types, as JSON.
-pub(super) fn type_names(alts: &[TypedSchema<'_>]) -> Value {
+fn names(alts: &[TypedSchema<'_>]) -> Vec<&'static str> {
     let mut all: Vec<&str> = Vec::new();
+    let integers = alts.iter().all(|alt| alt.integer || alt.json_type() != JsonType::Number);
     for alt in alts {
-        let integers = alts.iter().filter(|alt| alt.json_type() == JsonType::Number).all(|alt| alt.integer);
-        let name =
-            if alt.json_type() == JsonType::Number && integers { "integer" } else { alt.json_type().name() };
+        let number = alt.json_type() == JsonType::Number;
+        let name = if number && integers { "integer" } else { alt.json_type().name() };
         if !all.contains(&name) {
             all.push(name);
         }
     }
-    match all.as_slice() {
+    all
+}
+
+/// The types, as JSON.
+pub(super) fn type_names(alts: &[TypedSchema<'_>]) -> Value {
+    match names(alts).as_slice() {
         [only] => json!(only),
-        _ => json!(all),
+        all => json!(all),
     }
 }
 
 /// The types, in words.
 pub(super) fn type_phrase(alts: &[TypedSchema<'_>]) -> String {
-    let names = type_names(alts);
-    let all: Vec<&str> = match &names {
-        Value::String(only) => vec![only.as_str()],
-        Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    };
-    let article = |name: &&str| match *name {
-        "null" => "null".to_owned(),
-        "integer" | "array" | "object" => format!("an {name}"),
-        _ => format!("a {name}"),
-    };
+    let all = names(alts);
     if all.len() == JsonType::ALL.len() {
         return "anything".to_owned();
     }
+    let article = |name: &&str| JsonType::from_name(name).map_or("an integer", JsonType::with_article);
     match all.iter().map(article).collect::<Vec<_>>().as_slice() {
         [] => "nothing".to_owned(),
-        [only] => only.clone(),
+        [only] => (*only).to_owned(),
         [many @ .., last] => format!("{} or {last}", many.join(", ")),
     }
 }

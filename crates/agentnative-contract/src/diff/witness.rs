@@ -1,14 +1,14 @@
 //! Output that shows a change: made up, then held to both schemas before it is shown.
 
 use super::canonicalize::Canonicalizer;
-use super::change::Witness;
-use super::delta::Delta;
+use super::change::{Change, Witness};
 use super::typed_schema::TypedSchema;
 use super::validator::validator;
 use super::walk::Walker;
 use crate::{Schema, Violation};
 use jsonschema::Validator;
 use serde_json::Value;
+use std::cell::OnceCell;
 use strict_json::{JsonType, escape_token, unescape_token};
 
 /// A witness is at most this many bytes long.
@@ -19,7 +19,7 @@ const MAX_REPAIRS: usize = 12;
 /// Holds documents to an old and a new schema, which are compiled when they are needed.
 pub(super) struct Witnesses<'b> {
     schemas: &'b (Value, Value),
-    compiled: Option<Option<(Schema, Validator)>>,
+    compiled: OnceCell<Option<(Schema, Validator)>>,
     /// The old side, which samples are taken from.
     old: Walker<'b>,
     before: Vec<TypedSchema<'b>>,
@@ -31,17 +31,20 @@ impl<'b> Witnesses<'b> {
         side: Canonicalizer<'b>,
         before: &[TypedSchema<'b>],
     ) -> Self {
-        Self { schemas, compiled: None, old: Walker::new(side.root, side.root), before: before.to_vec() }
+        Self {
+            schemas,
+            compiled: OnceCell::new(),
+            old: Walker::new(side.root, side.root),
+            before: before.to_vec(),
+        }
     }
 
     /// The witness, if the new schema takes the document and the old one does not. What else the old schema
     /// wants is put into it where that can be done.
-    pub fn check(&mut self, found: &Delta, document: &Value) -> Option<Witness> {
+    pub fn check(&self, found: &Change, document: &Value) -> Option<Witness> {
         let (old, new) = self.schemas;
-        if self.compiled.is_none() {
-            self.compiled = Some(Schema::compile_with_formats(old).ok().zip(validator(new)));
-        }
-        let (old, new) = self.compiled.as_ref()?.as_ref()?;
+        let compiled = || Schema::compile_with_formats(old).ok().zip(validator(new));
+        let (old, new) = self.compiled.get_or_init(compiled).as_ref()?;
         let first = old.violations(document).into_iter().next()?;
         if !new.is_valid(document) {
             return None;
@@ -76,13 +79,13 @@ impl<'b> Witnesses<'b> {
             let token = unescape_token(token);
             let kind = JsonType::from(at);
             let alt = alts.iter().find(|alt| alt.json_type() == kind)?;
-            let node = match at {
-                Value::Array(_) => alt.element(token.parse().ok()?),
-                _ => alt.property(&token),
-            };
-            at = match at {
-                Value::Array(elements) => elements.get(token.parse::<usize>().ok()?)?,
-                other => other.get(&token)?,
+            let node;
+            (node, at) = match at {
+                Value::Array(elements) => {
+                    let nth = token.parse().ok()?;
+                    (alt.element(nth), elements.get(nth)?)
+                }
+                other => (alt.property(&token), other.get(&token)?),
             };
             alts = self.old.old.alternatives(&node);
         }
@@ -105,12 +108,12 @@ fn missing_key(violation: &Violation) -> Option<String> {
 }
 
 /// Whether a violation is what a change comes to.
-fn is_caused_by(violation: &Violation, found: &Delta) -> bool {
+fn is_caused_by(violation: &Violation, found: &Change) -> bool {
     let mut place = violation.pointer.clone();
     if let Some(key) = missing_key(violation) {
         place = format!("{place}/{}", escape_token(&key));
     }
-    let (mut tokens, mut wanted) = (place.split('/'), found.path.split('/'));
+    let (mut tokens, mut wanted) = (place.split('/'), found.pointer.split('/'));
     loop {
         match (tokens.next(), wanted.next()) {
             (None, None) => return true,
