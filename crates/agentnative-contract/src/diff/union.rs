@@ -71,7 +71,7 @@ impl<'a> Walker<'a> {
 
     /// Compares each with each: what is new has to be within something that was.
     fn compare_untagged(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
-        let arrays = new[0].json_type() == JsonType::Array;
+        let arrays = new.iter().any(|alt| alt.json_type() == JsonType::Array);
         let mut out: Vec<Change> = Vec::new();
         let mut used = BTreeSet::new();
         for one in new {

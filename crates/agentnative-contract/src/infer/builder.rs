@@ -4,11 +4,10 @@
 //! over are merged into partial shapes of the objects and arrays that are still open.
 
 use super::PLACES;
-use super::objects::{Fields, Objects, Tag};
-use super::shape::{Elements, Shape};
+use super::objects::Tag;
+use super::shape::Shape;
 use super::text::{self, Formats};
 use crate::DISCRIMINATORS;
-use std::cell::Cell;
 use strict_json::{Event, JsonType, Sink};
 
 /// So many nodes or bytes of text are kept before what is over is merged.
@@ -52,22 +51,8 @@ struct Open {
     rank: usize,
     /// The place in the order of the key that waits for its value, if it can be a tag.
     waiting: usize,
-    partial: Option<Box<Partial>>,
-}
-
-/// What of an open object or array is merged already.
-enum Partial {
-    Object(Fields),
-    Array(Elements),
-}
-
-impl Partial {
-    fn places(&self) -> usize {
-        match self {
-            Self::Object(fields) => fields.places(),
-            Self::Array(elements) => elements.places(),
-        }
-    }
+    /// What of it is merged already.
+    partial: Option<Box<Shape>>,
 }
 
 /// Takes values and merges each into a shape.
@@ -82,8 +67,6 @@ pub(super) struct ShapeBuilder {
     pub shape: Shape,
     /// How many values were merged.
     pub records: u64,
-    /// Grows with each place that is remembered.
-    places: Cell<usize>,
     /// The string that comes has had parts already.
     parts: bool,
     /// There are too many places: no more is taken.
@@ -113,9 +96,15 @@ impl ShapeBuilder {
         &self.merged[node.at as usize]
     }
 
-    /// Remembers that there are so many places more.
-    pub fn place(&self, more: usize) {
-        self.places.set(self.places.get() + more);
+    /// The elements, or the keys of the members, between two nodes.
+    pub fn parts(&self, from: usize, to: usize) -> impl Iterator<Item = usize> {
+        let mut next = from;
+        std::iter::from_fn(move || {
+            let at = Some(next).filter(|at| *at < to)?;
+            let value = at + usize::from(self.nodes[at].kind == NodeKind::Key);
+            next = self.nodes[value].end as usize;
+            Some(at)
+        })
     }
 
     /// Forgets a value that did not come to its end.
@@ -202,16 +191,15 @@ impl ShapeBuilder {
     fn end(&mut self) {
         let Some(open) = self.open.pop() else { return };
         let at = open.node;
-        if let Some(partial) = open.partial {
-            let partial = self.go_on(*partial, at + 1, self.nodes.len(), self.open.len() + 1);
-            let shape = match partial {
-                Partial::Object(fields) => Shape::of_objects(Objects::of_one(open.tag, fields)),
-                Partial::Array(elements) => Shape::of_arrays(elements),
-            };
+        if let Some(mut shape) = open.partial {
+            shape.absorb_parts(self, at + 1, self.nodes.len(), self.open.len() + 1);
+            if let Some(objects) = &mut shape.objects {
+                objects.groups[0].tag = open.tag;
+            }
             self.nodes.truncate(at);
             self.push(NodeKind::Merged);
             self.nodes[at].at = self.merged.len() as u32;
-            self.merged.push(shape);
+            self.merged.push(*shape);
         } else {
             let tag = open.tag.map_or(0, |tag| {
                 self.tags.push(tag);
@@ -222,28 +210,6 @@ impl ShapeBuilder {
             (node.at, node.end) = (tag, end);
         }
         self.ended();
-    }
-
-    /// Merges the members or elements between two nodes, which are at this depth, into what is merged of
-    /// their object or array.
-    fn go_on(&self, partial: Partial, from: usize, to: usize, depth: usize) -> Partial {
-        let mut at = from;
-        match partial {
-            Partial::Object(mut fields) => {
-                while at + 1 < to {
-                    fields.absorb(self, at, depth);
-                    at = self.nodes[at + 1].end as usize;
-                }
-                Partial::Object(fields)
-            }
-            Partial::Array(mut elements) => {
-                while at < to {
-                    elements.push(self, at, depth);
-                    at = self.nodes[at].end as usize;
-                }
-                Partial::Array(elements)
-            }
-        }
     }
 
     #[cold]
@@ -257,18 +223,8 @@ impl ShapeBuilder {
             // The key of an object or array that is not over stays.
             let key = next.filter(|_| object).map(|inner| self.nodes[inner - 1]);
             let to = next.map_or(self.nodes.len(), |inner| inner - usize::from(object));
-            let partial = open[level].partial.take().map_or_else(
-                || {
-                    if object {
-                        Partial::Object(Fields::default())
-                    } else {
-                        Partial::Array(Elements::default())
-                    }
-                },
-                |partial| *partial,
-            );
-            let partial = self.go_on(partial, node + 1, to, level + 1);
-            open[level].partial = Some(Box::new(partial));
+            let partial = open[level].partial.get_or_insert_with(|| Box::new(Shape::of_one(object)));
+            partial.absorb_parts(self, node + 1, to, level + 1);
             open[level].node = nodes.len();
             nodes.push(Node { end: nodes.len() as u32 + 1, ..self.nodes[node] });
             if let Some(key) = key {
@@ -281,17 +237,13 @@ impl ShapeBuilder {
         (self.nodes, self.text, self.open) = (nodes, text, open);
         self.tags.clear();
         self.merged.clear();
-        self.full |= self.count() > PLACES;
+        self.full |= self.places() > PLACES;
     }
 
-    /// How many places are remembered, exactly once they are too many.
-    pub fn count(&self) -> usize {
-        if self.places.get() > PLACES {
-            let partial = self.open.iter().filter_map(|open| open.partial.as_deref());
-            let open: usize = partial.map(Partial::places).sum();
-            self.places.set(self.shape.places() + open);
-        }
-        self.places.get()
+    /// How many places are remembered.
+    pub fn places(&self) -> usize {
+        let partial = self.open.iter().filter_map(|open| open.partial.as_deref());
+        self.shape.places() + partial.map(Shape::places).sum::<usize>()
     }
 
     /// The value is over: merges it.

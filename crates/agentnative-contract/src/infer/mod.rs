@@ -12,8 +12,8 @@ mod text;
 
 use super::finding::Finding;
 use super::spec::Framing;
+use read::Learnt;
 use serde_json::Value;
-use shape::Shape;
 use std::io::{self, Read};
 
 /// How much must have been seen before something is told as a promise.
@@ -49,9 +49,7 @@ const PLACES: usize = 1 << 18;
 /// Learns from one input after another.
 #[derive(Default)]
 pub struct Inference {
-    shape: Shape,
-    records: u64,
-    bytes: u64,
+    learnt: Learnt,
 }
 
 /// What objects with one value of the tag key are.
@@ -87,34 +85,31 @@ impl Inference {
         threads: usize,
         progress: &mut dyn FnMut(u64),
     ) -> io::Result<Vec<Finding>> {
-        let read = read::read(reader, framing, threads, progress)?;
-        self.records += read.records;
-        self.bytes += read.bytes;
-        self.shape.join(read.shape);
-        if self.shape.places() > PLACES {
+        self.learnt.join(read::read(reader, framing, threads, progress)?);
+        if self.learnt.shape.places() > PLACES {
             return Err(read::shapeless());
         }
-        Ok(read.faults)
+        Ok(std::mem::take(&mut self.learnt.faults))
     }
 
     /// Number of documents and records.
     pub fn records(&self) -> u64 {
-        self.records
+        self.learnt.records
     }
 
     /// Length of all inputs.
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.learnt.bytes
     }
 
     /// The schema that all samples keep; one that allows everything when there were none.
     pub fn schema(&self, rules: &Rules) -> Value {
-        rules.root(&self.shape)
+        rules.root(&self.learnt.shape)
     }
 
     /// Where all samples are objects whose `key` (one of `type`, `kind`, `event`) has a word: what those of
     /// each word are, sorted.
     pub fn variants(&self, key: &str, rules: &Rules) -> Option<Vec<Variant>> {
-        rules.tagged(&self.shape, key)
+        rules.tagged(&self.learnt.shape, key)
     }
 }

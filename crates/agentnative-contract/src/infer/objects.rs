@@ -59,8 +59,8 @@ pub(super) struct Field {
 
 impl Objects {
     /// A single object.
-    pub fn of_one(tag: Option<Tag>, fields: Fields) -> Self {
-        Self { groups: vec![Group { tag, count: 1, fields }], loose: 0, last: 0 }
+    pub fn of_one() -> Self {
+        Self { groups: vec![Group { count: 1, ..Group::default() }], ..Self::default() }
     }
 
     /// Merges the object at a node in.
@@ -70,14 +70,12 @@ impl Objects {
         let known = self.groups.get(self.last).is_some_and(|group| group.tag.as_ref() == tag);
         if !known {
             self.last = self.group(tag);
-            builder.place(1);
         }
         let group = &mut self.groups[self.last];
         group.count += 1;
-        let (mut at, end, mut hint) = (at + 1, node.end as usize, 0);
-        while at < end {
+        let mut hint = 0;
+        for at in builder.parts(at + 1, node.end as usize) {
             hint = group.fields.absorb_near(builder, at, depth + 1, hint) + 1;
-            at = builder.node(at + 1).end as usize;
         }
     }
 
@@ -160,7 +158,6 @@ impl Fields {
                     return 0;
                 }
                 Err(place) => {
-                    builder.place(1);
                     self.insert(place, Field { key: key.into(), count: 0, shape: Shape::default() })
                 }
             },

@@ -64,11 +64,7 @@ pub(super) fn read(
             let (shared, told) = (&shared, told.clone());
             // Merging goes as deep as the values do.
             let builder = thread::Builder::new().stack_size(16 << 20);
-            let work = move || match framing {
-                Framing::Document => document(shared, &told),
-                Framing::Lines => lines(shared, &told),
-            };
-            let spawned = builder.spawn_scoped(scope, work);
+            let spawned = builder.spawn_scoped(scope, move || work(shared, framing, &told));
             workers
                 .push(spawned.map_err(|error| io::Error::other(format!("cannot start a thread: {error}")))?);
         }
@@ -80,11 +76,7 @@ pub(super) fn read(
         }
         let mut all = Learnt::default();
         for worker in workers {
-            let learnt = worker.join().map_err(|_| io::Error::other("a reading thread failed"))??;
-            all.shape.join(learnt.shape);
-            all.records += learnt.records;
-            all.bytes += learnt.bytes;
-            all.faults.extend(learnt.faults);
+            all.join(worker.join().map_err(|_| io::Error::other("a reading thread failed"))??);
         }
         all.faults.sort_by_key(|fault| (fault.line, fault.column));
         all.faults.truncate(FAULTS);
@@ -113,55 +105,54 @@ fn options() -> Options {
     Options { max_problems: FAULTS, ..Options::default() }
 }
 
-/// Learns from chunks of lines until there are no more.
-fn lines<R: Read>(shared: &Shared<R>, told: &Sender<u64>) -> io::Result<Learnt> {
+/// Learns from a document, or from chunks of lines until there are no more.
+fn work<R: Read>(shared: &Shared<R>, framing: Framing, told: &Sender<u64>) -> io::Result<Learnt> {
     let (mut builder, mut learnt) = (ShapeBuilder::default(), Learnt::default());
     let mut buffer = Vec::new();
     while !shared.stop.load(Ordering::Relaxed) {
         let mut cutter = shared.cutter.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(chunk) = cutter.next(std::mem::take(&mut buffer))? else { break };
-        let base = chunk.base;
-        let summary = if chunk.cut {
-            // A line too long for a chunk: this thread reads all the rest as it comes.
-            let Chunk { bytes, .. } = chunk;
-            read_lines(io::Cursor::new(bytes).chain(&mut cutter.reader), &options(), &mut builder)?
+        let (summary, base) = if framing == Framing::Document {
+            let summary = read_document(&mut cutter.reader, &options(), &mut builder)?;
+            builder.end_document(summary.whole > 0);
+            shared.stop.store(true, Ordering::Relaxed);
+            (summary, Position::START)
         } else {
-            drop(cutter);
-            let summary = read_lines(chunk.bytes.as_slice(), &options(), &mut builder)?;
-            buffer = chunk.bytes;
-            summary
+            let Some(Chunk { bytes, base, cut }) = cutter.next(std::mem::take(&mut buffer))? else { break };
+            let summary = if cut {
+                // A line too long for a chunk: this thread reads all the rest as it comes.
+                read_lines(io::Cursor::new(bytes).chain(&mut cutter.reader), &options(), &mut builder)?
+            } else {
+                drop(cutter);
+                let summary = read_lines(bytes.as_slice(), &options(), &mut builder)?;
+                buffer = bytes;
+                summary
+            };
+            (summary, base)
         };
         let whole = learnt.add(&summary, base);
         let _ = told.send(summary.bytes);
-        let fits = fits(&builder);
-        if !whole || fits.is_err() {
+        let fits = !builder.full && builder.places() <= PLACES;
+        if !whole || !fits {
             // What comes before is with other threads, which tell its faults.
             shared.stop.store(true, Ordering::Relaxed);
         }
-        fits?;
+        if !fits {
+            return Err(shapeless());
+        }
     }
     (learnt.shape, learnt.records) = (builder.shape, builder.records);
     Ok(learnt)
 }
 
-fn document<R: Read>(shared: &Shared<R>, told: &Sender<u64>) -> io::Result<Learnt> {
-    let (mut builder, mut learnt) = (ShapeBuilder::default(), Learnt::default());
-    let mut cutter = shared.cutter.lock().unwrap_or_else(PoisonError::into_inner);
-    let summary = read_document(&mut cutter.reader, &options(), &mut builder)?;
-    builder.end_document(summary.whole > 0);
-    learnt.add(&summary, Position::START);
-    let _ = told.send(summary.bytes);
-    fits(&builder)?;
-    (learnt.shape, learnt.records) = (builder.shape, builder.records);
-    Ok(learnt)
-}
-
-/// Whether what was learnt is not too much.
-fn fits(builder: &ShapeBuilder) -> io::Result<()> {
-    if builder.full || builder.count() > PLACES { Err(shapeless()) } else { Ok(()) }
-}
-
 impl Learnt {
+    /// Merges what another reading gave in.
+    pub fn join(&mut self, other: Self) {
+        self.shape.join(other.shape);
+        self.records += other.records;
+        self.bytes += other.bytes;
+        self.faults.extend(other.faults);
+    }
+
     /// Adds what a reading came to; gives whether there was no fault.
     fn add(&mut self, summary: &Summary, base: Position) -> bool {
         self.bytes += summary.bytes;

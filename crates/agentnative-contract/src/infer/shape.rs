@@ -40,7 +40,7 @@ pub(super) struct Strings {
 }
 
 /// What the arrays at one place have been.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Arrays {
     pub count: u64,
     pub elements: Elements,
@@ -68,12 +68,25 @@ impl Default for Strings {
 }
 
 impl Shape {
-    pub fn of_objects(objects: Objects) -> Self {
-        Self { objects: Some(Box::new(objects)), ..Self::default() }
+    /// A single object or array of which nothing is merged yet.
+    pub fn of_one(object: bool) -> Self {
+        let (mut objects, mut arrays) = (None, None);
+        if object {
+            objects = Some(Box::new(Objects::of_one()));
+        } else {
+            arrays = Some(Box::new(Arrays { count: 1, ..Arrays::default() }));
+        }
+        Self { objects, arrays, ..Self::default() }
     }
 
-    pub fn of_arrays(elements: Elements) -> Self {
-        Self { arrays: Some(Box::new(Arrays { count: 1, elements })), ..Self::default() }
+    /// Merges what is between two nodes, at this depth, into the single object or array that it is.
+    pub fn absorb_parts(&mut self, builder: &ShapeBuilder, from: usize, to: usize, depth: usize) {
+        let parts = builder.parts(from, to);
+        match (&mut self.objects, &mut self.arrays) {
+            (Some(objects), _) => parts.for_each(|at| objects.groups[0].fields.absorb(builder, at, depth)),
+            (None, Some(arrays)) => parts.for_each(|at| arrays.elements.push(builder, at, depth)),
+            (None, None) => {}
+        }
     }
 
     /// Merges the value at a node in, which is at this depth.
@@ -89,10 +102,7 @@ impl Shape {
             NodeKind::Integer => self.integers += 1,
             NodeKind::Value(JsonType::Number) => self.numbers += 1,
             NodeKind::Value(JsonType::String) => {
-                let strings = self.strings.get_or_insert_with(|| {
-                    builder.place(1);
-                    Box::default()
-                });
+                let strings = self.strings.get_or_insert_default();
                 strings.count += 1;
                 strings.formats = strings.formats.and(node.formats);
                 if strings.choices.is_some() {
@@ -101,61 +111,29 @@ impl Shape {
             }
             NodeKind::Value(JsonType::Array) => self.array(builder, at, depth),
             NodeKind::Value(JsonType::Object) => {
-                self.objects
-                    .get_or_insert_with(|| {
-                        builder.place(1);
-                        Box::default()
-                    })
-                    .absorb(builder, at, depth);
+                self.objects.get_or_insert_default().absorb(builder, at, depth);
             }
-            NodeKind::Merged => {
-                let shape = builder.merged(node).clone();
-                builder.place(shape.places());
-                self.join(shape);
-            }
+            NodeKind::Merged => self.join(builder.merged(node).clone()),
             NodeKind::Key => {}
         }
     }
 
     fn array(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
-        let end = builder.node(at).end as usize;
-        let new = self.arrays.is_none();
-        let arrays = self.arrays.get_or_insert_with(|| {
-            builder.place(1);
-            Box::new(Arrays { count: 0, elements: Elements::default() })
-        });
+        let elements = || builder.parts(at + 1, builder.node(at).end as usize);
+        let arrays = self.arrays.get_or_insert_default();
         arrays.count += 1;
-        let next = |at: usize| builder.node(at).end as usize;
-        if new {
-            let mut inner = at + 1;
-            while inner < end {
-                arrays.elements.push(builder, inner, depth + 1);
-                inner = next(inner);
-            }
+        if arrays.count == 1 {
+            elements().for_each(|at| arrays.elements.push(builder, at, depth + 1));
             return;
         }
-        if let Elements::Tuple(places) = &mut arrays.elements {
-            let mut length = 0;
-            let mut inner = at + 1;
-            while inner < end && length <= places.len() {
-                length += 1;
-                inner = next(inner);
-            }
-            if length == places.len() {
-                inner = at + 1;
-                for place in places {
-                    place.absorb(builder, inner, depth + 1);
-                    inner = next(inner);
-                }
-                return;
-            }
+        if let Elements::Tuple(places) = &mut arrays.elements
+            && elements().take(places.len() + 1).count() == places.len()
+        {
+            places.iter_mut().zip(elements()).for_each(|(place, at)| place.absorb(builder, at, depth + 1));
+            return;
         }
         let list = arrays.elements.list();
-        let mut inner = at + 1;
-        while inner < end {
-            list.absorb(builder, inner, depth + 1);
-            inner = next(inner);
-        }
+        elements().for_each(|at| list.absorb(builder, at, depth + 1));
     }
 
     /// Merges what others have been in.
@@ -231,7 +209,6 @@ impl Elements {
     pub fn push(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
         match self {
             Self::Tuple(places) if places.len() < TUPLE => {
-                builder.place(1);
                 let mut place = Shape::default();
                 place.absorb(builder, at, depth);
                 places.push(place);

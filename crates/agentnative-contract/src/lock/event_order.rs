@@ -1,8 +1,8 @@
 //! The order in which a stream's types of records come.
 
-use super::super::output_spec::Order;
+use super::super::output_spec::{Events, Order};
 use crate::type_keys;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use strict_json::{Event, Sink};
 
 /// More types than this have no order.
@@ -91,14 +91,6 @@ pub(super) struct EventOrders {
     streams: Vec<EventOrder>,
 }
 
-/// The key that names types, and their order in all streams.
-pub(super) struct Ordered {
-    pub key: &'static str,
-    pub first: Vec<String>,
-    pub last: Vec<String>,
-    pub order: Vec<Order>,
-}
-
 impl EventOrders {
     /// Adds a stream; one without records says nothing.
     pub fn add(&mut self, stream: EventOrder) {
@@ -107,8 +99,9 @@ impl EventOrders {
         }
     }
 
-    /// What holds in all streams; none when not every record has a type.
-    pub fn ordered(&self) -> Option<Ordered> {
+    /// The key that names types, and what holds of their order in all streams; none when not every record
+    /// has a type.
+    pub fn ordered(&self) -> Option<(&'static str, Events)> {
         let typed = |key: &usize| self.streams.iter().all(|stream| stream.types[*key].came.is_some());
         let (key, name) =
             type_keys().enumerate().find(|(key, _)| typed(key)).filter(|_| !self.streams.is_empty())?;
@@ -130,12 +123,14 @@ impl EventOrders {
             let after = all.iter().filter(|b| a != *b && before(a, b));
             order.extend(after.map(|b| Order { before: (*a).clone(), after: (*b).clone() }));
         }
-        Some(Ordered {
-            key: name,
-            first: first.into_iter().collect(),
-            last: last.into_iter().collect(),
+        let events = Events {
+            discriminator: format!("/{name}"),
+            first: Some(first.into_iter().collect()),
+            last: Some(last.into_iter().collect()),
             order: reduced(order),
-        })
+            ..Events::default()
+        };
+        Some((name, events))
     }
 }
 
@@ -155,26 +150,18 @@ fn reduced(order: Vec<Order>) -> Vec<Order> {
 
 /// With the pairs that follow from others.
 pub(super) fn closed(order: &[Order]) -> Vec<Order> {
-    let mut after: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for pair in order {
-        after.entry(&pair.before).or_default().insert(&pair.after);
-    }
+    let mut pairs: BTreeSet<(&str, &str)> =
+        order.iter().map(|pair| (pair.before.as_str(), pair.after.as_str())).collect();
     loop {
-        let mut more = Vec::new();
-        for (before, those) in &after {
-            let further = those.iter().filter_map(|middle| after.get(middle)).flatten();
-            more.extend(further.filter(|last| !those.contains(*last)).map(|last| (*before, *last)));
+        let known = pairs.clone();
+        for (before, middle) in &known {
+            let behind = known.iter().filter(|(from, _)| from == middle);
+            pairs.extend(behind.map(|(_, last)| (*before, *last)));
         }
-        if more.is_empty() {
+        if pairs == known {
             break;
         }
-        for (before, last) in more {
-            after.entry(before).or_default().insert(last);
-        }
     }
-    let pairs = after.iter().flat_map(|(before, those)| those.iter().map(move |last| (*before, *last)));
-    pairs
-        .filter(|(before, last)| before != last)
-        .map(|(before, after)| Order { before: before.to_owned(), after: after.to_owned() })
-        .collect()
+    let pairs = pairs.into_iter().filter(|(before, after)| before != after);
+    pairs.map(|(before, after)| Order { before: before.to_owned(), after: after.to_owned() }).collect()
 }

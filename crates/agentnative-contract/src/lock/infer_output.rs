@@ -131,20 +131,11 @@ impl Learner {
     }
 
     fn events(&self, rules: &Rules) -> Option<Events> {
-        let ordered = self.orders.ordered()?;
-        let variants = self.lines.variants(ordered.key, rules)?;
-        let types = variants
-            .into_iter()
-            .map(|variant| Some((variant.tag.as_str()?.to_owned(), variant.schema)))
-            .collect::<Option<_>>()?;
-        Some(Events {
-            discriminator: format!("/{}", ordered.key),
-            closed: false,
-            types,
-            first: Some(ordered.first),
-            last: Some(ordered.last),
-            order: ordered.order,
-        })
+        let (key, mut events) = self.orders.ordered()?;
+        for variant in self.lines.variants(key, rules)? {
+            events.types.insert(variant.tag.as_str()?.to_owned(), variant.schema);
+        }
+        Some(events)
     }
 
     /// Where failed runs say why: an object on standard error, else one on standard output, else words.

@@ -138,10 +138,9 @@ impl Lock {
     }
 
     fn listed(folder: &Path) -> Result<Vec<PathBuf>> {
-        let wrong = |error| Error::config(format!("cannot read {}: {error}", folder.display()));
         let mut paths = Vec::new();
-        for entry in fs::read_dir(folder).map_err(wrong)? {
-            let path = entry.map_err(wrong)?.path();
+        for entry in fs::read_dir(folder).map_err(unreadable(folder))? {
+            let path = entry.map_err(unreadable(folder))?.path();
             if path.extension().is_some_and(|extension| extension == "json") {
                 paths.push(path);
             }
@@ -177,10 +176,13 @@ impl Lock {
     }
 }
 
+fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error {
+    move |error| Error::config(format!("cannot read {}: {error}", path.display()))
+}
+
 /// The only lock in a folder of locks.
 fn only(folder: &Path) -> Result<PathBuf> {
-    let entries = fs::read_dir(folder)
-        .map_err(|error| Error::config(format!("cannot read {}: {error}", folder.display())))?;
+    let entries = fs::read_dir(folder).map_err(unreadable(folder))?;
     let mut locks: Vec<PathBuf> =
         entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| Lock::is_at(path)).collect();
     locks.sort();
@@ -196,8 +198,7 @@ fn only(folder: &Path) -> Result<PathBuf> {
 }
 
 fn parsed<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| Error::config(format!("cannot read {}: {error}", path.display())))?;
+    let text = fs::read_to_string(path).map_err(unreadable(path))?;
     serde_json::from_str(&text).map_err(|error| {
         let place = Place { file: path.to_owned(), line: error.line(), column: error.column() };
         let issue = Issue { place: Some(place), message: error.to_string() };
