@@ -19,9 +19,9 @@ pub(super) struct Walker<'a> {
     pub new: Canonicalizer<'a>,
     /// What came of a pair, by where its schemas are. Nothing while it is compared: within itself, a pair
     /// differs as much as it differs outside.
-    known: HashMap<(Vec<usize>, Vec<usize>), Rc<Vec<Change>>>,
+    known: HashMap<[Vec<usize>; 2], Rc<Vec<Change>>>,
     /// The same for pairs of alternatives.
-    pairs: HashMap<(String, String), Vec<Change>>,
+    pairs: HashMap<[String; 2], Vec<Change>>,
     depth: usize,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Walker<'a> {
     /// What changed from one node to the other.
     pub fn nodes(&mut self, old: &[&'a Value], new: &[&'a Value]) -> Rc<Vec<Change>> {
         let (old, new) = (&self.old.followed(old), &self.new.followed(new));
-        let key = (addresses(old), addresses(new));
+        let key = [addresses(old), addresses(new)];
         if let Some(found) = self.known.get(&key) {
             return Rc::clone(found);
         }
@@ -121,7 +121,7 @@ impl<'a> Walker<'a> {
 
     /// Compares one alternative with another of the same type.
     pub fn pair(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>) -> Vec<Change> {
-        let key = (identity(old), identity(new));
+        let key = [identity(old), identity(new)];
         if let Some(found) = self.pairs.get(&key) {
             return found.clone();
         }
