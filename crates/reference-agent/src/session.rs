@@ -15,7 +15,7 @@ use agentnative_output::Output;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What this thread receives.
 enum Message {
@@ -31,7 +31,7 @@ const READER_GONE: u8 = 141;
 
 /// Runs the query, has it written, and gives the exit code.
 pub fn run(options: Options, output: &mut Output) -> u8 {
-    let deadline = Instant::now() + options.timeout;
+    let deadline = Instant::now() + Duration::from_secs_f64(options.timeout);
     let (sender, receiver) = channel();
     let running = Running::default();
     if let Err(error) = listen_for_signals(sender.clone()) {
@@ -50,7 +50,7 @@ pub fn run(options: Options, output: &mut Output) -> u8 {
 
 /// Writes the failure of a run that cannot begin, and gives the exit code.
 pub fn refuse(protocol: &'static Protocol, failure: Failure, output: &mut Output) -> u8 {
-    Run::new(Options { protocol, ..Options::default() }).end(&Err(failure), output)
+    Run::new(Options::unknown(protocol)).end(&Err(failure), output)
 }
 
 fn spawn_engine(options: Options, running: Running, sender: Sender<Message>) {
@@ -102,10 +102,9 @@ struct Run {
 
 impl Run {
     fn new(options: Options) -> Self {
-        let (provider, model) = (options.provider.clone(), options.model.clone());
         Self {
             encoder: (options.protocol.encoder)(&options),
-            summary: RunSummary { provider, model, ..RunSummary::default() },
+            summary: RunSummary::new(&options),
             scratchpad: None,
             options,
             began: Instant::now(),
@@ -141,7 +140,7 @@ impl Run {
 
     fn event(&mut self, event: &Event, output: &mut Output) -> Result<(), Failure> {
         self.summary.add(event);
-        if let Event::Started { .. } = event {
+        if let Event::Start { .. } = event {
             self.open_scratchpad()?;
         }
         if let Some(scratchpad) = &mut self.scratchpad {
@@ -155,9 +154,8 @@ impl Run {
     /// The scratchpad is best effort, except where the contract promises it.
     fn open_scratchpad(&mut self) -> Result<(), Failure> {
         match Scratchpad::create(&self.options) {
-            Ok(mut scratchpad) => {
-                scratchpad.query(&self.summary.query);
-                self.summary.scratchpad.clone_from(&scratchpad.name);
+            Ok(scratchpad) => {
+                self.summary.scratchpad = Some(scratchpad.name.clone());
                 self.scratchpad = Some(scratchpad);
                 Ok(())
             }
@@ -177,7 +175,7 @@ impl Run {
     }
 
     fn timed_out(&self) -> Failure {
-        let seconds = self.options.timeout.as_secs_f64();
+        let seconds = Duration::from_secs_f64(self.options.timeout).as_secs_f64();
         let (code, what) = match self.summary.phase {
             Phase::Model => (Code::FetchTimeout, "the model has not answered"),
             Phase::Preparing => (Code::TimedOut, "the query was not read"),
@@ -193,7 +191,7 @@ impl Run {
         if let (Some(_), None, Some(call)) = (failure, silent, self.summary.open.clone()) {
             let duration = now_ms().saturating_sub(call.started);
             let record = call.finish(Err(ToolError::execution("the run was cut off")), duration);
-            let _ = self.event(&Event::ToolFinished(record), output);
+            let _ = self.event(&Event::ToolResult(record), output);
         }
         if let Some(scratchpad) = &mut self.scratchpad {
             scratchpad.end(outcome);
@@ -201,14 +199,9 @@ impl Run {
         if let Some(failure) = silent {
             return failure.exit_code();
         }
-        self.summary.elapsed = self.began.elapsed();
-        match self.encoder.end(outcome, &self.summary, output) {
-            Ok(code) => code,
-            Err(error) => {
-                output.error(&error);
-                error.kind.exit_code()
-            }
-        }
+        self.summary.finish(outcome, self.began.elapsed());
+        let code = self.encoder.end(outcome, &self.summary, output);
+        crate::exit_code(code, output)
     }
 }
 

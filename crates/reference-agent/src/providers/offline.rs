@@ -1,9 +1,9 @@
 //! The scripted provider without a script: understands a handful of requests, offline, so that the
 //! first query of a new user does something real.
 
-use crate::event::Event;
+use crate::event::ToolRecord;
 use crate::failure::Result;
-use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn, TurnError};
+use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn};
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
@@ -53,31 +53,10 @@ const REQUESTS: &[Request] = &[
 ];
 
 /// Answers simple requests.
-pub(super) struct OfflineProvider {
-    model: String,
-}
-
-impl OfflineProvider {
-    pub(super) fn new(model: &str) -> Self {
-        Self { model: model.to_owned() }
-    }
-}
+pub(super) struct OfflineProvider;
 
 impl Provider for OfflineProvider {
-    fn name(&self) -> &str {
-        "scripted"
-    }
-
-    fn model(&self) -> &str {
-        &self.model
-    }
-
-    fn turn(
-        &mut self,
-        messages: &[Message],
-        tools: &[ToolSpec],
-        emit: &mut dyn FnMut(Event),
-    ) -> Result<Turn, TurnError> {
+    fn turn(&mut self, messages: &[Message], tools: &[ToolSpec], emit: &mut dyn FnMut(&str)) -> Result<Turn> {
         let call = match messages.last() {
             Some(Message::User { text, .. }) => {
                 parse_request(text).filter(|call| tools.iter().any(|tool| tool.name == call.name))
@@ -88,10 +67,10 @@ impl Provider for OfflineProvider {
             return Ok(Turn { calls: vec![call], ..Turn::default() });
         }
         let text = match messages.last() {
-            Some(Message::Tool { content, ok, .. }) => describe(content, *ok),
+            Some(Message::Tool(record)) => describe(record),
             _ => HELP.to_owned(),
         };
-        emit(Event::Text(text.clone()));
+        emit(&text);
         Ok(Turn { text, ..Turn::default() })
     }
 }
@@ -105,11 +84,8 @@ fn parse_request(query: &str) -> Option<ToolCall> {
 }
 
 /// A tool's result in words.
-fn describe(content: &str, ok: bool) -> String {
-    if !ok {
-        return format!("That did not work. {content}");
-    }
-    let Ok(Value::Object(result)) = serde_json::from_str(content) else { return content.to_owned() };
+fn describe(call: &ToolRecord) -> String {
+    let Some(result) = &call.result else { return format!("That did not work. {}", call.text()) };
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     if let Some(entries) = result.get("entries").and_then(Value::as_array) {
         let names = entries.iter().filter_map(|entry| entry_name(entry.as_object()?));
@@ -131,7 +107,7 @@ fn describe(content: &str, ok: bool) -> String {
         (_, Some(_), _) if text("content").trim().is_empty() => "The file is empty.".into(),
         (_, Some(_), _) => text("content"),
         (_, _, Some(bytes)) => format!("Wrote {bytes} bytes to {}.", text("path")),
-        _ => content.to_owned(),
+        _ => call.text(),
     }
 }
 

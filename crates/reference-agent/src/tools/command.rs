@@ -5,13 +5,13 @@
 //! process is the reaper of orphans, so even what left the group is found among its descendants.
 
 use super::{Toolbox, object, string};
-use crate::event::{Effect, ToolError, ToolOutput};
+use crate::event::{ToolError, ToolOutput};
 use agentnative_helper::process_tree::{become_reaper, ends_before, kill_descendants};
 use rustix::process::Pid;
 use serde_json::{Map, Value, json};
 use std::io::Read;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -67,18 +67,12 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput
     if !in_time {
         return Err(ToolError::execution(format!("the command was ended after {seconds} s: {line}")));
     }
-    let code = code(status);
-    let effect = Effect::CommandRan {
-        command: line.to_owned(),
-        exit_code: code,
-        stdout: stdout.text.clone(),
-        stderr: stderr.text.clone(),
-    };
+    let exit_code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
     let result = json!({
-        "command": line, "exit_code": code, "stdout": stdout.text, "stderr": stderr.text,
+        "command": line, "exit_code": exit_code, "stdout": stdout.text, "stderr": stderr.text,
         "truncated": stdout.cut || stderr.cut,
     });
-    Ok((object(result), Some(effect)))
+    Ok((object(result), None))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one tool that is a command; `run` is the checker's")]
@@ -92,7 +86,7 @@ fn start(tools: &Toolbox, line: &str) -> std::io::Result<(Child, Pid)> {
     let kept = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TERM", "USER", "TZ"];
     let child = Command::new("/bin/sh")
         .args(["-c", line])
-        .current_dir(tools.root())
+        .current_dir(&tools.root)
         .env_clear()
         .envs(kept.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))))
         .stdin(Stdio::null())
@@ -123,8 +117,4 @@ fn keep(mut stream: impl Read + Send + 'static) -> JoinHandle<Kept> {
         }
         Kept { text: String::from_utf8_lossy(&kept).into_owned(), cut }
     })
-}
-
-fn code(status: ExitStatus) -> i32 {
-    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
 }
