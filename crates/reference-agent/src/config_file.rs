@@ -3,6 +3,7 @@
 use super::failure::{Code, Failure, Result};
 use super::options::{Options, is_timeout};
 use serde::Deserialize;
+use std::fmt::Display;
 use std::path::Path;
 
 /// `[attachments]`: limits of what is sent along. They are read as any integers, so that one which is not
@@ -39,26 +40,20 @@ pub fn read(path: &Path) -> Result<Options> {
         let what = format!("line {line}: {}", error.message().replace('\n', " "));
         invalid(Code::AgentConfigInvalid, what)
     })?;
-    for (name, value, range) in
-        [("max_retries", file.max_retries, 0..=10), ("max_tool_turns", file.max_tool_turns, 1..=200)]
-    {
-        if !range.contains(&value) {
-            let what = format!("{name} is {value}: expected {} to {}", range.start(), range.end());
-            return Err(invalid(Code::AgentConfigInvalid, what));
-        }
-    }
+    let check = |code, name: &str, value: &dyn Display, valid: bool, expected: &str| {
+        if valid { Ok(()) } else { Err(invalid(code, format!("{name} is {value}: expected {expected}"))) }
+    };
+    let (retries, turns) = (file.max_retries, file.max_tool_turns);
+    check(Code::AgentConfigInvalid, "max_retries", &retries, retries <= 10, "0 to 10")?;
+    check(Code::AgentConfigInvalid, "max_tool_turns", &turns, (1..=200).contains(&turns), "1 to 200")?;
     for (name, value) in [("idle_timeout", file.idle_timeout), ("timeout", file.timeout)] {
-        if !is_timeout(value) {
-            let what = format!("{name} is {value}: expected 0 to 86400 seconds, and not 0");
-            return Err(invalid(Code::AgentConfigInvalid, what));
-        }
+        let expected = "0 to 86400 seconds, and not 0";
+        check(Code::AgentConfigInvalid, name, &value, is_timeout(value), expected)?;
     }
     let Limits { max_files, max_images, max_bytes } = file.attachments;
     for (name, value) in [("max_files", max_files), ("max_images", max_images), ("max_bytes", max_bytes)] {
-        if value < 1 {
-            let what = format!("attachments.{name} is {value}: expected 1 or more");
-            return Err(invalid(Code::AttachmentLimitInvalid, what));
-        }
+        let name = format!("attachments.{name}");
+        check(Code::AttachmentLimitInvalid, &name, &value, value > 0, "1 or more")?;
     }
     let folder = path.parent().unwrap_or(Path::new("."));
     for path in [&mut file.script, &mut file.workspace].into_iter().flatten() {

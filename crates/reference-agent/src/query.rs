@@ -10,12 +10,11 @@ const MAX: u64 = 1 << 20;
 /// The words of the command line, joined by spaces; without any, standard input, read to its end
 /// unless it is a terminal. [`Code::InvalidOption`] for one that is not text.
 pub fn read(words: &[OsString]) -> Result<String> {
-    let joined = words.join(OsStr::new(" ")).to_string_lossy().into_owned();
-    if !words.is_empty() && joined.trim().is_empty() {
-        return Err(no_query("the query is empty"));
-    }
     if !words.is_empty() {
-        return Ok(joined.trim().to_owned());
+        return match words.join(OsStr::new(" ")).to_string_lossy().trim() {
+            "" => Err(no_query("the query is empty")),
+            query => Ok(query.to_owned()),
+        };
     }
     let stdin = std::io::stdin();
     if stdin.is_terminal() {

@@ -5,7 +5,7 @@ use crate::event::ToolRecord;
 use crate::failure::Result;
 use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn};
 use regex::Regex;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 const HELP: &str = "I am an offline model that knows a few requests: \"list the files here\", \"read FILE\", \
                     \"search PATTERN in PATH\", \"calculate 2 * (3 + 4)\", \"write TEXT to FILE\". For a real \
@@ -86,32 +86,26 @@ fn parse_request(query: &str) -> Option<ToolCall> {
 /// A tool's result in words.
 fn describe(call: &ToolRecord) -> String {
     let Some(result) = &call.result else { return format!("That did not work. {}", call.text()) };
-    let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    if let Some(entries) = result.get("entries").and_then(Value::as_array) {
-        let names = entries.iter().filter_map(|entry| entry_name(entry.as_object()?));
-        let names: Vec<String> = names.collect();
-        return if names.is_empty() { "The folder is empty.".into() } else { names.join("\n") };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let list = |key: &str| result.get(key).and_then(Value::as_array);
+    let lines = |lines: Vec<String>, none: &str| {
+        if lines.is_empty() { none.to_owned() } else { lines.join("\n") }
+    };
+    if let Some(entries) = list("entries") {
+        let name = |entry: &Value| text(&entry["name"]) + if entry["type"] == "directory" { "/" } else { "" };
+        return lines(entries.iter().map(name).collect(), "The folder is empty.");
     }
-    if let Some(matches) = result.get("matches").and_then(Value::as_array) {
-        let lines: Vec<String> = matches
-            .iter()
-            .map(|found| {
-                let part = |key: &str| found[key].as_str().unwrap_or_default().to_owned();
-                format!("{}:{}: {}", part("path"), found["line"], part("text"))
-            })
-            .collect();
-        return if lines.is_empty() { "Nothing matches.".into() } else { lines.join("\n") };
+    if let Some(matches) = list("matches") {
+        let line =
+            |found: &Value| format!("{}:{}: {}", text(&found["path"]), found["line"], text(&found["text"]));
+        return lines(matches.iter().map(line).collect(), "Nothing matches.");
     }
+    let field = |key: &str| result.get(key).map(text).unwrap_or_default();
     match (result.get("value"), result.get("content"), result.get("bytes")) {
-        (Some(value), _, _) => format!("{} = {value}", text("expression")),
-        (_, Some(_), _) if text("content").trim().is_empty() => "The file is empty.".into(),
-        (_, Some(_), _) => text("content"),
-        (_, _, Some(bytes)) => format!("Wrote {bytes} bytes to {}.", text("path")),
+        (Some(value), _, _) => format!("{} = {value}", field("expression")),
+        (_, Some(_), _) if field("content").trim().is_empty() => "The file is empty.".into(),
+        (_, Some(_), _) => field("content"),
+        (_, _, Some(bytes)) => format!("Wrote {bytes} bytes to {}.", field("path")),
         _ => call.text(),
     }
-}
-
-fn entry_name(entry: &Map<String, Value>) -> Option<String> {
-    let slash = if entry.get("type")?.as_str()? == "directory" { "/" } else { "" };
-    Some(format!("{}{slash}", entry.get("name")?.as_str()?))
 }
