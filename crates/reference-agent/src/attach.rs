@@ -43,14 +43,14 @@ const IMAGES: &[(&[u8], &str)] =
 
 /// Reads the files; fails with one of the `ATTACHMENT_*` codes.
 pub fn read(paths: &[PathBuf], limits: Limits) -> Result<Attachments> {
-    let mut all = Attachments::default();
+    let mut attachments = Attachments::default();
     for path in paths {
         let bytes = read_file(path, limits.max_bytes.unsigned_abs())?;
         let size = bytes.len() as u64;
         let name = path.display().to_string();
         let mime = if let Some(mime) = image_type(&bytes) {
             let base64 = base64::engine::general_purpose::STANDARD.encode(&bytes);
-            all.images.push(Image { mime, base64 });
+            attachments.images.push(Image { mime, base64 });
             mime
         } else {
             let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
@@ -58,15 +58,15 @@ pub fn read(paths: &[PathBuf], limits: Limits) -> Result<Attachments> {
                 let message = format!("{name} is neither text nor a PNG, JPEG, GIF or WebP image");
                 return Err(Failure::new(Code::AttachmentTypeUnsupported, message));
             };
-            all.text.push_str(&format!("\n\n--- {name} ---\n{text}"));
+            attachments.text.push_str(&format!("\n\n--- {name} ---\n{text}"));
             "text/plain"
         };
-        all.list.push(Attached { path: name, size, mime });
-        let (images, files) = (all.images.len(), all.list.len() - all.images.len());
+        attachments.list.push(Attached { path: name, size, mime });
+        let (images, files) = (attachments.images.len(), attachments.list.len() - attachments.images.len());
         check_count(images, limits.max_images, "images", Code::AttachmentTooManyImages)?;
         check_count(files, limits.max_files, "files", Code::AttachmentTooManyFiles)?;
     }
-    Ok(all)
+    Ok(attachments)
 }
 
 fn check_count(count: usize, limit: i64, what: &str, code: Code) -> Result<()> {

@@ -8,7 +8,7 @@ use super::model::{Message, Provider, ToolSpec, Turn};
 use super::options::{ApprovalMode, Options, ToolsMode};
 use super::providers;
 use super::query;
-use super::tools::{Approve, Running, Toolbox};
+use super::tools::{Approve, RunningCommand, Toolbox};
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ const SYSTEM: &str = "You are an agent with tools that work in one folder. Use t
 /// Runs a query to its final answer, and emits all events on the way.
 pub fn run(
     options: &Options,
-    running: Running,
+    running: RunningCommand,
     approve: &mut Approve,
     emit: &mut dyn FnMut(Event),
 ) -> Outcome {
@@ -108,12 +108,12 @@ fn take_turn(
 }
 
 /// The last failure, told as the end of all attempts when there were several.
-fn exhausted(failure: Failure, retries: u32, asked: Option<Duration>) -> Failure {
+fn exhausted(failure: Failure, retries: u32, requested: Option<Duration>) -> Failure {
     let code = match failure.code {
-        Code::ProviderError if retries > 0 || asked.is_some() => Code::RetryExhausted,
+        Code::ProviderError if retries > 0 || requested.is_some() => Code::RetryExhausted,
         code => code,
     };
-    let message = match (asked, retries) {
+    let message = match (requested, retries) {
         (Some(wait), _) => format!("{} (asks to wait {} s)", failure.message, wait.as_secs()),
         (None, 0) => failure.message.clone(),
         (None, retries) => format!("{} (after {retries} retries)", failure.message),
@@ -125,7 +125,7 @@ fn exhausted(failure: Failure, retries: u32, asked: Option<Duration>) -> Failure
 /// that many agents do not come back at once.
 fn backoff(base_ms: u64, attempt: u32) -> Duration {
     let base = Duration::from_millis(base_ms.min(60_000));
-    let longest = base.saturating_mul(1 << (attempt - 1).min(16)).min(MAX_BACKOFF);
+    let wait = base.saturating_mul(1 << (attempt - 1).min(16)).min(MAX_BACKOFF);
     let chance = (super::clock::fresh() % 1000) as f64 / 1000.0;
-    longest.mul_f64(0.5 + chance / 2.0)
+    wait.mul_f64(0.5 + chance / 2.0)
 }

@@ -40,7 +40,7 @@ use std::ffi::OsString;
 pub fn main(args: &[OsString]) -> u8 {
     let flags = match Options::parse_flags(args) {
         Ok(flags) => flags,
-        Err(error) => return refuse(&error, args),
+        Err(error) => return usage_error(&error, args),
     };
     let (protocol, format) = (flags.protocol, flags.format());
     let mut output = Output::new(flags.output());
@@ -56,7 +56,7 @@ pub fn main(args: &[OsString]) -> u8 {
 
 /// Help and version are answers; all else that clap does not take is a usage error, in the protocol that
 /// was asked for.
-fn refuse(error: &clap::Error, args: &[OsString]) -> u8 {
+fn usage_error(error: &clap::Error, args: &[OsString]) -> u8 {
     let (protocol, format) = protocols::requested(args);
     let config = OutputConfig::detect(format, ColorChoice::Auto, false);
     let mut output = Output::new(protocol.output(config));

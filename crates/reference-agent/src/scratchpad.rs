@@ -23,7 +23,7 @@ pub struct Scratchpad {
 impl Scratchpad {
     /// Makes the file, and its folder.
     pub fn create(options: &Options) -> io::Result<Self> {
-        let (folder, shown) = if let Some(path) = options.protocol.scratchpad {
+        let (folder, path) = if let Some(path) = options.protocol.scratchpad {
             // Beneath the workspace, whatever links there are.
             let workspace = Dir::open_ambient_dir(options.workspace(), ambient_authority())?;
             workspace.create_dir_all(path)?;
@@ -33,10 +33,9 @@ impl Scratchpad {
             std::fs::create_dir_all(&path)?;
             (Dir::open_ambient_dir(&path, ambient_authority())?, path)
         };
-        let now = clock::now_ms();
-        let name = format!("{}_{:012x}.jsonl", clock::stamp(now), clock::fresh() & 0xffff_ffff_ffff);
+        let name = format!("{}{}.jsonl", clock::stamp(clock::now_ms()), clock::id("_"));
         let file = folder.open_with(&name, OpenOptions::new().append(true).create_new(true))?;
-        Ok(Self { file, name: shown.join(name).display().to_string() })
+        Ok(Self { file, name: path.join(name).display().to_string() })
     }
 
     /// Writes down what happened. Losing a line of it is no reason to fail.

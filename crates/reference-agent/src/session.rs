@@ -9,7 +9,7 @@ use super::options::Options;
 use super::protocols::{Encoder, Protocol};
 use super::run_summary::{Phase, RunSummary};
 use super::scratchpad::Scratchpad;
-use super::tools::{Approve, Running};
+use super::tools::{Approve, RunningCommand};
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::Output;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -18,7 +18,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// What this thread receives.
-enum Message {
+enum Notification {
     Event(Event),
     Ended(Outcome),
     Signal(i32),
@@ -33,7 +33,7 @@ const READER_GONE: u8 = 141;
 pub fn run(options: Options, output: &mut Output) -> u8 {
     let deadline = Instant::now() + Duration::from_secs_f64(options.timeout);
     let (sender, receiver) = channel();
-    let running = Running::default();
+    let running = RunningCommand::default();
     if let Err(error) = listen_for_signals(sender.clone()) {
         output.error(&Error::general(format!("cannot listen for signals: {error}")));
         return 1;
@@ -53,21 +53,21 @@ pub fn refuse(protocol: &'static Protocol, failure: Failure, output: &mut Output
     Run::new(Options::unknown(protocol)).end(&Err(failure), output)
 }
 
-fn spawn_engine(options: Options, running: Running, sender: Sender<Message>) {
+fn spawn_engine(options: Options, running: RunningCommand, sender: Sender<Notification>) {
     std::thread::spawn(move || {
         // A message that nobody receives any more is for a run that is over.
         let mut emit = |event| {
-            let _ = sender.send(Message::Event(event));
+            let _ = sender.send(Notification::Event(event));
         };
         let asking = sender.clone();
         let mut approve: Approve = Box::new(move |tool, arguments| {
             let (reply, answer) = channel();
             let question = format!("{tool} {}", serde_json::Value::Object(arguments.clone()));
-            asking.send(Message::Ask(question, reply)).is_ok() && answer.recv().unwrap_or(false)
+            asking.send(Notification::Ask(question, reply)).is_ok() && answer.recv().unwrap_or(false)
         });
         let run = || engine::run(&options, running, &mut approve, &mut emit);
         let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(defect()));
-        let _ = sender.send(Message::Ended(outcome));
+        let _ = sender.send(Notification::Ended(outcome));
     });
 }
 
@@ -76,17 +76,17 @@ fn defect() -> Failure {
     Failure::new(Code::RuntimeError, "the agent fell over: this is a defect in it")
 }
 
-fn listen_for_signals(sender: Sender<Message>) -> std::io::Result<()> {
+fn listen_for_signals(sender: Sender<Notification>) -> std::io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     std::thread::spawn(move || {
-        let mut again = false;
+        let mut repeated = false;
         for signal in signals.forever() {
             // Whoever sends it twice is not made to wait for the end to be written.
-            if again {
+            if repeated {
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
-            again = true;
-            let _ = sender.send(Message::Signal(signal));
+            repeated = true;
+            let _ = sender.send(Notification::Signal(signal));
         }
     });
     Ok(())
@@ -114,23 +114,25 @@ impl Run {
     /// Passes events on until the end; none when the reader of the output has gone.
     fn listen(
         &mut self,
-        receiver: &Receiver<Message>,
+        receiver: &Receiver<Notification>,
         deadline: Instant,
         output: &mut Output,
     ) -> Option<Outcome> {
         loop {
             let failure = match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Message::Event(event)) => match self.event(&event, output) {
+                Ok(Notification::Event(event)) => match self.event(&event, output) {
                     Ok(()) if output.is_closed() => return None,
                     Ok(()) => continue,
                     Err(failure) => failure,
                 },
-                Ok(Message::Ended(outcome)) => return Some(outcome.and_then(|answer| self.accept(answer))),
-                Ok(Message::Ask(question, reply)) => {
+                Ok(Notification::Ended(outcome)) => {
+                    return Some(outcome.and_then(|answer| self.accept(answer)));
+                }
+                Ok(Notification::Ask(question, reply)) => {
                     ask(&question, reply, output);
                     continue;
                 }
-                Ok(Message::Signal(signal)) => Failure::signal(signal),
+                Ok(Notification::Signal(signal)) => Failure::signal(signal),
                 Err(RecvTimeoutError::Timeout) => self.timed_out(),
                 Err(RecvTimeoutError::Disconnected) => defect(),
             };

@@ -46,12 +46,12 @@ struct Document<'a> {
     tools_mode: ToolsMode,
     tools_enabled: bool,
     tools_fallback_used: bool,
-    health: Health,
+    health: HealthEntry,
     termination: Termination,
     attachments: Value,
-    usage: Usage,
+    usage: UsageEntry,
     message: &'a str,
-    tool_calls: Vec<ToolCall<'a>>,
+    tool_calls: Vec<ToolEntry<'a>>,
     timing_ms: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
@@ -61,7 +61,7 @@ struct Document<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Health {
+struct HealthEntry {
     retries_used: u64,
     tool_calls_total: usize,
     tool_calls_failed: usize,
@@ -77,7 +77,7 @@ struct Termination {
 }
 
 #[derive(Serialize)]
-struct Usage {
+struct UsageEntry {
     turns: u64,
     turns_with_usage: u64,
     has_usage: bool,
@@ -87,17 +87,17 @@ struct Usage {
 }
 
 #[derive(Serialize)]
-struct ToolCall<'a> {
+struct ToolEntry<'a> {
     tool: &'a str,
     input: &'a Map<String, Value>,
     ok: bool,
     result: Option<&'a Map<String, Value>>,
-    error: Option<ToolCallError<'a>>,
+    error: Option<ToolEntryError<'a>>,
     meta: Value,
 }
 
 #[derive(Serialize)]
-struct ToolCallError<'a> {
+struct ToolEntryError<'a> {
     message: &'a str,
     code: ToolCode,
 }
@@ -134,7 +134,7 @@ impl AgentJs {
             tools_mode: options.tools_mode,
             tools_enabled: summary.tools,
             tools_fallback_used: summary.fallback,
-            health: Health {
+            health: HealthEntry {
                 retries_used: summary.health.retries,
                 tool_calls_total: summary.health.tool_calls,
                 tool_calls_failed: summary.health.tool_calls_failed,
@@ -146,7 +146,7 @@ impl AgentJs {
                 turns_used: summary.turns.used,
             },
             attachments: json!({"files": attached(false), "images": attached(true)}),
-            usage: Usage {
+            usage: UsageEntry {
                 turns: summary.turns.used,
                 turns_with_usage: summary.turns_with_usage,
                 has_usage: summary.usage.is_some(),
@@ -185,14 +185,14 @@ impl Encoder for AgentJs {
     }
 }
 
-fn tool_call(call: &ToolRecord) -> ToolCall<'_> {
+fn tool_call(call: &ToolRecord) -> ToolEntry<'_> {
     let error = call.error.as_ref();
-    ToolCall {
+    ToolEntry {
         tool: &call.tool,
         input: &call.input,
         ok: call.ok,
         result: call.result.as_ref(),
-        error: error.map(|error| ToolCallError { message: &error.message, code: error.code }),
+        error: error.map(|error| ToolEntryError { message: &error.message, code: error.code }),
         meta: json!({"duration_ms": call.duration_ms, "ts": iso(call.started)}),
     }
 }

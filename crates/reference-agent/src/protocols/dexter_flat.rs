@@ -34,7 +34,7 @@ struct Success<'a> {
     query: &'a str,
     answer: &'a str,
     model: &'a str,
-    tool_calls: Vec<ToolCall<'a>>,
+    tool_calls: Vec<ToolEntry<'a>>,
     iterations: u64,
     duration: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ struct Success<'a> {
 }
 
 #[derive(Serialize)]
-struct ToolCall<'a> {
+struct ToolEntry<'a> {
     tool: &'a str,
     args: &'a Map<String, Value>,
     result: String,
@@ -74,7 +74,7 @@ impl Encoder for DexterFlat {
             answer,
             model: &summary.model,
             tool_calls: calls
-                .map(|call| ToolCall { tool: &call.tool, args: &call.input, result: call.text() })
+                .map(|call| ToolEntry { tool: &call.tool, args: &call.input, result: call.text() })
                 .collect(),
             iterations: summary.turns.used,
             duration: summary.timing_ms,

@@ -32,7 +32,7 @@ struct Document<'a> {
     status: &'static str,
     query: &'a str,
     answer: &'a str,
-    tools: Vec<Tool<'a>>,
+    tools: Vec<ToolEntry<'a>>,
     scratchpad_file: &'a str,
     metadata: Metadata<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
-struct Tool<'a> {
+struct ToolEntry<'a> {
     name: &'a str,
     args: &'a Map<String, Value>,
     result: String,
@@ -75,7 +75,7 @@ impl Encoder for DexterNested {
             query: &summary.query,
             answer: summary.answer.as_deref().unwrap_or_default(),
             tools: calls
-                .map(|call| Tool { name: &call.tool, args: &call.input, result: call.text() })
+                .map(|call| ToolEntry { name: &call.tool, args: &call.input, result: call.text() })
                 .collect(),
             scratchpad_file: summary.scratchpad.as_deref().unwrap_or_default(),
             metadata: Metadata {

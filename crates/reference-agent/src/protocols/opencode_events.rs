@@ -28,7 +28,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 
 /// One event.
 #[derive(Serialize)]
-struct Line<'a> {
+struct EventLine<'a> {
     #[serde(rename = "type")]
     name: &'a str,
     properties: &'a Value,
@@ -73,7 +73,7 @@ impl OpencodeEvents {
     }
 
     fn emit(&self, output: &mut Output, name: &str, properties: &Value) -> Result<()> {
-        output.record(&Line { name, properties })
+        output.record(&EventLine { name, properties })
     }
 
     fn part(&self, output: &mut Output, message: &str, id: &str, mut part: Value) -> Result<()> {
@@ -162,11 +162,11 @@ impl OpencodeEvents {
         self.emit(output, "message.updated", &self.message(summary, None))
     }
 
-    fn grow(&mut self, words: &str, output: &mut Output) -> Result<()> {
+    fn append_text(&mut self, words: &str, output: &mut Output) -> Result<()> {
         let new = || TextPart { id: id("prt_"), text: String::new(), started: now_ms(), written: 0 };
         let mut part = self.text.take().unwrap_or_else(new);
         part.text.push_str(words);
-        let written = if part.written == 0 || part.text.len() >= part.written + part.written / 2 {
+        let result = if part.written == 0 || part.text.len() >= part.written + part.written / 2 {
             part.written = part.text.len();
             let text = json!({"type": "text", "text": part.text, "time": {"start": part.started}});
             self.part(output, &self.assistant, &part.id, text)
@@ -174,7 +174,7 @@ impl OpencodeEvents {
             Ok(())
         };
         self.text = Some(part);
-        written
+        result
     }
 
     /// The text of a turn is complete.
@@ -189,7 +189,7 @@ impl OpencodeEvents {
         self.part(output, &self.assistant, &self.tool_part, part)
     }
 
-    fn tool_ended(&self, record: &ToolRecord, output: &mut Output) -> Result<()> {
+    fn tool_result(&self, record: &ToolRecord, output: &mut Output) -> Result<()> {
         let time = json!({"start": record.started, "end": record.started + record.duration_ms});
         let exit_code = record.result.as_ref().and_then(|result| result.get("exit_code"));
         let metadata = match (&record.change, exit_code) {
@@ -230,12 +230,12 @@ impl OpencodeEvents {
 
     fn permission(&self, call: &str, tool: &str, granted: bool, output: &mut Output) -> Result<()> {
         let permission = id("per_");
-        let asked = json!({
+        let request = json!({
             "id": permission, "type": tool, "pattern": "*", "sessionID": self.session,
             "messageID": self.assistant, "callID": call, "title": format!("Run {tool}"),
             "metadata": {}, "time": {"created": now_ms()},
         });
-        self.emit(output, "permission.updated", &asked)?;
+        self.emit(output, "permission.updated", &request)?;
         let response = if granted { "once" } else { "reject" };
         let reply = json!({"sessionID": self.session, "permissionID": permission, "response": response});
         self.emit(output, "permission.replied", &reply)
@@ -254,7 +254,7 @@ impl Encoder for OpencodeEvents {
                 self.status(output, &status)?;
                 self.status(output, &json!({"type": "busy"}))
             }
-            Event::Text { text: words, .. } => self.grow(words, output),
+            Event::Text { text: words, .. } => self.append_text(words, output),
             Event::TurnEnded(_) => {
                 self.finish_text(output)?;
                 self.emit(output, "message.updated", &self.message(summary, None))
@@ -270,7 +270,7 @@ impl Encoder for OpencodeEvents {
                 self.tool(output, &call.id, &call.tool, &running)
             }
             Event::Permission { id, tool, granted } => self.permission(id, tool, *granted, output),
-            Event::ToolResult(record) => self.tool_ended(record, output),
+            Event::ToolResult(record) => self.tool_result(record, output),
             Event::Query { .. } | Event::ToolsRefused | Event::Turn { .. } | Event::End(_) => Ok(()),
         }
     }

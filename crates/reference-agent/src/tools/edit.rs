@@ -54,20 +54,20 @@ fn replace(tools: &Toolbox, path: &str, relative: &Path, content: &str) -> Resul
     if tools.dir.symlink_metadata(relative).is_ok_and(|meta| !meta.is_file() && !meta.is_symlink()) {
         return Err(ToolError::execution(format!("{path} is no regular file")));
     }
-    let beside =
+    let temporary =
         relative.with_file_name(format!(".{}.{:08x}", name.display(), crate::clock::fresh() & 0xffff_ffff));
     let mode = tools.dir.metadata(relative).ok().map(|meta| meta.permissions());
     let written = (|| {
-        let mut file = tools.dir.open_with(&beside, OpenOptions::new().write(true).create_new(true))?;
+        let mut file = tools.dir.open_with(&temporary, OpenOptions::new().write(true).create_new(true))?;
         file.write_all(content.as_bytes())?;
         if let Some(mode) = mode {
             file.set_permissions(mode)?;
         }
-        tools.dir.rename(&beside, &tools.dir, relative)
+        tools.dir.rename(&temporary, &tools.dir, relative)
     })();
     if written.is_err() {
         // It may not even have been made.
-        let _ = tools.dir.remove_file(&beside);
+        let _ = tools.dir.remove_file(&temporary);
     }
     written.map_err(failure)
 }

@@ -10,7 +10,7 @@ mod files;
 mod search;
 mod specs;
 
-pub use command::Running;
+pub use command::RunningCommand;
 
 use super::clock::{millis, now_ms};
 use super::event::{Event, ToolCode, ToolError, ToolOutput, ToolRecord, ToolStart};
@@ -58,12 +58,12 @@ pub struct Toolbox {
     root: PathBuf,
     profile: Profile,
     approval: ApprovalMode,
-    running: Running,
+    running: RunningCommand,
 }
 
 impl Toolbox {
     /// Opens the workspace; a configuration failure when it is no folder that can be opened.
-    pub fn open(options: &Options, running: Running) -> Result<Self, Failure> {
+    pub fn open(options: &Options, running: RunningCommand) -> Result<Self, Failure> {
         let workspace = options.workspace();
         let failure = |error: std::io::Error| {
             let message = format!("cannot open the workspace {}: {error}", workspace.display());

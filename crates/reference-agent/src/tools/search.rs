@@ -43,9 +43,9 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput
                 truncated = true;
                 break;
             }
-            let shown: String = line.chars().take(MAX_LINE).collect();
+            let excerpt: String = line.chars().take(MAX_LINE).collect();
             let name = file.strip_prefix(".").unwrap_or(file).display().to_string();
-            matches.push(json!({"path": name, "line": number + 1, "text": shown}));
+            matches.push(json!({"path": name, "line": number + 1, "text": excerpt}));
         }
     }
     let result = json!({
