@@ -7,24 +7,6 @@ use serde_json::Value;
 use std::io::{self, Read};
 use std::time::Duration;
 
-/// Where the words of an answer go as they come.
-pub(super) struct TextSink<'a> {
-    /// Some have gone there.
-    pub used: bool,
-    /// Gets them.
-    pub emit: &'a mut dyn FnMut(&str),
-}
-
-impl TextSink<'_> {
-    /// Passes words on.
-    pub fn push(&mut self, words: &str) {
-        if !words.is_empty() {
-            self.used = true;
-            (self.emit)(words);
-        }
-    }
-}
-
 /// Why an answer could not be read.
 pub(super) enum AnswerError {
     /// The connection.
@@ -100,7 +82,7 @@ impl From<TokenCounts> for Usage {
 }
 
 /// Reads an answer that is one document.
-pub(super) fn read(mut reader: impl Read, sink: &mut TextSink<'_>) -> Result<Turn, AnswerError> {
+pub(super) fn read(mut reader: impl Read, emit: &mut dyn FnMut(&str)) -> Result<Turn, AnswerError> {
     let mut bytes = Vec::new();
     reader.read_to_end(&mut bytes).map_err(AnswerError::Io)?;
     let completion = parse(&bytes)?;
@@ -117,7 +99,7 @@ pub(super) fn read(mut reader: impl Read, sink: &mut TextSink<'_>) -> Result<Tur
     };
     let calls = message.tool_calls.into_iter().flatten().map(call).collect::<Result<_, _>>()?;
     let text = message.content.unwrap_or_default();
-    sink.push(&text);
+    emit(&text);
     Ok(Turn { text, calls, usage: completion.usage.map(Usage::from) })
 }
 

@@ -8,7 +8,7 @@ mod url;
 use crate::failure::{Code, Failure, Result};
 use crate::model::{Message, Provider, ToolSpec, Turn};
 use crate::options::Options;
-use answer::{AnswerError, TextSink};
+use answer::AnswerError;
 use std::io::{self, Read};
 use std::time::Duration;
 use ureq::Agent;
@@ -135,7 +135,7 @@ impl OpenAi {
     }
 
     /// Reading an answer failed. What was emitted cannot be taken back, so it is not asked for again.
-    fn answer_error(&self, error: AnswerError, sink: &TextSink) -> Failure {
+    fn answer_error(&self, error: AnswerError, emitted: bool) -> Failure {
         let failure = |message: String| Failure::new(Code::ProviderError, message);
         let failure = match error {
             AnswerError::Io(error) if is_timeout(&error) => self.timeout(),
@@ -148,7 +148,7 @@ impl OpenAi {
             }
             AnswerError::Server(what) => failure(self.hide(&what)),
         };
-        Failure { retryable: !sink.used, ..failure }
+        Failure { retryable: !emitted, ..failure }
     }
 }
 
@@ -167,9 +167,15 @@ impl Provider for OpenAi {
         let kind = response.headers().get("content-type").and_then(|value| value.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.trim().starts_with("text/event-stream"));
         let reader = response.into_body().into_with_config().limit(MAX_BODY).reader();
-        let mut sink = TextSink { used: false, emit: &mut |words| emit(&self.hide(words)) };
-        let turn = if is_stream { sse::read(reader, &mut sink) } else { answer::read(reader, &mut sink) };
-        let mut turn = turn.map_err(|error| self.answer_error(error, &sink))?;
+        let mut emitted = false;
+        let mut emit = |words: &str| {
+            if !words.is_empty() {
+                emitted = true;
+                emit(&self.hide(words));
+            }
+        };
+        let turn = if is_stream { sse::read(reader, &mut emit) } else { answer::read(reader, &mut emit) };
+        let mut turn = turn.map_err(|error| self.answer_error(error, emitted))?;
         turn.text = self.hide(&turn.text);
         for call in &mut turn.calls {
             call.arguments = self.hide(&call.arguments);

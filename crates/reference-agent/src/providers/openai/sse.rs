@@ -1,6 +1,6 @@
 //! An answer that comes as server-sent events.
 
-use super::answer::{AnswerError, TextSink, complete, parse};
+use super::answer::{AnswerError, complete, parse};
 use crate::model::{ToolCall, Turn, Usage};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read};
 const MAX_LINE: u64 = 4 << 20;
 
 /// Reads a stream to `[DONE]`, or to its end after a reason to finish was given.
-pub(super) fn read(reader: impl Read, sink: &mut TextSink<'_>) -> Result<Turn, AnswerError> {
+pub(super) fn read(reader: impl Read, emit: &mut dyn FnMut(&str)) -> Result<Turn, AnswerError> {
     let mut reader = BufReader::new(reader);
     let mut turn = Turn::default();
     let mut calls: BTreeMap<usize, ToolCall> = BTreeMap::new();
@@ -26,7 +26,7 @@ pub(super) fn read(reader: impl Read, sink: &mut TextSink<'_>) -> Result<Turn, A
                     break;
                 }
                 if !event.is_empty() {
-                    finished |= apply(&event, &mut turn, &mut calls, sink)?;
+                    finished |= apply(&event, &mut turn, &mut calls, emit)?;
                 }
                 if line.is_none() {
                     break;
@@ -56,7 +56,7 @@ fn apply(
     event: &[u8],
     turn: &mut Turn,
     calls: &mut BTreeMap<usize, ToolCall>,
-    sink: &mut TextSink<'_>,
+    emit: &mut dyn FnMut(&str),
 ) -> Result<bool, AnswerError> {
     let chunk = parse(event)?;
     if let Some(usage) = chunk.usage {
@@ -65,7 +65,7 @@ fn apply(
     let Some(choice) = chunk.choices.into_iter().next() else { return Ok(false) };
     if let Some(message) = choice.message {
         let words = message.content.unwrap_or_default();
-        sink.push(&words);
+        emit(&words);
         turn.text.push_str(&words);
         for piece in message.tool_calls.into_iter().flatten() {
             // A piece without an index belongs to the last call, unless it names a new one.
