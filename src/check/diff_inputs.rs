@@ -40,7 +40,7 @@ pub fn diff(old: &DiffInput, new: &DiffInput) -> Vec<Change> {
     for (side, input) in [("old", old), ("new", new)] {
         let reasons = input.unknown.iter();
         changes.extend(
-            reasons.map(|reason| Change::undecided(&format!("the {side} side says nothing: {reason}"))),
+            reasons.map(|reason| Change::undecided(format!("the {side} side says nothing: {reason}"))),
         );
     }
     changes.sort_by_key(|change| change.class);
