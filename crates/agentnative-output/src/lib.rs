@@ -129,7 +129,7 @@ impl<O: Write, E: Write> Output<O, E> {
         let mut lines = format!("{} {}\n", Tone::Bad.paint("error:", color), sanitize::line(&error.message));
         for issue in &error.issues {
             let place = issue.place.as_ref().map_or_else(String::new, |place| {
-                let file = sanitize::Untrusted::from(place.file.as_path()).line();
+                let file = sanitize::line(place.file.as_os_str().as_encoded_bytes());
                 match place.line {
                     0 => format!("{file}: "),
                     line => format!("{file}:{line}:{}: ", place.column),
