@@ -217,20 +217,19 @@ impl Sink for Tape {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::BeginObject { start } => self.open(JsonType::Object, start),
-            Event::BeginArray { start } => self.open(JsonType::Array, start),
-            Event::EndObject { .. } | Event::EndArray { .. } => self.close(),
-            Event::Key { span, text } => self.push_text(None, span.start, text),
-            Event::String { span, text } => self.push_text(Some(JsonType::String), span.start, text),
-            Event::StringPart { text, .. } => {
+            Event::Begin(container, start) => self.open(container, start),
+            Event::End(_) => self.close(),
+            Event::Key(span, text) => self.push_text(None, span.start, text),
+            Event::String(span, text) => self.push_text(Some(JsonType::String), span.start, text),
+            Event::StringPart(_, text) => {
                 let from = *self.part.get_or_insert(self.text.len());
                 self.keep(from, text);
             }
-            Event::Number { span, text } => self.push_text(Some(JsonType::Number), span.start, text),
-            Event::Boolean { span, value } => {
+            Event::Number(span, text) => self.push_text(Some(JsonType::Number), span.start, text),
+            Event::Boolean(span, value) => {
                 self.push(Some(JsonType::Boolean), span.start, usize::from(value), 0);
             }
-            Event::Null { span } => self.push(Some(JsonType::Null), span.start, 0, 0),
+            Event::Null(span) => self.push(Some(JsonType::Null), span.start, 0, 0),
         }
     }
 }

@@ -123,7 +123,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         if S::TEXT && self.sink.wants_text() {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
-            self.sink.event(Event::Number { span, text: self.input.text(0, length) });
+            self.sink.event(Event::Number(span, self.input.text(0, length)));
         }
         self.input.advance(length);
         Ok(())
@@ -170,7 +170,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             });
         }
         if S::TEXT && self.sink.wants_text() {
-            self.sink.event(Event::Number { span, text: text(&self.scratch) });
+            self.sink.event(Event::Number(span, text(&self.scratch)));
         }
         Ok(())
     }

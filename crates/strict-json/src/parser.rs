@@ -5,7 +5,7 @@ use std::io::Read;
 use super::fault::{Expected, Place};
 use super::input::{Input, Slot};
 use super::path::Path;
-use super::{Event, Options, ProblemKind, Sink, Span, Summary};
+use super::{Event, JsonType, Options, ProblemKind, Sink, Span, Summary};
 
 /// Ends the reading of a document or record; the reason has been noted.
 pub(super) struct Stop;
@@ -67,9 +67,9 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
             match self.token(expected)? {
                 b'"' => self.string_value()?,
                 b'{' => {
-                    self.open(true)?;
+                    self.open(JsonType::Object)?;
                     if self.token(Expected::KeyOrEnd)? == b'}' {
-                        self.close(true);
+                        self.close();
                     } else {
                         self.member(Expected::KeyOrEnd)?;
                         expected = Expected::Value;
@@ -77,9 +77,9 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
                     }
                 }
                 b'[' => {
-                    self.open(false)?;
+                    self.open(JsonType::Array)?;
                     if self.token(Expected::ElementOrEnd)? == b']' {
-                        self.close(false);
+                        self.close();
                     } else {
                         expected = Expected::ElementOrEnd;
                         continue;
@@ -102,7 +102,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
                             self.member(Expected::Key)?;
                             break;
                         }
-                        b'}' => self.close(true),
+                        b'}' => self.close(),
                         _ => return Err(self.unexpected(Expected::CommaOrBrace)),
                     }
                 } else {
@@ -112,7 +112,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
                             self.path.next_element();
                             break;
                         }
-                        b']' => self.close(false),
+                        b']' => self.close(),
                         _ => return Err(self.unexpected(Expected::CommaOrBracket)),
                     }
                 }
@@ -133,7 +133,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         Ok(())
     }
 
-    fn open(&mut self, object: bool) -> Step {
+    fn open(&mut self, container: JsonType) -> Step {
         let at = self.input.offset();
         if self.path.depth() >= self.options.max_depth {
             let levels = self.options.max_depth;
@@ -142,20 +142,15 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
             }));
         }
         self.input.advance(1);
-        self.path.open(object);
-        self.sink.event(if object {
-            Event::BeginObject { start: at }
-        } else {
-            Event::BeginArray { start: at }
-        });
+        self.path.open(container == JsonType::Object);
+        self.sink.event(Event::Begin(container, at));
         Ok(())
     }
 
-    fn close(&mut self, object: bool) {
+    fn close(&mut self) {
         self.input.advance(1);
         self.path.close();
-        let end = self.input.offset();
-        self.sink.event(if object { Event::EndObject { end } } else { Event::EndArray { end } });
+        self.sink.event(Event::End(self.input.offset()));
     }
 
     /// The next byte that is not white space.
@@ -227,8 +222,8 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         };
         let span = self.take(length);
         self.sink.event(match value {
-            Some(value) => Event::Boolean { span, value },
-            None => Event::Null { span },
+            Some(value) => Event::Boolean(span, value),
+            None => Event::Null(span),
         });
         Ok(())
     }
@@ -282,7 +277,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         if S::TEXT && self.sink.wants_text() {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
-            self.sink.event(Event::Number { span, text: text(&self.input.rest()[..length]) });
+            self.sink.event(Event::Number(span, text(&self.input.rest()[..length])));
         }
         self.input.advance(length);
         Ok(())

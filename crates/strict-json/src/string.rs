@@ -41,7 +41,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
         if S::TEXT && self.sink.wants_text() {
             let span = Span { start, end: start + length as u64 + 2 };
-            self.sink.event(Event::String { span, text: self.input.text(1, length + 1) });
+            self.sink.event(Event::String(span, self.input.text(1, length + 1)));
         }
         self.input.advance(length + 2);
         Ok(())
@@ -62,7 +62,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         self.quoted(&mut to)?;
         if wanted {
             let span = Span { start, end: self.input.offset() };
-            self.sink.event(Event::String { span, text: text(&self.scratch) });
+            self.sink.event(Event::String(span, text(&self.scratch)));
         }
         Ok(())
     }
@@ -85,7 +85,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         };
         if S::TEXT && self.sink.wants_key(key) {
             let span = Span { start, end: start + length as u64 + 2 };
-            self.sink.event(Event::Key { span, text: self.input.text(1, length + 1) });
+            self.sink.event(Event::Key(span, self.input.text(1, length + 1)));
         }
         if !new {
             self.duplicate(start);
@@ -110,7 +110,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         };
         if S::TEXT && self.sink.wants_key(&self.scratch) {
             let span = Span { start, end: self.input.offset() };
-            self.sink.event(Event::Key { span, text: text(&self.scratch) });
+            self.sink.event(Event::Key(span, text(&self.scratch)));
         }
         if !new {
             self.duplicate(start);
@@ -179,7 +179,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             if run.is_empty() {
                 return;
             }
-            self.sink.event(Event::StringPart { start: to.start, text: text(&self.scratch) });
+            self.sink.event(Event::StringPart(to.start, text(&self.scratch)));
             self.scratch.clear();
         }
     }
@@ -194,7 +194,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         } else if !to.wanted {
             return;
         } else if self.scratch.len() + bytes.len() > MAX_PART {
-            self.sink.event(Event::StringPart { start: to.start, text: text(&self.scratch) });
+            self.sink.event(Event::StringPart(to.start, text(&self.scratch)));
             self.scratch.clear();
         }
         if !to.cut {

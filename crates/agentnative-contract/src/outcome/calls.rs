@@ -1,7 +1,7 @@
 //! The tool calls of a session: each call once, however often its part is updated.
 
 use super::artifacts::{Touch, by_contents};
-use super::event::Event;
+use super::event::EventFields;
 use super::fields::Field;
 use super::types::{ArtifactKind, CallStatus, Operation, Quantity, ToolCall};
 use serde_json::Value;
@@ -50,7 +50,7 @@ impl Calls {
     }
 
     /// Takes an update of a tool part. False when it does not name its call.
-    pub(super) fn update(&mut self, event: &Event, full: bool) -> bool {
+    pub(super) fn update(&mut self, event: &EventFields, full: bool) -> bool {
         let Some(id) = event.name(Field::CallId).or(event.name(Field::PartId)) else { return false };
         let id = xxh3_64(id.as_bytes());
         let message = event.name(Field::PartMessage).map(|message| xxh3_64(message.as_bytes()));
@@ -121,12 +121,12 @@ pub(super) fn span(start: Option<f64>, end: Option<f64>) -> Option<f64> {
 }
 
 /// What a completed call of a tool that edits files tells of them.
-pub(super) fn touches(event: &Event) -> Vec<Touch> {
+pub(super) fn touches(event: &EventFields) -> Vec<Touch> {
     if event.text(Field::ToolStatus) != Some("completed") {
         return Vec::new();
     }
     let (kind, content) = (ArtifactKind::File, event.length(Field::ToolContent));
-    let path = event.name(Field::ToolPath).or(event.name(Field::DiffPath)).map(str::to_owned);
+    let path = event.owned(Field::ToolPath).or(event.owned(Field::DiffPath));
     match event.text(Field::Tool) {
         Some("write") => {
             let operation = event.flag(Field::ToolExists);

@@ -5,6 +5,7 @@ use super::state::State;
 use super::warnings::Warnings;
 use super::{Options, RunOutcome};
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::io::{self, Read};
 use strict_json::{self, Class, Event, Problem, ProblemKind, Sink};
 
@@ -53,7 +54,7 @@ impl Collector {
 
     /// Reads the lines of a stream, as [`Collector::read`] does.
     pub fn read_lines<L: AsRef<[u8]>>(&self, lines: impl IntoIterator<Item = L>) {
-        let lines = Joined { lines: lines.into_iter(), line: None, given: 0 };
+        let lines = Joined { lines: lines.into_iter(), rest: VecDeque::new() };
         self.read(lines, "").expect("memory can be read");
     }
 
@@ -101,8 +102,7 @@ impl Sink for Lines<'_> {
     const COMPARES_KEYS: bool = false;
 
     fn wants_key(&mut self, key: &[u8]) -> bool {
-        self.walk.key(key);
-        self.walk.wants_keys()
+        self.walk.wants_key(key)
     }
 
     fn wants_text(&self) -> bool {
@@ -148,37 +148,21 @@ impl Sink for Lines<'_> {
 }
 
 /// Lines as a reader.
-struct Joined<I, L> {
+struct Joined<I> {
     lines: I,
-    line: Option<L>,
-    /// How many bytes of the line were given.
-    given: usize,
+    /// What is left of the line at hand.
+    rest: VecDeque<u8>,
 }
 
-impl<L: AsRef<[u8]>, I: Iterator<Item = L>> Read for Joined<I, L> {
+impl<L: AsRef<[u8]>, I: Iterator<Item = L>> Read for Joined<I> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.line.is_none() {
-            self.line = self.lines.next();
-            self.given = 0;
+        if self.rest.is_empty()
+            && let Some(line) = self.lines.next()
+        {
+            let line = line.as_ref();
+            self.rest.extend(line);
+            self.rest.extend((!line.ends_with(b"\n")).then_some(b'\n'));
         }
-        let Some(line) = &self.line else { return Ok(0) };
-        let line = line.as_ref();
-        let rest = &line[self.given..];
-        let length = rest.len().min(buffer.len());
-        buffer[..length].copy_from_slice(&rest[..length]);
-        self.given += length;
-        if length < buffer.len() && self.given == line.len() {
-            let ended = line.ends_with(b"\n");
-            self.line = None;
-            if !ended {
-                buffer[length] = b'\n';
-                return Ok(length + 1);
-            }
-            if length == 0 {
-                // Nothing was left of it, and nothing read means the end.
-                return self.read(buffer);
-            }
-        }
-        Ok(length)
+        self.rest.read(buffer)
     }
 }

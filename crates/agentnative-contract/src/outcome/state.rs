@@ -2,7 +2,7 @@
 
 use super::artifacts::{Artifacts, Touch};
 use super::calls;
-use super::event::Event;
+use super::event::EventFields;
 use super::fields::Field;
 use super::session::{Session, in_a_line};
 use super::types::{ErrorDetails, Metadata, Metrics, Quantity, RunOutcome};
@@ -29,7 +29,7 @@ pub(super) enum Taken {
 pub(super) struct Stream {
     pub(super) dialect: Dialect,
     /// Takes an event.
-    pub(super) take: fn(&mut State, &Event, &str) -> Taken,
+    pub(super) take: fn(&mut State, &EventFields, &str) -> Taken,
     /// Why a session is no success although no error was reported.
     pub(super) unfinished: fn(&Session) -> Option<String>,
 }
@@ -70,7 +70,7 @@ impl State {
     }
 
     /// Takes an event; gives a warning when it is not as it should be.
-    pub(super) fn take(&mut self, event: &Event) -> Option<String> {
+    pub(super) fn take(&mut self, event: &EventFields) -> Option<String> {
         self.events += 1;
         let Some(kind) = event.name(Field::Type) else { return Some("has no type".to_owned()) };
         let fixed = self.stream;
@@ -112,7 +112,7 @@ impl State {
     }
 
     /// An update of a tool part; the same in all of opencode's streams.
-    pub(super) fn tool(&mut self, event: &Event) -> Taken {
+    pub(super) fn tool(&mut self, event: &EventFields) -> Taken {
         let (full, when) = (self.options.full, self.events);
         let Some(session) = self.session(event.name(Field::PartSession).or(event.name(Field::Session)))
         else {

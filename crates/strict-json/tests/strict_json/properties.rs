@@ -28,10 +28,10 @@ impl Sink for Events {
         self.0.push(format!("end {offset} {whole}"));
     }
     fn event(&mut self, event: Event<'_>) {
-        if let Event::Key { text, .. }
-        | Event::String { text, .. }
-        | Event::StringPart { text, .. }
-        | Event::Number { text, .. } = event
+        if let Event::Key(_, text)
+        | Event::String(_, text)
+        | Event::StringPart(_, text)
+        | Event::Number(_, text) = event
         {
             assert!(text.len() <= 65_536, "{}", text.len());
         }

@@ -29,14 +29,14 @@ impl Sink for Notes {
     }
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::BeginObject { .. } => self.depth += 1,
-            Event::EndObject { .. } => self.depth -= 1,
-            Event::StringPart { text, .. } => self.all.push(format!("part of {}", text.len())),
-            Event::Key { text, .. } => {
+            Event::Begin(..) => self.depth += 1,
+            Event::End(_) => self.depth -= 1,
+            Event::StringPart(_, text) => self.all.push(format!("part of {}", text.len())),
+            Event::Key(_, text) => {
                 self.skip = text == "skip";
                 self.all.push(text.to_owned());
             }
-            Event::String { text, .. } | Event::Number { text, .. } => self.all.push(text.to_owned()),
+            Event::String(_, text) | Event::Number(_, text) => self.all.push(text.to_owned()),
             _ => {}
         }
     }
