@@ -1,6 +1,5 @@
 //! A contract: found, read and compiled.
 
-use super::json_ref::Pointer;
 use super::read;
 use super::rule_index::RuleIndex;
 use super::schema::{Compiler, Schema};
@@ -9,6 +8,7 @@ use super::spec::{Framing, Spec};
 use crate::Stream;
 use crate::error::{Error, Issue, Result};
 use crate::spanned_toml::{nearest, place};
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct Contract {
     /// The schema of the document, or of records whose type has none.
     pub(super) schema: Option<Arc<Schema>>,
     /// The schemas of the event types, in the order of the file.
-    pub(super) schemas: Vec<Option<Arc<Schema>>>,
+    pub(super) schemas: Vec<Arc<Schema>>,
     /// The schema of an element, where the document may be judged element by element.
     pub(super) elements: Option<Arc<Schema>>,
     pub(super) sources: Sources,
@@ -115,14 +115,13 @@ impl Contract {
     }
 
     fn compile(spec: Spec, sources: Sources, locate: &dyn Fn(Error, &str) -> Error) -> Result<Self> {
-        let types = spec.events.iter().flat_map(|events| &events.schemas).map(|(_, reference)| reference);
-        let references: Vec<&String> = spec.schema.iter().chain(types).collect();
+        let types = || spec.events.iter().flat_map(|events| &events.schemas).map(|(_, reference)| reference);
         let full = |reference: &str| {
             let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
             (sources.home().uri(file), fragment.to_owned())
         };
         let mut uris = Vec::new();
-        for reference in &references {
+        for reference in spec.schema.iter().chain(types()) {
             let (uri, _) = full(reference);
             if !uris.contains(&uri) {
                 sources.file(&uri).map_err(|error| locate(error, reference))?;
@@ -130,22 +129,20 @@ impl Contract {
             }
         }
         let compiler = Compiler::new(&sources, &uris)?;
-        let compile = |reference: &String| {
+        // Types that share a schema share it compiled, too.
+        let mut compiled = HashMap::new();
+        let mut compile = |reference: &String| {
             let (uri, fragment) = full(reference);
-            let schema =
-                compiler.compile(&format!("{uri}#{fragment}")).map_err(|error| locate(error, reference))?;
-            Ok::<_, Error>(Arc::new(schema))
-        };
-        let schema = spec.schema.as_ref().map(&compile).transpose()?;
-        let mut schemas: Vec<Option<Arc<Schema>>> = Vec::new();
-        if let Some(events) = &spec.events {
-            for (nth, (_, reference)) in events.schemas.iter().enumerate() {
-                // Types that share a schema share it compiled, too.
-                let same = events.schemas[..nth].iter().position(|(_, other)| other == reference);
-                let shared = same.and_then(|same| schemas[same].clone());
-                schemas.push(Some(shared.map_or_else(|| compile(reference), Ok)?));
+            let uri = format!("{uri}#{fragment}");
+            if let Some(schema) = compiled.get(&uri) {
+                return Ok(Arc::clone(schema));
             }
-        }
+            let schema = Arc::new(compiler.compile(&uri).map_err(|error| locate(error, reference))?);
+            compiled.insert(uri, Arc::clone(&schema));
+            Ok::<_, Error>(schema)
+        };
+        let schema = spec.schema.as_ref().map(&mut compile).transpose()?;
+        let schemas = types().map(compile).collect::<Result<Vec<_>>>()?;
         let alone = spec.framing == Framing::Document && spec.rules.is_empty() && spec.conditions.is_empty();
         let elements = spec.schema.as_ref().filter(|_| alone).and_then(|reference| {
             let (uri, fragment) = full(reference);
@@ -196,7 +193,7 @@ impl Contract {
 
     /// Whether it says anything of what holds between events.
     pub fn has_stream_rules(&self) -> bool {
-        let bounded = |events: &super::spec::Events| events.first.is_some() || events.last.is_some();
+        let bounded = |events: &super::spec::EventTypes| events.first.is_some() || events.last.is_some();
         self.spec.framing == Framing::Lines
             && (!self.spec.rules.is_empty() || self.spec.events.as_ref().is_some_and(bounded))
     }
@@ -222,7 +219,7 @@ fn element_schema(sources: &Sources, mut uri: String, mut fragment: String) -> O
     // A reference may lead to a reference, but not for ever.
     for _ in 0..16 {
         let file = sources.file(&uri).ok()?;
-        let schema = Pointer::parse(&fragment)?.of(&file.value)?.as_object()?;
+        let schema = file.value.pointer(&fragment)?.as_object()?;
         let others: Vec<&String> = schema.keys().filter(|key| !HARMLESS.contains(&key.as_str())).collect();
         match others.as_slice() {
             [only] if *only == "items" && !schema[*only].is_array() => {

@@ -40,6 +40,8 @@ impl<R: Read> LineChunker<R> {
         while !self.ended && whole == 0 && bytes.len() <= LONG {
             let from = bytes.len();
             let room = if from == 0 { CHUNK } else { CHUNK.max(from) };
+            // A reader that fails has come to its end.
+            self.ended = true;
             let read = (&mut self.reader).take(room as u64).read_to_end(&mut bytes)?;
             self.ended = read < room;
             whole = memchr::memrchr(b'\n', &bytes[from..]).map_or(0, |newline| from + newline + 1);

@@ -1,9 +1,9 @@
 //! Reads a `[[rule]]` and what rules are made of.
 
-use super::json_ref::Pointer;
+use super::pointer::Pointer;
 use super::read::{pattern_of, words};
 use super::rule::{Pattern, PatternValue, Relation, Rule, RuleKind, StateMachine, Term, Test, Transition};
-use super::spec::{Events, Framing};
+use super::spec::{EventTypes, Framing};
 use crate::spanned_toml::{Table, Value, suggestion};
 use serde_json::Value as Json;
 use toml::de::DeValue;
@@ -18,8 +18,8 @@ const KINDS: [&str; 5] = ["uses", "steps", "compare", "same", "same_keys"];
 pub(super) struct Types(Option<Vec<String>>);
 
 impl Types {
-    pub fn new(framing: Framing, events: Option<&Events>) -> Self {
-        let names = |events: &Events| events.schemas.iter().map(|(name, _)| name.clone()).collect();
+    pub fn new(framing: Framing, events: Option<&EventTypes>) -> Self {
+        let names = |events: &EventTypes| events.schemas.iter().map(|(name, _)| name.clone()).collect();
         Self((framing == Framing::Lines).then(|| events.map(names).unwrap_or_default()))
     }
 

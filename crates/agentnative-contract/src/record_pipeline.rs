@@ -36,9 +36,6 @@ impl RecordSource for LastRecord<'_> {
     }
 }
 
-/// A violation and the place of the value that it is about.
-pub(super) type Located = (Option<Position>, Violation);
-
 /// How records are judged.
 #[derive(Clone, Copy)]
 pub(super) struct Judging<'e> {
@@ -69,7 +66,7 @@ impl<'c> RecordPipeline<'c> {
         records: &mut Records,
         source: &mut impl RecordSource,
         judging: &Judging<'_>,
-        found: &mut Vec<Located>,
+        found: &mut Vec<Violation>,
     ) -> u64 {
         let spec = &self.contract.spec;
         let mut own = records.violations.drain(..).peekable();
@@ -95,7 +92,8 @@ impl<'c> RecordPipeline<'c> {
             let before = found.len();
             let mut add = |source: &mut _, offset: Option<u64>, violation: Violation| {
                 let at = offset.and_then(|offset| RecordSource::locate(source, record, offset));
-                found.push((at, if judging.numbered { violation.at(event, record.line) } else { violation }));
+                let violation = if judging.numbered { violation.at(event, record.line) } else { violation };
+                found.push(violation.located(at));
             };
             own.for_each(|own| add(source, own.offset, own.violation));
             for violation in violations.drain(..) {

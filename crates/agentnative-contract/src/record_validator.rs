@@ -1,7 +1,7 @@
 //! Validates records by themselves: by their schema, and by the rules on their own values.
 
 use super::contract::Contract;
-use super::json_ref::Pointer;
+use super::pointer::Pointer;
 use super::rule_index::{RecordClass, RuleInput};
 use super::tape::Tape;
 use super::violation::Violation;

@@ -3,11 +3,13 @@
 //! This half of judging is the same for every event and keeps nothing, so that several threads can do
 //! it; what holds between events is decided from these inputs alone (see `stream_state`).
 
-use super::json_ref::{JsonKind, JsonRef, Pointer};
+use super::pointer::Pointer;
 use super::rule::{Pattern, Rule, RuleKind, StateMachine};
 use super::spec::{Framing, Spec};
-use super::violation::{Broken, Violation, excerpt};
+use super::tape::{JsonKind, TapeNode};
+use super::violation::{Against, Violation, excerpt};
 use std::collections::HashMap;
+use strict_json::JsonType;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// One thing that a rule needs to know of an event. Values are told apart by their hashes.
@@ -50,46 +52,45 @@ pub(crate) struct RuleIndex {
 
 impl RuleIndex {
     pub fn new(spec: &Spec) -> Self {
-        let names: Vec<&str> =
-            spec.events.iter().flat_map(|events| &events.schemas).map(|(name, _)| name.as_str()).collect();
-        let kinds: Vec<Option<&str>> = names.iter().copied().map(Some).chain([None]).collect();
+        let kinds: Vec<Option<&str>> =
+            spec.event_types().map(|name| Some(name.as_str())).chain([None]).collect();
         let concerned = |kind: Option<&str>| -> Vec<usize> {
             (0..spec.rules.len()).filter(|index| concerns(&spec.rules[*index], kind)).collect()
         };
         Self {
-            types: names.iter().enumerate().map(|(index, name)| ((*name).to_owned(), index)).collect(),
+            types: spec.event_types().cloned().zip(0..).collect(),
             rules: kinds.iter().map(|kind| concerned(*kind)).collect(),
             payload: kinds.iter().map(|kind| payload(spec).any(|pattern| pattern.concerns(*kind))).collect(),
         }
     }
 
     /// Extracts what the rules need to know of a document or record, and what it breaks of them by itself.
-    pub fn extract<'a, V: JsonRef<'a>>(
+    pub fn extract(
         &self,
         spec: &Spec,
-        value: V,
+        value: TapeNode<'_>,
         inputs: &mut Vec<RuleInput>,
         violations: &mut Vec<Violation>,
     ) -> RecordClass {
         let mut class = RecordClass::default();
         let mut name = None;
         if let Some(events) = &spec.events {
-            match events.discriminator.of(value).map(JsonRef::kind) {
-                Some(JsonKind::Text(text)) => match self.types.get(&*text) {
+            match events.discriminator.of(value).map(TapeNode::kind) {
+                Some(JsonKind::Text(text)) => match self.types.get(text) {
                     Some(index) => {
                         class.event_type = Some(*index);
                         name = Some(events.schemas[*index].0.as_str());
                     }
                     None => {
                         if !events.allow_unknown {
-                            let found = excerpt(&text);
+                            let found = excerpt(text);
                             let message = format!(
                                 "`{found}` is no event type of the contract, expected {}",
                                 types(spec)
                             );
                             violations.push(event_type(&events.discriminator, message));
                         }
-                        class.unknown = Some(excerpt(&text));
+                        class.unknown = Some(excerpt(text));
                     }
                 },
                 other => {
@@ -114,12 +115,11 @@ impl RuleIndex {
 }
 
 fn event_type(discriminator: &Pointer, message: String) -> Violation {
-    Violation::of_rule(Broken::Schema, "event-type", &discriminator.text, message)
+    Violation::of_rule(Against::Schema, "event-type", &discriminator.text, message)
 }
 
 fn types(spec: &Spec) -> String {
-    let names = spec.events.iter().flat_map(|events| &events.schemas).map(|(name, _)| name.as_str());
-    names.collect::<Vec<_>>().join(", ")
+    spec.event_types().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// The patterns of all conditions in their order: a bit of [`RecordClass::payload`] each.
@@ -138,11 +138,11 @@ fn concerns(rule: &Rule, kind: Option<&str>) -> bool {
     rule.filter.concerns(kind) && parts()
 }
 
-fn extract_rule<'a, V: JsonRef<'a>>(
+fn extract_rule(
     spec: &Spec,
     index: usize,
     name: Option<&str>,
-    value: V,
+    value: TapeNode<'_>,
     inputs: &mut Vec<RuleInput>,
     violations: &mut Vec<Violation>,
 ) {
@@ -186,9 +186,9 @@ fn extract_rule<'a, V: JsonRef<'a>>(
             }
         }
         RuleKind::SameKeys(pointer) => {
-            let mut keys = 0_u64;
-            let sum = |key: &str| keys = keys.wrapping_add(xxh3_64(key.as_bytes()));
-            if pointer.of(value).is_some_and(|object| object.each_key(sum)) {
+            if let Some(object) = pointer.of(value).filter(|object| object.is(JsonType::Object)) {
+                let hashes = object.pairs().map(|(key, _)| xxh3_64(key.as_bytes()));
+                let keys = hashes.fold(0, u64::wrapping_add);
                 inputs.push(RuleInput::Keys { rule: index, keys });
             }
         }
@@ -196,18 +196,18 @@ fn extract_rule<'a, V: JsonRef<'a>>(
 }
 
 /// What a rule over the values of one event belongs to.
-pub(crate) fn within(spec: &Spec) -> Broken {
+pub(crate) fn within(spec: &Spec) -> Against {
     match spec.framing {
-        Framing::Document => Broken::Schema,
-        Framing::Lines => Broken::Stream,
+        Framing::Document => Against::Schema,
+        Framing::Lines => Against::Stream,
     }
 }
 
-fn extract_steps<'a, V: JsonRef<'a>>(
+fn extract_steps(
     life: &StateMachine,
     rule: usize,
     name: Option<&str>,
-    value: V,
+    value: TapeNode<'_>,
     inputs: &mut Vec<RuleInput>,
 ) {
     let mut life_key = 0;
@@ -232,7 +232,7 @@ fn extract_steps<'a, V: JsonRef<'a>>(
 }
 
 /// The hash of a scalar that something is told by.
-fn key<'a, V: JsonRef<'a>>(pointer: &Pointer, value: V) -> Option<u64> {
+fn key(pointer: &Pointer, value: TapeNode<'_>) -> Option<u64> {
     match pointer.of(value)?.kind() {
         JsonKind::Text(text) => Some(xxh3_64(text.as_bytes())),
         JsonKind::Number(number) => Some(xxh3_64_with_seed(number.to_string().as_bytes(), 1)),
@@ -242,9 +242,9 @@ fn key<'a, V: JsonRef<'a>>(pointer: &Pointer, value: V) -> Option<u64> {
 }
 
 /// The text of a scalar, for messages.
-pub(crate) fn text<'a, V: JsonRef<'a>>(pointer: &Pointer, value: V) -> Option<String> {
+pub(crate) fn text(pointer: &Pointer, value: TapeNode<'_>) -> Option<String> {
     match pointer.of(value)?.kind() {
-        JsonKind::Text(text) => Some(excerpt(&text)),
+        JsonKind::Text(text) => Some(excerpt(text)),
         JsonKind::Number(number) => Some(number.to_string()),
         JsonKind::Bool(value) => Some(value.to_string()),
         JsonKind::Null | JsonKind::Array | JsonKind::Object => None,

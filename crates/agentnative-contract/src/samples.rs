@@ -1,9 +1,9 @@
 //! What a file holds, a schema or samples, and what samples promise.
 
 use crate::data_file::{DataFile, framing};
-use crate::error::{Error, Issue, Place, Result};
+use crate::error::{Error, Issue, Result};
 use crate::infer::{Inference, Rules};
-use crate::{Events, Finding, Framing, OutputSpec, type_keys};
+use crate::{Events, Framing, OutputSpec, Violation, type_keys};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -77,7 +77,7 @@ impl OutputSpec {
             .input(file.reader, framing, threads, &mut |_| {})
             .map_err(|error| Error::general(format!("cannot learn from {name}: {error}")))?;
         if !faults.is_empty() {
-            let issue = |fault: Finding| Issue { place: Some(fault.place(path)), message: fault.message };
+            let issue = |fault: Violation| Issue { place: Some(fault.place(path)), message: fault.message };
             let error = Error::config(format!("{name} holds no strict JSON"));
             return Err(error.issues(faults.into_iter().map(issue).collect()));
         }
@@ -103,14 +103,5 @@ impl OutputSpec {
             None => promise.schema = Some(inference.schema(&rules)),
         }
         Ok(promise)
-    }
-}
-
-impl Finding {
-    /// Its place in a file.
-    pub fn place(&self, file: &Path) -> Place {
-        let at =
-            |position: Option<u64>| position.and_then(|position| usize::try_from(position).ok()).unwrap_or(0);
-        Place { file: file.to_owned(), line: at(self.line), column: at(self.column) }
     }
 }

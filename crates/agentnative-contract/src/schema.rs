@@ -2,7 +2,7 @@
 
 use super::sources::{Home, Sources};
 use super::tape::{Tape, TapeJson, TapeNode};
-use super::violation::{Broken, Violation, excerpt};
+use super::violation::{Against, Violation, excerpt};
 use crate::error::{Error, Result};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{PatternOptions, Registry, Retrieve, ValidationError, ValidationOptions, Validator, meta};
@@ -66,15 +66,10 @@ impl Schema {
 
     fn violation(&self, error: &ValidationError<'_>) -> Violation {
         let location = error.absolute_keyword_location().map(|uri| self.home.name(uri.as_str()));
-        Violation {
-            broken: Broken::Schema,
-            event: None,
-            line: None,
-            pointer: error.instance_path().as_str().to_owned(),
-            message: describe(error),
-            rule: location.unwrap_or_else(|| error.schema_path().as_str().to_owned()),
-            keyword: Some(error.kind().keyword().to_owned()),
-        }
+        let rule = location.unwrap_or_else(|| error.schema_path().as_str().to_owned());
+        let violation =
+            Violation::of_rule(Against::Schema, &rule, error.instance_path().as_str(), describe(error));
+        Violation { keyword: Some(error.kind().keyword().to_owned()), ..violation }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::Contract;
 use super::exit_rules::{RunExit, judge_exit};
-use super::json_ref::Pointer;
+use super::pointer::Pointer;
 use super::rule::{Rule, RuleKind, StateMachine};
 use super::rule_index::{RecordClass, RuleInput, within};
 use super::spec::{Framing, Spec};
-use super::violation::{Broken, Violation};
+use super::violation::{Against, Violation};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Keys that all rules together remember; what comes beyond is counted, not judged.
@@ -31,7 +31,7 @@ pub struct Outcome {
 }
 
 /// What has to be remembered of the events so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct StreamState {
     /// Number of events so far.
     pub events: u64,
@@ -56,17 +56,8 @@ struct Memory {
 
 impl StreamState {
     pub fn new(spec: &Spec) -> Self {
-        Self {
-            events: 0,
-            payload: 0,
-            unknown: BTreeMap::new(),
-            unjudged: 0,
-            kept: 0,
-            last: None,
-            last_line: 0,
-            memory: vec![Memory::default(); spec.rules.len()],
-            keys: vec![None; spec.rules.len()],
-        }
+        let rules = spec.rules.len();
+        Self { memory: vec![Memory::default(); rules], keys: vec![None; rules], ..Self::default() }
     }
 
     /// Goes on by one event. `text` gives what stands at a pointer of it.
@@ -90,7 +81,7 @@ impl StreamState {
                     let message =
                         format!("the stream begins with `{found}`, expected {}", first.join(" or "));
                     out.push(Violation::of_rule(
-                        Broken::Stream,
+                        Against::Stream,
                         "first-event",
                         &events.discriminator.text,
                         message,
@@ -138,7 +129,7 @@ impl StreamState {
                     return;
                 }
                 let at = &uses[place].at;
-                let names: Vec<String> = defines.iter().map(|place| place.pattern.describe()).collect();
+                let names: Vec<String> = defines.iter().map(|place| place.pattern.to_string()).collect();
                 let message = format!(
                     "found `{}`, expected one that was named before by {}",
                     text(at).unwrap_or_default(),
@@ -225,7 +216,7 @@ impl StreamState {
         if spec.framing == Framing::Document {
             if self.events == 0 {
                 out.push(Violation::of_rule(
-                    Broken::Schema,
+                    Against::Schema,
                     "document",
                     "",
                     "found no document, expected one".to_owned(),
@@ -242,7 +233,7 @@ impl StreamState {
                 let found = name.map_or_else(|| "is empty".to_owned(), |name| format!("ends with `{name}`"));
                 let message = format!("the stream {found}, expected {} at its end", expected.join(" or "));
                 let violation =
-                    Violation::of_rule(Broken::Stream, "last-event", &events.discriminator.text, message);
+                    Violation::of_rule(Against::Stream, "last-event", &events.discriminator.text, message);
                 out.push(if self.events > 0 { violation.at(self.events, self.last_line) } else { violation });
             }
         }
@@ -265,7 +256,7 @@ impl StreamState {
                     alternatives(names.clone()),
                     rule.what
                 );
-                let mut violation = Violation::of_rule(Broken::Stream, &rule.id, "", message);
+                let mut violation = Violation::of_rule(Against::Stream, &rule.id, "", message);
                 violation.event = (event > 0).then_some(event);
                 out.push(violation);
             }
@@ -282,14 +273,11 @@ fn invalid_transition(life: &StateMachine, state: u8, steps: u64, text: Texts<'_
     let key: Vec<String> = life.key.iter().filter_map(|part| part.iter().find_map(&mut *text)).collect();
     let of = if key.is_empty() { String::new() } else { format!(" of {}", key.join(", ")) };
     let next = life.steps.iter().filter(|step| step.from >> state & 1 == 1);
-    let mut next: Vec<String> = next.map(|step| step.pattern.describe()).collect();
+    let mut next: Vec<String> = next.map(|step| step.pattern.to_string()).collect();
     next.dedup();
     let expected = if next.is_empty() { "nothing more".to_owned() } else { alternatives(next) };
-    let message = format!(
-        "found {} in state `{}`{of}, expected {expected}",
-        pattern.describe(),
-        life.states[usize::from(state)]
-    );
+    let state = &life.states[usize::from(state)];
+    let message = format!("found {pattern} in state `{state}`{of}, expected {expected}");
     (here.map_or_else(String::new, |pointer| pointer.text.clone()), message)
 }
 
@@ -304,6 +292,6 @@ pub(super) fn alternatives(mut names: Vec<String>) -> String {
 impl Contract {
     /// The schema of an event type, or of the document.
     pub(super) fn schema_of(&self, kind: Option<usize>) -> Option<&super::Schema> {
-        kind.and_then(|kind| self.schemas[kind].as_deref()).or(self.schema.as_deref())
+        kind.map(|kind| &*self.schemas[kind]).or(self.schema.as_deref())
     }
 }

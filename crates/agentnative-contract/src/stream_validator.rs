@@ -32,7 +32,7 @@ impl StreamValidator<'_> {
         };
         let mut found = Vec::new();
         self.pipeline.judge(records, &mut LastRecord { value, read: None }, &judging, &mut found);
-        found.into_iter().map(|(_, violation)| violation).collect()
+        found
     }
 
     /// Judges the run as a whole. The validator is then ready for the next run.

@@ -1,8 +1,8 @@
 //! Reading samples: chunks of lines by several threads, a document by one.
 
-use super::super::finding::Finding;
 use super::super::line_chunker::{Chunk, LineChunker};
 use super::super::spec::Framing;
+use super::super::violation::Violation;
 use super::PLACES;
 use super::builder::ShapeBuilder;
 use super::shape::Shape;
@@ -26,7 +26,7 @@ pub(super) struct Learnt {
     pub shape: Shape,
     pub records: u64,
     pub bytes: u64,
-    pub faults: Vec<Finding>,
+    pub faults: Vec<Violation>,
 }
 
 /// What the threads share.
@@ -168,7 +168,7 @@ impl Learnt {
         let rejects = |kind: ProblemKind| kind.rejects() && kind != ProblemKind::NotObject;
         let faults = summary.problems.iter().filter(|problem| rejects(problem.kind));
         let before = self.faults.len();
-        self.faults.extend(faults.map(|problem| Finding::of_problem(problem, base)));
+        self.faults.extend(faults.map(|problem| Violation::of_problem(problem, base)));
         self.faults.len() == before
     }
 }
