@@ -66,12 +66,6 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         true
     }
 
-    /// Whether these bytes come next; waits for no more than they need.
-    fn starts_with(&mut self, bytes: &[u8]) -> bool {
-        (1..=bytes.len())
-            .all(|length| self.input.ensure(length) && self.input.rest()[..length] == bytes[..length])
-    }
-
     fn blank_line(&mut self) {
         self.report(ProblemKind::BlankLine, self.input.offset(), Place::Root, |_| {
             "expected a record, found a blank line".into()
@@ -84,9 +78,11 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             Some(b'\n') => self.newline(),
             Some(_) => return Err(self.unexpected(Expected::End)),
             None if self.input.invalid_byte().is_some() => return Err(self.ended(Expected::End)),
-            None => self.report(ProblemKind::NoFinalNewline, self.input.offset(), Place::Root, |_| {
-                "expected a newline behind the last record".into()
-            }),
+            None => {
+                self.report(ProblemKind::NoFinalNewline, self.input.offset(), Place::Root, |_| {
+                    "expected a newline behind the last record".into()
+                });
+            }
         }
         if first != Some(b'{') && !self.line.spans {
             self.report(ProblemKind::NotObject, self.line.record, Place::Root, |_| {

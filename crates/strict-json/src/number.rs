@@ -154,7 +154,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             });
         }
         if scan.last == Last::Zero && matches!(self.input.peek(), Some(b'0'..=b'9')) {
-            return Err(self.fail(ProblemKind::Syntax, self.input.offset(), Place::Value, |_| {
+            return Err(self.report(ProblemKind::Syntax, self.input.offset(), Place::Value, |_| {
                 "expected no digit behind the leading zero of a number".into()
             }));
         }

@@ -29,6 +29,10 @@ pub(super) struct Line {
     pub(super) resume: bool,
 }
 
+/// The literals, of which null has no truth value.
+const LITERALS: [(&[u8], Option<bool>); 3] =
+    [(b"true", Some(true)), (b"false", Some(false)), (b"null", None)];
+
 /// A reading under way.
 pub(super) struct Parser<'s, R, S> {
     pub(super) input: Input<R>,
@@ -137,7 +141,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         let at = self.input.offset();
         if self.path.depth() >= self.options.max_depth {
             let levels = self.options.max_depth;
-            return Err(self.fail(ProblemKind::Depth, at, Place::Value, |_| {
+            return Err(self.report(ProblemKind::Depth, at, Place::Value, |_| {
                 format!("values nest deeper than {levels} levels, as far as this reader goes")
             }));
         }
@@ -208,43 +212,23 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
     }
 
     fn literal(&mut self) -> Step {
-        let rest = self.input.rest();
-        let (length, value) = if rest.starts_with(b"true") {
-            (4, Some(true))
-        } else if rest.starts_with(b"false") {
-            (5, Some(false))
-        } else if rest.starts_with(b"null") {
-            (4, None)
-        } else if self.torn_literal() {
-            return self.literal();
-        } else {
-            return self.no_value(Expected::Value);
-        };
-        let span = self.take(length);
-        self.sink.event(match value {
-            Some(value) => Event::Boolean(span, value),
-            None => Event::Null(span),
-        });
-        Ok(())
+        for (literal, value) in LITERALS {
+            if self.starts_with(literal) {
+                let start = self.input.offset();
+                self.input.advance(literal.len());
+                let span = Span { start, end: self.input.offset() };
+                self.sink.event(value.map_or(Event::Null(span), |value| Event::Boolean(span, value)));
+                return Ok(());
+            }
+        }
+        self.no_value(Expected::Value)
     }
 
-    /// Whether a literal comes next that was not all at hand, but is now.
-    fn torn_literal(&mut self) -> bool {
-        ["true", "false", "null"].into_iter().any(|literal| {
-            let literal = literal.as_bytes();
-            let had = self.input.rest().len();
-            had < literal.len()
-                && literal.starts_with(self.input.rest())
-                && self.input.ensure(literal.len())
-                && self.input.rest().starts_with(literal)
-        })
-    }
-
-    /// Takes the next bytes, all of which are at hand.
-    pub(super) fn take(&mut self, bytes: usize) -> Span {
-        let start = self.input.offset();
-        self.input.advance(bytes);
-        Span { start, end: self.input.offset() }
+    /// Whether these bytes come next; waits for no more than they need.
+    pub(super) fn starts_with(&mut self, bytes: &[u8]) -> bool {
+        self.input.rest().starts_with(bytes)
+            || (1..=bytes.len())
+                .all(|length| self.input.ensure(length) && self.input.rest()[..length] == bytes[..length])
     }
 
     /// Where a value should begin there is none: a spelling of NaN or infinity, or an error.
@@ -257,8 +241,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         }
         let word = &self.input.rest()[sign..length];
         if !["nan", "inf", "infinity"].iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes())) {
-            let literals: [&[u8]; 3] = [b"true", b"false", b"null"];
-            let begun = !word.is_empty() && sign == 0 && literals.iter().any(|it| it.starts_with(word));
+            let begun = !word.is_empty() && sign == 0 && LITERALS.iter().any(|(it, _)| it.starts_with(word));
             if begun && self.input.rest().get(length).is_none_or(|byte| self.line.wanted && *byte == b'\n') {
                 self.input.advance(length);
                 let at_end = self.input.peek().is_none();
@@ -285,10 +268,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
 
     /// A byte order mark in front of a document or record is noted and passed over.
     pub(super) fn byte_order_mark(&mut self) {
-        if self.input.peek() == Some(0xef)
-            && self.input.ensure(3)
-            && self.input.rest().starts_with(b"\xef\xbb\xbf")
-        {
+        if self.starts_with(b"\xef\xbb\xbf") {
             self.report(ProblemKind::Bom, self.input.offset(), Place::Container, |_| {
                 "expected a JSON value, found a byte order mark".into()
             });

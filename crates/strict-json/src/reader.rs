@@ -21,7 +21,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     fn document(&mut self) -> Step {
         self.byte_order_mark();
         if self.space(true).is_none() && self.input.invalid_byte().is_none() {
-            return Err(self.fail(ProblemKind::Empty, self.input.offset(), Place::Root, |_| {
+            return Err(self.report(ProblemKind::Empty, self.input.offset(), Place::Root, |_| {
                 "expected a JSON value, found nothing".into()
             }));
         }

@@ -147,7 +147,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
                 }
                 Some(byte) => {
                     let kind = if byte == 0 { ProblemKind::Nul } else { ProblemKind::ControlInString };
-                    return Err(self.fail(kind, self.input.offset(), to.expected.place(), |_| {
+                    return Err(self.report(kind, self.input.offset(), to.expected.place(), |_| {
                         format!("expected control characters in strings to be escaped, found {byte:#04x}")
                     }));
                 }
