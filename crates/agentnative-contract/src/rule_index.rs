@@ -4,7 +4,7 @@
 //! it; what holds between events is decided from these inputs alone (see `stream_state`).
 
 use super::pointer::Pointer;
-use super::rule::{Pattern, Rule, RuleKind, StateMachine};
+use super::rule::{Pattern, PatternValue, Rule, RuleKind, StateMachine};
 use super::spec::{Framing, Spec};
 use super::tape::{JsonKind, TapeNode};
 use super::violation::{Against, Violation, excerpt};
@@ -12,21 +12,28 @@ use std::collections::HashMap;
 use strict_json::JsonType;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// One thing that a rule needs to know of an event. Values are told apart by their hashes.
+/// One thing that a rule, given by its index, needs to know of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RuleInput {
+pub(crate) struct RuleInput {
+    pub rule: usize,
+    pub kind: InputKind,
+}
+
+/// What a rule needs to know. Values are told apart by their hashes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InputKind {
     /// The event names something for others to use.
-    Define { rule: usize, key: u64 },
+    Define { key: u64 },
     /// The event uses it, at this place of the rule.
-    Use { rule: usize, place: usize, key: u64 },
+    Use { place: usize, key: u64 },
     /// The event takes one of these steps (a bit set) of the life with this key.
-    Steps { rule: usize, key: u64, steps: u64 },
+    Steps { key: u64, steps: u64 },
     /// The event takes a step if this value was not met there before.
-    New { rule: usize, key: u64, step: usize, value: u64 },
+    New { key: u64, step: usize, value: u64 },
     /// The value at this pointer of the rule.
-    Same { rule: usize, pointer: usize, value: u64 },
+    Same { pointer: usize, value: u64 },
     /// The keys of the object.
-    Keys { rule: usize, keys: u64 },
+    Keys { keys: u64 },
 }
 
 /// Which kind of record it is.
@@ -83,11 +90,10 @@ impl RuleIndex {
                     }
                     None => {
                         if !events.allow_unknown {
-                            let found = excerpt(text);
-                            let message = format!(
-                                "`{found}` is no event type of the contract, expected {}",
-                                types(spec)
-                            );
+                            let known: Vec<_> = spec.event_types().map(String::as_str).collect();
+                            let (found, known) = (excerpt(text), known.join(", "));
+                            let message =
+                                format!("`{found}` is no event type of the contract, expected {known}");
                             violations.push(event_type(&events.discriminator, message));
                         }
                         class.unknown = Some(excerpt(text));
@@ -118,10 +124,6 @@ fn event_type(discriminator: &Pointer, message: String) -> Violation {
     Violation::of_rule(Against::Schema, "event-type", &discriminator.text, message)
 }
 
-fn types(spec: &Spec) -> String {
-    spec.event_types().map(String::as_str).collect::<Vec<_>>().join(", ")
-}
-
 /// The patterns of all conditions in their order: a bit of [`RecordClass::payload`] each.
 pub(crate) fn payload(spec: &Spec) -> impl Iterator<Item = &Pattern> {
     spec.conditions.iter().flat_map(|condition| condition.some.iter().chain(&condition.none))
@@ -150,38 +152,34 @@ fn extract_rule(
     if !rule.filter.matches(name, value) {
         return;
     }
+    let mut push = |kind| inputs.push(RuleInput { rule: index, kind });
     match &rule.kind {
         RuleKind::Refer { defines, uses } => {
-            for place in defines.iter().filter(|place| place.pattern.matches(name, value)) {
-                if let Some(key) = key(&place.at, value) {
-                    inputs.push(RuleInput::Define { rule: index, key });
-                }
-            }
-            for (nth, place) in uses.iter().enumerate() {
-                if place.pattern.matches(name, value)
-                    && let Some(key) = key(&place.at, value)
-                {
-                    inputs.push(RuleInput::Use { rule: index, place: nth, key });
+            let key_at = |place: &PatternValue| {
+                place.pattern.matches(name, value).then(|| key(&place.at, value)).flatten()
+            };
+            defines.iter().filter_map(key_at).for_each(|key| push(InputKind::Define { key }));
+            for (place, used) in uses.iter().enumerate() {
+                if let Some(key) = key_at(used) {
+                    push(InputKind::Use { place, key });
                 }
             }
         }
-        RuleKind::StateMachine(life) => extract_steps(life, index, name, value, inputs),
+        RuleKind::StateMachine(life) => extract_steps(life, name, value, push),
         RuleKind::Compare { left, relation, right } => {
             let (Some(one), Some(other)) = (left.of(value), right.of(value)) else { return };
             if !relation.holds(&one, &other) {
-                let (left_is, right_is) = (left.describe(), right.describe());
-                let message = format!(
-                    "found {one} and {other}, expected {left_is} {} {right_is}: {}",
-                    relation.name(),
-                    rule.what
-                );
+                let (left_is, relation, right_is) = (left.describe(), relation.name(), right.describe());
+                let what = &rule.what;
+                let message =
+                    format!("found {one} and {other}, expected {left_is} {relation} {right_is}: {what}");
                 violations.push(Violation::of_rule(within(spec), &rule.id, left.pointer(), message));
             }
         }
         RuleKind::Same(pointers) => {
-            for (nth, pointer) in pointers.iter().enumerate() {
-                if let Some(value) = key(pointer, value) {
-                    inputs.push(RuleInput::Same { rule: index, pointer: nth, value });
+            for (pointer, at) in pointers.iter().enumerate() {
+                if let Some(value) = key(at, value) {
+                    push(InputKind::Same { pointer, value });
                 }
             }
         }
@@ -189,7 +187,7 @@ fn extract_rule(
             if let Some(object) = pointer.of(value).filter(|object| object.is(JsonType::Object)) {
                 let hashes = object.pairs().map(|(key, _)| xxh3_64(key.as_bytes()));
                 let keys = hashes.fold(0, u64::wrapping_add);
-                inputs.push(RuleInput::Keys { rule: index, keys });
+                push(InputKind::Keys { keys });
             }
         }
     }
@@ -205,10 +203,9 @@ pub(crate) fn within(spec: &Spec) -> Against {
 
 fn extract_steps(
     life: &StateMachine,
-    rule: usize,
     name: Option<&str>,
     value: TapeNode<'_>,
-    inputs: &mut Vec<RuleInput>,
+    mut push: impl FnMut(InputKind),
 ) {
     let mut life_key = 0;
     for part in &life.key {
@@ -221,13 +218,13 @@ fn extract_steps(
             None => steps |= 1 << nth,
             Some(pointer) => {
                 if let Some(value) = key(pointer, value) {
-                    inputs.push(RuleInput::New { rule, key: life_key, step: nth, value });
+                    push(InputKind::New { key: life_key, step: nth, value });
                 }
             }
         }
     }
     if steps != 0 {
-        inputs.push(RuleInput::Steps { rule, key: life_key, steps });
+        push(InputKind::Steps { key: life_key, steps });
     }
 }
 
