@@ -35,10 +35,8 @@ impl Collector {
     /// the other: standard output, then standard error. `name` is put in front of the warnings about
     /// its lines, unless it is empty.
     ///
-    /// [`Collector::outcome`] may be called while it reads, such as by the reader.
-    ///
-    /// # Errors
-    /// Only when the reader fails; what was read until then counts.
+    /// [`Collector::outcome`] may be called while it reads, such as by the reader. An error only when the
+    /// reader fails; what was read until then counts.
     pub fn read(&self, input: impl Read, name: &str) -> io::Result<()> {
         let full = {
             let mut inner = self.inner.borrow_mut();
