@@ -48,10 +48,7 @@ pub fn contract_path(root: &Path, name: &str) -> Option<PathBuf> {
 }
 
 impl Contract {
-    /// A bundled contract.
-    ///
-    /// # Errors
-    /// One of kind `Config` when there is none of this name.
+    /// A bundled contract; an error of configuration when there is none of this name.
     pub fn bundled(name: &str) -> Result<Self> {
         let Some(known) = names().find(|known| *known == name) else {
             let error = Error::config(format!("there is no bundled contract `{name}`"));
@@ -65,10 +62,8 @@ impl Contract {
         Self::from_toml(text, &path, Home::Bundle(known))
     }
 
-    /// A contract folder, or a schema file that is a contract with nothing else in it.
-    ///
-    /// # Errors
-    /// One of kind `Config` with the place of everything that is wrong.
+    /// A contract folder, or a schema file that is a contract with nothing else in it; an error of
+    /// configuration with the place of everything that is wrong.
     pub fn load(path: &Path) -> Result<Self> {
         let full = path.canonicalize().map_err(|error| unreadable(path, &error))?;
         if full.is_dir() {
@@ -90,10 +85,7 @@ impl Contract {
         Self::compile(spec, Sources::new(Home::Folder(folder.to_owned())), &|error, _| error)
     }
 
-    /// A bundled contract's name, or a path relative to `root`: see [`contract_path`].
-    ///
-    /// # Errors
-    /// As [`Contract::bundled`] and [`Contract::load`].
+    /// What a bundled contract's name or a path relative to `root` stands for: see [`contract_path`].
     pub fn named(root: &Path, name: &str) -> Result<Self> {
         match contract_path(root, name) {
             Some(path) => Self::load(&path),
@@ -180,10 +172,7 @@ impl Contract {
 
     /// The exit codes that it has, sorted; none where it says nothing of them.
     pub fn exit_codes(&self) -> Vec<i32> {
-        let mut codes: Vec<i32> = self.spec.conditions.iter().flat_map(|c| c.exit.clone()).collect();
-        codes.sort_unstable();
-        codes.dedup();
-        codes
+        self.spec.exit_codes().into_iter().collect()
     }
 
     /// Whether it is a schema file and nothing else.

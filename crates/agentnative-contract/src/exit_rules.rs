@@ -62,10 +62,7 @@ pub(super) fn judge_exit(
         return condition.stdout == Payload::Whole;
     }
     let Some(first) = of_code.first() else {
-        let mut all: Vec<i32> = spec.conditions.iter().flat_map(|condition| condition.exit.clone()).collect();
-        all.sort_unstable();
-        all.dedup();
-        let all = all.iter().map(ToString::to_string).collect();
+        let all = spec.exit_codes().iter().map(ToString::to_string).collect();
         found(format!(
             "the exit code is {code}, which the contract does not have; expected {}",
             alternatives(all)

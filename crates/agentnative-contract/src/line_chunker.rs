@@ -32,7 +32,7 @@ impl<R: Read> LineChunker<R> {
         Self { reader, base: Position::START, rest: Vec::new(), ended: false }
     }
 
-    /// The next chunk in this buffer; none at the end.
+    /// The next chunk in this buffer; none at the end, and behind a chunk that is no whole lines.
     pub fn next(&mut self, mut bytes: Vec<u8>) -> io::Result<Option<Chunk>> {
         bytes.clear();
         bytes.append(&mut self.rest);
@@ -47,7 +47,8 @@ impl<R: Read> LineChunker<R> {
             whole = memchr::memrchr(b'\n', &bytes[from..]).map_or(0, |newline| from + newline + 1);
         }
         let cut = whole == 0 && !self.ended;
-        let end = if self.ended || cut { bytes.len() } else { whole };
+        self.ended |= cut;
+        let end = if self.ended { bytes.len() } else { whole };
         self.rest.extend_from_slice(&bytes[end..]);
         bytes.truncate(end);
         if bytes.is_empty() {

@@ -4,7 +4,7 @@ use super::read_rule::{self, MOST, Types, one_or_more, pattern, patterns, pointe
 use super::spec::{Condition, EventTypes, Framing, Payload, Spec};
 use crate::Stream;
 use crate::error::Result;
-use crate::spanned_toml::{Span, Table, Value, parse_file};
+use crate::spanned_toml::{Span, Table, Value, all, parse_file};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -154,10 +154,7 @@ fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<E
 fn condition(table: &Table<'_>, types: &Types) -> Option<Condition> {
     table.allow(&["name", "what", "exit", "stdout", "some", "none", "declared"]);
     let exit = table.require("exit", "the exit codes, as in [0]");
-    let codes = exit.and_then(|value| {
-        let codes: Vec<_> = one_or_more(&value, "exit codes")?.iter().map(Value::exit_code).collect();
-        codes.into_iter().collect::<Option<Vec<i32>>>()
-    });
+    let codes = exit.and_then(|value| all(one_or_more(&value, "exit codes")?.iter().map(Value::exit_code)));
     let payload = table.get("stdout").and_then(|value| {
         let names = [Payload::Whole, Payload::Part, Payload::Nothing, Payload::Any];
         value.choice(&names.map(|payload| (payload.name(), payload)))

@@ -5,6 +5,7 @@ use super::rule::{Pattern, Rule};
 use crate::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// How data is put on a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -51,6 +52,11 @@ impl Spec {
     /// The types of events that it knows.
     pub fn event_types(&self) -> impl Iterator<Item = &String> {
         self.events.iter().flat_map(|events| &events.schemas).map(|(name, _)| name)
+    }
+
+    /// The exit codes of its conditions.
+    pub fn exit_codes(&self) -> BTreeSet<i32> {
+        self.conditions.iter().flat_map(|condition| &condition.exit).copied().collect()
     }
 }
 

@@ -98,10 +98,7 @@ impl<'c> Validation<'c> {
     }
 
     /// Reads an input to its end and judges it. `progress` is given now and then how many bytes were
-    /// read so far.
-    ///
-    /// # Errors
-    /// When the reader fails.
+    /// read so far. An error only when the reader fails.
     pub fn input(&mut self, reader: impl Read + Send, progress: &mut dyn FnMut(u64)) -> io::Result<Verdict> {
         let mut verdict = Verdict::default();
         let mut over = self.several_documents();
