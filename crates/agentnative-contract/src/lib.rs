@@ -46,7 +46,7 @@ pub use output_spec::{Errors, Events, Exit, Order, OutputSpec};
 pub use samples::is_schema_file;
 pub use schema::Schema;
 pub use spec::{Condition, Framing, Payload};
-pub use stream_state::Outcome;
+pub use stream_state::StreamOutcome;
 pub use stream_validator::StreamValidator;
 pub use summary::{ContractSummary, RuleSummary};
 pub use validate::{Settings, Validation, Verdict};

@@ -2,7 +2,7 @@
 
 use super::line_chunker::{Chunk, LineChunker};
 use super::record_pipeline::RecordSource;
-use super::record_validator::{Record, RecordValidator, Records};
+use super::record_validator::{RecordValidator, ValidatedRecord, ValidatedRecords};
 use super::tape::Tape;
 use super::validate::{Validation, Verdict};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use strict_json::{Options, Position, ProblemKind, Summary, read_lines};
+use strict_json::{Position, ProblemKind, ReadOptions, Summary, read_lines};
 
 /// What was not judged, since it holds lines that cannot be cut: it has to be read as it comes.
 pub(super) struct Rest<'r> {
@@ -22,7 +22,7 @@ pub(super) struct Rest<'r> {
 }
 
 /// The records of a chunk, validated by themselves.
-type Examined = (Summary, Records);
+type Examined = (Summary, ValidatedRecords);
 
 /// Reads lines as long as they can be cut, and judges them.
 pub(super) fn read<'r, R: Read + Send + 'r>(
@@ -147,7 +147,7 @@ fn wanted(verdict: &Verdict, max_errors: usize) -> usize {
 }
 
 /// Validates the records of a chunk; none when it is no whole lines of whole records.
-fn examine(validator: &mut RecordValidator<'_>, options: &Options, chunk: &Chunk) -> Option<Examined> {
+fn examine(validator: &mut RecordValidator<'_>, options: &ReadOptions, chunk: &Chunk) -> Option<Examined> {
     if chunk.cut {
         return None;
     }
@@ -184,17 +184,17 @@ impl ChunkRecords<'_> {
 }
 
 impl RecordSource for ChunkRecords<'_> {
-    fn value(&mut self, record: &Record) -> &Tape {
+    fn value(&mut self, record: &ValidatedRecord) -> &Tape {
         if self.start.replace(record.start) != Some(record.start) {
             self.value.clear(0, record.start);
             let bytes = &self.bytes[self.until(record.start).len()..self.until(record.end).len()];
             // Reading from memory cannot fail.
-            let _ = read_lines(bytes, &Options::default(), &mut self.value);
+            let _ = read_lines(bytes, &ReadOptions::default(), &mut self.value);
         }
         &self.value
     }
 
-    fn locate(&self, record: &Record, offset: u64) -> Option<Position> {
+    fn locate(&self, record: &ValidatedRecord, offset: u64) -> Option<Position> {
         let bytes = self.until(offset);
         let start = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
         let line = Position { offset: start as u64, line: record.line, column: 1 };

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use strict_json::{Options, Position, find_span, locate, read_value};
+use strict_json::{Position, ReadOptions, find_span, locate, read_value};
 
 /// The bundled contracts: name, and the text of each of their files by its path.
 pub(super) static BUNDLE: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/contracts.rs"));
@@ -65,7 +65,7 @@ pub(super) struct File {
 impl File {
     /// Reads the text of a schema strictly.
     pub fn parse(path: PathBuf, text: Vec<u8>) -> Result<Self> {
-        let options = Options { max_depth: MAX_DEPTH, ..Options::default() };
+        let options = ReadOptions { max_depth: MAX_DEPTH, ..ReadOptions::default() };
         // Reading from memory cannot fail.
         let document =
             read_value(text.as_slice(), &options, u64::MAX).map_err(|error| unreadable(&path, &error))?;

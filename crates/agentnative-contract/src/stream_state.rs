@@ -15,11 +15,11 @@ const MAX_KEYS: usize = 500_000;
 const MAX_NAMES: usize = 100;
 
 /// Gives the text of the scalar at a pointer of an event.
-pub(super) type Texts<'t> = &'t mut dyn FnMut(&Pointer) -> Option<String>;
+pub(super) type TextAt<'t> = &'t mut dyn FnMut(&Pointer) -> Option<String>;
 
 /// What a finished run comes to, besides its violations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct StreamOutcome {
     /// What is found against the run as a whole.
     pub violations: Vec<Violation>,
     /// Number of records; 1 for a document.
@@ -68,7 +68,7 @@ impl StreamState {
         inputs: &[RuleInput],
         line: u64,
         out: &mut Vec<Violation>,
-        text: Texts<'_>,
+        text: TextAt<'_>,
     ) {
         self.events += 1;
         self.payload |= class.payload;
@@ -96,7 +96,7 @@ impl StreamState {
         }
     }
 
-    fn judge(&mut self, spec: &Spec, input: RuleInput, text: Texts<'_>, out: &mut Vec<Violation>) {
+    fn judge(&mut self, spec: &Spec, input: RuleInput, text: TextAt<'_>, out: &mut Vec<Violation>) {
         let rule = &spec.rules[input.rule];
         let memory = &mut self.memory[input.rule];
         let full = self.kept >= MAX_KEYS;
@@ -172,8 +172,9 @@ impl StreamState {
     }
 
     /// Judges the end of the run and forgets it.
-    pub fn finish(&mut self, spec: &Spec, exit: &RunExit<'_>) -> Outcome {
-        let mut outcome = Outcome { events: self.events, unjudged: self.unjudged, ..Outcome::default() };
+    pub fn finish(&mut self, spec: &Spec, exit: &RunExit<'_>) -> StreamOutcome {
+        let mut outcome =
+            StreamOutcome { events: self.events, unjudged: self.unjudged, ..StreamOutcome::default() };
         outcome.unknown = std::mem::take(&mut self.unknown);
         let complete = judge_exit(spec, exit, self.events, self.payload, &mut outcome.violations);
         if complete {
@@ -229,7 +230,7 @@ impl StreamState {
 }
 
 /// Where and how an event does not fit the state of its life.
-fn invalid_transition(life: &StateMachine, state: u8, steps: u64, text: Texts<'_>) -> (String, String) {
+fn invalid_transition(life: &StateMachine, state: u8, steps: u64, text: TextAt<'_>) -> (String, String) {
     let matched = (0..life.steps.len()).find(|nth| steps >> nth & 1 == 1).unwrap_or(0);
     let pattern = &life.steps[matched].pattern;
     let pointer = pattern.when.last().map(|(pointer, _)| pointer).or(life.steps[matched].new.as_ref());

@@ -5,7 +5,7 @@ use super::exit_rules::RunExit;
 use super::record_pipeline::{Judging, LastRecord, RecordPipeline};
 use super::record_validator::RecordValidator;
 use super::spec::Framing;
-use super::stream_state::Outcome;
+use super::stream_state::StreamOutcome;
 use super::violation::Violation;
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ impl StreamValidator<'_> {
     }
 
     /// Judges the run as a whole. The validator is then ready for the next run.
-    pub fn finish(&mut self, exit: &RunExit<'_>) -> Outcome {
+    pub fn finish(&mut self, exit: &RunExit<'_>) -> StreamOutcome {
         self.pipeline.finish(exit)
     }
 }

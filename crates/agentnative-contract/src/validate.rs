@@ -6,14 +6,14 @@ use super::location_buffer::{LocationBuffer, TeeReader};
 use super::parallel::{self, Rest};
 use super::pointer::Pointer;
 use super::record_pipeline::{Judging, LastRecord, RecordPipeline, RecordSource};
-use super::record_validator::{RecordValidator, Records};
+use super::record_validator::{RecordValidator, ValidatedRecords};
 use super::schema::Schema;
 use super::spec::Framing;
 use super::violation::Violation;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use strict_json::{Event, Options, Position, ProblemKind, Sink, Summary, read_document, read_lines};
+use strict_json::{Event, Position, ProblemKind, ReadOptions, Sink, Summary, read_document, read_lines};
 
 /// How inputs are validated.
 #[derive(Debug, Clone, Copy)]
@@ -122,14 +122,14 @@ impl<'c> Validation<'c> {
         self.settings.framing == Framing::Lines && self.contract().framing() == Framing::Document
     }
 
-    pub(super) fn options(&self) -> Options {
-        Options { max_problems: self.settings.max_errors.max(1), ..Options::default() }
+    pub(super) fn options(&self) -> ReadOptions {
+        ReadOptions { max_problems: self.settings.max_errors.max(1), ..ReadOptions::default() }
     }
 
     /// Judges records; what is found comes into `found`, and what is beyond the limit is counted.
     pub(super) fn judge(
         &mut self,
-        records: &mut Records,
+        records: &mut ValidatedRecords,
         source: &mut impl RecordSource,
         found: &mut Vec<Violation>,
         verdict: &mut Verdict,

@@ -2,10 +2,10 @@
 
 use std::io::Read;
 
-use super::fault::{Expected, Place};
+use super::fault::{Expected, Scope};
 use super::input::{Input, Slot};
 use super::path::Path;
-use super::{Event, JsonType, Options, ProblemKind, Sink, Span, Summary};
+use super::{Event, JsonType, ProblemKind, ReadOptions, Sink, Span, Summary};
 
 /// Ends the reading of a document or record; the reason has been noted.
 pub(super) struct Stop;
@@ -41,11 +41,11 @@ pub(super) struct Parser<'s, R, S> {
     pub(super) line: Line,
     pub(super) summary: Summary,
     pub(super) scratch: Vec<u8>,
-    pub(super) options: Options,
+    pub(super) options: ReadOptions,
 }
 
 impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
-    pub(super) fn new(reader: R, options: &Options, sink: &'s mut S) -> Self {
+    pub(super) fn new(reader: R, options: &ReadOptions, sink: &'s mut S) -> Self {
         Self {
             input: Input::new(reader),
             sink,
@@ -141,7 +141,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         let at = self.input.offset();
         if self.path.depth() >= self.options.max_depth {
             let levels = self.options.max_depth;
-            return Err(self.report(ProblemKind::Depth, at, Place::Value, |_| {
+            return Err(self.report(ProblemKind::Depth, at, Scope::Value, |_| {
                 format!("values nest deeper than {levels} levels, as far as this reader goes")
             }));
         }
@@ -204,7 +204,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
     /// Goes behind a `\r` outside of strings.
     pub(super) fn carriage_return(&mut self) {
         if !(self.input.ensure(2) && self.input.rest()[1] == b'\n') {
-            self.report(ProblemKind::BareCr, self.input.offset(), Place::Container, |_| {
+            self.report(ProblemKind::BareCr, self.input.offset(), Scope::Container, |_| {
                 "expected a newline behind the carriage return".into()
             });
         }
@@ -253,7 +253,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
             }
             return Err(self.unexpected(expected));
         }
-        self.report(ProblemKind::NonFinite, self.input.offset(), Place::Value, |parser| {
+        self.report(ProblemKind::NonFinite, self.input.offset(), Scope::Value, |parser| {
             let word = String::from_utf8_lossy(&parser.input.rest()[..length]).into_owned();
             format!("expected a JSON value, found `{word}`: JSON has no such number")
         });
@@ -269,7 +269,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
     /// A byte order mark in front of a document or record is noted and passed over.
     pub(super) fn byte_order_mark(&mut self) {
         if self.starts_with(b"\xef\xbb\xbf") {
-            self.report(ProblemKind::Bom, self.input.offset(), Place::Container, |_| {
+            self.report(ProblemKind::Bom, self.input.offset(), Scope::Container, |_| {
                 "expected a JSON value, found a byte order mark".into()
             });
             self.input.advance(3);

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::pointer::unescape_token;
-use super::{Event, JsonType, Options, Sink, Span, read_document};
+use super::{Event, JsonType, ReadOptions, Sink, Span, read_document};
 
 /// The bytes of the value that an RFC 6901 pointer names in a document; none when there is no such
 /// value, or the pointer is none. Of members with the same key the last one counts, as in
@@ -15,7 +15,7 @@ pub fn find_span(reader: impl Read, pointer: &str) -> io::Result<Option<Span>> {
     }
     let tokens: Vec<String> = tokens.map(unescape_token).collect();
     let mut finder = Finder { tokens, ..Finder::default() };
-    read_document(reader, &Options::default(), &mut finder)?;
+    read_document(reader, &ReadOptions::default(), &mut finder)?;
     Ok(finder.found)
 }
 

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-use super::fault::{Expected, Place};
+use super::fault::{Expected, Scope};
 use super::input::{decode, is_noncharacter};
 use super::parser::{Parser, Step, text};
 use super::{Event, ProblemKind, Sink, Span};
@@ -119,7 +119,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     }
 
     fn duplicate(&mut self, start: u64) {
-        self.report(ProblemKind::DuplicateKey, start, Place::Value, |_| {
+        self.report(ProblemKind::DuplicateKey, start, Scope::Value, |_| {
             "expected a key that this object has not had yet: readers keep different ones of the two".into()
         });
     }
@@ -147,7 +147,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
                 }
                 Some(byte) => {
                     let kind = if byte == 0 { ProblemKind::Nul } else { ProblemKind::ControlInString };
-                    return Err(self.report(kind, self.input.offset(), to.expected.place(), |_| {
+                    return Err(self.report(kind, self.input.offset(), to.expected.scope(), |_| {
                         format!("expected control characters in strings to be escaped, found {byte:#04x}")
                     }));
                 }
@@ -233,7 +233,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     }
 
     fn invalid_escape(&mut self, to: &mut Text, length: usize) {
-        self.report(ProblemKind::InvalidEscape, self.input.offset(), to.expected.place(), |parser| {
+        self.report(ProblemKind::InvalidEscape, self.input.offset(), to.expected.scope(), |parser| {
             let found = parser.input.rest()[..length].escape_ascii();
             format!("expected one of the escapes \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX, found {found}")
         });
@@ -273,7 +273,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
         let at = self.input.offset();
         let character = char::from_u32(code).unwrap_or_else(|| {
-            self.report(ProblemKind::UnpairedSurrogate, at, to.expected.place(), |_| {
+            self.report(ProblemKind::UnpairedSurrogate, at, to.expected.scope(), |_| {
                 format!("expected the two halves of a surrogate pair, found \\u{code:04x} alone")
             });
             let before = to.salt.wrapping_add(self.scratch.len() as u64);
@@ -305,7 +305,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     }
 
     fn noncharacter(&mut self, at: u64, expected: Expected) {
-        self.report(ProblemKind::Noncharacter, at, expected.place(), |_| {
+        self.report(ProblemKind::Noncharacter, at, expected.scope(), |_| {
             "expected a character, found a code point that Unicode says is none".into()
         });
     }

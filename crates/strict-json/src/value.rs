@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use serde_json::{Map, Number, Value};
 
-use super::{Event, JsonType, Options, Sink, Summary, read_document, read_lines};
+use super::{Event, JsonType, ReadOptions, Sink, Summary, read_document, read_lines};
 
 /// One document as a value.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ const MAX_DEPTH: usize = 512;
 /// Reads exactly one document as [`read_document`] does and builds its value if it has at most
 /// `max_bytes` bytes. A larger one is read to its end all the same. Values nest at most 512 deep,
 /// whatever the options say.
-pub fn read_value(reader: impl Read, options: &Options, max_bytes: u64) -> io::Result<Document> {
+pub fn read_value(reader: impl Read, options: &ReadOptions, max_bytes: u64) -> io::Result<Document> {
     let mut builder = Builder { max_bytes, ..Builder::default() };
     let summary = read_document(reader, &shallow(options), &mut builder)?;
     let value = builder.root.filter(|_| summary.whole > 0);
@@ -46,7 +46,7 @@ pub fn read_value(reader: impl Read, options: &Options, max_bytes: u64) -> io::R
 /// the record has at most `max_bytes` bytes.
 pub fn read_records(
     reader: impl Read,
-    options: &Options,
+    options: &ReadOptions,
     max_bytes: u64,
     take: impl FnMut(Record),
 ) -> io::Result<Summary> {
@@ -54,8 +54,8 @@ pub fn read_records(
     read_lines(reader, &shallow(options), &mut Records { builder, line: 0, take })
 }
 
-fn shallow(options: &Options) -> Options {
-    Options { max_depth: options.max_depth.min(MAX_DEPTH), ..*options }
+fn shallow(options: &ReadOptions) -> ReadOptions {
+    ReadOptions { max_depth: options.max_depth.min(MAX_DEPTH), ..*options }
 }
 
 struct Records<F> {

@@ -76,7 +76,7 @@ fn assertion(run: &RunView, contract: &Contract, kind: Against) -> Option<Assert
         }
     };
     let mut too_large = false;
-    let options = strict_json::Options::default();
+    let options = strict_json::ReadOptions::default();
     let read = if lines {
         let take = |record: strict_json::Record| match record.value {
             Some(value) => {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use strict_json::{Options, Position, ProblemKind, Summary, read_document, read_lines};
+use strict_json::{Position, ProblemKind, ReadOptions, Summary, read_document, read_lines};
 
 /// So many bytes are looked at to tell lines from a document.
 const GLANCE: usize = 1 << 16;
@@ -109,8 +109,8 @@ fn glance(reader: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Framing> {
     }
 }
 
-fn options() -> Options {
-    Options { max_problems: FAULTS, ..Options::default() }
+fn options() -> ReadOptions {
+    ReadOptions { max_problems: FAULTS, ..ReadOptions::default() }
 }
 
 /// Learns from chunks of lines until there are no more.

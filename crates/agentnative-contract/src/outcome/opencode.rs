@@ -5,10 +5,10 @@ use super::artifacts::{Touch, by_contents};
 use super::event::EventFields;
 use super::fields::Field;
 use super::session::{Activity, Session, error_details};
-use super::state::{State, Stream, Taken};
+use super::state::{EventStream, State, Taken};
 use super::types::{ArtifactKind, Operation};
 
-pub(super) const STREAM: Stream = Stream { dialect: Dialect::Opencode, take, unfinished };
+pub(super) const STREAM: EventStream = EventStream { dialect: Dialect::Opencode, take, unfinished };
 
 fn take(state: &mut State, event: &EventFields, kind: &str) -> Taken {
     match kind {

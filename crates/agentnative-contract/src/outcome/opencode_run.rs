@@ -4,9 +4,9 @@ use super::Dialect;
 use super::event::EventFields;
 use super::fields::Field;
 use super::session::{Activity, Session, error_details};
-use super::state::{State, Stream, Taken};
+use super::state::{EventStream, State, Taken};
 
-pub(super) const STREAM: Stream = Stream { dialect: Dialect::OpencodeRun, take, unfinished };
+pub(super) const STREAM: EventStream = EventStream { dialect: Dialect::OpencodeRun, take, unfinished };
 
 fn take(state: &mut State, event: &EventFields, kind: &str) -> Taken {
     match kind {

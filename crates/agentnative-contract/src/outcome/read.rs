@@ -3,7 +3,7 @@
 use super::event::Walk;
 use super::state::State;
 use super::warnings::Warnings;
-use super::{Options, RunOutcome};
+use super::{OutcomeOptions, RunOutcome};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -27,7 +27,7 @@ struct Inner {
 
 impl Collector {
     /// Nothing has been read yet.
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: OutcomeOptions) -> Self {
         Self { inner: RefCell::new(Inner { state: State::new(options), reading: Vec::new() }) }
     }
 
@@ -46,7 +46,7 @@ impl Collector {
         let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
         let mut lines =
             Lines { collector: self, name, walk: Walk::new(full), line: 0, start: 0, refused: None };
-        let options = strict_json::Options { event_stream: true, ..strict_json::Options::default() };
+        let options = strict_json::ReadOptions { event_stream: true, ..strict_json::ReadOptions::default() };
         strict_json::read_lines(input, &options, &mut lines).map(drop)
     }
 

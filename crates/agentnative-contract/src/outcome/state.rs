@@ -6,7 +6,7 @@ use super::event::EventFields;
 use super::fields::Field;
 use super::session::{Session, in_a_line};
 use super::types::{ErrorDetails, Metadata, Metrics, Quantity, RunOutcome};
-use super::{Dialect, Options, opencode, opencode_run};
+use super::{Dialect, OutcomeOptions, opencode, opencode_run};
 
 /// So many sessions are kept apart; the events of others are passed over.
 const MAX_SESSIONS: usize = 1024;
@@ -26,7 +26,7 @@ pub(super) enum Taken {
 }
 
 /// How the events of one agent become an outcome.
-pub(super) struct Stream {
+pub(super) struct EventStream {
     pub(super) dialect: Dialect,
     /// Takes an event.
     pub(super) take: fn(&mut State, &EventFields, &str) -> Taken,
@@ -35,12 +35,12 @@ pub(super) struct Stream {
 }
 
 /// The streams that are known. Another agent's is one more file and one more line.
-const STREAMS: &[Stream] = &[opencode::STREAM, opencode_run::STREAM];
+const STREAMS: &[EventStream] = &[opencode::STREAM, opencode_run::STREAM];
 
 /// What has been read so far.
 pub(super) struct State {
-    pub(super) options: Options,
-    stream: Option<&'static Stream>,
+    pub(super) options: OutcomeOptions,
+    stream: Option<&'static EventStream>,
     sessions: Vec<Session>,
     /// Files that no session was named for.
     pub(super) loose: Artifacts,
@@ -54,7 +54,7 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(options: Options) -> Self {
+    pub(super) fn new(options: OutcomeOptions) -> Self {
         let stream = STREAMS.iter().find(|stream| stream.dialect == options.dialect);
         Self {
             options,

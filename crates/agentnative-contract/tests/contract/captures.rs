@@ -5,7 +5,7 @@
 
 use agentnative_contract::{Against, Contract, Framing, RunExit};
 use std::path::Path;
-use strict_json::{Options, read_records, read_value};
+use strict_json::{ReadOptions, read_records, read_value};
 
 /// What is to be found against a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,12 +155,12 @@ fn judge(contract: &Contract, bytes: &[u8], ending: &RunExit<'_>) -> Got {
     let summary = match contract.framing() {
         _ if bytes.is_empty() => None,
         Framing::Document => {
-            let document = read_value(bytes, &Options::default(), u64::MAX).unwrap();
+            let document = read_value(bytes, &ReadOptions::default(), u64::MAX).unwrap();
             found.extend(document.value.iter().flat_map(|value| judge.push(1, value)));
             Some(document.summary)
         }
         Framing::Lines => Some(
-            read_records(bytes, &Options::default(), u64::MAX, |record| {
+            read_records(bytes, &ReadOptions::default(), u64::MAX, |record| {
                 found.extend(record.value.iter().flat_map(|value| judge.push(record.line, value)));
             })
             .unwrap(),
