@@ -5,7 +5,7 @@
 use agentnative_contract::type_keys;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use strict_json::{Event, Sink};
+use strict_json::{Event, JsonType, Sink};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// More keys at one place than this are a map of data, not a record: the rest is not kept.
@@ -267,13 +267,13 @@ impl Sink for ShapeSink {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::BeginObject { .. } => self.open(Type::Object),
-            Event::BeginArray { .. } => self.open(Type::Array),
-            Event::EndObject { .. } | Event::EndArray { .. } => self.close(),
-            Event::Key { text, .. } => self.key(text),
-            Event::StringPart { .. } => self.in_parts = true,
-            Event::String { text, .. } => self.string(text),
-            Event::Number { text, .. } => {
+            Event::Begin(JsonType::Object, _) => self.open(Type::Object),
+            Event::Begin(..) => self.open(Type::Array),
+            Event::End(_) => self.close(),
+            Event::Key(_, text) => self.key(text),
+            Event::StringPart(..) => self.in_parts = true,
+            Event::String(_, text) => self.string(text),
+            Event::Number(_, text) => {
                 // 1.0 and 1 are one number.
                 match text.parse::<f64>() {
                     Ok(number) => self.value(&number.to_bits().to_le_bytes()),
@@ -281,11 +281,11 @@ impl Sink for ShapeSink {
                 };
                 self.enter(Type::Number);
             }
-            Event::Boolean { value, .. } => {
+            Event::Boolean(_, value) => {
                 self.value(if value { b"true" } else { b"false" });
                 self.enter(Type::Bool);
             }
-            Event::Null { .. } => {
+            Event::Null(_) => {
                 self.enter(Type::Null);
             }
         }

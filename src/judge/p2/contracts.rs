@@ -6,7 +6,7 @@ use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement};
 use crate::model::{OutputFormat, Stream, Variant};
 use crate::run::End;
-use agentnative_contract::{Broken, Contract, RunExit, Violation};
+use agentnative_contract::{Against, Contract, RunExit, Violation};
 use strict_json::Position;
 
 /// Records and documents larger than this are not judged here, but by `validate`.
@@ -14,21 +14,21 @@ const LARGE: u64 = 64 << 20;
 
 /// `p2-contract-schema`
 pub fn schema(context: &CheckContext) -> Judgement {
-    keeps(context, Broken::Schema, |_| true)
+    keeps(context, Against::Schema, |_| true)
 }
 
 /// `p2-contract-stream`
 pub fn stream(context: &CheckContext) -> Judgement {
-    keeps(context, Broken::Stream, Contract::has_stream_rules)
+    keeps(context, Against::Stream, Contract::has_stream_rules)
 }
 
 /// `p2-contract-exit`
 pub fn exit(context: &CheckContext) -> Judgement {
-    keeps(context, Broken::Exit, |contract| !contract.exit_codes().is_empty())
+    keeps(context, Against::Exit, |contract| !contract.exit_codes().is_empty())
 }
 
 /// Each run with a contract keeps the promises of one kind, where its contract makes any.
-fn keeps(context: &CheckContext, kind: Broken, promises: impl Fn(&Contract) -> bool) -> Judgement {
+fn keeps(context: &CheckContext, kind: Against, promises: impl Fn(&Contract) -> bool) -> Judgement {
     let runs = context.declared().flat_map(|probe| context.runs_of(probe));
     let runs = runs.filter(|run| matches!(run.variant(), Variant::Plain | Variant::Repeat));
     let mut bound = runs.filter_map(|run| Some((run, context.contract_of(&run)?))).peekable();
@@ -46,13 +46,13 @@ fn keeps(context: &CheckContext, kind: Broken, promises: impl Fn(&Contract) -> b
 
 /// None where the run owes nothing of this kind: it failed and printed no payload, or its contract is a
 /// schema of successes.
-fn assertion(run: &RunView, contract: &Contract, kind: Broken) -> Option<Assertion> {
+fn assertion(run: &RunView, contract: &Contract, kind: Against) -> Option<Assertion> {
     if let Some(reason) = run.unusable() {
         return Some(Assertion::Inconclusive(reason));
     }
     let failing = run.exit() != Some(0);
     let about_failures = !contract.exit_codes().is_empty() || contract.errors().is_some();
-    if failing && (!about_failures || kind != Broken::Exit && run.observation.stdout.bytes.is_empty()) {
+    if failing && (!about_failures || kind != Against::Exit && run.observation.stdout.bytes.is_empty()) {
         return None;
     }
     let ending = match run.observation.end {
@@ -70,13 +70,13 @@ fn assertion(run: &RunView, contract: &Contract, kind: Broken) -> Option<Asserti
     let mut first: Option<(Option<Position>, Violation)> = None;
     let mut count = 0_u64;
     let mut note = |at: Option<Position>, violations: Vec<Violation>| {
-        for violation in violations.into_iter().filter(|violation| violation.broken == kind) {
+        for violation in violations.into_iter().filter(|violation| violation.against == kind) {
             count += 1;
             first.get_or_insert((at, violation));
         }
     };
     let mut too_large = false;
-    let options = strict_json::Options::default();
+    let options = strict_json::ReadOptions::default();
     let read = if lines {
         let take = |record: strict_json::Record| match record.value {
             Some(value) => {

@@ -10,8 +10,8 @@ mod render;
 mod shape;
 mod text;
 
-use super::finding::Finding;
 use super::spec::Framing;
+use super::violation::Violation;
 use read::Learnt;
 use serde_json::Value;
 use std::io::{self, Read};
@@ -84,7 +84,7 @@ impl Inference {
         framing: Option<Framing>,
         threads: usize,
         progress: &mut dyn FnMut(u64),
-    ) -> io::Result<Vec<Finding>> {
+    ) -> io::Result<Vec<Violation>> {
         self.learnt.join(read::read(reader, framing, threads, progress)?);
         if self.learnt.shape.places() > PLACES {
             return Err(read::shapeless());
