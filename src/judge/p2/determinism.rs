@@ -252,6 +252,7 @@ pub fn envelope(context: &CheckContext) -> Judgement {
     let mut assertions = Vec::new();
     let mut commands = 0;
     for run in context.successes().filter_map(|probe| context.plain(probe, OutputFormat::Json)) {
+        commands += 1;
         let scan = match run.parsed() {
             Ok(scan) => scan,
             Err(reason) => {
@@ -259,7 +260,6 @@ pub fn envelope(context: &CheckContext) -> Judgement {
                 continue;
             }
         };
-        commands += 1;
         if scan.shape.objects() != 1 {
             let detail =
                 "the document is no object: expected one envelope with the same keys for all commands";
