@@ -35,7 +35,7 @@ impl Session {
     /// Those of [`Finder::find`] and [`Config::load`]; configuration when there are several targets and none
     /// was chosen, or it cannot be started; general when it does not end by itself.
     pub fn inspect(&self) -> Result<(Target, Help)> {
-        let mut runner = Runner::new(self.options.runner.clone())?;
+        let mut runner = Runner::new(self.options.runner.clone());
         let target =
             self.with_finder(&mut runner, |finder, config| find_one(finder, &self.target, config.as_ref()))?;
         let args: Vec<OsString> = target.prefix_args.iter().cloned().chain(["--help".into()]).collect();

@@ -76,7 +76,7 @@ impl Session {
     pub fn run(&self, checks: &[&Check], observer: &mut Observer<'_>) -> Result<SessionOutput> {
         let has = |layer| checks.iter().any(|check| check.layer == layer);
         let (behavioral, source, project) = (has(Layer::Behavioral), has(Layer::Source), has(Layer::Project));
-        let mut runner = Runner::new(self.options.runner.clone())?;
+        let mut runner = Runner::new(self.options.runner.clone());
         let located = self.locate(&mut runner, behavioral || project, source || project)?;
         let Located { config, target, code } = located;
         let root = config.as_ref().map(|config| config.root.clone());

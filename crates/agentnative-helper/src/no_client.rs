@@ -15,14 +15,6 @@ impl Helper {
         Err(Failure::new("programs can be run only on Linux"))
     }
 
-    /// Listens to signals.
-    ///
-    /// # Errors
-    /// None.
-    pub fn hear_signals(&mut self) -> Result<(), Failure> {
-        match *self {}
-    }
-
     /// Asks for runs.
     ///
     /// # Errors

@@ -131,6 +131,8 @@ pub enum Bytes {
         file: Arc<File>,
         /// Its length in bytes.
         len: u64,
+        /// Its digest: files of the same length and digest hold the same.
+        digest: u128,
     },
 }
 
@@ -160,7 +162,7 @@ impl Bytes {
                 buffer[..n].copy_from_slice(&bytes[start..start + n]);
                 Ok(n)
             }
-            Self::File { file, len } => {
+            Self::File { file, len, .. } => {
                 let left = usize::try_from(len.saturating_sub(offset)).unwrap_or(usize::MAX);
                 let n = buffer.len().min(left);
                 read_at(file, &mut buffer[..n], offset)

@@ -1,6 +1,6 @@
 //! Keeps what a stream gave: small in memory, large in an unlinked file, with the times of arrival.
 
-use crate::{Captured, Chunk};
+use crate::{Bytes, Captured, Chunk, End};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -16,6 +16,12 @@ const PIECE: usize = 256 * 1024;
 /// The stream may not grow any more: past the limit in bytes, or the disk is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooMuch(pub u64);
+
+impl From<TooMuch> for End {
+    fn from(TooMuch(bytes): TooMuch) -> Self {
+        Self::TooMuch(bytes)
+    }
+}
 
 /// Takes the bytes of one stream as they arrive.
 pub(super) struct Sink {
@@ -87,36 +93,18 @@ impl Sink {
         self.chunks.push(chunk);
     }
 
-    /// What arrived: its times, and its bytes.
-    pub fn finish(self) -> (Captured, Kept) {
+    /// What arrived.
+    pub fn finish(self) -> Captured {
         let bytes = match self.spilled {
-            None => Kept::Memory(self.memory),
-            Some((file, hash)) => Kept::File { file, len: self.len, digest: hash.digest128() },
+            None => self.memory.into(),
+            Some((file, hash)) => Bytes::File { file: file.into(), len: self.len, digest: hash.digest128() },
         };
-        (Captured { chunks: self.chunks, ..Captured::default() }, bytes)
-    }
-}
-
-/// The bytes of a stream.
-#[derive(Debug)]
-pub(super) enum Kept {
-    Memory(Vec<u8>),
-    /// The client lets captures of the same length and digest share one file.
-    File {
-        file: File,
-        len: u64,
-        digest: u128,
-    },
-}
-
-impl Default for Kept {
-    fn default() -> Self {
-        Self::Memory(Vec::new())
+        Captured { bytes, chunks: self.chunks }
     }
 }
 
 /// The contents of a file that a target wrote itself, up to `limit`.
-pub(super) async fn adopt(file: File, limit: u64, at: Duration) -> io::Result<(Captured, Kept)> {
+pub(super) async fn adopt(file: File, limit: u64, at: Duration) -> io::Result<Captured> {
     let written = file.metadata()?.len();
     let len = written.min(limit);
     if written > limit {
@@ -138,8 +126,8 @@ pub(super) async fn adopt(file: File, limit: u64, at: Duration) -> io::Result<(C
         tokio::task::yield_now().await;
     }
     let bytes = match len <= MEMORY as u64 {
-        true => Kept::Memory(memory),
-        false => Kept::File { file, len, digest: hash.digest128() },
+        true => memory.into(),
+        false => Bytes::File { file: file.into(), len, digest: hash.digest128() },
     };
-    Ok((Captured { chunks, ..Captured::default() }, bytes))
+    Ok(Captured { bytes, chunks })
 }

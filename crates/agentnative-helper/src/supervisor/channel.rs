@@ -3,7 +3,7 @@
 use super::capture::Sink;
 use super::stream::{Pace, SMALL_PIPE, Stream, awaitable};
 use crate::sys::StdioIds;
-use crate::{Job, Stdin, Variant};
+use crate::{Job, Variant};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::ioctl_fionbio;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
@@ -44,16 +44,16 @@ pub(super) fn open_channels(
 ) -> io::Result<Channels> {
     let mut ids = StdioIds::default();
     let (stdin, feed) = match &job.stdin {
-        Stdin::Bytes(bytes) => {
+        Some(bytes) => {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
             (read, Feed::new(write, bytes.clone())?)
         }
-        Stdin::Null if job.variant == Variant::OpenStdin => {
+        None if job.variant == Variant::OpenStdin => {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
             ids.set_stdin(&read)?;
             (read, Feed::Silent { _held: write })
         }
-        Stdin::Null => {
+        None => {
             let null = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
             (null, Feed::Done)
         }

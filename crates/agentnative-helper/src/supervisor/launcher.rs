@@ -2,6 +2,7 @@
 //! target.
 
 use super::plan::{Answer, Plan};
+use crate::protocol::receive;
 use crate::sys;
 use rustix::fs::Mode;
 use rustix::io::Errno;
@@ -9,7 +10,7 @@ use rustix::net::{SendFlags, send};
 use rustix::process::{Pid, Resource, Rlimit, getppid, getrlimit, ioctl_tiocsctty, setrlimit, setsid, umask};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
@@ -39,13 +40,20 @@ pub(super) fn launch() -> ExitCode {
 type Failure = (&'static str, io::Error);
 
 /// Sends an answer. It goes to a socket or nowhere: whoever calls the launcher by hand sees nothing.
-fn tell(socket: &UnixStream, answer: &[u8]) -> Result<(), Errno> {
-    send(socket, answer, SendFlags::NOSIGNAL).map(drop)
+fn tell(socket: &UnixStream, answer: &Answer) -> io::Result<()> {
+    Ok(send(socket, &serde_json::to_vec(answer)?, SendFlags::NOSIGNAL).map(drop)?)
+}
+
+/// The plan, and the target's standard descriptors.
+fn read_plan(socket: &UnixStream) -> io::Result<(Plan, [OwnedFd; 3])> {
+    let (plan, _, fds) = receive(socket)?;
+    let fds = <[OwnedFd; 3]>::try_from(fds).map_err(|_| Errno::BADF)?;
+    Ok((plan, fds))
 }
 
 fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failure> {
     let (plan, [stdin, stdout, stderr]) =
-        Plan::receive(socket).map_err(|e| ("cannot read the launcher's plan", e))?;
+        read_plan(socket).map_err(|e| ("cannot read the launcher's plan", e))?;
     let failed = |doing: &'static str| move |e: Errno| (doing, io::Error::from(e));
 
     // The limit that marks the run comes before the session: whoever is in a session of its own
@@ -70,7 +78,7 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
         Some(paths) => Some(sys::confine(paths).map_err(|e| ("cannot confine it", e))?),
     };
     close_fds::set_fds_cloexec(3, &[]);
-    tell(socket, &Answer::ready(enforced)).map_err(failed("the checker is gone"))?;
+    tell(socket, &Answer::Started(enforced)).map_err(|e| ("the checker is gone", e))?;
 
     // The standard library sets SIGPIPE back to its default and unblocks all signals before exec.
     #[expect(clippy::disallowed_methods, reason = "the launcher becomes the target here")]

@@ -184,7 +184,7 @@ impl Supervisor {
                 tokio::select! {
                     ended = running.join_next() => match ended {
                         None => break,
-                        Some(Ok((at, (outcome, kept)))) => sender.send_done(at, outcome, kept)?,
+                        Some(Ok((at, outcome))) => sender.send_done(at, outcome)?,
                         Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
                     },
                     request = requests.next(), if *order.borrow() < STOP_NOW => {

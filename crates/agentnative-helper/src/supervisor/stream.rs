@@ -1,6 +1,6 @@
 //! One stream of a target while it runs: where its bytes come from, and how eagerly they are read.
 
-use super::capture::{Kept, Sink, TooMuch, adopt};
+use super::capture::{Sink, TooMuch, adopt};
 use crate::Captured;
 use rustix::io::{Errno, ioctl_fionread};
 use rustix::pipe::fcntl_setpipe_size;
@@ -231,7 +231,7 @@ impl Stream {
     }
 
     /// What the stream gave.
-    pub async fn finish(self) -> io::Result<(Captured, Kept)> {
+    pub async fn finish(self) -> io::Result<Captured> {
         match self.source {
             Source::File(file) => adopt(file, self.limit, self.start.elapsed()).await,
             Source::Fd(_) | Source::Idle(_) | Source::Closed => Ok(self.sink.finish()),
