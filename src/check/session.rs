@@ -80,9 +80,15 @@ impl Session {
         let located = self.locate(&mut runner, behavioral || project, source || project)?;
         let Located { config, target, code } = located;
         let root = config.as_ref().map(|config| config.root.clone());
-        let (mut recording, signal) = match (target.transpose(), &code) {
+        let target = target.transpose().and_then(|target| {
+            if target.is_some() && project {
+                runner.start()?;
+            }
+            Ok(target)
+        });
+        let (mut recording, signal) = match (target, &code) {
             (Ok(Some(target)), _) => self.record(checks, target, config, &mut runner, observer)?,
-            // What is not built can be read all the same.
+            // What is not built, or cannot be run here, can be read all the same.
             (without, Some(code)) if !behavioral => {
                 (without_runs(code, without.err().as_ref(), config, observer)?, None)
             }
