@@ -57,6 +57,15 @@ impl<'a> RunView<'a> {
         }
     }
 
+    /// The exit code as a shell has it: 128 and the signal, for a run that died of one.
+    pub fn shell_code(&self) -> Option<i32> {
+        match self.observation.end {
+            End::Exited(code) => Some(code),
+            End::Signaled(signal) => Some(128 + signal),
+            _ => None,
+        }
+    }
+
     /// Strict reading of what is on standard output, as one document or as lines by the format.
     pub fn scan(&self) -> Rc<Scan> {
         self.context.scans.of(&self.observation.stdout.bytes, self.format())
@@ -133,6 +142,22 @@ impl<'a> RunView<'a> {
         }
     }
 
+    /// That it ended by itself with the code that its probe is expected to have, or why that says nothing.
+    pub fn usable(&self) -> Result<(), Reason> {
+        self.unusable().map_or(Ok(()), Err)
+    }
+
+    /// The exit code, or why there is none.
+    pub fn exited(&self) -> Result<i32, Reason> {
+        self.exit().ok_or_else(|| self.unusable().unwrap_or_default())
+    }
+
+    /// The plain run of the same call.
+    pub fn plain(&self) -> Result<Self, Reason> {
+        let plain = self.context.plain(self.probe, self.format());
+        plain.ok_or_else(|| format!("{} has no plain run to be compared with", self.label()).into())
+    }
+
     /// Why a check that needs parsed data can't use this run, and which check says so.
     pub fn not_parsed(&self) -> Reason {
         let check = match self.format() {
@@ -145,9 +170,7 @@ impl<'a> RunView<'a> {
 
     /// The data on standard output, or why this run says nothing about it.
     pub fn parsed(&self) -> Result<Rc<Scan>, Reason> {
-        if let Some(reason) = self.unusable() {
-            return Err(reason);
-        }
+        self.usable()?;
         let scan = self.scan();
         if scan.structural().is_some() { Err(self.not_parsed()) } else { Ok(scan) }
     }
@@ -261,22 +284,22 @@ impl<'a> RunView<'a> {
 
     /// A failed assertion about the run as such.
     pub fn failed(&self, detail: impl Into<String>) -> Assertion {
-        Assertion::Failed(Finding::new(self.evidence(detail)))
+        Err(Finding::new(self.evidence(detail)).into())
     }
 
     /// A failed assertion at a place.
     pub fn failed_at(&self, stream: Stream, at: Position, detail: impl Into<String>) -> Assertion {
-        Assertion::Failed(Finding::new(self.evidence_at(stream, at, detail)))
+        Err(Finding::new(self.evidence_at(stream, at, detail)).into())
     }
 
     /// A failed assertion at the start of a stream.
     pub fn failed_at_start(&self, stream: Stream, detail: impl Into<String>) -> Assertion {
-        Assertion::Failed(Finding::new(self.evidence_at_start(stream, detail)))
+        Err(Finding::new(self.evidence_at_start(stream, detail)).into())
     }
 
     /// A failed assertion at the start of a line, counted from 0.
     pub fn failed_at_line(&self, stream: Stream, line: usize, detail: impl Into<String>) -> Assertion {
-        Assertion::Failed(Finding::new(self.evidence_at_line(stream, line, detail)))
+        Err(Finding::new(self.evidence_at_line(stream, line, detail)).into())
     }
 
     /// A failed assertion at the value that a JSON pointer names in standard output.

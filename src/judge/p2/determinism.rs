@@ -4,7 +4,7 @@ use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::shape::{Node, Shape, Type};
-use crate::judge::verdict::{Assertion, Finding, Judgement};
+use crate::judge::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
 use crate::probe::Probe;
 use crate::run::Bytes;
@@ -52,38 +52,36 @@ fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFor
     let mut readers = Vec::new();
     for variant in [Variant::Plain, Variant::SlowReader, Variant::File] {
         let Some(run) = context.run(probe, format, variant, 0) else {
-            return Assertion::inconclusive(format!("{} was not run under {}", probe.name, variant.name()));
+            return inconclusive(format!("{} was not run under {}", probe.name, variant.name()));
         };
-        if let Some(reason) = run.unusable() {
-            return Assertion::Inconclusive(reason);
-        }
+        run.usable()?;
         readers.push(run);
     }
     if readers
         .windows(2)
         .all(|pair| same_bytes(&pair[0].observation.stdout.bytes, &pair[1].observation.stdout.bytes))
     {
-        return Assertion::Passed;
+        return Ok(());
     }
     if let Some(cut) = readers.iter().find(|run| run.is_cut()) {
-        return Assertion::Failed(cut_at(cut, &readers));
+        return Err(cut_at(cut, &readers).into());
     }
     if let Some(run) = readers.iter().find(|run| run.scan().structural().is_some()) {
-        return Assertion::Inconclusive(run.not_parsed());
+        return Err(run.not_parsed().into());
     }
     // The bytes differ, as times and IDs make them. What counts is that nothing is missing.
     let repeats = context.repeats(probe, format);
     let size = |run: &RunView| size(&run.scan().shape);
     let steady = repeats.iter().map(size).collect::<BTreeSet<_>>();
     let Some(expected) = steady.first().copied().filter(|_| steady.len() == 1 && repeats.len() > 1) else {
-        return Assertion::Passed; // The number of values changes by itself, and each output is whole.
+        return Ok(()); // The number of values changes by itself, and each output is whole.
     };
     match readers.iter().find(|run| size(run) < expected) {
         Some(run) => run.failed_at_start(
             Stream::Stdout,
             format!("{} of {expected} values arrive under {}", size(run), run.condition()),
         ),
-        None => Assertion::Passed,
+        None => Ok(()),
     }
 }
 
@@ -131,24 +129,22 @@ pub fn size(node: &Node) -> u64 {
 
 /// `p2-output-stable`
 pub fn stable(context: &CheckContext) -> Judgement {
-    let assertions = context.data_runs().filter(|run| run.variant() == Variant::Repeat).map(|again| {
-        let Some(first) = context.plain(again.probe, again.format()) else {
-            return Assertion::inconclusive(format!(
-                "{} has no first run to be compared with",
-                again.label()
-            ));
-        };
-        for run in [&first, &again] {
-            if let Err(reason) = run.parsed() {
-                return Assertion::Inconclusive(reason);
+    let assertions =
+        context.data_runs().filter(|run| run.variant() == Variant::Repeat).map(|again| -> Assertion {
+            let Some(first) = context.plain(again.probe, again.format()) else {
+                return inconclusive(format!("{} has no first run to be compared with", again.label()));
+            };
+            for run in [&first, &again] {
+                run.parsed()?;
             }
-        }
-        match difference(&first.scan().shape, &again.scan().shape) {
-            Some(difference) => again
-                .failed_at_pointer(&difference.pointer, format!("not the same when run again: {difference}")),
-            None => Assertion::Passed,
-        }
-    });
+            match difference(&first.scan().shape, &again.scan().shape) {
+                Some(difference) => again.failed_at_pointer(
+                    &difference.pointer,
+                    format!("not the same when run again: {difference}"),
+                ),
+                None => Ok(()),
+            }
+        });
     Judgement::of(assertions, declare_success("json or jsonl"))
 }
 
@@ -256,7 +252,7 @@ pub fn envelope(context: &CheckContext) -> Judgement {
         let scan = match run.parsed() {
             Ok(scan) => scan,
             Err(reason) => {
-                assertions.push(Assertion::Inconclusive(reason));
+                assertions.push(inconclusive(reason));
                 continue;
             }
         };
@@ -278,10 +274,10 @@ pub fn envelope(context: &CheckContext) -> Judgement {
                     other.label()
                 ),
             )),
-            Some(_) => assertions.push(Assertion::Passed),
+            Some(_) => assertions.push(Ok(())),
         }
     }
-    if commands < 2 && !assertions.iter().any(|assertion| matches!(assertion, Assertion::Failed(_))) {
+    if commands < 2 && !assertions.iter().any(|assertion| matches!(assertion, Err(Unmet::Failed(_)))) {
         return Judgement::unverified(format!(
             "one shape across commands takes at least two: {}",
             declare_success("json")

@@ -5,7 +5,7 @@ use super::determinism::{difference, size};
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::shape::{Kind, Node, Type};
-use crate::judge::verdict::{Assertion, Judgement};
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream};
 use crate::probe::Probe;
 use std::collections::BTreeMap;
@@ -25,9 +25,7 @@ pub fn parity(context: &CheckContext) -> Judgement {
 
 fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> Assertion {
     for run in [document, lines] {
-        if let Err(reason) = run.parsed() {
-            return Assertion::Inconclusive(reason);
-        }
+        run.parsed()?;
     }
     let (whole, records) = (document.scan(), lines.scan());
     if let Some((pointer, count)) = document_line(&whole.shape, &records.shape) {
@@ -48,16 +46,16 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
         steady(document.probe, OutputFormat::Json, same) && steady(lines.probe, OutputFormat::Jsonl, same)
     };
     match matched {
-        Match::Same => Assertion::Passed,
+        Match::Same => Ok(()),
         Match::OtherValues(pointer) if both(same_values) => lines.failed_at_start(
             Stream::Stdout,
             format!("the records have the keys of those at {pointer} in json, but not the same values"),
         ),
-        Match::OtherValues(_) => Assertion::Passed, // Values that change by themselves.
+        Match::OtherValues(_) => Ok(()), // Values that change by themselves.
         Match::None => {
             let count = records.shape.count();
             let Some((pointer, list)) = lists.iter().max_by_key(|(_, list)| list.elements()) else {
-                return Assertion::inconclusive(format!(
+                return inconclusive(format!(
                     "nothing in the json of {} has the keys of its jsonl records: they can't be told to be the same",
                     document.probe.name
                 ));
@@ -65,7 +63,7 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
             // Times and IDs change from run to run; a missing record can be told all the same, as long
             // as number, keys and types do not.
             if !both(same_keys) {
-                return Assertion::inconclusive(format!(
+                return inconclusive(format!(
                     "the records of {} change from run to run",
                     document.probe.name
                 ));
@@ -83,7 +81,7 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
                     ),
                 );
             }
-            Assertion::inconclusive(format!(
+            inconclusive(format!(
                 "no list in the json of {} has the keys of its jsonl records: they can't be told to be the same",
                 document.probe.name
             ))

@@ -44,7 +44,7 @@ pub struct Help<'a> {
 
 impl<'a> ProjectFiles<'a> {
     /// What the runs and the files tell.
-    fn of(context: &'a CheckContext<'a>) -> Self {
+    pub(super) fn of(context: &'a CheckContext<'a>) -> Self {
         let help = context.derived(Derived::Help).find_map(|probe| {
             let run = context.plain(probe, OutputFormat::Text)?;
             run.exit()?;
@@ -60,16 +60,6 @@ impl<'a> ProjectFiles<'a> {
         });
         Self { project: context.project, help, exit_codes: &context.promises.exit_codes, printed }
     }
-}
-
-/// `p2-exit-documented`
-pub(super) fn exit_documented(context: &CheckContext) -> Judgement {
-    ProjectFiles::of(context).exit_documented()
-}
-
-/// `p2-schema-file`
-pub(super) fn schema_file(context: &CheckContext) -> Judgement {
-    ProjectFiles::of(context).schema_file()
 }
 
 /// A text, and how to point into it.
