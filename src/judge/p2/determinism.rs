@@ -3,14 +3,14 @@
 use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::shape::{Node, Shape, Type};
+use crate::judge::shape::{Node, Shape};
 use crate::judge::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
 use crate::probe::Probe;
 use crate::run::Bytes;
 use std::collections::BTreeSet;
 use std::fmt;
-use strict_json::{ProblemKind, escape_token};
+use strict_json::{JsonType, ProblemKind, escape_token};
 
 impl RunView<'_> {
     /// Whether stdout is a part of what the same call gave under another variant: cut, where the other
@@ -173,7 +173,7 @@ pub fn difference(a: &Shape, b: &Shape) -> Option<Difference> {
 fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
     let place = |pointer: &str| if pointer.is_empty() { "the whole".to_owned() } else { pointer.to_owned() };
     let types =
-        |node: &Node| node.types.keys().copied().filter(|of| *of != Type::Null).collect::<BTreeSet<_>>();
+        |node: &Node| node.types.keys().copied().filter(|of| *of != JsonType::Null).collect::<BTreeSet<_>>();
     let (left, right) = (types(a), types(b));
     if !left.is_empty() && !right.is_empty() && left.is_disjoint(&right) {
         return Some(format!(
@@ -223,7 +223,7 @@ fn same_number(a: &Node, b: &Node) -> bool {
     a.objects() == b.objects()
 }
 
-fn names(types: &BTreeSet<Type>) -> String {
+fn names(types: &BTreeSet<JsonType>) -> String {
     types.iter().map(|of| of.name()).collect::<Vec<_>>().join(" or ")
 }
 
@@ -238,7 +238,7 @@ fn keys_are_data(a: &Node, b: &Node) -> bool {
         .collect();
     let is_data = |key: &str| key.contains(|c: char| c.is_ascii_digit() || "/.:@ ".contains(c));
     let all = || a.keys.iter().chain(&b.keys);
-    let types: BTreeSet<Type> = all().flat_map(|(_, node)| node.types.keys().copied()).collect();
+    let types: BTreeSet<JsonType> = all().flat_map(|(_, node)| node.types.keys().copied()).collect();
     differing.iter().all(|key| is_data(key)) && (types.len() == 1 || all().all(|(key, _)| is_data(key)))
 }
 

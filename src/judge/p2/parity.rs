@@ -4,11 +4,12 @@ use super::declare_success;
 use super::determinism::{difference, size};
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::shape::{Kind, Node, Type};
+use crate::judge::shape::{Kind, Node};
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream};
 use crate::probe::Probe;
 use std::collections::BTreeMap;
+use strict_json::JsonType;
 
 /// `p2-output-parity`
 pub fn parity(context: &CheckContext) -> Judgement {
@@ -160,7 +161,7 @@ fn single(document: &Node, lines: &Node) -> bool {
 /// The lists of a document that stand at one place only, not in other lists, with their pointers.
 fn lists(document: &Node) -> Vec<(String, &Node)> {
     fn walk<'a>(node: &'a Node, pointer: String, depth: usize, found: &mut Vec<(String, &'a Node)>) {
-        if node.types.contains_key(&Type::Array) {
+        if node.types.contains_key(&JsonType::Array) {
             found.push((if pointer.is_empty() { "the top".into() } else { pointer.clone() }, node));
         }
         if depth > 0 {
