@@ -5,6 +5,8 @@ mod go;
 mod npm;
 mod python;
 
+pub use cargo::workspace_root;
+
 use crate::model::Language;
 use agentnative_contract::error::{Error, Issue, Place, Result};
 use agentnative_contract::spanned_toml::place;
@@ -132,8 +134,11 @@ pub struct Dependency {
     pub language: Language,
     /// Name in the registry.
     pub name: String,
-    /// It is another package of the same repository.
+    /// It is another package of the same repository, whose code is not read with this one's.
     pub own: bool,
+    /// Its folder, where the manifest names it.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
 }
 
 impl Package {

@@ -93,7 +93,11 @@ impl<'a> Code<'a> {
 
     /// The path of a file of the package, for people.
     pub(super) fn path(&self, file: &str) -> String {
-        format!("{}{file}", self.facts.folder)
+        let (mut folder, mut file) = (self.facts.folder.as_str(), file);
+        while let (Some(inner), Some(rest)) = (folder.strip_suffix('/'), file.strip_prefix("../")) {
+            (folder, file) = (&inner[..inner.rfind('/').map_or(0, |slash| slash + 1)], rest);
+        }
+        format!("{folder}{file}")
     }
 
     /// The first of the skipped files, each with the reason, and the number of the others.
