@@ -75,7 +75,7 @@ impl Runner {
             match helper.next_event().map_err(error)? {
                 Event::Done(at, outcome) => {
                     if let Some(place) = done.get_mut(at) {
-                        on_done(place.insert(Observation::new(keys[at].clone(), outcome)));
+                        on_done(place.insert(Observation::new(keys[at].clone(), *outcome)));
                     }
                 }
                 Event::Signal(number) => {

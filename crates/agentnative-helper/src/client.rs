@@ -196,7 +196,6 @@ impl Heard {
         Ok(Self { signal, pipe, handler: pipe::register(signal, write)? })
     }
 
-    /// Takes one from the pipe.
     fn take(&self) -> i32 {
         (&self.pipe).read(&mut [0]).map(drop).unwrap_or_default();
         self.signal

@@ -13,7 +13,7 @@ use std::time::Duration;
 #[cfg(feature = "client")]
 pub enum Event {
     /// The run of the job at this place is over.
-    Done(usize, Outcome),
+    Done(usize, Box<Outcome>),
     /// All runs are over; how far sandboxes were enforced, when there were any: the weakest of all.
     Finished(Option<Enforced>),
     /// A signal came to this process, by number.
@@ -151,9 +151,6 @@ impl Bytes {
     }
 
     /// Fills `buffer` from `offset` on; gives how many bytes were read (0 at the end).
-    ///
-    /// # Errors
-    /// Those of reading the temporary file.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Memory(bytes) => {

@@ -33,7 +33,7 @@ pub(crate) enum Reply {
     Refused(Failure),
     /// The run with this number in the request is over: what was seen, and where the bytes of standard
     /// output and standard error are.
-    Done(usize, Outcome, [Place; 2]),
+    Done(usize, Box<Outcome>, [Place; 2]),
     /// All runs are over. How far sandboxes were enforced, when there were any: the weakest of all.
     Finished(Option<Enforced>),
 }

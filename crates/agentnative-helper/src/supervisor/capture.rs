@@ -28,7 +28,8 @@ pub(super) struct Sink {
     memory: Vec<u8>,
     spilled: Option<(File, Box<Xxh3>)>,
     len: u64,
-    limit: u64,
+    /// The most that is taken, in bytes.
+    pub limit: u64,
     full: bool,
     chunks: Vec<Chunk>,
     folder: PathBuf,

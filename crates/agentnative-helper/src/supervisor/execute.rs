@@ -11,7 +11,7 @@ use super::process_tree::ProcessTree;
 use super::stream::{Step, Stream};
 use super::{Common, STOP, STOP_NOW, Stop};
 use crate::sys::{Silence, StdioIds, WaitState};
-use crate::{Captured, End, Job, Outcome, Variant, Waiting};
+use crate::{Captured, End, Job, Outcome, Waiting};
 use rustix::process::{Signal, getpid};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -92,12 +92,8 @@ async fn run_in(common: &Common, job: &Job, folder: &Folder, stop: Stop) -> io::
 fn plan(common: &Common, job: &Job, folder: &Folder, tag: &ProcessTag) -> Plan {
     let env = environment::of_run(job, &common.caller, &common.base, folder, tag);
     Plan {
-        program: job.program.clone(),
-        args: job.args.clone(),
-        env: env.into_iter().collect(),
-        cwd: job.cwd.clone(),
+        job: Job { env: env.into_iter().collect(), ..job.clone() },
         parent: getpid().as_raw_pid(),
-        terminal: job.variant == Variant::Tty,
         sandbox: job.sandbox.then(|| vec![folder.path().into()]),
         // More than all processors can give before the deadline: it ends what outlives ourselves.
         cpu: (job.deadline.as_secs() + 5) * common.processors,
@@ -110,7 +106,6 @@ fn plan(common: &Common, job: &Job, folder: &Folder, tag: &ProcessTag) -> Plan {
 /// Why a run is ended by force, and what it was waiting for.
 type Forced = (End, Option<Waiting>);
 
-/// What happened.
 enum Event {
     /// Bytes moved, or a stream ended.
     Moved,
@@ -309,7 +304,6 @@ impl Live {
         Ok(Outcome { stdout, stderr, end, duration, left_behind, held_open, waiting })
     }
 
-    /// How the leader ended by itself.
     fn own_end(&self) -> End {
         match self.leader.status() {
             Some(Status::Exited(code)) => End::Exited(code),

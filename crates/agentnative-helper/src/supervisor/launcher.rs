@@ -3,7 +3,7 @@
 
 use super::plan::{Answer, Plan};
 use crate::protocol::receive;
-use crate::sys;
+use crate::{Variant, sys};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
@@ -66,12 +66,12 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     }
     umask(Mode::from_raw_mode(0o022));
     dup2_stdin(stdin).map_err(failed("cannot set standard input"))?;
-    if plan.terminal {
+    if plan.job.variant == Variant::Tty {
         ioctl_tiocsctty(&stdout).map_err(failed("cannot take the terminal"))?;
     }
     dup2_stdout(stdout).map_err(failed("cannot set standard output"))?;
     dup2_stderr(stderr).map_err(failed("cannot set standard error"))?;
-    std::env::set_current_dir(&plan.cwd).map_err(|e| ("cannot enter the working directory", e))?;
+    std::env::set_current_dir(&plan.job.cwd).map_err(|e| ("cannot enter the working directory", e))?;
     reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
     let enforced = match &plan.sandbox {
         None => None,
@@ -82,8 +82,8 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
 
     // The standard library sets SIGPIPE back to its default and unblocks all signals before exec.
     #[expect(clippy::disallowed_methods, reason = "the launcher becomes the target here")]
-    let mut command = Command::new(&plan.program);
-    command.args(&plan.args).env_clear().envs(plan.env);
+    let mut command = Command::new(&plan.job.program);
+    command.args(&plan.job.args).env_clear().envs(plan.job.env);
     let mut error = command.exec();
     for _ in 0..TEXT_BUSY_TRIES {
         if error.raw_os_error() != Some(Errno::TXTBSY.raw_os_error()) {

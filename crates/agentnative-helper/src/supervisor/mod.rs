@@ -121,7 +121,6 @@ impl Common {
     }
 }
 
-/// Makes runs.
 struct Supervisor {
     common: Rc<Common>,
     /// A signal with a handler does not end us, and has its default again in a target.

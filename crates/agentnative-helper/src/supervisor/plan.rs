@@ -4,24 +4,19 @@
 //! an answer in JSON just before exec, or when something failed, or both. End of file after the first
 //! means that exec happened.
 
-use crate::Enforced;
+use crate::{Enforced, Job};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io;
 
-/// What the launcher has to do before it becomes the target. Paths are [`OsString`]s: as a `PathBuf`, one
-/// that is not UTF-8 cannot be serialised.
+/// What the launcher has to do before it becomes the target.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
-    pub program: OsString,
-    pub args: Vec<OsString>,
-    pub env: Vec<(OsString, OsString)>,
-    pub cwd: OsString,
+    /// The job, with all of its environment.
+    pub job: Job,
     /// Our process: when it is gone, so is the target.
     pub parent: i32,
-    /// Standard output is a terminal, to become that of the session.
-    pub terminal: bool,
     /// Folders and files that may be written, when the target is confined.
     pub sandbox: Option<Vec<OsString>>,
     /// Processor time, in seconds.

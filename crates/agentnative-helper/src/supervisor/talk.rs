@@ -63,7 +63,6 @@ async fn read(socket: &mut OwnedReadHalf) -> io::Result<Request> {
 /// A frame, and the files that go with it.
 type Frame = (Vec<u8>, Vec<Arc<File>>);
 
-/// Sends replies.
 pub(super) struct Sender(UnboundedSender<Frame>);
 
 impl Sender {
@@ -87,7 +86,7 @@ impl Sender {
                 Place::File(*len, *digest)
             }
         });
-        let frame = frame(&Reply::Done(at, outcome, places), &behind)?;
+        let frame = frame(&Reply::Done(at, outcome.into(), places), &behind)?;
         self.0.send((frame, files)).unwrap_or_default();
         Ok(())
     }
