@@ -22,21 +22,16 @@ const SMALL: u64 = 8 << 20;
 /// One run with its probe.
 #[derive(Clone, Copy)]
 pub struct RunView<'a> {
-    /// The context that it is part of.
     pub context: &'a CheckContext<'a>,
-    /// The probe.
     pub probe: &'a Probe,
-    /// What the run gave.
     pub observation: &'a Observation,
 }
 
 impl<'a> RunView<'a> {
-    /// The format asked for.
     pub fn format(&self) -> OutputFormat {
         self.observation.key.format
     }
 
-    /// The condition it was run under.
     pub fn variant(&self) -> Variant {
         self.observation.key.variant
     }
@@ -230,7 +225,6 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Evidence at a place in a stream.
     pub fn evidence_at(&self, stream: Stream, at: Position, detail: impl Into<String>) -> Evidence {
         let (excerpt, caret) = excerpt(self.bytes(stream), at.offset);
         Evidence {
@@ -242,30 +236,6 @@ impl<'a> RunView<'a> {
             caret: Some(caret),
             ..self.evidence(detail)
         }
-    }
-
-    /// Evidence at the first word of a stream: where it starts, but for white space.
-    pub fn evidence_at_start(&self, stream: Stream, detail: impl Into<String>) -> Evidence {
-        let mut window = [0; WINDOW as usize];
-        let n = self.bytes(stream).read_at(0, &mut window).unwrap_or(0);
-        let blank = window[..n].iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
-        let newlines = || memchr::memchr_iter(b'\n', &window[..blank]);
-        let line_start = newlines().next_back().map_or(0, |newline| newline + 1);
-        let at = Position {
-            offset: blank as u64,
-            line: newlines().count() as u64 + 1,
-            column: (blank - line_start) as u64 + 1,
-        };
-        self.evidence_at(stream, at, detail)
-    }
-
-    /// Evidence at the start of a line, counted from 0.
-    pub fn evidence_at_line(&self, stream: Stream, line: usize, detail: impl Into<String>) -> Evidence {
-        let mut offset = 0;
-        if let Some(starts) = self.line_starts(stream) {
-            offset = starts.get(line).copied().unwrap_or_else(|| self.bytes(stream).len());
-        }
-        self.evidence_at(stream, Position { offset, line: line as u64 + 1, column: 1 }, detail)
     }
 
     fn line_starts(&self, stream: Stream) -> Option<Vec<u64>> {
@@ -282,24 +252,35 @@ impl<'a> RunView<'a> {
         strict_json::locate(bytes.reader(), span.start).ok()
     }
 
-    /// A failed assertion about the run as such.
     pub fn failed(&self, detail: impl Into<String>) -> Assertion {
         Err(Finding::new(self.evidence(detail)).into())
     }
 
-    /// A failed assertion at a place.
     pub fn failed_at(&self, stream: Stream, at: Position, detail: impl Into<String>) -> Assertion {
         Err(Finding::new(self.evidence_at(stream, at, detail)).into())
     }
 
-    /// A failed assertion at the start of a stream.
+    /// A failed assertion at the first word of a stream: where it starts, but for white space.
     pub fn failed_at_start(&self, stream: Stream, detail: impl Into<String>) -> Assertion {
-        Err(Finding::new(self.evidence_at_start(stream, detail)).into())
+        let mut window = [0; WINDOW as usize];
+        let n = self.bytes(stream).read_at(0, &mut window).unwrap_or(0);
+        let blank = window[..n].iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+        let newlines = || memchr::memchr_iter(b'\n', &window[..blank]);
+        let line_start = newlines().next_back().map_or(0, |newline| newline + 1);
+        let at = Position {
+            offset: blank as u64,
+            line: newlines().count() as u64 + 1,
+            column: (blank - line_start) as u64 + 1,
+        };
+        self.failed_at(stream, at, detail)
     }
 
     /// A failed assertion at the start of a line, counted from 0.
     pub fn failed_at_line(&self, stream: Stream, line: usize, detail: impl Into<String>) -> Assertion {
-        Err(Finding::new(self.evidence_at_line(stream, line, detail)).into())
+        let starts = self.line_starts(stream).unwrap_or_default();
+        let end = if starts.is_empty() { 0 } else { self.bytes(stream).len() };
+        let offset = starts.get(line).copied().unwrap_or(end);
+        self.failed_at(stream, Position { offset, line: line as u64 + 1, column: 1 }, detail)
     }
 
     /// A failed assertion at the value that a JSON pointer names in standard output.

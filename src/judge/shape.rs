@@ -31,17 +31,14 @@ pub struct Node {
 }
 
 impl Node {
-    /// How many values there were.
     pub fn count(&self) -> u64 {
         self.types.values().sum()
     }
 
-    /// How many objects.
     pub fn objects(&self) -> u64 {
         self.types.get(&JsonType::Object).copied().unwrap_or(0)
     }
 
-    /// How many elements the arrays had together.
     pub fn elements(&self) -> u64 {
         self.items.as_ref().map_or(0, |items| items.count())
     }
@@ -62,7 +59,6 @@ pub struct Kinds {
 /// Objects that are alike.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Kind {
-    /// How many.
     pub count: u64,
     /// Sum of hashes over their keys and values, in which the order of objects does not matter. Strings
     /// that name a format are left out: they differ between formats by right.
@@ -81,7 +77,6 @@ pub struct ShapeSink {
     in_parts: bool,
 }
 
-/// An open container.
 struct Frame {
     /// Its node, taken from its place until it is closed; none where it is too deep or under a key that is
     /// not kept.
@@ -118,7 +113,6 @@ impl ShapeSink {
         (!node.more_keys).then(|| then(node.keys.entry(frame.key.clone()).or_default()))
     }
 
-    /// Counts the type of the next value.
     fn enter(&mut self, of: JsonType) {
         if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_object)
             && frame.members.len() < MAX_KEYS

@@ -118,7 +118,6 @@ fn is_generated(text: &str) -> bool {
         || memchr::memchr_iter(b'\n', &bytes[..bytes.len().min(HEAD * 4)]).any(|at| long(at + 1))
 }
 
-/// The matches and waivers in `text`.
 fn matches_in(
     text: &str,
     hits: &[usize],
@@ -225,7 +224,6 @@ fn first_error(root: &Tree<'_>) -> u64 {
     }
 }
 
-/// The waivers in a comment.
 fn waiver(comment: &Tree<'_>, lines: &Lines<'_>, file: &str) -> Vec<SourceWaiver> {
     let start = comment.range().start;
     let text = comment.text();

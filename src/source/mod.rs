@@ -5,7 +5,6 @@
 mod exclusions;
 #[cfg(feature = "source")]
 mod file;
-mod fingerprint;
 #[cfg(feature = "source")]
 mod language;
 #[cfg(feature = "source")]
@@ -18,7 +17,6 @@ mod scan;
 #[cfg(feature = "source")]
 mod walk;
 
-pub use fingerprint::fingerprint;
 pub use project::{Document, Project};
 #[cfg(feature = "source")]
 pub use rules::Rules;
@@ -48,7 +46,7 @@ pub struct Facts {
     /// in it was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub built: Option<String>,
-    /// The checks whose rules the code was held to, each with the [`fingerprint`] of its rules.
+    /// The checks whose rules the code was held to, each with the [`fingerprint`](crate::catalogue::SourceCheck::fingerprint) of its rules.
     pub rules: BTreeMap<String, u64>,
     /// How many files of the program there are, by language; those that were skipped too.
     pub files: BTreeMap<Language, usize>,

@@ -22,7 +22,7 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
     let mut facts = Facts {
         manifest: own.manifest.map(str::to_owned),
         built: own.built.clone(),
-        rules: rules.fingerprints().clone(),
+        rules: rules.fingerprints.clone(),
         ..Facts::default()
     };
     let mut files = Vec::new();

@@ -17,7 +17,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use strict_json::sanitize;
 
-/// A file of the program.
 pub(super) struct SourceFile<'p> {
     pub package: &'p PackageCode,
     pub path: PathBuf,

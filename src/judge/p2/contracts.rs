@@ -3,7 +3,7 @@
 use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
 use agentnative_contract::{Broken, Contract, RunExit, Violation};
 use strict_json::Position;
@@ -88,7 +88,7 @@ fn kept(run: &RunView, contract: &Contract, kind: Broken) -> Assertion {
     let unjudged = outcome.unjudged;
     note(None, outcome.violations);
     match (first, unjudged) {
-        (Some((at, violation)), _) => Err(broken(run, contract, at, &violation, count).into()),
+        (Some((at, violation)), _) => broken(run, contract, at, &violation, count),
         (None, 0) => Ok(()),
         _ => inconclusive(format!("{} names too many things to follow them all", run.label())),
     }
@@ -100,14 +100,14 @@ fn broken(
     at: Option<Position>,
     violation: &Violation,
     count: u64,
-) -> Finding {
+) -> Assertion {
     let event = violation.event.map_or_else(String::new, |event| format!("event {event}, "));
     let more = if count > 1 { format!(" (and {} more in this run)", count - 1) } else { String::new() };
     let detail = format!("breaks the contract {}: {event}{violation}{more}", contract.name());
     let bytes = run.bytes(Stream::Stdout);
     if bytes.is_empty() {
-        return Finding::new(run.evidence(detail));
+        return run.failed(detail);
     }
     let at = at.or_else(|| run.locate(&violation.pointer)).unwrap_or(Position::START);
-    Finding::new(run.evidence_at(Stream::Stdout, at, detail))
+    run.failed_at(Stream::Stdout, at, detail)
 }

@@ -4,12 +4,13 @@ use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::shape::{Node, Shape};
-use crate::judge::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
+use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
 use crate::probe::Probe;
 use crate::run::Bytes;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::io::{BufRead as _, BufReader};
 use strict_json::{JsonType, ProblemKind, escape_token};
 
 impl RunView<'_> {
@@ -64,7 +65,7 @@ fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFor
         return Ok(());
     }
     if let Some(cut) = readers.iter().find(|run| run.is_cut()) {
-        return Err(cut_at(cut, &readers).into());
+        return cut_at(cut, &readers);
     }
     if let Some(run) = readers.iter().find(|run| run.scan().structural().is_some()) {
         return Err(run.not_parsed().into());
@@ -85,41 +86,29 @@ fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFor
     }
 }
 
-fn cut_at(cut: &RunView, readers: &[RunView]) -> Finding {
+fn cut_at(cut: &RunView, readers: &[RunView]) -> Assertion {
     let length = cut.observation.stdout.bytes.len();
     let longest = readers.iter().map(|run| run.observation.stdout.bytes.len()).max().unwrap_or(length);
     let problem = cut.scan().structural().map(|problem| problem.at);
     let detail = format!("stdout is cut after {length} of {longest} bytes under {}", cut.condition());
     match problem {
-        Some(at) => Finding::new(cut.evidence_at(Stream::Stdout, at, detail)),
-        None => Finding::new(cut.evidence(detail)),
+        Some(at) => cut.failed_at(Stream::Stdout, at, detail),
+        None => cut.failed(detail),
     }
 }
 
 fn same_bytes(a: &Bytes, b: &Bytes) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    let (mut left, mut right) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
-    let mut at = 0;
-    while at < a.len() {
-        let want = left.len().min((a.len() - at) as usize);
-        let read = |bytes: &Bytes, buffer: &mut [u8]| -> bool {
-            let mut done = 0;
-            while done < want {
-                match bytes.read_at(at + done as u64, &mut buffer[done..want]) {
-                    Ok(0) | Err(_) => return false,
-                    Ok(n) => done += n,
-                }
-            }
-            true
-        };
-        if !read(a, &mut left) || !read(b, &mut right) || left[..want] != right[..want] {
-            return false;
+    let buffered = |bytes| BufReader::with_capacity(64 * 1024, Bytes::reader(bytes));
+    let (mut left, mut right) = (buffered(a), buffered(b));
+    loop {
+        let (Ok(ours), Ok(theirs)) = (left.fill_buf(), right.fill_buf()) else { return false };
+        let same = ours.len().min(theirs.len());
+        if same == 0 || ours[..same] != theirs[..same] {
+            return ours.len() == theirs.len() && same == 0;
         }
-        at += want as u64;
+        left.consume(same);
+        right.consume(same);
     }
-    true
 }
 
 /// How many values there are.

@@ -3,8 +3,8 @@
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Finding, Judgement, Reason, inconclusive};
-use crate::model::{Evidence, OutputFormat, Stream, Variant};
+use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
+use crate::model::{OutputFormat, Stream, Variant};
 use crate::probe::Probe;
 use crate::run::Bytes;
 use agentnative_contract::diff::{Change, Class, compare};
@@ -80,7 +80,7 @@ fn of_change(
     let run = context.plain(probe, format)?;
     let detail = format!("{}: {}", change.rule, with_place(change));
     match change.class {
-        Class::Breaking => Some(Err(Finding::new(evidence(&run, change, detail)).into())),
+        Class::Breaking => Some(broken(&run, change, detail)),
         Class::Undecided => Some(inconclusive(format!("{}: {detail}", run.label()))),
         Class::Risky | Class::Compatible => None,
     }
@@ -94,11 +94,11 @@ fn with_place(change: &Change) -> String {
     format!("{event}{error}{pointer}{}", change.message)
 }
 
-/// Where the change is seen, as far as the output has the place.
-fn evidence(run: &RunView, change: &Change, detail: String) -> Evidence {
+/// A change at where it is seen, as far as the output has the place.
+fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
     let bytes = run.bytes(Stream::Stdout);
     if change.in_error || bytes.is_empty() || run.format() != OutputFormat::Json {
-        return run.evidence(detail);
+        return run.failed(detail);
     }
     // What is missing is seen at what it is missing in.
     let mut pointer = change.pointer.replace('*', "0");
@@ -111,7 +111,7 @@ fn evidence(run: &RunView, change: &Change, detail: String) -> Evidence {
             None => break Position::START,
         }
     };
-    run.evidence_at(Stream::Stdout, at, detail)
+    run.failed_at(Stream::Stdout, at, detail)
 }
 
 /// What a probe promises in a format; why that cannot be told.

@@ -5,7 +5,7 @@ use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};
 use crate::probe::Probe;
 use agentnative_contract::Schema;
@@ -84,17 +84,14 @@ pub fn schema(context: &CheckContext) -> Judgement {
             "how the target prints its schema is not known: declare `schema` under [target]",
         );
     };
+    let broken = |assertion| Judgement::of([assertion], "");
     if printed.exit() != Some(0) {
         let detail = format!("the schema command ends with exit code {}", display_exit(printed.exit()));
-        return Judgement::Broken(vec![Finding::new(printed.evidence_at_start(Stream::Stderr, detail))]);
+        return broken(printed.failed_at_start(Stream::Stderr, detail));
     }
     if let Some(problem) = printed.scan().structural() {
         let detail = format!("the schema command does not print JSON: {}", problem.message);
-        return Judgement::Broken(vec![Finding::new(printed.evidence_at(
-            Stream::Stdout,
-            problem.at,
-            detail,
-        ))]);
+        return broken(printed.failed_at(Stream::Stdout, problem.at, detail));
     }
     let Some(document) = printed.value(Stream::Stdout) else {
         return Judgement::unverified("the printed schema is too large to be read");
@@ -103,7 +100,7 @@ pub fn schema(context: &CheckContext) -> Judgement {
         Ok(schema) => schema,
         Err(error) => {
             let detail = format!("what the schema command prints is no valid JSON Schema: {}", error.message);
-            return Judgement::Broken(vec![Finding::new(printed.evidence_at_start(Stream::Stdout, detail))]);
+            return broken(printed.failed_at_start(Stream::Stdout, detail));
         }
     };
     let assertions = context.successes().filter_map(|probe| context.plain(probe, OutputFormat::Json)).map(

@@ -43,7 +43,6 @@ pub struct Help<'a> {
 }
 
 impl<'a> ProjectFiles<'a> {
-    /// What the runs and the files tell.
     pub(super) fn of(context: &'a CheckContext<'a>) -> Self {
         let help = context.derived(Derived::Help).find_map(|probe| {
             let run = context.plain(probe, OutputFormat::Text)?;
@@ -76,7 +75,6 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Evidence at the line of this index.
     fn at(&self, line: usize, detail: String) -> Evidence {
         let text = self.text.lines().nth(line).unwrap_or_default();
         let (excerpt, caret) = sanitize::excerpt(text, text.len() - text.trim_start().len(), EXCERPT);

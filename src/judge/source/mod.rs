@@ -8,7 +8,7 @@ use super::context::NoCode;
 use super::verdict::Judgement;
 use crate::catalogue::{Check, checks};
 use crate::model::CheckId;
-use crate::source::{Facts, Skipped, SourceWaiver, fingerprint};
+use crate::source::{Facts, Skipped, SourceWaiver};
 use view::View;
 
 /// As many skipped files are named, and no more.
@@ -87,7 +87,7 @@ impl<'a> Code<'a> {
     fn is_of_these_rules(&self) -> bool {
         let now = checks()
             .iter()
-            .filter_map(|check| Some((check.id.to_string(), fingerprint(check.source.as_ref()?))));
+            .filter_map(|check| Some((check.id.to_string(), check.source.as_ref()?.fingerprint())));
         self.facts.rules == now.collect()
     }
 
