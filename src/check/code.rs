@@ -10,9 +10,6 @@ use strict_json::sanitize;
 
 /// Puts what was found in the code (`source`) and around it (`project`) into the recording. Paths of the
 /// configuration are relative to `root`.
-///
-/// # Errors
-/// Those of `source::scan`.
 pub(super) fn read(
     code: &CodeBase,
     root: Option<&Path>,

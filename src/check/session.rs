@@ -60,9 +60,6 @@ impl Session {
     }
 
     /// Makes the runs that these checks need, and judges them.
-    ///
-    /// # Errors
-    /// Those of [`Session::run`] and [`judge`].
     pub fn check(&self, checks: &[&Check]) -> Result<Report> {
         judge(&self.run(checks, &mut |_| Ok(()))?.recording, checks)
     }

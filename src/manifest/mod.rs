@@ -20,9 +20,10 @@ use std::path::{Path, PathBuf};
 const LARGEST: u64 = 1 << 20;
 
 /// The kinds of manifests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Manifest {
     /// `Cargo.toml`.
+    #[default]
     Cargo,
     /// `package.json`.
     Npm,
@@ -92,7 +93,7 @@ pub fn is_package(folder: &Path) -> bool {
 }
 
 /// A package, as far as its manifest tells.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Package {
     /// The manifest's kind.
     pub manifest: Manifest,
@@ -149,19 +150,7 @@ impl Package {
 
     /// A package of which nothing is told yet.
     fn new(manifest: Manifest) -> Self {
-        Self {
-            manifest,
-            file: manifest.file_name(),
-            name: None,
-            is_program: false,
-            bins: Vec::new(),
-            dependencies: Vec::new(),
-            entries: Vec::new(),
-            sources: Vec::new(),
-            built: None,
-            members: Vec::new(),
-            build: String::new(),
-        }
+        Self { manifest, file: manifest.file_name(), ..Self::default() }
     }
 }
 
