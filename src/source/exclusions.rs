@@ -1,5 +1,6 @@
 //! What is looked at of a folder: not other people's code, not what is beside the program, no large files.
 
+use crate::manifest::workspace_root;
 use ignore::WalkBuilder;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::fs::{self, File};
@@ -100,6 +101,13 @@ pub(super) fn relative(from: &Path, to: &Path) -> Option<String> {
     let up = from.ancestors().position(|above| to.starts_with(above))?;
     let below = to.strip_prefix(from.ancestors().nth(up)?).ok()?.as_os_str().as_bytes();
     Some(format!("{}{}", "../".repeat(up), sanitize::lossless(below)))
+}
+
+/// A file or folder as [`Span::file`](super::Span::file) names it; none where it is neither in the package nor
+/// in its workspace.
+pub fn name_in(package: &Path, path: &Path) -> Option<String> {
+    let known = path.starts_with(package) || path.canonicalize().ok()?.starts_with(workspace_root(package)?);
+    if known { relative(package, path) } else { None }
 }
 
 /// The bytes of a file that is not larger than `limit`; `Err` with its size when it is.

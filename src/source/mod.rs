@@ -17,6 +17,7 @@ mod scan;
 #[cfg(feature = "source")]
 mod walk;
 
+pub use exclusions::name_in;
 pub use project::{Document, Project};
 #[cfg(feature = "source")]
 pub use rules::Rules;

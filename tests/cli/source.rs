@@ -259,6 +259,33 @@ fn the_package_that_builds_the_target_is_looked_at() {
 }
 
 #[test]
+fn a_library_of_the_workspace_may_be_the_output_module() {
+    let folder = Folder::new();
+    let manifest =
+        "[package]\nname = \"cli\"\nedition = \"2024\"\n[dependencies]\nshape = { path = \"../shape\" }\n";
+    write(
+        &folder,
+        &[
+            ("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"3\"\n"),
+            ("crates/cli/Cargo.toml", manifest),
+            ("crates/cli/src/main.rs", "fn main() {}\n"),
+            ("crates/shape/Cargo.toml", "[package]\nname = \"shape\"\nedition = \"2024\"\n"),
+            ("crates/shape/src/lib.rs", "pub fn show() { println!(\"x\"); }\n"),
+        ],
+    );
+    assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["crates/shape/src/lib.rs:1"]);
+    write(&folder, &[("agentnative.toml", "[target]\noutput_modules = [\"crates/shape/src\"]\n")]);
+    let said = folder.run(&STRAY);
+    assert_eq!((said.status("p2-src-stray-print"), &said.data()["notes"]), ("pass".into(), &Value::Null));
+    // What is not read cannot be it.
+    write(
+        &folder,
+        &[("elsewhere/a.rs", ""), ("agentnative.toml", "[target]\noutput_modules = [\"elsewhere\"]\n")],
+    );
+    assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["crates/shape/src/lib.rs:1"]);
+}
+
+#[test]
 fn waivers_in_the_code_are_told() {
     let folder = Folder::new();
     let code = "def f():\n    print(1)  # agentnative-ignore p2-src-stray-print: the banner, asked for\n";
