@@ -1,13 +1,13 @@
 //! What new files begin as. What has to be written stands empty, so that a test asks for it.
 
-/// A check of `checks/` that is judged from runs.
-pub fn check(id: &str, principle: u8, order: u16) -> String {
+/// What each check of `checks/` begins with.
+fn check_head(id: &str, principle: u8, order: u16, level: &str, layer: &str) -> String {
     format!(
         r#"id = "{id}"
 principle = {principle}
 order = {order}
-level = "must"
-layer = "behavioral"
+level = "{level}"
+layer = "{layer}"
 title = ""
 what = """
 """
@@ -15,7 +15,14 @@ why = """
 """
 fix = """
 """
-runs = {{ formats = ["json"], variants = ["plain"] }}
+"#
+    )
+}
+
+/// A check of `checks/` that is judged from runs.
+pub fn check(id: &str, principle: u8, order: u16) -> String {
+    check_head(id, principle, order, "must", "behavioral")
+        + r#"runs = { formats = ["json"], variants = ["plain"] }
 
 [[example]]
 verdict = "pass"
@@ -33,25 +40,12 @@ stdout = '''
 exit = 0
 note = ""
 "#
-    )
 }
 
 /// A check of `checks/` that is judged from code.
 pub fn source_check(id: &str, principle: u8, order: u16) -> String {
-    format!(
-        r#"id = "{id}"
-principle = {principle}
-order = {order}
-level = "should"
-layer = "source"
-title = ""
-what = """
-"""
-why = """
-"""
-fix = """
-"""
-
+    check_head(id, principle, order, "should", "source")
+        + r#"
 [source]
 
 [source.languages.rust]
@@ -77,7 +71,6 @@ file = "src/main.rs"
 code = '''
 '''
 "#
-    )
 }
 
 /// The logic of a behavioral check.

@@ -17,7 +17,7 @@ pub struct Attached {
     pub size: u64,
     /// Its media type.
     #[serde(rename = "type")]
-    pub mime: String,
+    pub mime: &'static str,
 }
 
 impl Attached {
@@ -34,7 +34,6 @@ pub struct Attachments {
     pub list: Vec<Attached>,
     /// The text files, as the model gets them.
     pub text: String,
-    /// The images.
     pub images: Vec<Image>,
 }
 
@@ -42,37 +41,36 @@ pub struct Attachments {
 const IMAGES: &[(&[u8], &str)] =
     &[(b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif")];
 
-/// Reads the files.
-///
-/// # Errors
-/// One of the `ATTACHMENT_*` codes.
+/// Reads the files; fails with one of the `ATTACHMENT_*` codes.
 pub fn read(paths: &[PathBuf], limits: Limits) -> Result<Attachments> {
-    let mut all = Attachments::default();
+    let mut attachments = Attachments::default();
     for path in paths {
-        let bytes = read_file(path, limits.bytes)?;
+        let bytes = read_file(path, limits.max_bytes.unsigned_abs())?;
         let size = bytes.len() as u64;
         let name = path.display().to_string();
-        if let Some(mime) = image_type(&bytes) {
+        let mime = if let Some(mime) = image_type(&bytes) {
             let base64 = base64::engine::general_purpose::STANDARD.encode(&bytes);
-            all.images.push(Image { mime: mime.into(), base64 });
-            all.list.push(Attached { path: name, size, mime: mime.into() });
-            check_count(all.images.len(), limits.images, "images", Code::AttachmentTooManyImages)?;
-            continue;
-        }
-        let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
-        let Some(text) = text else {
-            let message = format!("{name} is neither text nor a PNG, JPEG, GIF or WebP image");
-            return Err(Failure::new(Code::AttachmentTypeUnsupported, message));
+            attachments.images.push(Image { mime, base64 });
+            mime
+        } else {
+            let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+            let Some(text) = text else {
+                let message = format!("{name} is neither text nor a PNG, JPEG, GIF or WebP image");
+                return Err(Failure::new(Code::AttachmentTypeUnsupported, message));
+            };
+            attachments.text.push_str(&format!("\n\n--- {name} ---\n{text}"));
+            "text/plain"
         };
-        all.text.push_str(&format!("\n\n--- {name} ---\n{text}"));
-        all.list.push(Attached { path: name, size, mime: "text/plain".into() });
-        check_count(all.list.len() - all.images.len(), limits.files, "files", Code::AttachmentTooManyFiles)?;
+        attachments.list.push(Attached { path: name, size, mime });
+        let (images, files) = (attachments.images.len(), attachments.list.len() - attachments.images.len());
+        check_count(images, limits.max_images, "images", Code::AttachmentTooManyImages)?;
+        check_count(files, limits.max_files, "files", Code::AttachmentTooManyFiles)?;
     }
-    Ok(all)
+    Ok(attachments)
 }
 
-fn check_count(count: usize, limit: usize, what: &str, code: Code) -> Result<()> {
-    if count > limit {
+fn check_count(count: usize, limit: i64, what: &str, code: Code) -> Result<()> {
+    if count as u64 > limit.unsigned_abs() {
         return Err(Failure::new(code, format!("more than {limit} {what} are attached")));
     }
     Ok(())

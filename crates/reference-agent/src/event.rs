@@ -1,51 +1,48 @@
-//! What happens in a run, as it happens, and how it ends.
+//! What happens in a run, as it happens, and how it ends. What can be printed is also a line of the agent's
+//! own jsonl, whose JSON Schema has the comments here as descriptions.
 
 use super::attach::Attached;
 use super::failure::Failure;
 use super::model::Usage;
+use super::run_summary::RunSummary;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value};
-use std::time::Duration;
 
 /// The error codes of tools, as the agent-js contract has them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum ToolCode {
     /// The arguments are not what the tool takes.
+    #[serde(rename = "TOOL_INVALID_ARGS")]
     InvalidArgs,
     /// The file or folder does not exist.
+    #[serde(rename = "TOOL_NOT_FOUND")]
     NotFound,
     /// The pattern is no regular expression.
+    #[serde(rename = "TOOL_INVALID_PATTERN")]
     InvalidPattern,
     /// The file is not text.
+    #[serde(rename = "TOOL_UNSUPPORTED_FILE_TYPE")]
     UnsupportedFileType,
     /// The text to be replaced is absent, or stands there more than once.
+    #[serde(rename = "TOOL_CONFLICT")]
     Conflict,
     /// There is no such tool.
+    #[serde(rename = "TOOL_UNKNOWN")]
     Unknown,
     /// All else, such as a path that leaves the workspace.
+    #[serde(rename = "TOOL_EXECUTION_ERROR")]
     ExecutionError,
 }
 
-impl ToolCode {
-    /// The name in every contract.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::InvalidArgs => "TOOL_INVALID_ARGS",
-            Self::NotFound => "TOOL_NOT_FOUND",
-            Self::InvalidPattern => "TOOL_INVALID_PATTERN",
-            Self::UnsupportedFileType => "TOOL_UNSUPPORTED_FILE_TYPE",
-            Self::Conflict => "TOOL_CONFLICT",
-            Self::Unknown => "TOOL_UNKNOWN",
-            Self::ExecutionError => "TOOL_EXECUTION_ERROR",
-        }
-    }
-}
-
 /// Why a tool call failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
 pub struct ToolError {
-    /// Which of the seven.
+    /// One of the seven codes.
+    #[schemars(with = "String")]
     pub code: ToolCode,
-    /// One line; never empty.
+    /// What went wrong.
     pub message: String,
 }
 
@@ -64,102 +61,95 @@ impl ToolError {
     }
 }
 
-/// What a tool did to the world, beside its result.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
-    /// A file was written.
-    FileChanged {
-        /// Relative to the workspace.
-        path: String,
-        /// Its text before; empty for a new file.
-        before: String,
-        /// Its text now.
-        after: String,
-    },
-    /// A command was run to its end.
-    CommandRan {
-        /// The command line.
-        command: String,
-        /// Its exit code; 128 + the signal when it died of one.
-        exit_code: i32,
-        /// What it printed, bounded.
-        stdout: String,
-        /// What it printed on standard error, bounded.
-        stderr: String,
-    },
+/// A file that a tool wrote.
+#[derive(Debug, Clone)]
+pub struct FileChange {
+    /// Relative to the workspace.
+    pub path: String,
+    /// Its text before; empty for a new file.
+    pub before: String,
+    /// Its text now.
+    pub after: String,
 }
 
-/// What a tool gives: its result, and what it did beside.
-pub type ToolOutput = Result<(Map<String, Value>, Option<Effect>), ToolError>;
+/// What a tool gives: its result, and the file that it wrote.
+pub type ToolOutput = Result<(Map<String, Value>, Option<FileChange>), ToolError>;
 
-/// A tool call that begins.
-#[derive(Debug, Clone)]
+/// A tool is about to run.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct ToolStart {
     /// The provider's name for the call.
     pub id: String,
-    /// The tool that was asked for.
+    /// The tool.
     pub tool: String,
-    /// The arguments.
+    /// Its arguments.
     pub input: Map<String, Value>,
     /// The arguments as the model wrote them.
+    #[serde(skip)]
     pub raw: String,
     /// In milliseconds since 1970.
+    #[serde(skip)]
     pub started: u64,
 }
 
 impl ToolStart {
     /// The record of the call, ended after this many milliseconds.
-    pub fn finish(self, output: ToolOutput, duration: u64) -> ToolRecord {
+    pub fn finish(self, output: ToolOutput, duration_ms: u64) -> ToolRecord {
         let Self { id, tool, input, started, .. } = self;
-        let (outcome, effect) = match output {
-            Ok((result, effect)) => (Ok(result), effect),
-            Err(error) => (Err(error), None),
+        let (result, change, error) = match output {
+            Ok((result, change)) => (Some(result), change, None),
+            Err(error) => (None, None, Some(error)),
         };
-        ToolRecord { id, tool, input, outcome, started, duration, effect }
+        ToolRecord { id, tool, input, ok: error.is_none(), result, error, started, duration_ms, change }
     }
 }
 
-/// A tool call that has ended.
-#[derive(Debug, Clone, PartialEq)]
+/// The end of a tool call.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "ToolResult")]
 pub struct ToolRecord {
     /// The provider's name for the call.
     pub id: String,
-    /// The tool that was asked for.
+    /// The tool.
     pub tool: String,
-    /// The arguments.
+    /// Its arguments.
+    #[serde(skip)]
     pub input: Map<String, Value>,
-    /// The result, or why there is none.
-    pub outcome: Result<Map<String, Value>, ToolError>,
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// What it gave; null when it failed.
+    pub result: Option<Map<String, Value>>,
+    /// Why it failed; null when it did not.
+    pub error: Option<ToolError>,
     /// When it started, in milliseconds since 1970.
+    #[serde(skip)]
     pub started: u64,
     /// How long it took, in milliseconds.
-    pub duration: u64,
-    /// What it did beside its result.
-    pub effect: Option<Effect>,
+    pub duration_ms: u64,
+    /// The file that it wrote.
+    #[serde(skip)]
+    pub change: Option<FileChange>,
 }
 
 impl ToolRecord {
     /// Passes all that the tool gave through `hide`.
     pub fn hide(&mut self, hide: &dyn Fn(&str) -> String) {
-        match &mut self.outcome {
-            Ok(result) => result.values_mut().for_each(|value| hide_in(value, hide)),
-            Err(error) => error.message = hide(&error.message),
+        let result = self.result.iter_mut().flat_map(Map::values_mut);
+        result.for_each(|value| hide_in(value, hide));
+        if let Some(error) = &mut self.error {
+            error.message = hide(&error.message);
         }
-        let texts = match &mut self.effect {
-            Some(Effect::FileChanged { before, after, .. }) => [before, after],
-            Some(Effect::CommandRan { stdout, stderr, .. }) => [stdout, stderr],
-            None => return,
-        };
-        for text in texts {
-            *text = hide(text);
+        if let Some(FileChange { before, after, .. }) = &mut self.change {
+            (*before, *after) = (hide(before), hide(after));
         }
     }
 
     /// The result as text, as models and the Dexter contracts get it.
     pub fn text(&self) -> String {
-        match &self.outcome {
-            Ok(result) => serde_json::to_string(result).unwrap_or_default(),
-            Err(error) => format!("Error: {}", error.message),
+        match &self.error {
+            None => serde_json::to_string(&self.result).unwrap_or_default(),
+            Some(error) => format!("Error: {}", error.message),
         }
     }
 }
@@ -173,21 +163,21 @@ fn hide_in(value: &mut Value, hide: &dyn Fn(&str) -> String) {
     }
 }
 
-/// What happens, as it happens.
-#[derive(Debug, Clone)]
+/// Something that happened: one line of jsonl.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+#[schemars(rename = "Step")]
 pub enum Event {
-    /// The query is known.
-    Query {
-        /// Its words.
-        text: String,
-        /// What is attached to it.
-        attached: Vec<Attached>,
-    },
-    /// The provider is ready; the loop begins.
-    Started {
-        /// The provider's name.
+    /// The query is known, with what is attached to it.
+    #[serde(skip)]
+    Query { text: String, attached: Vec<Attached> },
+    /// The loop begins.
+    Start {
+        /// The query.
+        query: String,
+        /// The provider.
         provider: String,
-        /// The model's name.
+        /// The model.
         model: String,
         /// Whether the model is told of tools.
         tools: bool,
@@ -195,36 +185,46 @@ pub enum Event {
     /// The model takes no tools; it goes on without.
     ToolsRefused,
     /// The model is asked.
-    TurnStarted,
+    Turn {
+        /// Which turn, from 1.
+        turn: u64,
+    },
     /// The model is asked again after a wait.
     Retry {
+        /// Which turn, from 1.
+        turn: u64,
         /// How often it was asked again in this turn, from 1.
         attempt: u32,
         /// What went wrong.
         message: String,
-        /// How long the wait is.
-        wait: Duration,
+        /// The wait, in milliseconds.
+        wait_ms: u64,
     },
-    /// The model says something: the next words.
-    Text(String),
-    /// The model's turn has ended.
-    TurnEnded {
-        /// Tokens, when the provider counts them.
-        usage: Option<Usage>,
+    /// The model says something.
+    Text {
+        /// Which turn, from 1.
+        turn: u64,
+        /// The next words.
+        text: String,
     },
+    /// The model's turn has ended, with these tokens where the provider counts them.
+    #[serde(skip)]
+    TurnEnded(Option<Usage>),
     /// A tool is about to run.
-    ToolStarted(ToolStart),
-    /// A tool may only run when this is granted.
+    ToolCall(ToolStart),
+    /// Somebody was asked whether a tool may run.
     Permission {
         /// The call.
         id: String,
         /// The tool.
         tool: String,
-        /// Whether it was.
+        /// Whether it may.
         granted: bool,
     },
     /// A tool has ended.
-    ToolFinished(ToolRecord),
+    ToolResult(ToolRecord),
+    /// The run has ended.
+    End(Box<RunSummary>),
 }
 
 /// How a run ends: with these words of the model, which may be none, or without.

@@ -1,7 +1,7 @@
 //! Why a run of the agent failed. What another protocol calls it is said in that protocol's file.
 
 use agentnative_contract::error::{Error, ErrorKind};
-use std::fmt;
+use std::time::Duration;
 
 /// Declares the codes: with each its kind and its stable name.
 macro_rules! codes {
@@ -102,7 +102,6 @@ impl Code {
 /// A failed run: the reason, and a line for people. The line may hold a provider's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The reason.
     pub code: Code,
     /// One line; never empty.
     pub message: String,
@@ -112,6 +111,10 @@ pub struct Failure {
     pub signal: Option<i32>,
     /// The HTTP status of the provider's answer, when there was one.
     pub status: Option<u16>,
+    /// The model's turn may succeed the next time.
+    pub retryable: bool,
+    /// How long the provider asks to wait before.
+    pub retry_after: Option<Duration>,
 }
 
 impl Failure {
@@ -119,7 +122,7 @@ impl Failure {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let message = message.into();
         let message = if message.trim().is_empty() { code.name().to_owned() } else { message };
-        Self { code, message, hint: None, signal: None, status: None }
+        Self { code, message, hint: None, signal: None, status: None, retryable: false, retry_after: None }
     }
     /// The same failure with what to do about it.
     #[must_use]
@@ -144,12 +147,6 @@ impl Failure {
             Some(code) => code,
             None => self.code.kind().exit_code(),
         }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
     }
 }
 

@@ -1,11 +1,11 @@
 //! The reference agent: a working agent that shows what conforming output looks like.
 //!
 //! ```text
-//! Flags ─▶ Options ─▶ session ── thread ──▶ engine ─▶ provider, tools
-//!                        ▲                     │
-//!                        └────── Events ◀──────┘
-//!                        ├─▶ RunSummary, Scratchpad
-//!                        └─▶ Protocol ─▶ output
+//! Options ─▶ session ── thread ──▶ engine ─▶ provider, tools
+//!               ▲                     │
+//!               └────── Events ◀──────┘
+//!               ├─▶ RunSummary, Scratchpad
+//!               └─▶ Protocol ─▶ output
 //! ```
 //!
 //! It shares the crates of output and of contracts with the checker, and knows nothing of running or
@@ -30,23 +30,25 @@ mod scratchpad;
 mod session;
 mod tools;
 
+use agentnative_contract::error::Error;
 use agentnative_output::{ColorChoice, Output, OutputConfig, clap_error};
-use clap::Parser as _;
 use failure::{Code, Failure};
-use options::Flags;
+use options::Options;
 use std::ffi::OsString;
 
 /// Runs the agent with these arguments (the first is its name) and gives its exit code.
 pub fn main(args: &[OsString]) -> u8 {
-    let flags = match Flags::try_parse_from(args) {
+    let flags = match Options::parse_flags(args) {
         Ok(flags) => flags,
-        Err(error) => return refused(&error, args),
+        Err(error) => return usage_error(&error, args),
     };
-    let form = flags.form();
-    let (protocol, format) = form.clone().unwrap_or_else(|_| protocols::asked(args));
-    let mut output = Output::new(protocol.output(flags.output(format)));
-    match form.and_then(|_| flags.settle()) {
-        Ok(options) if options.json_schema => schema::print(protocol, format, &mut output),
+    let (protocol, format) = (flags.protocol, flags.format());
+    let mut output = Output::new(flags.output());
+    match flags.resolve(args) {
+        Ok(options) if options.json_schema => {
+            let printed = schema::print(protocol, format, &mut output);
+            exit_code(printed, &mut output)
+        }
         Ok(options) => session::run(options, &mut output),
         Err(failure) => session::refuse(protocol, failure, &mut output),
     }
@@ -54,8 +56,8 @@ pub fn main(args: &[OsString]) -> u8 {
 
 /// Help and version are answers; all else that clap does not take is a usage error, in the protocol that
 /// was asked for.
-fn refused(error: &clap::Error, args: &[OsString]) -> u8 {
-    let (protocol, format) = protocols::asked(args);
+fn usage_error(error: &clap::Error, args: &[OsString]) -> u8 {
+    let (protocol, format) = protocols::requested(args);
     let config = OutputConfig::detect(format, ColorChoice::Auto, false);
     let mut output = Output::new(protocol.output(config));
     match clap_error(error) {
@@ -65,4 +67,12 @@ fn refused(error: &clap::Error, args: &[OsString]) -> u8 {
             session::refuse(protocol, Failure { hint: error.hint, ..failure }, &mut output)
         }
     }
+}
+
+/// The exit code of what was written; an error that it ended with goes to standard error.
+fn exit_code(written: Result<u8, Error>, output: &mut Output) -> u8 {
+    written.unwrap_or_else(|error| {
+        output.error(&error);
+        error.kind.exit_code()
+    })
 }

@@ -1,32 +1,40 @@
 //! The conversation between the agent and a model.
 
-use super::event::Event;
-use super::failure::Failure;
+use super::event::ToolRecord;
+use super::failure::Result;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
-use std::time::Duration;
 
-/// Tokens of one turn.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Tokens.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+#[schemars(rename = "Tokens")]
 pub struct Usage {
-    /// Of what was sent.
+    /// Sent.
     pub input: u64,
-    /// Of what came back.
+    /// Received.
     pub output: u64,
+    /// Both.
+    pub total: u64,
 }
 
 impl Usage {
-    /// Of both.
-    pub const fn total(self) -> u64 {
-        self.input.saturating_add(self.output)
+    /// Tokens that were sent and received.
+    pub const fn new(input: u64, output: u64) -> Self {
+        Self { input, output, total: input.saturating_add(output) }
+    }
+
+    /// The sum of two.
+    pub const fn plus(self, other: Self) -> Self {
+        Self::new(self.input.saturating_add(other.input), self.output.saturating_add(other.output))
     }
 }
 
 /// A tool call that the model asks for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct ToolCall {
     /// The provider's name for it.
     pub id: String,
-    /// The tool.
     pub name: String,
     /// The arguments as the model wrote them: meant to be a JSON object.
     pub arguments: String,
@@ -36,7 +44,7 @@ pub struct ToolCall {
 #[derive(Debug, Clone)]
 pub struct Image {
     /// Such as `image/png`.
-    pub mime: String,
+    pub mime: &'static str,
     /// Base64 of its bytes.
     pub base64: String,
 }
@@ -50,33 +58,18 @@ pub enum Message {
     User {
         /// The words, with the attached text files.
         text: String,
-        /// The attached images.
         images: Vec<Image>,
     },
     /// A turn of the model.
-    Assistant {
-        /// Its words.
-        text: String,
-        /// What it asked for.
-        calls: Vec<ToolCall>,
-    },
+    Assistant(Turn),
     /// What a tool gave.
-    Tool {
-        /// The call that this answers.
-        id: String,
-        /// The result as text.
-        content: String,
-        /// Whether the call succeeded.
-        ok: bool,
-    },
+    Tool(ToolRecord),
 }
 
 /// A tool as the model is told of it.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
-    /// Its name.
     pub name: &'static str,
-    /// What it does.
     pub description: &'static str,
     /// JSON Schema of its arguments.
     pub parameters: Value,
@@ -85,7 +78,6 @@ pub struct ToolSpec {
 /// What a model gave in one turn.
 #[derive(Debug, Clone, Default)]
 pub struct Turn {
-    /// Its words, all of them.
     pub text: String,
     /// The tool calls that it asks for, in order.
     pub calls: Vec<ToolCall>,
@@ -93,28 +85,8 @@ pub struct Turn {
     pub usage: Option<Usage>,
 }
 
-/// Why a turn failed.
-#[derive(Debug, Clone)]
-pub enum TurnError {
-    /// It may succeed the next time.
-    Retryable {
-        /// What happened.
-        failure: Failure,
-        /// How long the provider asks to wait.
-        after: Option<Duration>,
-    },
-    /// It will not.
-    Fatal(Failure),
-    /// The model takes no tools.
-    ToolsUnsupported(Failure),
-}
-
 /// Where the conversation goes on.
 pub trait Provider: Send {
-    /// The provider's name, such as `openai`.
-    fn name(&self) -> &str;
-    /// The model's name, without the provider.
-    fn model(&self) -> &str;
     /// Whether the model takes images.
     fn sees_images(&self) -> bool {
         true
@@ -123,14 +95,7 @@ pub trait Provider: Send {
     fn hide(&self, text: &str) -> String {
         text.to_owned()
     }
-    /// Takes one turn. Words are passed to `emit` as they come, as [`Event::Text`].
-    ///
-    /// # Errors
-    /// See [`TurnError`]. After words were emitted it is never [`TurnError::Retryable`].
-    fn turn(
-        &mut self,
-        messages: &[Message],
-        tools: &[ToolSpec],
-        emit: &mut dyn FnMut(Event),
-    ) -> Result<Turn, TurnError>;
+    /// Takes one turn, and passes words to `emit` as they come. After that, no failure is retryable; one
+    /// with the code `ToolsNotSupported` may be none without tools.
+    fn turn(&mut self, messages: &[Message], tools: &[ToolSpec], emit: &mut dyn FnMut(&str)) -> Result<Turn>;
 }

@@ -1,23 +1,20 @@
 //! Where the query comes from.
 
 use super::failure::{Code, Failure, Result};
+use std::ffi::{OsStr, OsString};
 use std::io::{IsTerminal, Read};
 
 /// Most bytes of a query on standard input.
 const MAX: u64 = 1 << 20;
 
 /// The words of the command line, joined by spaces; without any, standard input, read to its end
-/// unless it is a terminal.
-///
-/// # Errors
-/// [`Code::NoQuery`] when there is none, and [`Code::InvalidOption`] for one that is not text.
-pub fn read(words: &[String]) -> Result<String> {
-    let joined = words.join(" ");
-    if !words.is_empty() && joined.trim().is_empty() {
-        return Err(no_query("the query is empty"));
-    }
+/// unless it is a terminal. [`Code::InvalidOption`] for one that is not text.
+pub fn read(words: &[OsString]) -> Result<String> {
     if !words.is_empty() {
-        return Ok(joined.trim().to_owned());
+        return match words.join(OsStr::new(" ")).to_string_lossy().trim() {
+            "" => Err(no_query("the query is empty")),
+            query => Ok(query.to_owned()),
+        };
     }
     let stdin = std::io::stdin();
     if stdin.is_terminal() {

@@ -1,13 +1,102 @@
-//! What is known of a run so far: the sum of its events, from which each protocol writes its end.
+//! What is known of a run so far: the sum of its events, from which each protocol writes its end. The agent's
+//! own writes it as it is, so its JSON Schema has the comments here as descriptions.
 
 use super::attach::Attached;
 use super::clock::millis;
-use super::event::{Event, ToolRecord, ToolStart};
+use super::event::{Event, Outcome, ToolRecord, ToolStart};
 use super::model::Usage;
+use super::options::Options;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::time::Duration;
 
-/// What the run is waiting for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What a run came to.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[schemars(rename = "RunResult")]
+pub struct RunSummary {
+    /// `completed` or `failed`.
+    pub status: Status,
+    /// The query.
+    pub query: String,
+    /// The final answer; null when there is none.
+    pub answer: Option<String>,
+    /// Why it failed; null when it did not.
+    pub code: Option<&'static str>,
+    /// The provider.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// How many turns the model had.
+    pub turns: Turns,
+    /// How well it went.
+    pub health: Health,
+    /// Tokens over all turns; absent when the provider counts none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// What went along with the query.
+    pub attachments: Vec<Attached>,
+    /// Where the scratchpad lies; null when it could not be written.
+    pub scratchpad: Option<String>,
+    /// How long it took, in milliseconds.
+    pub timing_ms: u64,
+    /// The loop has begun.
+    #[serde(skip)]
+    pub started: bool,
+    /// The model was told of tools.
+    #[serde(skip)]
+    pub tools: bool,
+    /// The model refused them, and it went on without.
+    #[serde(skip)]
+    pub fallback: bool,
+    /// Turns that had usage.
+    #[serde(skip)]
+    pub turns_with_usage: u64,
+    /// The tool calls that have ended.
+    #[serde(skip)]
+    pub calls: Vec<ToolRecord>,
+    /// The tool call that has not.
+    #[serde(skip)]
+    pub open: Option<ToolStart>,
+    /// What the run is waiting for.
+    #[serde(skip)]
+    pub phase: Phase,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// With an answer.
+    #[default]
+    Completed,
+    /// Without.
+    Failed,
+}
+
+/// Turns of the model.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct Turns {
+    /// Those it had.
+    pub used: u64,
+    /// Those it was allowed.
+    pub max: u32,
+}
+
+/// How well a run went.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct Health {
+    /// How often the model was asked again.
+    pub retries: u64,
+    /// All tool calls.
+    pub tool_calls: usize,
+    /// Those that failed.
+    pub tool_calls_failed: usize,
+    /// Failed by all; 0 without calls.
+    pub tool_call_failure_rate: f64,
+}
+
+/// What a run is waiting for.
+#[derive(Debug, Clone, Copy, Default)]
 pub enum Phase {
     /// The query, the attachments, the provider's settings.
     #[default]
@@ -18,99 +107,58 @@ pub enum Phase {
     Tools,
 }
 
-/// The sum of a run's events.
-#[derive(Debug, Default)]
-pub struct RunSummary {
-    /// The query; empty before it is known.
-    pub query: String,
-    /// What is attached to it.
-    pub attached: Vec<Attached>,
-    /// The provider; before it is known, what was asked for.
-    pub provider: String,
-    /// The model; before it is known, what was asked for.
-    pub model: String,
-    /// The loop has begun.
-    pub started: bool,
-    /// The model was told of tools.
-    pub tools: bool,
-    /// The model refused them, and it went on without.
-    pub fallback: bool,
-    /// How often the model was asked, not counting retries.
-    pub turns: u64,
-    /// How often it was asked again.
-    pub retries: u64,
-    /// Tokens, summed; none when no turn had any.
-    pub usage: Option<Usage>,
-    /// Turns that had usage.
-    pub turns_with_usage: u64,
-    /// The tool calls that have ended.
-    pub calls: Vec<ToolRecord>,
-    /// The tool call that has not.
-    pub open: Option<ToolStart>,
-    /// What the run is waiting for.
-    pub phase: Phase,
-    /// The scratchpad as the contracts name it; empty when there is none.
-    pub scratchpad: String,
-    /// How long the run took, once it has ended.
-    pub elapsed: Duration,
-}
-
 impl RunSummary {
+    /// That of a run of which nothing has happened yet.
+    pub fn new(options: &Options) -> Self {
+        let (provider, model) = options.provider_and_model();
+        Self {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            turns: Turns { used: 0, max: options.max_tool_turns },
+            ..Self::default()
+        }
+    }
+
     /// Adds what happened.
     pub fn add(&mut self, event: &Event) {
         match event {
             Event::Query { text, attached } => {
                 self.query.clone_from(text);
-                self.attached.clone_from(attached);
+                self.attachments.clone_from(attached);
             }
-            Event::Started { provider, model, tools } => {
-                self.provider.clone_from(provider);
-                self.model.clone_from(model);
-                self.tools = *tools;
-                self.started = true;
-            }
-            Event::ToolsRefused => {
-                self.tools = false;
-                self.fallback = true;
-            }
-            Event::TurnStarted => {
-                self.turns += 1;
+            Event::Start { tools, .. } => (self.started, self.tools) = (true, *tools),
+            Event::ToolsRefused => (self.tools, self.fallback) = (false, true),
+            Event::Turn { turn } => {
+                self.turns.used = *turn;
                 self.phase = Phase::Model;
             }
-            Event::Retry { .. } => self.retries += 1,
-            Event::TurnEnded { usage } => {
+            Event::Retry { .. } => self.health.retries += 1,
+            Event::TurnEnded(usage) => {
                 self.phase = Phase::Tools;
                 if let Some(usage) = usage {
-                    let sum = self.usage.get_or_insert_default();
-                    sum.input = sum.input.saturating_add(usage.input);
-                    sum.output = sum.output.saturating_add(usage.output);
+                    self.usage = Some(self.usage.unwrap_or_default().plus(*usage));
                     self.turns_with_usage += 1;
                 }
             }
-            Event::ToolStarted(start) => self.open = Some(start.clone()),
-            Event::ToolFinished(record) => {
+            Event::ToolCall(start) => self.open = Some(start.clone()),
+            Event::ToolResult(record) => {
                 self.open = None;
                 self.calls.push(record.clone());
+                let health = &mut self.health;
+                health.tool_calls += 1;
+                health.tool_calls_failed += usize::from(!record.ok);
+                health.tool_call_failure_rate = health.tool_calls_failed as f64 / health.tool_calls as f64;
             }
-            Event::Text(_) | Event::Permission { .. } => {}
+            Event::Text { .. } | Event::Permission { .. } | Event::End(_) => {}
         }
     }
 
-    /// How long the run took, in milliseconds.
-    pub fn elapsed_ms(&self) -> u64 {
-        millis(self.elapsed)
-    }
-
-    /// How many tool calls failed.
-    pub fn failed_calls(&self) -> usize {
-        self.calls.iter().filter(|call| call.outcome.is_err()).count()
-    }
-
-    /// Failed calls by all calls; 0 without calls.
-    pub fn failure_rate(&self) -> f64 {
-        match self.calls.len() {
-            0 => 0.0,
-            total => self.failed_calls() as f64 / total as f64,
+    /// Adds how it ended.
+    pub fn finish(&mut self, outcome: &Outcome, elapsed: Duration) {
+        self.timing_ms = millis(elapsed);
+        match outcome {
+            Ok(answer) => self.answer = Some(answer.clone()),
+            Err(failure) => (self.status, self.code) = (Status::Failed, Some(failure.code.name())),
         }
     }
 }

@@ -1,32 +1,23 @@
 //! `--json-schema`: the JSON Schema of what would be printed.
 
+use super::event::Event;
 use super::protocols::Protocol;
-use super::protocols::own::{Data, Step};
+use super::protocols::own::Data;
 use agentnative_contract::Contract;
 use agentnative_contract::error::{Error, Result};
-use agentnative_output::{Envelope, Output, OutputFormat};
+use agentnative_output::{Envelope, Output, OutputFormat, pretty};
 use serde_json::Value;
 
 /// Prints it, and gives the exit code. In jsonl it is that of a line; text has none, so it gets json's.
-pub fn print(protocol: &Protocol, format: OutputFormat, output: &mut Output) -> u8 {
-    let printed = schema(protocol, format).and_then(|schema| {
-        let text = serde_json::to_string_pretty(&schema)
-            .map_err(|error| Error::general(format!("cannot write the schema: {error}")))?;
-        output.verbatim(format!("{text}\n").as_bytes())
-    });
-    match printed {
-        Ok(()) => 0,
-        Err(error) => {
-            output.error(&error);
-            error.kind.exit_code()
-        }
-    }
+pub fn print(protocol: &Protocol, format: OutputFormat, output: &mut Output) -> Result<u8> {
+    let text = pretty(&schema(protocol, format)?)?;
+    output.verbatim(text.as_bytes()).map(|()| 0)
 }
 
 fn schema(protocol: &Protocol, format: OutputFormat) -> Result<Value> {
     let schema = match (protocol.contract, format) {
         (Some(name), _) => return bundled(name),
-        (None, OutputFormat::Jsonl) => schemars::schema_for!(Step),
+        (None, OutputFormat::Jsonl) => schemars::schema_for!(Event),
         (None, _) => schemars::schema_for!(Envelope<Data>),
     };
     Ok(schema.to_value())

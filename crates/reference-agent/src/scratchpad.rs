@@ -21,14 +21,11 @@ pub struct Scratchpad {
 }
 
 impl Scratchpad {
-    /// Makes the file.
-    ///
-    /// # Errors
-    /// When its folder cannot be made or written to.
+    /// Makes the file, and its folder.
     pub fn create(options: &Options) -> io::Result<Self> {
-        let (folder, shown) = if let Some(path) = options.protocol.scratchpad {
+        let (folder, path) = if let Some(path) = options.protocol.scratchpad {
             // Beneath the workspace, whatever links there are.
-            let workspace = Dir::open_ambient_dir(&options.workspace, ambient_authority())?;
+            let workspace = Dir::open_ambient_dir(options.workspace(), ambient_authority())?;
             workspace.create_dir_all(path)?;
             (workspace.open_dir(path)?, PathBuf::from(path))
         } else {
@@ -36,33 +33,28 @@ impl Scratchpad {
             std::fs::create_dir_all(&path)?;
             (Dir::open_ambient_dir(&path, ambient_authority())?, path)
         };
-        let now = clock::now_ms();
-        let name = format!("{}_{:012x}.jsonl", clock::stamp(now), clock::fresh() & 0xffff_ffff_ffff);
+        let name = format!("{}{}.jsonl", clock::stamp(clock::now_ms()), clock::id("_"));
         let file = folder.open_with(&name, OpenOptions::new().append(true).create_new(true))?;
-        Ok(Self { file, name: shown.join(name).display().to_string() })
+        Ok(Self { file, name: path.join(name).display().to_string() })
     }
 
     /// Writes down what happened. Losing a line of it is no reason to fail.
     pub fn event(&mut self, event: &Event) {
         let line = match event {
-            Event::Started { provider, model, .. } => {
+            Event::Start { query, provider, model, .. } => {
+                self.line(json!({"type": "init", "content": query}));
                 json!({"type": "start", "provider": provider, "model": model})
             }
             Event::Retry { attempt, message, .. } => {
                 json!({"type": "retry", "attempt": attempt, "message": message})
             }
-            Event::ToolFinished(record) => json!({
+            Event::ToolResult(record) => json!({
                 "type": "tool_result", "toolName": record.tool, "args": record.input, "result": record.text(),
-                "ok": record.outcome.is_ok(), "durationMs": record.duration,
+                "ok": record.ok, "durationMs": record.duration_ms,
             }),
             _ => return,
         };
         self.line(line);
-    }
-
-    /// Writes down the query.
-    pub fn query(&mut self, query: &str) {
-        self.line(json!({"type": "init", "content": query}));
     }
 
     /// Writes down the end.

@@ -9,16 +9,16 @@ use super::options::Options;
 use super::protocols::{Encoder, Protocol};
 use super::run_summary::{Phase, RunSummary};
 use super::scratchpad::Scratchpad;
-use super::tools::{Approve, Running};
+use super::tools::{Approve, RunningCommand};
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::Output;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What this thread receives.
-enum Message {
+enum Notification {
     Event(Event),
     Ended(Outcome),
     Signal(i32),
@@ -31,9 +31,9 @@ const READER_GONE: u8 = 141;
 
 /// Runs the query, has it written, and gives the exit code.
 pub fn run(options: Options, output: &mut Output) -> u8 {
-    let deadline = Instant::now() + options.timeout;
+    let deadline = Instant::now() + Duration::from_secs_f64(options.timeout);
     let (sender, receiver) = channel();
-    let running = Running::default();
+    let running = RunningCommand::default();
     if let Err(error) = listen_for_signals(sender.clone()) {
         output.error(&Error::general(format!("cannot listen for signals: {error}")));
         return 1;
@@ -50,24 +50,24 @@ pub fn run(options: Options, output: &mut Output) -> u8 {
 
 /// Writes the failure of a run that cannot begin, and gives the exit code.
 pub fn refuse(protocol: &'static Protocol, failure: Failure, output: &mut Output) -> u8 {
-    Run::new(Options { protocol, ..Options::default() }).end(&Err(failure), output)
+    Run::new(Options::unknown(protocol)).end(&Err(failure), output)
 }
 
-fn spawn_engine(options: Options, running: Running, sender: Sender<Message>) {
+fn spawn_engine(options: Options, running: RunningCommand, sender: Sender<Notification>) {
     std::thread::spawn(move || {
         // A message that nobody receives any more is for a run that is over.
         let mut emit = |event| {
-            let _ = sender.send(Message::Event(event));
+            let _ = sender.send(Notification::Event(event));
         };
         let asking = sender.clone();
         let mut approve: Approve = Box::new(move |tool, arguments| {
             let (reply, answer) = channel();
             let question = format!("{tool} {}", serde_json::Value::Object(arguments.clone()));
-            asking.send(Message::Ask(question, reply)).is_ok() && answer.recv().unwrap_or(false)
+            asking.send(Notification::Ask(question, reply)).is_ok() && answer.recv().unwrap_or(false)
         });
         let run = || engine::run(&options, running, &mut approve, &mut emit);
         let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(defect()));
-        let _ = sender.send(Message::Ended(outcome));
+        let _ = sender.send(Notification::Ended(outcome));
     });
 }
 
@@ -76,17 +76,17 @@ fn defect() -> Failure {
     Failure::new(Code::RuntimeError, "the agent fell over: this is a defect in it")
 }
 
-fn listen_for_signals(sender: Sender<Message>) -> std::io::Result<()> {
+fn listen_for_signals(sender: Sender<Notification>) -> std::io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     std::thread::spawn(move || {
-        let mut again = false;
+        let mut repeated = false;
         for signal in signals.forever() {
             // Whoever sends it twice is not made to wait for the end to be written.
-            if again {
+            if repeated {
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
-            again = true;
-            let _ = sender.send(Message::Signal(signal));
+            repeated = true;
+            let _ = sender.send(Notification::Signal(signal));
         }
     });
     Ok(())
@@ -102,10 +102,9 @@ struct Run {
 
 impl Run {
     fn new(options: Options) -> Self {
-        let (provider, model) = (options.provider.clone(), options.model.clone());
         Self {
             encoder: (options.protocol.encoder)(&options),
-            summary: RunSummary { provider, model, ..RunSummary::default() },
+            summary: RunSummary::new(&options),
             scratchpad: None,
             options,
             began: Instant::now(),
@@ -115,23 +114,25 @@ impl Run {
     /// Passes events on until the end; none when the reader of the output has gone.
     fn listen(
         &mut self,
-        receiver: &Receiver<Message>,
+        receiver: &Receiver<Notification>,
         deadline: Instant,
         output: &mut Output,
     ) -> Option<Outcome> {
         loop {
             let failure = match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Message::Event(event)) => match self.event(&event, output) {
+                Ok(Notification::Event(event)) => match self.event(&event, output) {
                     Ok(()) if output.is_closed() => return None,
                     Ok(()) => continue,
                     Err(failure) => failure,
                 },
-                Ok(Message::Ended(outcome)) => return Some(outcome.and_then(|answer| self.accept(answer))),
-                Ok(Message::Ask(question, reply)) => {
+                Ok(Notification::Ended(outcome)) => {
+                    return Some(outcome.and_then(|answer| self.accept(answer)));
+                }
+                Ok(Notification::Ask(question, reply)) => {
                     ask(&question, reply, output);
                     continue;
                 }
-                Ok(Message::Signal(signal)) => Failure::signal(signal),
+                Ok(Notification::Signal(signal)) => Failure::signal(signal),
                 Err(RecvTimeoutError::Timeout) => self.timed_out(),
                 Err(RecvTimeoutError::Disconnected) => defect(),
             };
@@ -141,7 +142,7 @@ impl Run {
 
     fn event(&mut self, event: &Event, output: &mut Output) -> Result<(), Failure> {
         self.summary.add(event);
-        if let Event::Started { .. } = event {
+        if let Event::Start { .. } = event {
             self.open_scratchpad()?;
         }
         if let Some(scratchpad) = &mut self.scratchpad {
@@ -155,9 +156,8 @@ impl Run {
     /// The scratchpad is best effort, except where the contract promises it.
     fn open_scratchpad(&mut self) -> Result<(), Failure> {
         match Scratchpad::create(&self.options) {
-            Ok(mut scratchpad) => {
-                scratchpad.query(&self.summary.query);
-                self.summary.scratchpad.clone_from(&scratchpad.name);
+            Ok(scratchpad) => {
+                self.summary.scratchpad = Some(scratchpad.name.clone());
                 self.scratchpad = Some(scratchpad);
                 Ok(())
             }
@@ -177,7 +177,7 @@ impl Run {
     }
 
     fn timed_out(&self) -> Failure {
-        let seconds = self.options.timeout.as_secs_f64();
+        let seconds = Duration::from_secs_f64(self.options.timeout).as_secs_f64();
         let (code, what) = match self.summary.phase {
             Phase::Model => (Code::FetchTimeout, "the model has not answered"),
             Phase::Preparing => (Code::TimedOut, "the query was not read"),
@@ -193,7 +193,7 @@ impl Run {
         if let (Some(_), None, Some(call)) = (failure, silent, self.summary.open.clone()) {
             let duration = now_ms().saturating_sub(call.started);
             let record = call.finish(Err(ToolError::execution("the run was cut off")), duration);
-            let _ = self.event(&Event::ToolFinished(record), output);
+            let _ = self.event(&Event::ToolResult(record), output);
         }
         if let Some(scratchpad) = &mut self.scratchpad {
             scratchpad.end(outcome);
@@ -201,14 +201,9 @@ impl Run {
         if let Some(failure) = silent {
             return failure.exit_code();
         }
-        self.summary.elapsed = self.began.elapsed();
-        match self.encoder.end(outcome, &self.summary, output) {
-            Ok(code) => code,
-            Err(error) => {
-                output.error(&error);
-                error.kind.exit_code()
-            }
-        }
+        self.summary.finish(outcome, self.began.elapsed());
+        let code = self.encoder.end(outcome, &self.summary, output);
+        crate::exit_code(code, output)
     }
 }
 

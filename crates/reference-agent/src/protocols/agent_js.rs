@@ -4,14 +4,14 @@
 use super::{Encoder, Protocol};
 use crate::attach::Attached;
 use crate::clock::iso;
-use crate::event::{Outcome, ToolRecord};
+use crate::event::{Outcome, ToolCode, ToolRecord};
 use crate::failure::{Code, Failure};
-use crate::options::{ApprovalMode, Options, Profile, ToolsMode, value_name};
-use crate::run_summary::RunSummary;
+use crate::options::{ApprovalMode, Options, Profile, ToolsMode};
+use crate::run_summary::{RunSummary, Status};
 use agentnative_contract::error::Result;
 use agentnative_output::{Output, OutputFormat};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     contract: Some("agent-js"),
@@ -26,15 +26,10 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     scratchpad: None,
     takes_empty_answer: true,
     reports_signals: false,
-    encoder: |options| Box::new(AgentJs::new(options)),
+    encoder: |options| Box::new(AgentJs(options.clone())),
 };
 
-struct AgentJs {
-    profile: Profile,
-    approval: ApprovalMode,
-    tools_mode: ToolsMode,
-    max_tool_turns: u32,
-}
+struct AgentJs(Options);
 
 /// The document of a success, and the long form of a failure. Names and types are those of the
 /// contract's version 1.5.8.
@@ -44,19 +39,19 @@ struct Document<'a> {
     ok: bool,
     provider: &'a str,
     model: String,
-    profile: String,
-    status: &'static str,
-    mode: String,
-    approval_mode: String,
-    tools_mode: String,
+    profile: Profile,
+    status: Status,
+    mode: Profile,
+    approval_mode: ApprovalMode,
+    tools_mode: ToolsMode,
     tools_enabled: bool,
     tools_fallback_used: bool,
-    health: Health,
+    health: HealthEntry,
     termination: Termination,
-    attachments: Attachments<'a>,
-    usage: Usage,
+    attachments: Value,
+    usage: UsageEntry,
     message: &'a str,
-    tool_calls: Vec<ToolCall<'a>>,
+    tool_calls: Vec<ToolEntry<'a>>,
     timing_ms: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
@@ -66,7 +61,7 @@ struct Document<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Health {
+struct HealthEntry {
     retries_used: u64,
     tool_calls_total: usize,
     tool_calls_failed: usize,
@@ -82,13 +77,7 @@ struct Termination {
 }
 
 #[derive(Serialize)]
-struct Attachments<'a> {
-    files: Vec<&'a Attached>,
-    images: Vec<&'a Attached>,
-}
-
-#[derive(Serialize)]
-struct Usage {
+struct UsageEntry {
     turns: u64,
     turns_with_usage: u64,
     has_usage: bool,
@@ -98,25 +87,19 @@ struct Usage {
 }
 
 #[derive(Serialize)]
-struct ToolCall<'a> {
+struct ToolEntry<'a> {
     tool: &'a str,
     input: &'a Map<String, Value>,
     ok: bool,
     result: Option<&'a Map<String, Value>>,
-    error: Option<ToolCallError<'a>>,
-    meta: Meta,
+    error: Option<ToolEntryError<'a>>,
+    meta: Value,
 }
 
 #[derive(Serialize)]
-struct ToolCallError<'a> {
+struct ToolEntryError<'a> {
     message: &'a str,
-    code: &'static str,
-}
-
-#[derive(Serialize)]
-struct Meta {
-    duration_ms: u64,
-    ts: String,
+    code: ToolCode,
 }
 
 /// The short form of a failure.
@@ -128,62 +111,52 @@ struct ShortError<'a> {
 }
 
 impl AgentJs {
-    fn new(options: &Options) -> Self {
-        Self {
-            profile: options.profile,
-            approval: options.approval,
-            tools_mode: options.tools_mode,
-            max_tool_turns: options.max_tool_turns,
-        }
-    }
-
     /// The seventeen keys that are always there once the loop has begun.
     fn document<'a>(
         &self,
         summary: &'a RunSummary,
         reason: &'static str,
-        message: &'a str,
         failure: Option<&'a Failure>,
     ) -> Document<'a> {
         let usage = summary.usage.unwrap_or_default();
         let attached = |images: bool| -> Vec<&Attached> {
-            summary.attached.iter().filter(|attached| attached.is_image() == images).collect()
+            summary.attachments.iter().filter(|attached| attached.is_image() == images).collect()
         };
-        let profile = value_name(self.profile);
+        let Self(options) = self;
         Document {
             ok: failure.is_none(),
             provider: &summary.provider,
             model: format!("{}/{}", summary.provider, summary.model),
-            profile: profile.clone(),
-            status: if failure.is_none() { "completed" } else { "failed" },
-            mode: profile,
-            approval_mode: value_name(self.approval),
-            tools_mode: value_name(self.tools_mode),
+            profile: options.profile,
+            status: summary.status,
+            mode: options.profile,
+            approval_mode: options.approval_mode,
+            tools_mode: options.tools_mode,
             tools_enabled: summary.tools,
             tools_fallback_used: summary.fallback,
-            health: Health {
-                retries_used: summary.retries,
-                tool_calls_total: summary.calls.len(),
-                tool_calls_failed: summary.failed_calls(),
-                tool_call_failure_rate: summary.failure_rate(),
+            health: HealthEntry {
+                retries_used: summary.health.retries,
+                tool_calls_total: summary.health.tool_calls,
+                tool_calls_failed: summary.health.tool_calls_failed,
+                tool_call_failure_rate: summary.health.tool_call_failure_rate,
             },
             termination: Termination {
                 reason,
-                max_tool_turns: self.max_tool_turns,
-                turns_used: summary.turns,
+                max_tool_turns: summary.turns.max,
+                turns_used: summary.turns.used,
             },
-            attachments: Attachments { files: attached(false), images: attached(true) },
-            usage: Usage {
-                turns: summary.turns,
+            attachments: json!({"files": attached(false), "images": attached(true)}),
+            usage: UsageEntry {
+                turns: summary.turns.used,
                 turns_with_usage: summary.turns_with_usage,
                 has_usage: summary.usage.is_some(),
                 input_tokens: usage.input,
                 output_tokens: usage.output,
-                total_tokens: usage.total(),
+                total_tokens: usage.total,
             },
-            message,
+            message: summary.answer.as_deref().unwrap_or_default(),
             tool_calls: summary.calls.iter().map(tool_call).collect(),
-            timing_ms: summary.elapsed_ms(),
+            timing_ms: summary.timing_ms,
             error: failure.map(|failure| failure.message.as_str()),
             code: failure.map(|failure| code(failure.code)),
         }
@@ -193,9 +166,7 @@ impl AgentJs {
 impl Encoder for AgentJs {
     fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
         let failure = match outcome {
-            Ok(answer) => {
-                return output.record(&self.document(summary, "completed", answer, None)).map(|()| 0);
-            }
+            Ok(_) => return output.record(&self.document(summary, "completed", None)).map(|()| 0),
             Err(failure) => failure,
         };
         let reason = match failure.code {
@@ -205,7 +176,7 @@ impl Encoder for AgentJs {
             _ => None,
         };
         match reason.filter(|_| summary.started) {
-            Some(reason) => output.record(&self.document(summary, reason, "", Some(failure))),
+            Some(reason) => output.record(&self.document(summary, reason, Some(failure))),
             None => {
                 output.record(&ShortError { ok: false, error: &failure.message, code: code(failure.code) })
             }
@@ -214,18 +185,15 @@ impl Encoder for AgentJs {
     }
 }
 
-fn tool_call(call: &ToolRecord) -> ToolCall<'_> {
-    let (result, error) = match &call.outcome {
-        Ok(result) => (Some(result), None),
-        Err(error) => (None, Some(ToolCallError { message: &error.message, code: error.code.name() })),
-    };
-    ToolCall {
+fn tool_call(call: &ToolRecord) -> ToolEntry<'_> {
+    let error = call.error.as_ref();
+    ToolEntry {
         tool: &call.tool,
         input: &call.input,
-        ok: error.is_none(),
-        result,
-        error,
-        meta: Meta { duration_ms: call.duration, ts: iso(call.started) },
+        ok: call.ok,
+        result: call.result.as_ref(),
+        error: error.map(|error| ToolEntryError { message: &error.message, code: error.code }),
+        meta: json!({"duration_ms": call.duration_ms, "ts": iso(call.started)}),
     }
 }
 

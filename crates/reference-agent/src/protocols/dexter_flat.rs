@@ -2,11 +2,12 @@
 
 use super::{Encoder, Protocol};
 use crate::event::Outcome;
+use crate::model::Usage;
 use crate::run_summary::RunSummary;
 use agentnative_contract::error::{ErrorKind, Result};
 use agentnative_output::{Output, OutputFormat};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     contract: Some("dexter-flat"),
@@ -33,27 +34,18 @@ struct Success<'a> {
     query: &'a str,
     answer: &'a str,
     model: &'a str,
-    tool_calls: Vec<ToolCall<'a>>,
+    tool_calls: Vec<ToolEntry<'a>>,
     iterations: u64,
     duration: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    token_usage: Option<TokenUsage>,
+    token_usage: Option<Value>,
 }
 
 #[derive(Serialize)]
-struct ToolCall<'a> {
+struct ToolEntry<'a> {
     tool: &'a str,
     args: &'a Map<String, Value>,
     result: String,
-}
-
-/// Tokens as both Dexter contracts have them.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct TokenUsage {
-    input_tokens: u64,
-    output_tokens: u64,
-    total_tokens: u64,
 }
 
 /// The document of a failure; the query is empty when it is not known.
@@ -66,39 +58,34 @@ struct ErrorDocument<'a> {
 
 impl Encoder for DexterFlat {
     fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
-        match outcome {
-            Ok(answer) => output.record(&success(answer, summary)).map(|()| 0),
+        let query = &summary.query;
+        let answer = match outcome {
+            Ok(answer) => answer,
             Err(failure) => {
-                let query = &summary.query;
                 output.record(&ErrorDocument { success: false, query, error: &failure.message })?;
                 // 2 for invalid arguments and for no query.
-                Ok(if failure.code.kind() == ErrorKind::Usage { 2 } else { 1 })
+                return Ok(if failure.code.kind() == ErrorKind::Usage { 2 } else { 1 });
             }
-        }
+        };
+        let calls = summary.calls.iter();
+        output.record(&Success {
+            success: true,
+            query,
+            answer,
+            model: &summary.model,
+            tool_calls: calls
+                .map(|call| ToolEntry { tool: &call.tool, args: &call.input, result: call.text() })
+                .collect(),
+            iterations: summary.turns.used,
+            duration: summary.timing_ms,
+            token_usage: token_usage(summary),
+        })?;
+        Ok(0)
     }
 }
 
-fn success<'a>(answer: &'a str, summary: &'a RunSummary) -> Success<'a> {
-    let calls = summary.calls.iter();
-    Success {
-        success: true,
-        query: &summary.query,
-        answer,
-        model: &summary.model,
-        tool_calls: calls
-            .map(|call| ToolCall { tool: &call.tool, args: &call.input, result: call.text() })
-            .collect(),
-        iterations: summary.turns,
-        duration: summary.elapsed_ms(),
-        token_usage: token_usage(summary),
-    }
-}
-
-/// None when the provider gave none.
-pub(super) fn token_usage(summary: &RunSummary) -> Option<TokenUsage> {
-    summary.usage.map(|usage| TokenUsage {
-        input_tokens: usage.input,
-        output_tokens: usage.output,
-        total_tokens: usage.total(),
-    })
+/// Tokens as both Dexter contracts have them.
+pub(super) fn token_usage(summary: &RunSummary) -> Option<Value> {
+    let Usage { input, output, total } = summary.usage?;
+    Some(json!({"inputTokens": input, "outputTokens": output, "totalTokens": total}))
 }

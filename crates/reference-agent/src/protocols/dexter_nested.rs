@@ -1,15 +1,15 @@
 //! dexter-nested (seed 002): one document on one line of standard output, for success and for
 //! failure. Standard error may hold a line for each tool.
 
-use super::dexter_flat::{SCRATCHPAD, TokenUsage, token_usage};
+use super::dexter_flat::{SCRATCHPAD, token_usage};
 use super::{Encoder, Protocol};
 use crate::event::{Event, Outcome};
-use crate::failure::{Code, Failure};
+use crate::failure::Code;
 use crate::run_summary::RunSummary;
 use agentnative_contract::error::{ErrorKind, Result};
 use agentnative_output::{Output, OutputFormat};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     contract: Some("dexter-nested"),
@@ -32,15 +32,15 @@ struct Document<'a> {
     status: &'static str,
     query: &'a str,
     answer: &'a str,
-    tools: Vec<Tool<'a>>,
+    tools: Vec<ToolEntry<'a>>,
     scratchpad_file: &'a str,
     metadata: Metadata<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<DocumentError<'a>>,
+    error: Option<Value>,
 }
 
 #[derive(Serialize)]
-struct Tool<'a> {
+struct ToolEntry<'a> {
     name: &'a str,
     args: &'a Map<String, Value>,
     result: String,
@@ -53,47 +53,40 @@ struct Metadata<'a> {
     iterations: u64,
     total_time_ms: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    token_usage: Option<TokenUsage>,
-}
-
-#[derive(Serialize)]
-struct DocumentError<'a> {
-    code: &'static str,
-    message: &'a str,
+    token_usage: Option<Value>,
 }
 
 impl Encoder for DexterNested {
     fn event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
-        if let Event::ToolStarted(call) = event {
+        if let Event::ToolCall(call) = event {
             output.diagnostic(&format!("[tool] {}", call.tool));
         }
         Ok(())
     }
 
     fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
-        let (answer, failure, exit) = match outcome {
-            Ok(answer) => (answer.as_str(), None, 0),
-            Err(failure) => ("", Some(failure), 1),
-        };
-        output.record(&document(summary, answer, failure)).map(|()| exit)
-    }
-}
-
-fn document<'a>(summary: &'a RunSummary, answer: &'a str, failure: Option<&'a Failure>) -> Document<'a> {
-    let calls = summary.calls.iter();
-    Document {
-        status: if failure.is_none() { "success" } else { "error" },
-        query: &summary.query,
-        answer,
-        tools: calls.map(|call| Tool { name: &call.tool, args: &call.input, result: call.text() }).collect(),
-        scratchpad_file: &summary.scratchpad,
-        metadata: Metadata {
-            model: &summary.model,
-            iterations: summary.turns,
-            total_time_ms: summary.elapsed_ms(),
-            token_usage: token_usage(summary),
-        },
-        error: failure.map(|failure| DocumentError { code: code(failure.code), message: &failure.message }),
+        let calls = summary.calls.iter();
+        let error = outcome.as_ref().err().map(|failure| {
+            let code = code(failure.code);
+            json!({"code": code, "message": failure.message})
+        });
+        output.record(&Document {
+            status: if outcome.is_ok() { "success" } else { "error" },
+            query: &summary.query,
+            answer: summary.answer.as_deref().unwrap_or_default(),
+            tools: calls
+                .map(|call| ToolEntry { name: &call.tool, args: &call.input, result: call.text() })
+                .collect(),
+            scratchpad_file: summary.scratchpad.as_deref().unwrap_or_default(),
+            metadata: Metadata {
+                model: &summary.model,
+                iterations: summary.turns.used,
+                total_time_ms: summary.timing_ms,
+                token_usage: token_usage(summary),
+            },
+            error,
+        })?;
+        Ok(u8::from(outcome.is_err()))
     }
 }
 

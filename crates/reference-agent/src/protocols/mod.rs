@@ -49,18 +49,12 @@ pub struct Protocol {
 /// What encodes the events of a run in a protocol.
 pub trait Encoder {
     /// Writes what happened; `summary` holds it already.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     fn event(&mut self, _event: &Event, _summary: &RunSummary, _output: &mut Output) -> Result<()> {
         Ok(())
     }
 
     /// Writes how the run ended, and gives the exit code. A run that failed before it began, by wrong
     /// arguments or a bad configuration, has an empty summary.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8>;
 }
 
@@ -101,7 +95,7 @@ pub fn exit_codes() -> String {
 
 /// The protocol and the format that arguments ask for which could not be parsed as a whole: an error is
 /// written in them. A protocol that is not known counts as none.
-pub fn asked(args: &[OsString]) -> (&'static Protocol, OutputFormat) {
+pub fn requested(args: &[OsString]) -> (&'static Protocol, OutputFormat) {
     let protocol = asked_values(args, "--contract").next().and_then(find).unwrap_or_default();
     (protocol, protocol.format.unwrap_or_else(|| asked_format(args)))
 }

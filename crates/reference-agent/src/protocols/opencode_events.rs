@@ -4,15 +4,14 @@
 //! the run and its tokens the sum over all turns.
 
 use super::{Encoder, Protocol};
-use crate::clock::{id, millis, now_ms};
-use crate::event::{Effect, Event, Outcome, ToolRecord};
-use crate::failure::Failure;
-use crate::options::{Options, value_name};
+use crate::clock::{id, now_ms};
+use crate::event::{Event, FileChange, Outcome, ToolRecord};
+use crate::options::{Options, Profile};
 use crate::run_summary::RunSummary;
 use agentnative_contract::error::Result;
 use agentnative_output::{Output, OutputFormat};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 pub(super) const PROTOCOL: Protocol = Protocol {
@@ -29,7 +28,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 
 /// One event.
 #[derive(Serialize)]
-struct Line<'a> {
+struct EventLine<'a> {
     #[serde(rename = "type")]
     name: &'a str,
     properties: &'a Value,
@@ -39,7 +38,7 @@ struct OpencodeEvents {
     session: String,
     user: String,
     assistant: String,
-    agent: String,
+    agent: Profile,
     workspace: PathBuf,
     created: u64,
     begun: bool,
@@ -59,13 +58,13 @@ struct TextPart {
 
 impl OpencodeEvents {
     fn new(options: &Options) -> Self {
-        let workspace = options.workspace.canonicalize().unwrap_or_else(|_| options.workspace.clone());
+        let workspace = options.workspace();
         Self {
             session: id("ses_"),
             user: id("msg_"),
             assistant: id("msg_"),
-            agent: value_name(options.profile),
-            workspace,
+            agent: options.profile,
+            workspace: workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned()),
             created: now_ms(),
             begun: false,
             text: None,
@@ -74,15 +73,14 @@ impl OpencodeEvents {
     }
 
     fn emit(&self, output: &mut Output, name: &str, properties: &Value) -> Result<()> {
-        output.record(&Line { name, properties })
+        output.record(&EventLine { name, properties })
     }
 
-    fn part(&self, output: &mut Output, message: &str, part: &str, rest: Value) -> Result<()> {
-        let mut properties = json!({"id": part, "sessionID": self.session, "messageID": message});
-        if let (Value::Object(properties), Value::Object(rest)) = (&mut properties, rest) {
-            properties.extend(rest);
-        }
-        self.emit(output, "message.part.updated", &json!({"part": properties}))
+    fn part(&self, output: &mut Output, message: &str, id: &str, mut part: Value) -> Result<()> {
+        part["id"] = id.into();
+        part["sessionID"] = self.session.as_str().into();
+        part["messageID"] = message.into();
+        self.emit(output, "message.part.updated", &json!({"part": part}))
     }
 
     fn status(&self, output: &mut Output, status: &Value) -> Result<()> {
@@ -101,15 +99,14 @@ impl OpencodeEvents {
         }})
     }
 
-    fn message(&self, summary: &RunSummary, done: Option<(&str, Option<&Failure>)>) -> Value {
+    fn message(&self, summary: &RunSummary, outcome: Option<&Outcome>) -> Value {
         let usage = summary.usage.unwrap_or_default();
         let path = self.workspace.display().to_string();
-        let now = now_ms().max(self.created);
         let mut info = json!({
             "id": self.assistant,
             "sessionID": self.session,
             "role": "assistant",
-            "time": with(json!({"created": self.created}), "completed", done.map(|_| now.into())),
+            "time": {"created": self.created},
             "parentID": self.user,
             "modelID": summary.model,
             "providerID": summary.provider,
@@ -123,12 +120,15 @@ impl OpencodeEvents {
                 "cache": {"read": 0, "write": 0},
             },
         });
-        if let Some((finish, failure)) = done {
-            info["finish"] = finish.into();
-            if let Some(failure) = failure {
-                let data = json!({"message": failure.message, "isRetryable": false});
-                let data = with(data, "statusCode", failure.status.map(Value::from));
-                info["error"] = json!({"name": failure.code.name(), "data": data});
+        if let Some(outcome) = outcome {
+            info["time"]["completed"] = now_ms().max(self.created).into();
+            info["finish"] = if outcome.is_ok() { "stop" } else { "error" }.into();
+        }
+        if let Some(Err(failure)) = outcome {
+            let data = json!({"message": failure.message, "isRetryable": false});
+            info["error"] = json!({"name": failure.code.name(), "data": data});
+            if let Some(status) = failure.status {
+                info["error"]["data"]["statusCode"] = status.into();
             }
         }
         json!({"info": info})
@@ -148,7 +148,7 @@ impl OpencodeEvents {
         self.emit(output, "message.updated", &user)?;
         let text = json!({"type": "text", "text": summary.query, "time": {"start": self.created, "end": self.created}});
         self.part(output, &self.user, &id("prt_"), text)?;
-        for attached in &summary.attached {
+        for attached in &summary.attachments {
             let path = std::path::absolute(&attached.path).unwrap_or_else(|_| attached.path.clone().into());
             let file = json!({
                 "type": "file",
@@ -162,25 +162,19 @@ impl OpencodeEvents {
         self.emit(output, "message.updated", &self.message(summary, None))
     }
 
-    fn grow(&mut self, words: &str, output: &mut Output) -> Result<()> {
-        let part = self.text.get_or_insert_with(|| TextPart {
-            id: id("prt_"),
-            text: String::new(),
-            started: now_ms(),
-            written: 0,
-        });
+    fn append_text(&mut self, words: &str, output: &mut Output) -> Result<()> {
+        let new = || TextPart { id: id("prt_"), text: String::new(), started: now_ms(), written: 0 };
+        let mut part = self.text.take().unwrap_or_else(new);
         part.text.push_str(words);
-        if part.written > 0 && part.text.len() < part.written + part.written / 2 {
-            return Ok(());
-        }
-        part.written = part.text.len();
-        let (name, text, started) = (part.id.clone(), part.text.clone(), part.started);
-        self.part(
-            output,
-            &self.assistant,
-            &name,
-            json!({"type": "text", "text": text, "time": {"start": started}}),
-        )
+        let result = if part.written == 0 || part.text.len() >= part.written + part.written / 2 {
+            part.written = part.text.len();
+            let text = json!({"type": "text", "text": part.text, "time": {"start": part.started}});
+            self.part(output, &self.assistant, &part.id, text)
+        } else {
+            Ok(())
+        };
+        self.text = Some(part);
+        result
     }
 
     /// The text of a turn is complete.
@@ -195,53 +189,53 @@ impl OpencodeEvents {
         self.part(output, &self.assistant, &self.tool_part, part)
     }
 
-    fn tool_ended(&self, record: &ToolRecord, output: &mut Output) -> Result<()> {
-        let time = json!({"start": record.started, "end": record.started + record.duration});
-        let metadata = match &record.effect {
+    fn tool_result(&self, record: &ToolRecord, output: &mut Output) -> Result<()> {
+        let time = json!({"start": record.started, "end": record.started + record.duration_ms});
+        let exit_code = record.result.as_ref().and_then(|result| result.get("exit_code"));
+        let metadata = match (&record.change, exit_code) {
             // Consumers tell a new file from a changed one by it.
-            Some(Effect::FileChanged { before, .. }) => json!({"exists": !before.is_empty()}),
-            Some(Effect::CommandRan { exit_code, .. }) => json!({"exit": exit_code}),
-            None => json!({}),
+            (Some(change), _) => json!({"exists": !change.before.is_empty()}),
+            (None, Some(exit_code)) => json!({"exit": exit_code}),
+            (None, None) => json!({}),
         };
-        let state = match &record.outcome {
-            Ok(_) => json!({
+        let state = match &record.error {
+            None => json!({
                 "status": "completed", "input": record.input, "output": record.text(), "title": title(record),
                 "metadata": metadata, "time": time,
             }),
-            Err(error) => json!({
+            Some(error) => json!({
                 "status": "error", "input": record.input, "error": error.message,
-                "metadata": {"code": error.code.name()}, "time": time,
+                "metadata": {"code": error.code}, "time": time,
             }),
         };
         self.tool(output, &record.id, &record.tool, &state)?;
-        match &record.effect {
-            Some(Effect::FileChanged { path, before, after }) => {
-                let (additions, deletions) = changed_lines(before, after);
-                let diff = json!({
-                    "file": path, "before": before, "after": after,
-                    "additions": additions, "deletions": deletions,
-                });
-                let path = self.workspace.join(path).display().to_string();
-                self.emit(output, "file.edited", &json!({"path": path, "diff": diff}))
-            }
-            Some(Effect::CommandRan { command, exit_code, stdout, stderr }) => {
-                let properties = json!({
-                    "command": command, "exitCode": exit_code, "stdout": stdout, "stderr": stderr, "time": time,
-                });
-                self.emit(output, "command.executed", &properties)
-            }
-            None => Ok(()),
+        if let Some(FileChange { path, before, after }) = &record.change {
+            let (additions, deletions) = changed_lines(before, after);
+            let diff = json!({
+                "file": path, "before": before, "after": after,
+                "additions": additions, "deletions": deletions,
+            });
+            let path = self.workspace.join(path).display().to_string();
+            self.emit(output, "file.edited", &json!({"path": path, "diff": diff}))?;
         }
+        if let (Some(ran), Some(exit_code)) = (&record.result, exit_code) {
+            let properties = json!({
+                "command": ran["command"], "exitCode": exit_code,
+                "stdout": ran["stdout"], "stderr": ran["stderr"], "time": time,
+            });
+            self.emit(output, "command.executed", &properties)?;
+        }
+        Ok(())
     }
 
     fn permission(&self, call: &str, tool: &str, granted: bool, output: &mut Output) -> Result<()> {
         let permission = id("per_");
-        let asked = json!({
+        let request = json!({
             "id": permission, "type": tool, "pattern": "*", "sessionID": self.session,
             "messageID": self.assistant, "callID": call, "title": format!("Run {tool}"),
             "metadata": {}, "time": {"created": now_ms()},
         });
-        self.emit(output, "permission.updated", &asked)?;
+        self.emit(output, "permission.updated", &request)?;
         let response = if granted { "once" } else { "reject" };
         let reply = json!({"sessionID": self.session, "permissionID": permission, "response": response});
         self.emit(output, "permission.replied", &reply)
@@ -251,21 +245,21 @@ impl OpencodeEvents {
 impl Encoder for OpencodeEvents {
     fn event(&mut self, event: &Event, summary: &RunSummary, output: &mut Output) -> Result<()> {
         match event {
-            Event::Started { .. } => self.begin(summary, output),
-            Event::Retry { attempt, message, wait } => {
+            Event::Start { .. } => self.begin(summary, output),
+            Event::Retry { attempt, message, wait_ms, .. } => {
                 let status = json!({
                     "type": "retry", "attempt": attempt, "message": message,
-                    "next": now_ms().saturating_add(millis(*wait)),
+                    "next": now_ms().saturating_add(*wait_ms),
                 });
                 self.status(output, &status)?;
                 self.status(output, &json!({"type": "busy"}))
             }
-            Event::Text(words) => self.grow(words, output),
-            Event::TurnEnded { .. } => {
+            Event::Text { text: words, .. } => self.append_text(words, output),
+            Event::TurnEnded(_) => {
                 self.finish_text(output)?;
                 self.emit(output, "message.updated", &self.message(summary, None))
             }
-            Event::ToolStarted(call) => {
+            Event::ToolCall(call) => {
                 self.tool_part = id("prt_");
                 let pending = json!({"status": "pending", "input": call.input, "raw": call.raw});
                 self.tool(output, &call.id, &call.tool, &pending)?;
@@ -276,42 +270,32 @@ impl Encoder for OpencodeEvents {
                 self.tool(output, &call.id, &call.tool, &running)
             }
             Event::Permission { id, tool, granted } => self.permission(id, tool, *granted, output),
-            Event::ToolFinished(record) => self.tool_ended(record, output),
-            Event::Query { .. } | Event::ToolsRefused | Event::TurnStarted => Ok(()),
+            Event::ToolResult(record) => self.tool_result(record, output),
+            Event::Query { .. } | Event::ToolsRefused | Event::Turn { .. } | Event::End(_) => Ok(()),
         }
     }
 
     fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
-        let failure = outcome.as_ref().err();
         if self.begun {
             self.finish_text(output)?;
-            if let Some(failure) = failure {
+            if let Err(failure) = outcome {
                 let error = json!({"name": failure.code.name(), "message": failure.message});
                 self.emit(output, "session.error", &json!({"sessionID": self.session, "error": error}))?;
             }
-            let finish = if failure.is_some() { "error" } else { "stop" };
-            self.emit(output, "message.updated", &self.message(summary, Some((finish, failure))))?;
+            self.emit(output, "message.updated", &self.message(summary, Some(outcome)))?;
             self.emit(output, "session.updated", &self.session(summary, now_ms().max(self.created)))?;
             self.status(output, &json!({"type": "idle"}))?;
             self.emit(output, "session.idle", &json!({"sessionID": self.session}))?;
         }
-        match failure {
-            None => Ok(0),
-            Some(failure) => {
-                output.error(&failure.to_error());
-                Ok(failure.exit_code())
-            }
-        }
+        let Err(failure) = outcome else { return Ok(0) };
+        output.error(&failure.to_error());
+        Ok(failure.exit_code())
     }
 }
 
-fn title(record: &ToolRecord) -> String {
-    let first = |input: &Map<String, Value>| {
-        ["path", "pattern", "command", "expression"]
-            .into_iter()
-            .find_map(|key| input.get(key)?.as_str().map(str::to_owned))
-    };
-    first(&record.input).unwrap_or_else(|| record.tool.clone())
+fn title(record: &ToolRecord) -> &str {
+    let mut keys = ["path", "pattern", "command", "expression"].into_iter();
+    keys.find_map(|key| record.input.get(key)?.as_str()).unwrap_or(&record.tool)
 }
 
 /// Lines added and deleted, where the beginning and the end that are the same do not count.
@@ -322,12 +306,4 @@ fn changed_lines(before: &str, after: &str) -> (usize, usize) {
     new.drain(..same);
     let same = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
     (new.len() - same, old.len() - same)
-}
-
-/// An object, with one more key where there is a value for it.
-fn with(mut object: Value, key: &str, value: Option<Value>) -> Value {
-    if let Some(value) = value {
-        object[key] = value;
-    }
-    object
 }

@@ -1,11 +1,11 @@
 //! The scripted provider without a script: understands a handful of requests, offline, so that the
 //! first query of a new user does something real.
 
-use crate::event::Event;
+use crate::event::ToolRecord;
 use crate::failure::Result;
-use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn, TurnError};
+use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn};
 use regex::Regex;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 const HELP: &str = "I am an offline model that knows a few requests: \"list the files here\", \"read FILE\", \
                     \"search PATTERN in PATH\", \"calculate 2 * (3 + 4)\", \"write TEXT to FILE\". For a real \
@@ -53,31 +53,10 @@ const REQUESTS: &[Request] = &[
 ];
 
 /// Answers simple requests.
-pub(super) struct OfflineProvider {
-    model: String,
-}
-
-impl OfflineProvider {
-    pub(super) fn new(model: &str) -> Self {
-        Self { model: model.to_owned() }
-    }
-}
+pub(super) struct OfflineProvider;
 
 impl Provider for OfflineProvider {
-    fn name(&self) -> &str {
-        "scripted"
-    }
-
-    fn model(&self) -> &str {
-        &self.model
-    }
-
-    fn turn(
-        &mut self,
-        messages: &[Message],
-        tools: &[ToolSpec],
-        emit: &mut dyn FnMut(Event),
-    ) -> Result<Turn, TurnError> {
+    fn turn(&mut self, messages: &[Message], tools: &[ToolSpec], emit: &mut dyn FnMut(&str)) -> Result<Turn> {
         let call = match messages.last() {
             Some(Message::User { text, .. }) => {
                 parse_request(text).filter(|call| tools.iter().any(|tool| tool.name == call.name))
@@ -88,10 +67,10 @@ impl Provider for OfflineProvider {
             return Ok(Turn { calls: vec![call], ..Turn::default() });
         }
         let text = match messages.last() {
-            Some(Message::Tool { content, ok, .. }) => describe(content, *ok),
+            Some(Message::Tool(record)) => describe(record),
             _ => HELP.to_owned(),
         };
-        emit(Event::Text(text.clone()));
+        emit(&text);
         Ok(Turn { text, ..Turn::default() })
     }
 }
@@ -105,37 +84,28 @@ fn parse_request(query: &str) -> Option<ToolCall> {
 }
 
 /// A tool's result in words.
-fn describe(content: &str, ok: bool) -> String {
-    if !ok {
-        return format!("That did not work. {content}");
+fn describe(call: &ToolRecord) -> String {
+    let Some(result) = &call.result else { return format!("That did not work. {}", call.text()) };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let list = |key: &str| result.get(key).and_then(Value::as_array);
+    let lines = |lines: Vec<String>, none: &str| {
+        if lines.is_empty() { none.to_owned() } else { lines.join("\n") }
+    };
+    if let Some(entries) = list("entries") {
+        let name = |entry: &Value| text(&entry["name"]) + if entry["type"] == "directory" { "/" } else { "" };
+        return lines(entries.iter().map(name).collect(), "The folder is empty.");
     }
-    let Ok(Value::Object(result)) = serde_json::from_str(content) else { return content.to_owned() };
-    let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    if let Some(entries) = result.get("entries").and_then(Value::as_array) {
-        let names = entries.iter().filter_map(|entry| entry_name(entry.as_object()?));
-        let names: Vec<String> = names.collect();
-        return if names.is_empty() { "The folder is empty.".into() } else { names.join("\n") };
+    if let Some(matches) = list("matches") {
+        let line =
+            |found: &Value| format!("{}:{}: {}", text(&found["path"]), found["line"], text(&found["text"]));
+        return lines(matches.iter().map(line).collect(), "Nothing matches.");
     }
-    if let Some(matches) = result.get("matches").and_then(Value::as_array) {
-        let lines: Vec<String> = matches
-            .iter()
-            .map(|found| {
-                let part = |key: &str| found[key].as_str().unwrap_or_default().to_owned();
-                format!("{}:{}: {}", part("path"), found["line"], part("text"))
-            })
-            .collect();
-        return if lines.is_empty() { "Nothing matches.".into() } else { lines.join("\n") };
-    }
+    let field = |key: &str| result.get(key).map(text).unwrap_or_default();
     match (result.get("value"), result.get("content"), result.get("bytes")) {
-        (Some(value), _, _) => format!("{} = {value}", text("expression")),
-        (_, Some(_), _) if text("content").trim().is_empty() => "The file is empty.".into(),
-        (_, Some(_), _) => text("content"),
-        (_, _, Some(bytes)) => format!("Wrote {bytes} bytes to {}.", text("path")),
-        _ => content.to_owned(),
+        (Some(value), _, _) => format!("{} = {value}", field("expression")),
+        (_, Some(_), _) if field("content").trim().is_empty() => "The file is empty.".into(),
+        (_, Some(_), _) => field("content"),
+        (_, _, Some(bytes)) => format!("Wrote {bytes} bytes to {}.", field("path")),
+        _ => call.text(),
     }
-}
-
-fn entry_name(entry: &Map<String, Value>) -> Option<String> {
-    let slash = if entry.get("type")?.as_str()? == "directory" { "/" } else { "" };
-    Some(format!("{}{slash}", entry.get("name")?.as_str()?))
 }

@@ -1,8 +1,7 @@
 //! The scripted provider: plays a file of turns.
 
-use crate::event::Event;
 use crate::failure::{Code, Failure, Result};
-use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn, TurnError, Usage};
+use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
@@ -86,17 +85,11 @@ struct Fail {
 #[derive(Deserialize, Clone, Copy, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 enum FailKind {
-    /// The key is refused.
     Auth,
-    /// The request is wrong: no retry.
     Request,
-    /// Too many requests.
     RateLimit,
-    /// A defect of the server.
     Server,
-    /// No connection.
     Connection,
-    /// No answer in time.
     Timeout,
 }
 
@@ -115,10 +108,8 @@ pub(super) struct ScriptedProvider {
 impl ScriptedProvider {
     pub(super) fn open(path: &Path, model: &str) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| {
-            Failure::new(
-                Code::AgentConfigError,
-                format!("cannot read the script {}: {error}", path.display()),
-            )
+            let message = format!("cannot read the script {}: {error}", path.display());
+            Failure::new(Code::AgentConfigError, message)
         })?;
         let script: Script = serde_json::from_str(&text).map_err(|error| {
             Failure::new(Code::AgentConfigInvalid, format!("the script {}: {error}", path.display()))
@@ -135,14 +126,6 @@ impl ScriptedProvider {
 }
 
 impl Provider for ScriptedProvider {
-    fn name(&self) -> &str {
-        "scripted"
-    }
-
-    fn model(&self) -> &str {
-        &self.model
-    }
-
     fn sees_images(&self) -> bool {
         self.script.vision
     }
@@ -151,23 +134,23 @@ impl Provider for ScriptedProvider {
         &mut self,
         _messages: &[Message],
         tools: &[ToolSpec],
-        emit: &mut dyn FnMut(Event),
-    ) -> Result<Turn, TurnError> {
+        emit: &mut dyn FnMut(&str),
+    ) -> Result<Turn> {
         if !self.script.tools && !tools.is_empty() {
             let message = format!("scripted/{} takes no tools", self.model);
-            return Err(TurnError::ToolsUnsupported(Failure::new(Code::ToolsNotSupported, message)));
+            return Err(Failure::new(Code::ToolsNotSupported, message));
         }
         let Some(turn) = self.next_turn() else {
             let message =
                 format!("the script has {} turns, and one more was asked for", self.script.turns.len());
-            return Err(TurnError::Fatal(Failure::new(Code::ProviderError, message)));
+            return Err(Failure::new(Code::ProviderError, message));
         };
         std::thread::sleep(Duration::from_millis(turn.delay_ms));
         if let Some(fail) = turn.fail {
-            return Err(turn_error(fail));
+            return Err(failure(fail));
         }
         for piece in turn.text.0.iter().filter(|piece| !piece.is_empty()) {
-            emit(Event::Text(piece.clone()));
+            emit(piece);
         }
         let calls = turn.calls.into_iter().map(|call| {
             self.calls += 1;
@@ -181,13 +164,13 @@ impl Provider for ScriptedProvider {
         Ok(Turn {
             calls: calls.collect(),
             text: turn.text.0.concat(),
-            usage: turn.usage.map(|usage| Usage { input: usage.input, output: usage.output }),
+            usage: turn.usage.map(|usage| Usage::new(usage.input, usage.output)),
         })
     }
 }
 
-fn turn_error(fail: Fail) -> TurnError {
-    let (code, status, again, usual) = match fail.kind {
+fn failure(fail: Fail) -> Failure {
+    let (code, status, retryable, default) = match fail.kind {
         FailKind::Auth => (Code::AuthRefused, Some(401), false, "the key was refused"),
         FailKind::Request => (Code::ProviderError, Some(400), false, "the request was refused"),
         FailKind::RateLimit => (Code::ProviderError, Some(429), true, "too many requests"),
@@ -195,11 +178,7 @@ fn turn_error(fail: Fail) -> TurnError {
         FailKind::Connection => (Code::ProviderError, None, true, "no connection"),
         FailKind::Timeout => (Code::FetchTimeout, None, true, "no answer in time"),
     };
-    let message = if fail.message.is_empty() { usual.to_owned() } else { fail.message };
-    let failure = Failure { status, ..Failure::new(code, message) };
-    if again {
-        TurnError::Retryable { failure, after: fail.retry_after.map(Duration::from_secs) }
-    } else {
-        TurnError::Fatal(failure)
-    }
+    let message = if fail.message.is_empty() { default.to_owned() } else { fail.message };
+    let retry_after = fail.retry_after.map(Duration::from_secs);
+    Failure { status, retryable, retry_after, ..Failure::new(code, message) }
 }

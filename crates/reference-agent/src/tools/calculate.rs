@@ -82,10 +82,7 @@ impl Parser<'_> {
             Some(_) => self.sign()?,
             None => {
                 let base = self.atom()?;
-                match self.accept(&['^']) {
-                    Some(_) => base.powf(self.sign()?),
-                    None => base,
-                }
+                if self.accept(&['^']).is_some() { base.powf(self.sign()?) } else { base }
             }
         };
         self.depth -= 1;

@@ -5,13 +5,13 @@
 //! process is the reaper of orphans, so even what left the group is found among its descendants.
 
 use super::{Toolbox, object, string};
-use crate::event::{Effect, ToolError, ToolOutput};
+use crate::event::{ToolError, ToolOutput};
 use agentnative_helper::process_tree::{become_reaper, ends_before, kill_descendants};
 use rustix::process::Pid;
 use serde_json::{Map, Value, json};
 use std::io::Read;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -24,15 +24,15 @@ const MAX_BYTES: usize = 64 * 1024;
 
 /// The command that runs now, so that another thread can end it.
 #[derive(Debug, Clone, Default)]
-pub struct Running(Arc<Mutex<State>>);
+pub struct RunningCommand(Arc<Mutex<CommandState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct CommandState {
     leader: Option<Pid>,
     over: bool,
 }
 
-impl Running {
+impl RunningCommand {
     /// Ends the command that runs, with all its descendants, and lets none start any more.
     pub fn end(&self) {
         let mut state = self.lock();
@@ -42,7 +42,7 @@ impl Running {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CommandState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -52,9 +52,9 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput
     let seconds = arguments.get("timeout").and_then(Value::as_f64).unwrap_or(DEFAULT_SECONDS);
     let deadline = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.001, f64::from(MAX_SECONDS)));
     let (mut child, leader) = start(tools, line).map_err(|error| ToolError::execution(error.to_string()))?;
-    let stdout = child.stdout.take().map(keep);
-    let stderr = child.stderr.take().map(keep);
-    let in_time = ends_before(leader, deadline);
+    let stdout = child.stdout.take().map(capture);
+    let stderr = child.stderr.take().map(capture);
+    let ended = ends_before(leader, deadline);
     {
         // The leader is not reaped yet, so its id still is its own.
         let mut state = tools.running.lock();
@@ -62,23 +62,17 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput
         state.leader = None;
     }
     let status = child.wait().map_err(|error| ToolError::execution(error.to_string()))?;
-    let join = |thread: Option<JoinHandle<Kept>>| thread.and_then(|t| t.join().ok()).unwrap_or_default();
+    let join = |thread: Option<JoinHandle<Captured>>| thread.and_then(|t| t.join().ok()).unwrap_or_default();
     let (stdout, stderr) = (join(stdout), join(stderr));
-    if !in_time {
+    if !ended {
         return Err(ToolError::execution(format!("the command was ended after {seconds} s: {line}")));
     }
-    let code = code(status);
-    let effect = Effect::CommandRan {
-        command: line.to_owned(),
-        exit_code: code,
-        stdout: stdout.text.clone(),
-        stderr: stderr.text.clone(),
-    };
+    let exit_code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
     let result = json!({
-        "command": line, "exit_code": code, "stdout": stdout.text, "stderr": stderr.text,
-        "truncated": stdout.cut || stderr.cut,
+        "command": line, "exit_code": exit_code, "stdout": stdout.text, "stderr": stderr.text,
+        "truncated": stdout.truncated || stderr.truncated,
     });
-    Ok((object(result), Some(effect)))
+    Ok((object(result), None))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one tool that is a command; `run` is the checker's")]
@@ -89,12 +83,12 @@ fn start(tools: &Toolbox, line: &str) -> std::io::Result<(Child, Pid)> {
     if state.over {
         return Err(std::io::Error::other("the run is over"));
     }
-    let kept = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TERM", "USER", "TZ"];
+    let inherited = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TERM", "USER", "TZ"];
     let child = Command::new("/bin/sh")
         .args(["-c", line])
-        .current_dir(tools.root())
+        .current_dir(&tools.root)
         .env_clear()
-        .envs(kept.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))))
+        .envs(inherited.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -107,24 +101,20 @@ fn start(tools: &Toolbox, line: &str) -> std::io::Result<(Child, Pid)> {
 
 /// What is kept of a stream.
 #[derive(Default)]
-struct Kept {
+struct Captured {
     text: String,
-    cut: bool,
+    truncated: bool,
 }
 
 /// Reads a stream to its end, so that the command never waits for its reader, and keeps the beginning.
-fn keep(mut stream: impl Read + Send + 'static) -> JoinHandle<Kept> {
+fn capture(mut stream: impl Read + Send + 'static) -> JoinHandle<Captured> {
     std::thread::spawn(move || {
-        let (mut kept, mut buffer, mut cut) = (Vec::new(), [0; 8192], false);
+        let (mut bytes, mut buffer, mut truncated) = (Vec::new(), [0; 8192], false);
         while let Ok(n @ 1..) = stream.read(&mut buffer) {
-            let room = (MAX_BYTES - kept.len()).min(n);
-            kept.extend_from_slice(&buffer[..room]);
-            cut |= room < n;
+            let room = (MAX_BYTES - bytes.len()).min(n);
+            bytes.extend_from_slice(&buffer[..room]);
+            truncated |= room < n;
         }
-        Kept { text: String::from_utf8_lossy(&kept).into_owned(), cut }
+        Captured { text: String::from_utf8_lossy(&bytes).into_owned(), truncated }
     })
-}
-
-fn code(status: ExitStatus) -> i32 {
-    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
 }

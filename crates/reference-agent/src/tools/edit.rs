@@ -2,7 +2,7 @@
 
 use super::files::{MAX_BYTES, read_text};
 use super::{Toolbox, io_error, object, string};
-use crate::event::{Effect, ToolCode, ToolError, ToolOutput};
+use crate::event::{FileChange, ToolCode, ToolError, ToolOutput};
 use cap_std::fs::OpenOptions;
 use serde_json::{Map, Value, json};
 use std::io::Write as _;
@@ -12,18 +12,15 @@ pub(super) fn write(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutp
     let (path, content) = (string(arguments, "path"), string(arguments, "content"));
     let relative = tools.relative(path)?;
     let existed = tools.dir.symlink_metadata(&relative).is_ok();
-    // What cannot be shown as text is replaced all the same, as if it had been empty.
-    let before = if existed {
-        read_text(tools, path, MAX_BYTES).map_or_else(|_| String::new(), |(t, _)| t)
-    } else {
-        String::new()
-    };
+    // What is no text, or not there, is replaced all the same, as if it had been empty.
+    let before = read_text(tools, path, MAX_BYTES).map_or_else(|_| String::new(), |(text, _)| text);
     if let Some(folder) = relative.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         tools.dir.create_dir_all(folder).map_err(|error| io_error(path, &error))?;
     }
     replace(tools, path, &relative, content)?;
     let result = json!({"path": path, "bytes": content.len(), "created": !existed});
-    Ok((object(result), Some(file_changed(path, before, content.to_owned()))))
+    let change = FileChange { path: path.to_owned(), before, after: content.to_owned() };
+    Ok((object(result), Some(change)))
 }
 
 pub(super) fn edit(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
@@ -43,7 +40,8 @@ pub(super) fn edit(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutpu
     }
     let after = before.replacen(old, new, 1);
     replace(tools, path, &relative, &after)?;
-    Ok((object(json!({"path": path, "bytes": after.len()})), Some(file_changed(path, before, after))))
+    let result = json!({"path": path, "bytes": after.len()});
+    Ok((object(result), Some(FileChange { path: path.to_owned(), before, after })))
 }
 
 /// Writes beside the file and renames, so that nobody ever sees half of it, and a link is replaced,
@@ -56,24 +54,20 @@ fn replace(tools: &Toolbox, path: &str, relative: &Path, content: &str) -> Resul
     if tools.dir.symlink_metadata(relative).is_ok_and(|meta| !meta.is_file() && !meta.is_symlink()) {
         return Err(ToolError::execution(format!("{path} is no regular file")));
     }
-    let beside =
+    let temporary =
         relative.with_file_name(format!(".{}.{:08x}", name.display(), crate::clock::fresh() & 0xffff_ffff));
     let mode = tools.dir.metadata(relative).ok().map(|meta| meta.permissions());
     let written = (|| {
-        let mut file = tools.dir.open_with(&beside, OpenOptions::new().write(true).create_new(true))?;
+        let mut file = tools.dir.open_with(&temporary, OpenOptions::new().write(true).create_new(true))?;
         file.write_all(content.as_bytes())?;
         if let Some(mode) = mode {
             file.set_permissions(mode)?;
         }
-        tools.dir.rename(&beside, &tools.dir, relative)
+        tools.dir.rename(&temporary, &tools.dir, relative)
     })();
     if written.is_err() {
         // It may not even have been made.
-        let _ = tools.dir.remove_file(&beside);
+        let _ = tools.dir.remove_file(&temporary);
     }
     written.map_err(failure)
-}
-
-fn file_changed(path: &str, before: String, after: String) -> Effect {
-    Effect::FileChanged { path: path.to_owned(), before, after }
 }

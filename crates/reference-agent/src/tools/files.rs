@@ -46,7 +46,7 @@ pub(super) fn read(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutpu
 }
 
 /// Opens a regular file. Pipes and devices are refused, without waiting for anybody.
-pub(super) fn open(tools: &Toolbox, path: &str) -> Result<File, ToolError> {
+fn open(tools: &Toolbox, path: &str) -> Result<File, ToolError> {
     let failure = |error: std::io::Error| io_error(path, &error);
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
     let mut options = OpenOptions::new();
@@ -78,18 +78,12 @@ pub(super) fn read_text(tools: &Toolbox, path: &str, max: u64) -> Result<(String
 }
 
 /// UTF-8 without NUL; of a cut text, a torn last character is left away.
-pub(super) fn as_text(bytes: Vec<u8>, truncated: bool) -> Option<String> {
-    if bytes.contains(&0) {
-        return None;
+fn as_text(mut bytes: Vec<u8>, truncated: bool) -> Option<String> {
+    if truncated
+        && let Err(error) = std::str::from_utf8(&bytes)
+        && error.error_len().is_none()
+    {
+        bytes.truncate(error.valid_up_to());
     }
-    match String::from_utf8(bytes) {
-        Ok(text) => Some(text),
-        Err(error) if truncated && error.utf8_error().error_len().is_none() => {
-            let sound = error.utf8_error().valid_up_to();
-            let mut bytes = error.into_bytes();
-            bytes.truncate(sound);
-            String::from_utf8(bytes).ok()
-        }
-        Err(_) => None,
-    }
+    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }

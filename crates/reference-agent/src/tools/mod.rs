@@ -10,17 +10,17 @@ mod files;
 mod search;
 mod specs;
 
-pub use command::Running;
+pub use command::RunningCommand;
 
 use super::clock::{millis, now_ms};
 use super::event::{Event, ToolCode, ToolError, ToolOutput, ToolRecord, ToolStart};
 use super::failure::{Code, Failure};
 use super::model::{ToolCall, ToolSpec};
-use super::options::{ApprovalMode, Profile};
+use super::options::{ApprovalMode, Options, Profile};
 use agentnative_contract::Schema;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -28,13 +28,23 @@ use std::time::Instant;
 struct Tool {
     name: &'static str,
     description: &'static str,
-    /// Makes the JSON Schema of the arguments.
-    parameters: fn() -> Value,
-    /// The smallest profile that has it.
+    /// The JSON Schemas of the arguments.
+    properties: Value,
+    /// The arguments that must be there.
+    required: &'static [&'static str],
+    /// The smallest profile that has it. Beyond the safe one, it changes something and needs approval.
     profile: Profile,
-    /// It changes something, so it needs approval.
-    changes: bool,
     run: fn(&Toolbox, &Map<String, Value>) -> ToolOutput,
+}
+
+impl Tool {
+    /// The JSON Schema of all arguments.
+    fn parameters(&self) -> Value {
+        json!({
+            "type": "object", "properties": self.properties, "required": self.required,
+            "additionalProperties": false,
+        })
+    }
 }
 
 /// Asks whether a tool that changes something may run: the tool and its arguments.
@@ -42,49 +52,37 @@ pub type Approve = Box<dyn FnMut(&str, &Map<String, Value>) -> bool + Send>;
 
 /// The tools of a run.
 pub struct Toolbox {
+    tools: Vec<Tool>,
     dir: Dir,
+    /// The workspace, absolute.
     root: PathBuf,
     profile: Profile,
     approval: ApprovalMode,
-    running: Running,
+    running: RunningCommand,
 }
 
 impl Toolbox {
-    /// Opens the workspace.
-    ///
-    /// # Errors
-    /// A configuration failure, when it is no folder that can be opened.
-    pub fn open(
-        workspace: &Path,
-        profile: Profile,
-        approval: ApprovalMode,
-        running: Running,
-    ) -> Result<Self, Failure> {
+    /// Opens the workspace; a configuration failure when it is no folder that can be opened.
+    pub fn open(options: &Options, running: RunningCommand) -> Result<Self, Failure> {
+        let workspace = options.workspace();
         let failure = |error: std::io::Error| {
             let message = format!("cannot open the workspace {}: {error}", workspace.display());
             Failure::new(Code::AgentConfigError, message)
         };
         let root = workspace.canonicalize().map_err(failure)?;
         let dir = Dir::open_ambient_dir(&root, ambient_authority()).map_err(failure)?;
-        Ok(Self { dir, root, profile, approval, running })
-    }
-
-    /// The workspace, absolute.
-    pub fn root(&self) -> &Path {
-        &self.root
+        let (profile, approval) = (options.profile, options.approval_mode);
+        Ok(Self { tools: specs::tools(), dir, root, profile, approval, running })
     }
 
     /// The tools of the profile, for the model.
     pub fn specs(&self) -> Vec<ToolSpec> {
-        specs::TOOLS
-            .iter()
-            .filter(|tool| tool.profile <= self.profile)
-            .map(|tool| ToolSpec {
-                name: tool.name,
-                description: tool.description,
-                parameters: (tool.parameters)(),
-            })
-            .collect()
+        let tools = self.tools.iter().filter(|tool| tool.profile <= self.profile);
+        let spec = |tool: &Tool| {
+            let Tool { name, description, .. } = *tool;
+            ToolSpec { name, description, parameters: tool.parameters() }
+        };
+        tools.map(spec).collect()
     }
 
     /// Runs what the model asks for, and emits its start and its end. What a tool finds passes `hide`
@@ -105,11 +103,11 @@ impl Toolbox {
             raw: call.arguments.clone(),
             started: now_ms(),
         };
-        emit(Event::ToolStarted(start.clone()));
+        emit(Event::ToolCall(start.clone()));
         let output = self.run(call, parsed, approve, emit);
         let mut record = start.finish(output, millis(clock.elapsed()));
         record.hide(hide);
-        emit(Event::ToolFinished(record.clone()));
+        emit(Event::ToolResult(record.clone()));
         record
     }
 
@@ -120,12 +118,12 @@ impl Toolbox {
         approve: &mut Approve,
         emit: &mut dyn FnMut(Event),
     ) -> ToolOutput {
-        let Some(tool) = specs::TOOLS.iter().find(|tool| tool.name == call.name) else {
+        let Some(tool) = self.tools.iter().find(|tool| tool.name == call.name) else {
             let message = format!("Unknown tool: {}", call.name);
             return Err(ToolError::new(ToolCode::Unknown, message));
         };
         let arguments = Value::Object(arguments?);
-        let schema = Schema::compile(&(tool.parameters)()).map_err(|e| ToolError::execution(e.message))?;
+        let schema = Schema::compile(&tool.parameters()).map_err(|e| ToolError::execution(e.message))?;
         if let Some(violation) = schema.violations(&arguments).into_iter().next() {
             let place = if violation.pointer.is_empty() { "the arguments" } else { &violation.pointer };
             return Err(ToolError::args(format!("{place}: {}", violation.message)));
@@ -135,7 +133,7 @@ impl Toolbox {
             let needed = super::options::value_name(tool.profile);
             return Err(ToolError::execution(format!("BLOCKED: {} needs --profile {needed}", tool.name)));
         }
-        if tool.changes && self.approval != ApprovalMode::Auto {
+        if tool.profile > Profile::Safe && self.approval != ApprovalMode::Auto {
             let granted = self.approval == ApprovalMode::Ask && approve(tool.name, &arguments);
             emit(Event::Permission { id: call.id.clone(), tool: call.name.clone(), granted });
             if !granted {

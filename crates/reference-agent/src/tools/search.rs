@@ -1,11 +1,10 @@
 //! Searching text files with a regular expression, in linear time.
 
-use super::files::{as_text, open};
+use super::files::read_text;
 use super::{Toolbox, io_error, object, string};
 use crate::event::{ToolCode, ToolError, ToolOutput};
 use regex::RegexBuilder;
 use serde_json::{Map, Value, json};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 const MAX_MATCHES: usize = 200;
@@ -36,16 +35,17 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput
     let (mut matches, mut searched) = (Vec::new(), 0);
     for file in &files {
         // What is gone by now, or is no text, has no matching lines.
-        let Some(content) = read_content(tools, file) else { continue };
+        let content = file.to_str().and_then(|path| read_text(tools, path, MAX_BYTES).ok());
+        let Some((content, false)) = content else { continue };
         searched += 1;
         for (number, line) in content.lines().enumerate().filter(|(_, line)| regex.is_match(line)) {
             if matches.len() == MAX_MATCHES {
                 truncated = true;
                 break;
             }
-            let shown: String = line.chars().take(MAX_LINE).collect();
+            let excerpt: String = line.chars().take(MAX_LINE).collect();
             let name = file.strip_prefix(".").unwrap_or(file).display().to_string();
-            matches.push(json!({"path": name, "line": number + 1, "text": shown}));
+            matches.push(json!({"path": name, "line": number + 1, "text": excerpt}));
         }
     }
     let result = json!({
@@ -76,11 +76,4 @@ fn walk(tools: &Toolbox, folder: &Path, depth: usize, files: &mut Vec<PathBuf>) 
         }
     }
     true
-}
-
-fn read_content(tools: &Toolbox, file: &Path) -> Option<String> {
-    let mut bytes = Vec::new();
-    let opened = open(tools, file.to_str()?).ok()?;
-    opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= MAX_BYTES).then(|| as_text(bytes, false)).flatten()
 }

@@ -5,11 +5,10 @@ mod request;
 mod sse;
 mod url;
 
-use crate::event::Event;
 use crate::failure::{Code, Failure, Result};
-use crate::model::{Message, Provider, ToolSpec, Turn, TurnError};
+use crate::model::{Message, Provider, ToolSpec, Turn};
 use crate::options::Options;
-use answer::{AnswerError, TextSink};
+use answer::AnswerError;
 use std::io::{self, Read};
 use std::time::Duration;
 use ureq::Agent;
@@ -37,11 +36,6 @@ impl Key {
         }
         Ok(Self(key))
     }
-
-    /// A server's words without the key, which some of them repeat.
-    fn hide(&self, text: &str) -> String {
-        text.replace(&self.0, "[key]")
-    }
 }
 
 /// The provider.
@@ -56,27 +50,28 @@ pub(super) struct OpenAi {
 
 impl OpenAi {
     pub(super) fn new(options: &Options) -> Result<Self> {
-        let url = url::endpoint(&options.base_url, options.allow_insecure_http)?;
+        let url = url::endpoint(&options.base_url(), options.allow_insecure_http)?;
         let key = Key::from_environment()?;
         // What runs beside us must not read the key out of this process.
         let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+        let idle = Duration::from_secs_f64(options.idle_timeout);
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
             .timeout_connect(Some(CONNECT))
-            .timeout_per_read(Some(options.idle_timeout))
-            .timeout_per_write(Some(options.idle_timeout))
+            .timeout_per_read(Some(idle))
+            .timeout_per_write(Some(idle))
             .user_agent(concat!("reference-agent/", env!("CARGO_PKG_VERSION")));
         // A proxy would see what goes over plain http.
         let config = if url.starts_with("http://") { config.proxy(None) } else { config };
         Ok(Self {
             agent: config.build().new_agent(),
             url,
-            model: options.model.clone(),
+            model: options.provider_and_model().1.to_owned(),
             key,
             stream: options.stream,
-            idle: options.idle_timeout,
+            idle,
         })
     }
 
@@ -89,21 +84,20 @@ impl OpenAi {
     }
 
     /// A failure before anything of the answer came.
-    fn connection_error(&self, error: &ureq::Error) -> TurnError {
+    fn connection_error(&self, error: &ureq::Error) -> Failure {
         use ureq::Error as E;
+        let failure = |message: String| Failure::new(Code::ProviderError, message);
         let failure = match error {
             E::Timeout(_) => self.timeout(),
             E::Io(error) if error.kind() == io::ErrorKind::TimedOut => self.timeout(),
-            E::Io(_) | E::HostNotFound | E::ConnectionFailed => {
-                Failure::new(Code::ProviderError, format!("no connection: {error}"))
-            }
+            E::Io(_) | E::HostNotFound | E::ConnectionFailed => failure(format!("no connection: {error}")),
             // Half an answer, or what is no HTTP at all.
             E::Protocol(_) | E::LargeResponseHeader(..) | E::Http(_) => {
-                Failure::new(Code::ProviderError, format!("the server does not speak HTTP: {error}"))
+                failure(format!("the server does not speak HTTP: {error}"))
             }
-            _ => return TurnError::Fatal(Failure::new(Code::ProviderError, error.to_string())),
+            _ => return failure(error.to_string()),
         };
-        TurnError::Retryable { failure, after: None }
+        Failure { retryable: true, ..failure }
     }
 
     fn timeout(&self) -> Failure {
@@ -112,86 +106,58 @@ impl OpenAi {
     }
 
     /// What a status other than 200 means.
-    fn status_error(&self, response: Response<ureq::Body>, tools: bool, images: bool) -> TurnError {
+    fn status_error(&self, response: Response<ureq::Body>, tools: bool, images: bool) -> Failure {
         let status = response.status();
-        let after =
-            response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
+        let retry_after = after.and_then(answer::retry_after);
         let mut text = Vec::new();
         // Half of an error's words is better than none.
         let _ = response.into_body().into_reader().take(MAX_ERROR).read_to_end(&mut text);
-        let reason = self.key.hide(&answer::error_text(&text));
-        let with =
+        let reason = self.hide(&answer::error_text(&text));
+        let failure =
             |code, message: String| Failure { status: Some(status.as_u16()), ..Failure::new(code, message) };
         let message = if reason.is_empty() { status.to_string() } else { format!("{status}: {reason}") };
         let words = reason.to_lowercase();
         match status.as_u16() {
-            401 | 403 => TurnError::Fatal(
-                with(Code::AuthRefused, format!("the server refused the key: {message}"))
-                    .hint("check OPENAI_API_KEY"),
-            ),
-            300..=399 => TurnError::Fatal(
-                with(Code::ProviderError, format!("the server sends elsewhere: {status}"))
-                    .hint("redirects are not followed, since they would carry the key: set --base-url"),
-            ),
-            408 | 409 | 429 | 500..=599 => TurnError::Retryable {
-                failure: with(Code::ProviderError, message),
-                after: after.and_then(|text| answer::retry_after(&text)),
-            },
-            400 | 404 | 422 if tools && words.contains("tool") => {
-                TurnError::ToolsUnsupported(with(Code::ToolsNotSupported, message))
+            401 | 403 => failure(Code::AuthRefused, format!("the server refused the key: {message}"))
+                .hint("check OPENAI_API_KEY"),
+            300..=399 => failure(Code::ProviderError, format!("the server sends elsewhere: {status}"))
+                .hint("redirects are not followed, since they would carry the key: set --base-url"),
+            408 | 409 | 429 | 500..=599 => {
+                Failure { retryable: true, retry_after, ..failure(Code::ProviderError, message) }
             }
+            400 | 404 | 422 if tools && words.contains("tool") => failure(Code::ToolsNotSupported, message),
             400 | 415 | 422 if images && (words.contains("image") || words.contains("vision")) => {
-                TurnError::Fatal(with(Code::VisionNotSupported, message))
+                failure(Code::VisionNotSupported, message)
             }
-            _ => TurnError::Fatal(with(Code::ProviderError, message)),
+            _ => failure(Code::ProviderError, message),
         }
     }
 
     /// Reading an answer failed. What was emitted cannot be taken back, so it is not asked for again.
-    fn answer_error(&self, error: AnswerError, sink: &TextSink) -> TurnError {
+    fn answer_error(&self, error: AnswerError, emitted: bool) -> Failure {
+        let failure = |message: String| Failure::new(Code::ProviderError, message);
         let failure = match error {
             AnswerError::Io(error) if is_timeout(&error) => self.timeout(),
-            AnswerError::Io(error) => {
-                let what = if is_limit(&error) {
-                    format!("the answer is larger than {MAX_BODY} bytes")
-                } else {
-                    format!("the answer was cut off: {error}")
-                };
-                let failure = Failure::new(Code::ProviderError, what);
-                if is_limit(&error) {
-                    return TurnError::Fatal(failure);
-                }
-                failure
+            AnswerError::Io(error) if is_limit(&error) => {
+                return failure(format!("the answer is larger than {MAX_BODY} bytes"));
             }
+            AnswerError::Io(error) => failure(format!("the answer was cut off: {error}")),
             AnswerError::Malformed(what) => {
-                let message = format!("the answer is no chat completion: {}", self.key.hide(&what));
-                Failure::new(Code::ProviderError, message)
+                failure(format!("the answer is no chat completion: {}", self.hide(&what)))
             }
-            AnswerError::Server(what) => Failure::new(Code::ProviderError, self.key.hide(&what)),
+            AnswerError::Server(what) => failure(self.hide(&what)),
         };
-        if sink.used { TurnError::Fatal(failure) } else { TurnError::Retryable { failure, after: None } }
+        Failure { retryable: !emitted, ..failure }
     }
 }
 
 impl Provider for OpenAi {
-    fn name(&self) -> &str {
-        "openai"
-    }
-
-    fn model(&self) -> &str {
-        &self.model
-    }
-
     fn hide(&self, text: &str) -> String {
-        self.key.hide(text)
+        text.replace(&self.key.0, "[key]")
     }
 
-    fn turn(
-        &mut self,
-        messages: &[Message],
-        tools: &[ToolSpec],
-        emit: &mut dyn FnMut(Event),
-    ) -> Result<Turn, TurnError> {
+    fn turn(&mut self, messages: &[Message], tools: &[ToolSpec], emit: &mut dyn FnMut(&str)) -> Result<Turn> {
         let body = request::body(&self.model, messages, tools, self.stream);
         let images = messages.iter().any(|m| matches!(m, Message::User { images, .. } if !images.is_empty()));
         let response = self.send(&body).map_err(|error| self.connection_error(&error))?;
@@ -201,12 +167,18 @@ impl Provider for OpenAi {
         let kind = response.headers().get("content-type").and_then(|value| value.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.trim().starts_with("text/event-stream"));
         let reader = response.into_body().into_with_config().limit(MAX_BODY).reader();
-        let mut sink = TextSink { used: false, emit: &mut |words| emit(Event::Text(self.key.hide(&words))) };
-        let turn = if is_stream { sse::read(reader, &mut sink) } else { answer::read(reader, &mut sink) };
-        let mut turn = turn.map_err(|error| self.answer_error(error, &sink))?;
-        turn.text = self.key.hide(&turn.text);
+        let mut emitted = false;
+        let mut emit = |words: &str| {
+            if !words.is_empty() {
+                emitted = true;
+                emit(&self.hide(words));
+            }
+        };
+        let turn = if is_stream { sse::read(reader, &mut emit) } else { answer::read(reader, &mut emit) };
+        let mut turn = turn.map_err(|error| self.answer_error(error, emitted))?;
+        turn.text = self.hide(&turn.text);
         for call in &mut turn.calls {
-            call.arguments = self.key.hide(&call.arguments);
+            call.arguments = self.hide(&call.arguments);
         }
         Ok(turn)
     }

@@ -1,6 +1,6 @@
 //! What is sent.
 
-use crate::model::{Message, ToolSpec};
+use crate::model::{Message, ToolCall, ToolSpec};
 use serde_json::{Value, json};
 
 /// The body of a request.
@@ -38,16 +38,16 @@ fn message(message: &Message) -> Value {
             }));
             json!({"role": "user", "content": parts})
         }
-        Message::Assistant { text, calls } => {
-            let calls: Vec<Value> = calls
-                .iter()
-                .map(|call| {
-                    let function = json!({"name": call.name, "arguments": call.arguments});
-                    json!({"id": call.id, "type": "function", "function": function})
-                })
-                .collect();
-            json!({"role": "assistant", "content": text, "tool_calls": calls})
+        Message::Assistant(turn) => {
+            let call = |call: &ToolCall| {
+                let function = json!({"name": call.name, "arguments": call.arguments});
+                json!({"id": call.id, "type": "function", "function": function})
+            };
+            let calls: Vec<Value> = turn.calls.iter().map(call).collect();
+            json!({"role": "assistant", "content": turn.text, "tool_calls": calls})
         }
-        Message::Tool { id, content, .. } => json!({"role": "tool", "tool_call_id": id, "content": content}),
+        Message::Tool(record) => {
+            json!({"role": "tool", "tool_call_id": record.id, "content": record.text()})
+        }
     }
 }

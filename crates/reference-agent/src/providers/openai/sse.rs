@@ -1,26 +1,18 @@
 //! An answer that comes as server-sent events.
 
-use super::answer::{AnswerError, Function, TextSink, call, parse};
-use crate::model::{Turn, Usage};
+use super::answer::{AnswerError, complete, parse};
+use crate::model::{ToolCall, Turn, Usage};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 
 /// Longest line of a stream.
 const MAX_LINE: u64 = 4 << 20;
 
-/// A tool call of which not all pieces have come.
-#[derive(Default)]
-struct PartialCall {
-    id: Option<String>,
-    name: String,
-    arguments: String,
-}
-
 /// Reads a stream to `[DONE]`, or to its end after a reason to finish was given.
-pub(super) fn read(reader: impl Read, sink: &mut TextSink<'_>) -> Result<Turn, AnswerError> {
+pub(super) fn read(reader: impl Read, emit: &mut dyn FnMut(&str)) -> Result<Turn, AnswerError> {
     let mut reader = BufReader::new(reader);
     let mut turn = Turn::default();
-    let mut calls: BTreeMap<usize, PartialCall> = BTreeMap::new();
+    let mut calls: BTreeMap<usize, ToolCall> = BTreeMap::new();
     let mut finished = false;
     let mut data = Vec::new();
     loop {
@@ -34,7 +26,7 @@ pub(super) fn read(reader: impl Read, sink: &mut TextSink<'_>) -> Result<Turn, A
                     break;
                 }
                 if !event.is_empty() {
-                    finished |= apply(&event, &mut turn, &mut calls, sink)?;
+                    finished |= apply(&event, &mut turn, &mut calls, emit)?;
                 }
                 if line.is_none() {
                     break;
@@ -55,10 +47,7 @@ pub(super) fn read(reader: impl Read, sink: &mut TextSink<'_>) -> Result<Turn, A
         let cut = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "the stream ended too early");
         return Err(AnswerError::Io(cut));
     }
-    for partial in calls.into_values() {
-        let function = Function { name: Some(partial.name), arguments: Some(partial.arguments) };
-        turn.calls.push(call(partial.id, Some(function))?);
-    }
+    turn.calls = calls.into_values().map(complete).collect::<Result<_, _>>()?;
     Ok(turn)
 }
 
@@ -66,8 +55,8 @@ pub(super) fn read(reader: impl Read, sink: &mut TextSink<'_>) -> Result<Turn, A
 fn apply(
     event: &[u8],
     turn: &mut Turn,
-    calls: &mut BTreeMap<usize, PartialCall>,
-    sink: &mut TextSink<'_>,
+    calls: &mut BTreeMap<usize, ToolCall>,
+    emit: &mut dyn FnMut(&str),
 ) -> Result<bool, AnswerError> {
     let chunk = parse(event)?;
     if let Some(usage) = chunk.usage {
@@ -76,14 +65,16 @@ fn apply(
     let Some(choice) = chunk.choices.into_iter().next() else { return Ok(false) };
     if let Some(message) = choice.message {
         let words = message.content.unwrap_or_default();
-        sink.push(&words);
+        emit(&words);
         turn.text.push_str(&words);
-        for piece in message.tool_calls {
+        for piece in message.tool_calls.into_iter().flatten() {
             // A piece without an index belongs to the last call, unless it names a new one.
             let last = calls.keys().next_back().copied();
             let index = piece.index.or(last.filter(|_| piece.id.is_none())).unwrap_or(calls.len());
             let partial = calls.entry(index).or_default();
-            partial.id = piece.id.filter(|id| !id.is_empty()).or(partial.id.take());
+            if let Some(id) = piece.id.filter(|id| !id.is_empty()) {
+                partial.id = id;
+            }
             if let Some(function) = piece.function {
                 partial.name.push_str(&function.name.unwrap_or_default());
                 partial.arguments.push_str(&function.arguments.unwrap_or_default());
