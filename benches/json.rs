@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::time::Instant;
 
-use strict_json::{Options, read_document, read_lines, read_value};
+use strict_json::{ReadOptions, read_document, read_lines, read_value};
 
 const BYTES: usize = 150_000_000;
 const RUNS: usize = 5;
@@ -93,7 +93,7 @@ fn measure(name: &str, bytes: usize, mut run: impl FnMut()) {
 }
 
 fn main() {
-    let options = Options::default();
+    let options = ReadOptions::default();
     let lines = events();
     let records = lines.lines().count();
     println!("{records} lines, {} bytes", lines.len());

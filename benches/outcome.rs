@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use agentnative_contract::outcome::{Collector, Options};
+use agentnative_contract::outcome::{Collector, OutcomeOptions};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use std::hint::black_box;
@@ -182,7 +182,7 @@ fn main() {
     let times = (1 << 30) / block.len();
     let before = peak();
     let outcome = measure(block.len() * times, || {
-        let collector = Collector::new(Options::default());
+        let collector = Collector::new(OutcomeOptions::default());
         let read = collector.read(Repeat { block: &block, left: times, at: 0 }, "");
         read.expect("memory can be read");
         black_box(collector.outcome());

@@ -3,7 +3,7 @@
 use super::progress::reading;
 use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::infer::{Inference, Rules};
-use agentnative_contract::{DataFile, Finding, Framing, data_files};
+use agentnative_contract::{DataFile, Framing, Violation, data_files};
 use agentnative_output::{Output, pretty};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -58,7 +58,7 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
         output.clear_progress();
         let faults = faults.map_err(|error| Error::general(format!("cannot learn from {name}: {error}")))?;
         if !faults.is_empty() {
-            let issue = |fault: Finding| Issue {
+            let issue = |fault: Violation| Issue {
                 place: Some(fault.place(path)),
                 message: match fault.pointer.as_str() {
                     "" => fault.message,

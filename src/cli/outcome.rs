@@ -3,7 +3,7 @@
 use crate::follow::{Follow, stop_signal};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::outcome::{
-    CallStatus, Collector, Dialect, Operation, Options, Quantity, RunOutcome, ToolCall,
+    CallStatus, Collector, Dialect, Operation, OutcomeOptions, Quantity, RunOutcome, ToolCall,
 };
 use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
 use std::ffi::OsStr;
@@ -48,7 +48,7 @@ pub(super) struct OutcomeArgs {
 }
 
 pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
-    let collector = Collector::new(Options {
+    let collector = Collector::new(OutcomeOptions {
         dialect: args.from,
         full: args.full,
         exit_code: args.exit_code,

@@ -3,7 +3,7 @@
 use super::progress::reading;
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{
-    Contract, DataFile, Finding, Framing, RunExit, Settings, Validation, Verdict, data_files,
+    Contract, DataFile, Framing, RunExit, Settings, Validation, Verdict, Violation, data_files,
 };
 use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
@@ -61,7 +61,7 @@ pub(super) struct ValidatedFile {
     /// Length in bytes.
     bytes: u64,
     /// The first errors.
-    errors: Vec<Finding>,
+    errors: Vec<Violation>,
     /// How many more records (or faults of JSON) have errors.
     more: u64,
     /// How many records of types that the contract does not know.
@@ -77,7 +77,7 @@ enum Line<'a> {
     Error {
         file: &'a str,
         #[serde(flatten)]
-        finding: &'a Finding,
+        finding: &'a Violation,
     },
     File {
         file: &'a str,

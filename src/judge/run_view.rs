@@ -77,7 +77,7 @@ impl<'a> RunView<'a> {
         if bytes.len() > SMALL || self.document(stream).structural().is_some() {
             return None;
         }
-        strict_json::read_value(bytes.reader(), &strict_json::Options::default(), SMALL).ok()?.value
+        strict_json::read_value(bytes.reader(), &strict_json::ReadOptions::default(), SMALL).ok()?.value
     }
 
     /// A stream's lines, invalid UTF-8 replaced; none when it is too long to be held.

@@ -22,7 +22,7 @@ pub struct Scan {
 
 impl Scan {
     fn of(bytes: &Bytes, format: OutputFormat) -> std::io::Result<Self> {
-        let options = strict_json::Options::default();
+        let options = strict_json::ReadOptions::default();
         let mut sink = ShapeSink::default();
         let summary = match format {
             OutputFormat::Jsonl => strict_json::read_lines(bytes.reader(), &options, &mut sink)?,

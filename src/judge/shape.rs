@@ -203,13 +203,12 @@ impl Sink for ShapeSink {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::BeginObject { .. } => self.open(JsonType::Object),
-            Event::BeginArray { .. } => self.open(JsonType::Array),
-            Event::EndObject { .. } | Event::EndArray { .. } => self.close(),
-            Event::Key { text, .. } => self.key(text),
-            Event::StringPart { .. } => self.in_parts = true,
-            Event::String { text, .. } => self.string(text),
-            Event::Number { text, .. } => {
+            Event::Begin(json_type, _) => self.open(json_type),
+            Event::End(_) => self.close(),
+            Event::Key(_, text) => self.key(text),
+            Event::StringPart(..) => self.in_parts = true,
+            Event::String(_, text) => self.string(text),
+            Event::Number(_, text) => {
                 // 1.0 and 1 are one number.
                 match text.parse::<f64>() {
                     Ok(number) => self.value(&number.to_bits().to_le_bytes()),
@@ -217,11 +216,11 @@ impl Sink for ShapeSink {
                 };
                 self.enter(JsonType::Number);
             }
-            Event::Boolean { value, .. } => {
+            Event::Boolean(_, value) => {
                 self.value(if value { b"true" } else { b"false" });
                 self.enter(JsonType::Boolean);
             }
-            Event::Null { .. } => {
+            Event::Null(_) => {
                 self.enter(JsonType::Null);
             }
         }

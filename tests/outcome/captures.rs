@@ -2,7 +2,7 @@
 //! outcome of each. The captures are in `../shared/captures`, so these tests run when they are asked for.
 
 use super::as_json;
-use agentnative_contract::outcome::{Collector, Options};
+use agentnative_contract::outcome::{Collector, OutcomeOptions};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::path::Path;
@@ -195,7 +195,7 @@ fn capture(name: &str) -> File {
     File::open(folder.join(name)).unwrap()
 }
 
-fn outcome_of(name: &str, options: Options) -> Value {
+fn outcome_of(name: &str, options: OutcomeOptions) -> Value {
     let collector = Collector::new(options);
     collector.read(capture(name), "").unwrap();
     as_json(&collector.outcome())
@@ -205,7 +205,7 @@ fn outcome_of(name: &str, options: Options) -> Value {
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
 fn shared_real_captures_give_true_outcomes() {
     for seen in SEEN {
-        let outcome = outcome_of(seen.capture, Options::default());
+        let outcome = outcome_of(seen.capture, OutcomeOptions::default());
         let name = seen.capture;
         assert_eq!(outcome["success"], seen.success, "{name}: {outcome:#}");
         assert_eq!(outcome["message"], json!(seen.answered.then_some(ANSWER)), "{name}");
@@ -231,7 +231,7 @@ fn shared_real_captures_give_true_outcomes() {
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
 fn shared_a_written_file_is_created() {
-    let outcome = outcome_of("opencode-attach-write.stdout", Options::default());
+    let outcome = outcome_of("opencode-attach-write.stdout", OutcomeOptions::default());
     let file = json!({ "path": "/srv/project/out.txt", "operation": "created", "size": 6, "type": "file" });
     assert_eq!(outcome["artifacts"], json!([file]));
 }
@@ -239,7 +239,7 @@ fn shared_a_written_file_is_created() {
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
 fn shared_a_rejected_permission_is_told() {
-    let outcome = outcome_of("opencode-permission-reject.stdout", Options::default());
+    let outcome = outcome_of("opencode-permission-reject.stdout", OutcomeOptions::default());
     assert_eq!(outcome["requires_approval"], true);
     assert_eq!(outcome["warnings"], json!(["Permission required: bash"]));
 }
@@ -247,7 +247,7 @@ fn shared_a_rejected_permission_is_told() {
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
 fn shared_times_models_and_sessions_of_captures() {
-    let bus = outcome_of("opencode-bus-tool.jsonl", Options::default());
+    let bus = outcome_of("opencode-bus-tool.jsonl", OutcomeOptions::default());
     assert_eq!(bus["session_id"], "ses_e000d352fffeBhh3TBNPuvtgpZ");
     let metrics = json!({
         "start_time_ms": 1_795_295_471_146_u64, "end_time_ms": 1_795_295_471_883_u64, "duration_ms": 737,
@@ -257,7 +257,7 @@ fn shared_times_models_and_sessions_of_captures() {
     assert_eq!(bus["metrics"], metrics);
     // The session was created at ...464144 and updated last at ...471899.
     assert_eq!(bus["metadata"]["phase_total_duration_ms"], 7755);
-    let run = outcome_of("opencode-tool.stdout", Options::default());
+    let run = outcome_of("opencode-tool.stdout", OutcomeOptions::default());
     assert_eq!(run["session_id"], "ses_e00365694ffegjHYVSVT2Fn0tO");
     assert_eq!(run["metrics"]["start_time_ms"], 1_795_292_771_664_u64);
     assert_eq!(run["metrics"]["end_time_ms"], 1_795_292_772_190_u64);
@@ -267,10 +267,10 @@ fn shared_times_models_and_sessions_of_captures() {
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
 fn shared_a_run_that_was_ended_from_outside_is_a_failure() {
-    let options = Options { exit_code: Some(124), ..Options::default() };
+    let options = OutcomeOptions { exit_code: Some(124), ..OutcomeOptions::default() };
     let outcome = outcome_of("opencode-midstream.stdout", options);
     assert_eq!(outcome["error"], "the stream ends inside a step; the program exited with code 124");
-    let options = Options { exit_code: Some(-2), ..Options::default() };
+    let options = OutcomeOptions { exit_code: Some(-2), ..OutcomeOptions::default() };
     let outcome = outcome_of("opencode-sigint.stdout", options);
     assert_eq!(outcome["success"], false);
 }
@@ -278,7 +278,7 @@ fn shared_a_run_that_was_ended_from_outside_is_a_failure() {
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
 fn shared_standard_error_that_is_no_json_is_skipped_with_warnings() {
-    let collector = Collector::new(Options::default());
+    let collector = Collector::new(OutcomeOptions::default());
     collector.read(capture("opencode-permission-reject.stdout"), "").unwrap();
     let before = collector.outcome();
     collector.read(capture("opencode-permission-reject.stderr"), "stderr").unwrap();

@@ -3,7 +3,7 @@
 use super::{assistant, event, of, session, text, tool, with};
 use crate::mutants::mutants;
 use agentnative_contract::Contract;
-use agentnative_contract::outcome::{Collector, Options, RunOutcome};
+use agentnative_contract::outcome::{Collector, OutcomeOptions, RunOutcome};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,12 +33,12 @@ fn documents(folder: &Path) -> Vec<(PathBuf, Value)> {
 
 /// Outcomes that together have every member.
 fn outcomes() -> Vec<Value> {
-    let full = Options {
+    let full = OutcomeOptions {
         full: true,
         exit_code: Some(1),
         initial_prompt: Some("p".into()),
         attempt: Some(2),
-        ..Options::default()
+        ..OutcomeOptions::default()
     };
     let stack = "E: m\n  at f (/a.ts:1:2)";
     let everything = [
@@ -56,7 +56,7 @@ fn outcomes() -> Vec<Value> {
         event("permission.asked", json!({ "sessionID": "s", "id": "p", "permission": "x" })),
         event("session.error", json!({ "error": { "name": "E", "message": "m", "stack": stack } })),
     ];
-    vec![of(&[]), with(full, &everything), with(Options::default(), &[])]
+    vec![of(&[]), with(full, &everything), with(OutcomeOptions::default(), &[])]
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn streams_that_keep_their_contract_are_read_without_a_warning() {
             Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(name).join("examples/valid");
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            let collector = Collector::new(Options::default());
+            let collector = Collector::new(OutcomeOptions::default());
             collector.read(fs::File::open(&path).unwrap(), "").unwrap();
             assert_eq!(collector.skipped(), Vec::<String>::new(), "{}", path.display());
             let error = collector.outcome().error.unwrap_or_default();

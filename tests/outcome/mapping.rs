@@ -1,7 +1,7 @@
 //! Each row of the seed's mapping tables.
 
 use super::{assistant, event, lines, of, part, session, text, tool, with};
-use agentnative_contract::outcome::Options;
+use agentnative_contract::outcome::OutcomeOptions;
 use serde_json::{Value, json};
 
 const START: u64 = 1_736_236_800_000;
@@ -180,8 +180,11 @@ fn row_message() {
 
 #[test]
 fn metadata_rows() {
-    let options =
-        Options { attempt: Some(3), initial_prompt: Some("Fix \"it\"\n".into()), ..Options::default() };
+    let options = OutcomeOptions {
+        attempt: Some(3),
+        initial_prompt: Some("Fix \"it\"\n".into()),
+        ..OutcomeOptions::default()
+    };
     let time = json!({ "time": { "created": START, "completed": END } });
     let outcome = with(options, &[session("s"), assistant("m", time)]);
     let metadata = json!({

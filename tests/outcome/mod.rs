@@ -12,7 +12,7 @@ mod sessions;
 mod success;
 mod tools;
 
-use agentnative_contract::outcome::{Collector, Options, RunOutcome, outcome};
+use agentnative_contract::outcome::{Collector, OutcomeOptions, RunOutcome, outcome};
 use serde_json::{Value, json};
 
 /// The outcome of events, as JSON, with a session and an assistant message before them: a stream in
@@ -28,7 +28,7 @@ fn lines<L: AsRef<[u8]>>(lines: &[L]) -> Value {
 }
 
 /// The outcome of events under options, as JSON.
-fn with(options: Options, events: &[Value]) -> Value {
+fn with(options: OutcomeOptions, events: &[Value]) -> Value {
     let collector = Collector::new(options);
     collector.read_lines(events.iter().map(Value::to_string));
     as_json(&collector.outcome())

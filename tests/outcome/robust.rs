@@ -1,7 +1,7 @@
 //! Each step of the parsing strategy, and each rule of error handling.
 
 use super::{assistant, event, lines, of, part, session, text, tool};
-use agentnative_contract::outcome::{Collector, MAX_LINE, Options};
+use agentnative_contract::outcome::{Collector, MAX_LINE, OutcomeOptions};
 use serde_json::{Value, json};
 use std::io::{self, Read};
 
@@ -15,7 +15,7 @@ fn good() -> [Value; 3] {
 
 #[test]
 fn step_1_stdout_is_read_and_then_stderr() {
-    let collector = Collector::new(Options::default());
+    let collector = Collector::new(OutcomeOptions::default());
     collector.read_lines(strings(&good()));
     let error = event(
         "session.error",
@@ -217,7 +217,7 @@ fn server_sent_events() {
     let [a, b, c] = strings(&good()).try_into().unwrap();
     let stream =
         format!(": hello\nevent: message\nid: 1\nretry: 5\ndata: {a}\n\ndata:{b}\r\n\r\ndata:  {c}\n\n");
-    let collector = Collector::new(Options::default());
+    let collector = Collector::new(OutcomeOptions::default());
     collector.read(stream.as_bytes(), "").unwrap();
     let outcome = collector.outcome();
     assert_eq!(outcome.message.as_deref(), Some("Done."));
@@ -230,7 +230,7 @@ fn server_sent_events() {
 fn blank_lines_byte_order_marks_and_pretty_printed_events_lose_nothing() {
     let [a, b, c] = good();
     let stream = format!("\u{feff}{a}\r\n\r\n\n{b:#}\n{c}");
-    let collector = Collector::new(Options::default());
+    let collector = Collector::new(OutcomeOptions::default());
     collector.read(stream.as_bytes(), "").unwrap();
     assert_eq!(collector.outcome().message.as_deref(), Some("Done."));
     assert_eq!(collector.skipped(), Vec::<String>::new());
@@ -275,13 +275,13 @@ fn a_line_of_100_mb_is_refused_and_the_others_are_not() {
     let head = good.as_bytes().chain(&b"\n{\"type\":\"message.part.updated\",\"properties\":{\"part\":{\"id\":\"p\",\"sessionID\":\"s\",\"messageID\":\"m\",\"type\":\"text\",\"text\":\""[..]);
     let end = text("m", "q", "More.").to_string();
     let stream = head.chain(Repeat(100_000_000, b'x')).chain(&b"\"}}}\n"[..]).chain(end.as_bytes());
-    let collector = Collector::new(Options::default());
+    let collector = Collector::new(OutcomeOptions::default());
     collector.read(stream, "").unwrap();
     let outcome = collector.outcome();
     assert_eq!(outcome.warnings, [format!("line 4 is skipped: it is longer than {} MiB", MAX_LINE >> 20)]);
     assert_eq!(outcome.message.as_deref(), Some("Done.\nMore."));
     // When it is all there is, it is the error.
-    let collector = Collector::new(Options::default());
+    let collector = Collector::new(OutcomeOptions::default());
     collector.read((&b"{\"type\":\""[..]).chain(Repeat(100_000_000, b'x')).chain(&b"\"}"[..]), "").unwrap();
     let error = collector.outcome().error.unwrap();
     assert_eq!(error, "no event was understood in 1 lines; line 1 is skipped: it is longer than 64 MiB");
@@ -318,7 +318,7 @@ fn a_reader_that_fails_keeps_what_came_before() {
             Err(io::Error::other("gone"))
         }
     }
-    let collector = Collector::new(Options::default());
+    let collector = Collector::new(OutcomeOptions::default());
     let stream = strings(&good()).join("\n") + "\n";
     assert!(collector.read(stream.as_bytes().chain(Fails), "").is_err());
     assert_eq!(collector.outcome().message.as_deref(), Some("Done."));

@@ -1,7 +1,7 @@
 //! What `opencode run --format json` prints.
 
 use super::{as_json, lines, with};
-use agentnative_contract::outcome::{Collector, Dialect, Options};
+use agentnative_contract::outcome::{Collector, Dialect, OutcomeOptions};
 use serde_json::{Value, json};
 
 fn event(kind: &str, time: u64, part: Value) -> Value {
@@ -100,7 +100,7 @@ fn the_dialects_are_told_apart_by_their_events() {
     // The first event that is understood decides; what no dialect knows does not.
     let unknown = json!({ "type": "plugin.added", "properties": {} });
     assert_eq!(of(&[&[unknown][..], &run[..], &bus[..]].concat())["message"], "run");
-    let told = |dialect| Options { dialect, ..Options::default() };
+    let told = |dialect| OutcomeOptions { dialect, ..OutcomeOptions::default() };
     assert_eq!(with(told(Dialect::OpencodeRun), &[&bus[..], &run[..]].concat())["message"], "run");
     let wrong = with(told(Dialect::Opencode), &run);
     assert_eq!(wrong["success"], false);
@@ -109,7 +109,7 @@ fn the_dialects_are_told_apart_by_their_events() {
 
 #[test]
 fn a_run_may_be_read_in_several_pieces() {
-    let collector = Collector::new(Options::default());
+    let collector = Collector::new(OutcomeOptions::default());
     collector.read_lines([start(1, "m").to_string()]);
     assert!(!collector.outcome().success);
     collector.read_lines([text(2, "m", "x").to_string(), finish(3, "m", "stop").to_string()]);

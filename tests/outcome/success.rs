@@ -1,7 +1,7 @@
 //! What is a success, and what is none.
 
 use super::{assistant, event, lines, of, session, text, tool, with};
-use agentnative_contract::outcome::Options;
+use agentnative_contract::outcome::OutcomeOptions;
 use serde_json::{Value, json};
 
 fn status(kind: &str) -> Value {
@@ -105,7 +105,7 @@ fn the_error_of_an_older_message_is_not_the_runs() {
 fn the_exit_code_overrides() {
     let exit = |code, more: &[Value]| {
         let events = [&[session("s"), assistant("m", json!({}))][..], more].concat();
-        with(Options { exit_code: Some(code), ..Options::default() }, &events)
+        with(OutcomeOptions { exit_code: Some(code), ..OutcomeOptions::default() }, &events)
     };
     assert_eq!(exit(0, &[])["success"], true);
     assert_eq!(exit(3, &[])["success"], false);
@@ -115,6 +115,6 @@ fn the_exit_code_overrides() {
     let error = event("session.error", json!({ "error": { "name": "E", "message": "its own words" } }));
     assert_eq!(exit(0, std::slice::from_ref(&error))["success"], false);
     assert_eq!(exit(1, &[error])["error"], "its own words");
-    let none = with(Options { exit_code: Some(1), ..Options::default() }, &[]);
+    let none = with(OutcomeOptions { exit_code: Some(1), ..OutcomeOptions::default() }, &[]);
     assert_eq!(none["error"], "no event was understood: the stream is empty; the program exited with code 1");
 }

@@ -1,7 +1,7 @@
 //! Tool calls: once each, with their end, their time, and on demand what went in and out.
 
 use super::{event, of, session, tool, with};
-use agentnative_contract::outcome::Options;
+use agentnative_contract::outcome::OutcomeOptions;
 use serde_json::{Value, json};
 
 fn state(status: &str, more: Value) -> Value {
@@ -68,12 +68,12 @@ fn minimal_logging_keeps_inputs_and_outputs_with_full_only() {
         tool("a", "bash", json!({ "status": "completed", "input": input, "output": "SECRET OUTPUT" })),
         tool("b", "bash", json!({ "status": "error", "input": "text", "error": "it broke" })),
     ];
-    let full = with(Options { full: true, ..Options::default() }, &events);
+    let full = with(OutcomeOptions { full: true, ..OutcomeOptions::default() }, &events);
     assert_eq!(full["tool_calls"][0]["inputs"], input);
     assert_eq!(full["tool_calls"][0]["outputs"], "SECRET OUTPUT");
     assert_eq!(full["tool_calls"][1]["inputs"], "text");
     assert_eq!(full["tool_calls"][1]["outputs"], "it broke");
-    let minimal = with(Options::default(), &events).to_string();
+    let minimal = with(OutcomeOptions::default(), &events).to_string();
     assert!(!minimal.contains("SECRET") && !minimal.contains("command"), "{minimal}");
 }
 
@@ -140,7 +140,7 @@ fn troubleshooting_database_bloat_a_session_of_50_mb_gives_an_outcome_under_10_k
     }
     let bytes: usize = events.iter().map(|event| event.to_string().len()).sum();
     assert!(bytes > 50_000_000, "{bytes}");
-    let outcome = with(Options::default(), &events);
+    let outcome = with(OutcomeOptions::default(), &events);
     let text = outcome.to_string();
     assert!(text.len() < 10_000, "{}", text.len());
     assert_eq!(outcome["message"], "conversation 79");

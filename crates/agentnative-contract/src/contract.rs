@@ -1,6 +1,5 @@
 //! A contract: found, read and compiled.
 
-use super::json_ref::Pointer;
 use super::read;
 use super::rule_index::RuleIndex;
 use super::schema::{Compiler, Schema};
@@ -9,6 +8,7 @@ use super::spec::{Framing, Spec};
 use crate::Stream;
 use crate::error::{Error, Issue, Result};
 use crate::spanned_toml::{nearest, place};
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct Contract {
     /// The schema of the document, or of records whose type has none.
     pub(super) schema: Option<Arc<Schema>>,
     /// The schemas of the event types, in the order of the file.
-    pub(super) schemas: Vec<Option<Arc<Schema>>>,
+    pub(super) schemas: Vec<Arc<Schema>>,
     /// The schema of an element, where the document may be judged element by element.
     pub(super) elements: Option<Arc<Schema>>,
     pub(super) sources: Sources,
@@ -48,10 +48,7 @@ pub fn contract_path(root: &Path, name: &str) -> Option<PathBuf> {
 }
 
 impl Contract {
-    /// A bundled contract.
-    ///
-    /// # Errors
-    /// One of kind `Config` when there is none of this name.
+    /// A bundled contract; an error of configuration when there is none of this name.
     pub fn bundled(name: &str) -> Result<Self> {
         let Some(known) = names().find(|known| *known == name) else {
             let error = Error::config(format!("there is no bundled contract `{name}`"));
@@ -65,10 +62,8 @@ impl Contract {
         Self::from_toml(text, &path, Home::Bundle(known))
     }
 
-    /// A contract folder, or a schema file that is a contract with nothing else in it.
-    ///
-    /// # Errors
-    /// One of kind `Config` with the place of everything that is wrong.
+    /// A contract folder, or a schema file that is a contract with nothing else in it; an error of
+    /// configuration with the place of everything that is wrong.
     pub fn load(path: &Path) -> Result<Self> {
         let full = path.canonicalize().map_err(|error| unreadable(path, &error))?;
         if full.is_dir() {
@@ -90,10 +85,7 @@ impl Contract {
         Self::compile(spec, Sources::new(Home::Folder(folder.to_owned())), &|error, _| error)
     }
 
-    /// A bundled contract's name, or a path relative to `root`: see [`contract_path`].
-    ///
-    /// # Errors
-    /// As [`Contract::bundled`] and [`Contract::load`].
+    /// What a bundled contract's name or a path relative to `root` stands for: see [`contract_path`].
     pub fn named(root: &Path, name: &str) -> Result<Self> {
         match contract_path(root, name) {
             Some(path) => Self::load(&path),
@@ -115,14 +107,13 @@ impl Contract {
     }
 
     fn compile(spec: Spec, sources: Sources, locate: &dyn Fn(Error, &str) -> Error) -> Result<Self> {
-        let types = spec.events.iter().flat_map(|events| &events.schemas).map(|(_, reference)| reference);
-        let references: Vec<&String> = spec.schema.iter().chain(types).collect();
+        let types = || spec.events.iter().flat_map(|events| &events.schemas).map(|(_, reference)| reference);
         let full = |reference: &str| {
             let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
             (sources.home().uri(file), fragment.to_owned())
         };
         let mut uris = Vec::new();
-        for reference in &references {
+        for reference in spec.schema.iter().chain(types()) {
             let (uri, _) = full(reference);
             if !uris.contains(&uri) {
                 sources.file(&uri).map_err(|error| locate(error, reference))?;
@@ -130,22 +121,20 @@ impl Contract {
             }
         }
         let compiler = Compiler::new(&sources, &uris)?;
-        let compile = |reference: &String| {
+        // Types that share a schema share it compiled, too.
+        let mut compiled = HashMap::new();
+        let mut compile = |reference: &String| {
             let (uri, fragment) = full(reference);
-            let schema =
-                compiler.compile(&format!("{uri}#{fragment}")).map_err(|error| locate(error, reference))?;
-            Ok::<_, Error>(Arc::new(schema))
-        };
-        let schema = spec.schema.as_ref().map(&compile).transpose()?;
-        let mut schemas: Vec<Option<Arc<Schema>>> = Vec::new();
-        if let Some(events) = &spec.events {
-            for (nth, (_, reference)) in events.schemas.iter().enumerate() {
-                // Types that share a schema share it compiled, too.
-                let same = events.schemas[..nth].iter().position(|(_, other)| other == reference);
-                let shared = same.and_then(|same| schemas[same].clone());
-                schemas.push(Some(shared.map_or_else(|| compile(reference), Ok)?));
+            let uri = format!("{uri}#{fragment}");
+            if let Some(schema) = compiled.get(&uri) {
+                return Ok(Arc::clone(schema));
             }
-        }
+            let schema = Arc::new(compiler.compile(&uri).map_err(|error| locate(error, reference))?);
+            compiled.insert(uri, Arc::clone(&schema));
+            Ok::<_, Error>(schema)
+        };
+        let schema = spec.schema.as_ref().map(&mut compile).transpose()?;
+        let schemas = types().map(compile).collect::<Result<Vec<_>>>()?;
         let alone = spec.framing == Framing::Document && spec.rules.is_empty() && spec.conditions.is_empty();
         let elements = spec.schema.as_ref().filter(|_| alone).and_then(|reference| {
             let (uri, fragment) = full(reference);
@@ -183,10 +172,7 @@ impl Contract {
 
     /// The exit codes that it has, sorted; none where it says nothing of them.
     pub fn exit_codes(&self) -> Vec<i32> {
-        let mut codes: Vec<i32> = self.spec.conditions.iter().flat_map(|c| c.exit.clone()).collect();
-        codes.sort_unstable();
-        codes.dedup();
-        codes
+        self.spec.exit_codes().into_iter().collect()
     }
 
     /// Whether it is a schema file and nothing else.
@@ -196,7 +182,7 @@ impl Contract {
 
     /// Whether it says anything of what holds between events.
     pub fn has_stream_rules(&self) -> bool {
-        let bounded = |events: &super::spec::Events| events.first.is_some() || events.last.is_some();
+        let bounded = |events: &super::spec::EventTypes| events.first.is_some() || events.last.is_some();
         self.spec.framing == Framing::Lines
             && (!self.spec.rules.is_empty() || self.spec.events.as_ref().is_some_and(bounded))
     }
@@ -222,7 +208,7 @@ fn element_schema(sources: &Sources, mut uri: String, mut fragment: String) -> O
     // A reference may lead to a reference, but not for ever.
     for _ in 0..16 {
         let file = sources.file(&uri).ok()?;
-        let schema = Pointer::parse(&fragment)?.of(&file.value)?.as_object()?;
+        let schema = file.value.pointer(&fragment)?.as_object()?;
         let others: Vec<&String> = schema.keys().filter(|key| !HARMLESS.contains(&key.as_str())).collect();
         match others.as_slice() {
             [only] if *only == "items" && !schema[*only].is_array() => {

@@ -27,10 +27,7 @@ pub struct DataFile {
 }
 
 impl DataFile {
-    /// Opens a file; `-` is standard input.
-    ///
-    /// # Errors
-    /// Usage, when it cannot be opened.
+    /// Opens a file; `-` is standard input. An error of usage when it cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let (reader, length): (Box<dyn Read + Send>, _) = if path.as_os_str() == "-" {
             (Box::new(io::stdin()), None)
@@ -59,10 +56,7 @@ fn processors() -> usize {
 }
 
 /// The files, and the `*.json`, `*.jsonl` and `*.ndjson` in the folders, sorted by name; standard input
-/// when none are named.
-///
-/// # Errors
-/// Usage, when a folder cannot be read or has none of them.
+/// when none are named. An error of usage when a folder cannot be read or has none of them.
 pub fn data_files(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if named.is_empty() {
         return Ok(vec![PathBuf::from("-")]);

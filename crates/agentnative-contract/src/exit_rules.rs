@@ -2,7 +2,7 @@
 
 use super::spec::{Condition, Payload, Spec};
 use super::stream_state::alternatives;
-use super::violation::{Broken, Violation};
+use super::violation::{Against, Violation};
 
 /// How a run ended, as far as that is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(super) fn judge_exit(
     out: &mut Vec<Violation>,
 ) -> bool {
     let run = Run { spec, events, payload };
-    let mut found = |message: String| out.push(Violation::of_rule(Broken::Exit, RULE, "", message));
+    let mut found = |message: String| out.push(Violation::of_rule(Against::Exit, RULE, "", message));
     if let Some(name) = exit.condition {
         let Some(condition) = spec.conditions.iter().find(|condition| condition.name == name) else {
             let names = spec.conditions.iter().map(|condition| format!("`{}`", condition.name)).collect();
@@ -50,7 +50,7 @@ pub(super) fn judge_exit(
         if let Some(reason) = run.refusal(condition) {
             found(format!("{reason} when {}", describe(condition)));
         }
-        return condition.payload == Payload::Whole;
+        return condition.stdout == Payload::Whole;
     }
     let Some(code) = exit.exit.filter(|_| !spec.conditions.is_empty()) else { return true };
     let of_code: Vec<&Condition> = spec
@@ -59,13 +59,10 @@ pub(super) fn judge_exit(
         .filter(|condition| !condition.declared && condition.exit.contains(&code))
         .collect();
     if let Some(condition) = of_code.iter().find(|condition| run.refusal(condition).is_none()) {
-        return condition.payload == Payload::Whole;
+        return condition.stdout == Payload::Whole;
     }
     let Some(first) = of_code.first() else {
-        let mut all: Vec<i32> = spec.conditions.iter().flat_map(|condition| condition.exit.clone()).collect();
-        all.sort_unstable();
-        all.dedup();
-        let all = all.iter().map(ToString::to_string).collect();
+        let all = spec.exit_codes().iter().map(ToString::to_string).collect();
         found(format!(
             "the exit code is {code}, which the contract does not have; expected {}",
             alternatives(all)
@@ -107,7 +104,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// Why the payload is not that of a condition.
     fn refusal(&self, condition: &Condition) -> Option<String> {
-        match condition.payload {
+        match condition.stdout {
             Payload::Any => return None,
             Payload::Nothing if self.events > 0 => return Some("there is data, expected none".to_owned()),
             Payload::Nothing => return None,
@@ -122,12 +119,12 @@ impl Run<'_> {
         };
         for pattern in &condition.some {
             if !matched() {
-                return Some(format!("there is no {}", pattern.describe()));
+                return Some(format!("there is no {pattern}"));
             }
         }
         for pattern in &condition.none {
             if matched() {
-                return Some(format!("there is {}", pattern.describe()));
+                return Some(format!("there is {pattern}"));
             }
         }
         None

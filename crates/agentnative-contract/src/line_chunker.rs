@@ -32,7 +32,7 @@ impl<R: Read> LineChunker<R> {
         Self { reader, base: Position::START, rest: Vec::new(), ended: false }
     }
 
-    /// The next chunk in this buffer; none at the end.
+    /// The next chunk in this buffer; none at the end, and behind a chunk that is no whole lines.
     pub fn next(&mut self, mut bytes: Vec<u8>) -> io::Result<Option<Chunk>> {
         bytes.clear();
         bytes.append(&mut self.rest);
@@ -40,12 +40,15 @@ impl<R: Read> LineChunker<R> {
         while !self.ended && whole == 0 && bytes.len() <= LONG {
             let from = bytes.len();
             let room = if from == 0 { CHUNK } else { CHUNK.max(from) };
+            // A reader that fails has come to its end.
+            self.ended = true;
             let read = (&mut self.reader).take(room as u64).read_to_end(&mut bytes)?;
             self.ended = read < room;
             whole = memchr::memrchr(b'\n', &bytes[from..]).map_or(0, |newline| from + newline + 1);
         }
         let cut = whole == 0 && !self.ended;
-        let end = if self.ended || cut { bytes.len() } else { whole };
+        self.ended |= cut;
+        let end = if self.ended { bytes.len() } else { whole };
         self.rest.extend_from_slice(&bytes[end..]);
         bytes.truncate(end);
         if bytes.is_empty() {

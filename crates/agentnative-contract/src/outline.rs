@@ -56,13 +56,7 @@ impl<'a> Outline<'a> {
     }
 
     fn inside(&mut self, depth: usize, members: &'a Map<String, Value>) {
-        let required: Vec<&str> = members
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let required: Vec<&str> = elements(members, "required").filter_map(Value::as_str).collect();
         let properties = members.get("properties").and_then(Value::as_object);
         for (key, value) in properties.into_iter().flatten() {
             let optional = if required.contains(&key.as_str()) { "" } else { "?" };
@@ -77,7 +71,7 @@ impl<'a> Outline<'a> {
             self.node(depth, "[]", items);
         }
         for keyword in ["allOf", "anyOf", "oneOf"] {
-            for branch in members.get(keyword).and_then(Value::as_array).into_iter().flatten() {
+            for branch in elements(members, keyword) {
                 match branch.as_object() {
                     // An alternative of constants is on its parent's line.
                     Some(branch) if branch.contains_key("const") => {}
@@ -105,6 +99,11 @@ impl<'a> Outline<'a> {
     }
 }
 
+/// The elements of the array of a keyword.
+fn elements<'a>(members: &'a Map<String, Value>, keyword: &str) -> impl Iterator<Item = &'a Value> {
+    members.get(keyword).and_then(Value::as_array).into_iter().flatten()
+}
+
 /// What a schema says of a value, in a few words.
 fn what(members: &Map<String, Value>) -> String {
     let mut words = Vec::new();
@@ -117,13 +116,8 @@ fn what(members: &Map<String, Value>) -> String {
     } else if let Some(value) = members.get("type") {
         words.push(list(value).replace('"', ""));
     }
-    let constants: Vec<String> = members
-        .get("oneOf")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|branch| branch.get("const").map(short))
-        .collect();
+    let constants: Vec<String> =
+        elements(members, "oneOf").filter_map(|branch| branch.get("const").map(short)).collect();
     if !constants.is_empty() {
         words.push(constants.join(" | "));
     }
@@ -161,13 +155,13 @@ fn short(value: &Value) -> String {
 
 /// The words for an `if`.
 fn condition_of(schema: &Value) -> String {
-    let properties = schema.get("properties").and_then(Value::as_object);
+    let Some(members) = schema.as_object() else { return short(schema) };
+    let properties = members.get("properties").and_then(Value::as_object);
     let tests = properties.into_iter().flatten().map(|(key, value)| {
         let value = value.as_object().map_or_else(String::new, what);
         format!("{key} is {value}")
     });
-    let required =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let required = elements(members, "required").filter_map(Value::as_str);
     let there = required.filter(|key| properties.is_none_or(|properties| !properties.contains_key(*key)));
     let all: Vec<String> = tests.chain(there.map(|key| format!("{key} is there"))).collect();
     if all.is_empty() { short(schema) } else { all.join(" and ") }

@@ -140,7 +140,7 @@ impl OutputSpec {
                 .map(|condition| Exit {
                     condition: Some(condition.name.clone()),
                     codes: condition.exit.clone(),
-                    stdout: Some(condition.payload),
+                    stdout: Some(condition.stdout),
                 })
                 .collect(),
             errors: spec.errors.map(|stream| Errors { stream, schema: None }),

@@ -1,19 +1,17 @@
 //! JSON lines in chunks of whole lines: read ahead, examined by several threads, judged in order.
 
-use super::contract::Contract;
-use super::finding::Verdict;
 use super::line_chunker::{Chunk, LineChunker};
 use super::record_pipeline::RecordSource;
-use super::record_validator::{Record, RecordValidator, Records};
+use super::record_validator::{RecordValidator, ValidatedRecord, ValidatedRecords};
 use super::tape::Tape;
-use super::validate::{Validation, merge};
+use super::validate::{Validation, Verdict};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use strict_json::{Options, Position, ProblemKind, Summary, read_lines};
+use strict_json::{Position, ProblemKind, ReadOptions, Summary, read_lines};
 
 /// What was not judged, since it holds lines that cannot be cut: it has to be read as it comes.
 pub(super) struct Rest<'r> {
@@ -24,7 +22,7 @@ pub(super) struct Rest<'r> {
 }
 
 /// The records of a chunk, validated by themselves.
-type Examined = (Summary, Records);
+type Examined = (Summary, ValidatedRecords);
 
 /// Reads lines as long as they can be cut, and judges them.
 pub(super) fn read<'r, R: Read + Send + 'r>(
@@ -34,165 +32,132 @@ pub(super) fn read<'r, R: Read + Send + 'r>(
     progress: &mut dyn FnMut(u64),
 ) -> io::Result<Option<Rest<'r>>> {
     let mut chunker = LineChunker::new(reader);
-    let stopped = if validation.settings.threads < 2 {
+    let unjudged = if validation.settings.threads < 2 {
         alone(validation, &mut chunker, verdict, progress)?
     } else {
         together(validation, &mut chunker, verdict, progress)?
     };
-    Ok(stopped.map(|(chunks, base)| {
-        let read: Vec<u8> = chunks.into_iter().flat_map(|chunk| chunk.bytes).chain(chunker.rest).collect();
-        Rest { reader: Box::new(io::Cursor::new(read).chain(chunker.reader)), base }
-    }))
+    let Some(base) = unjudged.first().map(|chunk| chunk.base) else { return Ok(None) };
+    let read: Vec<u8> = unjudged.into_iter().flat_map(|chunk| chunk.bytes).chain(chunker.rest).collect();
+    Ok(Some(Rest { reader: Box::new(io::Cursor::new(read).chain(chunker.reader)), base }))
 }
 
-/// The chunks that are read but not judged, and where they begin.
-type Unjudged = Option<(Vec<Chunk>, Position)>;
-
+/// Gives the chunks that are read but not judged.
 fn alone<R: Read>(
     validation: &mut Validation<'_>,
     chunker: &mut LineChunker<R>,
     verdict: &mut Verdict,
     progress: &mut dyn FnMut(u64),
-) -> io::Result<Unjudged> {
-    let mut worker = Worker::new(validation.contract(), validation.settings.max_errors, validation.options());
+) -> io::Result<Vec<Chunk>> {
+    let max_errors = validation.settings.max_errors;
+    let mut validator = RecordValidator::new(validation.contract(), max_errors);
     let mut buffer = Vec::new();
     while let Some(chunk) = chunker.next(std::mem::take(&mut buffer))? {
-        let examined = worker.examine(&chunk);
-        let Some(examined) = examined else {
-            let base = chunk.base;
-            return Ok(Some((vec![chunk], base)));
+        validator.max_violations = wanted(verdict, max_errors);
+        let Some(examined) = examine(&mut validator, &validation.options(), &chunk) else {
+            return Ok(vec![chunk]);
         };
         judge(validation, &chunk, examined, verdict);
-        worker.full = verdict.findings.len() >= validation.settings.max_errors;
         progress(verdict.bytes);
         buffer = chunk.bytes;
     }
-    Ok(None)
+    Ok(Vec::new())
 }
 
+/// What the threads take chunks from.
+struct ChunkSource<'r, R> {
+    chunker: &'r mut LineChunker<R>,
+    /// The buffers that go round: their number bounds what is read ahead.
+    spare: Receiver<Vec<u8>>,
+    /// The number of the next chunk.
+    number: usize,
+}
+
+impl<R: Read> ChunkSource<'_, R> {
+    /// The next chunk and its number; none at the end, and when there are no more buffers.
+    fn next(&mut self) -> io::Result<Option<(usize, Chunk)>> {
+        let Ok(buffer) = self.spare.recv() else { return Ok(None) };
+        self.number += 1;
+        Ok(self.chunker.next(buffer)?.map(|chunk| (self.number - 1, chunk)))
+    }
+}
+
+/// As [`alone`], with threads of which each reads a chunk and validates its records by themselves.
 fn together<R: Read + Send>(
     validation: &mut Validation<'_>,
     chunker: &mut LineChunker<R>,
     verdict: &mut Verdict,
     progress: &mut dyn FnMut(u64),
-) -> io::Result<Unjudged> {
+) -> io::Result<Vec<Chunk>> {
     let (threads, max_errors) = (validation.settings.threads, validation.settings.max_errors);
     let (contract, options) = (validation.contract(), validation.options());
-    let (work_in, work_out) = sync_channel::<(usize, Chunk)>(threads);
-    let work_out = Mutex::new(work_out);
-    let (done_in, done_out) = channel::<(usize, Chunk, Option<Examined>)>();
-    let (spare_in, spare_out) = channel::<Vec<u8>>();
-    let (stop, full) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (done_in, done_out) = channel();
+    let (spare_in, spare) = channel();
     for _ in 0..threads + 2 {
-        // The buffers that go round: their number bounds what is read ahead.
         let _ = spare_in.send(Vec::new());
     }
+    let source = Mutex::new(ChunkSource { chunker, spare, number: 0 });
+    let max_violations = AtomicUsize::new(max_errors);
     thread::scope(|scope| {
+        let mut workers = Vec::new();
         for _ in 0..threads {
-            let (work_out, done_in, full) = (&work_out, done_in.clone(), &full);
-            let builder = thread::Builder::new().stack_size(8 << 20);
-            let spawned = builder.spawn_scoped(scope, move || {
-                work(Worker::new(contract, max_errors, options), work_out, &done_in, full)
-            });
-            spawned.map_err(|error| io::Error::other(format!("cannot start a thread: {error}")))?;
+            let (source, max_violations, done) = (&source, &max_violations, done_in.clone());
+            let work = move || -> io::Result<()> {
+                let mut validator = RecordValidator::new(contract, max_errors);
+                let next = || source.lock().unwrap_or_else(PoisonError::into_inner).next();
+                while let Some((number, chunk)) = next()? {
+                    validator.max_violations = max_violations.load(Ordering::Relaxed);
+                    let examined = examine(&mut validator, &options, &chunk);
+                    let _ = done.send((number, chunk, examined));
+                }
+                Ok(())
+            };
+            let spawned = thread::Builder::new().stack_size(8 << 20).spawn_scoped(scope, work);
+            workers
+                .push(spawned.map_err(|error| io::Error::other(format!("cannot start a thread: {error}")))?);
         }
         drop(done_in);
-        let stop = &stop;
-        let reading = scope.spawn(move || send(chunker, &work_in, &spare_out, stop));
-        let mut waiting = BTreeMap::new();
-        let (mut next, mut stopped) = (0, false);
+        let (mut waiting, mut next, mut spare_in) = (BTreeMap::new(), 0, Some(spare_in));
         for (number, chunk, examined) in done_out {
             waiting.insert(number, (chunk, examined));
-            while !stopped && let Some((chunk, examined)) = waiting.remove(&next) {
+            while let Some((chunk, examined)) = waiting.remove(&next) {
                 let Some(examined) = examined else {
-                    stop.store(true, Ordering::Relaxed);
                     waiting.insert(next, (chunk, None));
-                    stopped = true;
+                    // Without buffers the threads come to their end.
+                    spare_in = None;
                     break;
                 };
                 judge(validation, &chunk, examined, verdict);
-                full.store(verdict.findings.len() >= max_errors, Ordering::Relaxed);
+                max_violations.store(wanted(verdict, max_errors), Ordering::Relaxed);
                 progress(verdict.bytes);
                 next += 1;
-                let _ = spare_in.send(chunk.bytes);
-            }
-            if stopped {
-                // Lets the reader come to its end.
-                let _ = spare_in.send(Vec::new());
+                let _ = spare_in.as_ref().map(|spare| spare.send(chunk.bytes));
             }
         }
-        reading.join().map_err(|_| io::Error::other("the reading thread failed"))??;
-        let chunks: Vec<Chunk> = waiting.into_values().map(|(chunk, _)| chunk).collect();
-        let base = chunks.first().map(|chunk| chunk.base);
-        Ok(base.map(|base| (chunks, base)))
+        for worker in workers {
+            worker.join().map_err(|_| io::Error::other("a reading thread failed"))??;
+        }
+        Ok(waiting.into_values().map(|(chunk, _)| chunk).collect())
     })
 }
 
-fn send<R: Read>(
-    chunker: &mut LineChunker<R>,
-    work: &SyncSender<(usize, Chunk)>,
-    spare: &Receiver<Vec<u8>>,
-    stop: &AtomicBool,
-) -> io::Result<()> {
-    for number in 0.. {
-        let Ok(buffer) = spare.recv() else { break };
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
-        let Some(chunk) = chunker.next(buffer)? else { break };
-        if work.send((number, chunk)).is_err() {
-            break;
-        }
-    }
-    Ok(())
+/// So many violations of a chunk are described: none when no more errors are kept.
+fn wanted(verdict: &Verdict, max_errors: usize) -> usize {
+    if verdict.findings.len() < max_errors { max_errors } else { 0 }
 }
 
-fn work(
-    mut worker: Worker<'_>,
-    work: &Mutex<Receiver<(usize, Chunk)>>,
-    done: &Sender<(usize, Chunk, Option<Examined>)>,
-    full: &AtomicBool,
-) {
-    loop {
-        let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, chunk)) = next else { return };
-        worker.full = full.load(Ordering::Relaxed);
-        let examined = worker.examine(&chunk);
-        if done.send((number, chunk, examined)).is_err() {
-            return;
-        }
+/// Validates the records of a chunk; none when it is no whole lines of whole records.
+fn examine(validator: &mut RecordValidator<'_>, options: &ReadOptions, chunk: &Chunk) -> Option<Examined> {
+    if chunk.cut {
+        return None;
     }
-}
-
-/// Validates the records of chunks.
-struct Worker<'c> {
-    validator: RecordValidator<'c>,
-    options: Options,
-    max_errors: usize,
-    /// No more errors are kept.
-    full: bool,
-}
-
-impl<'c> Worker<'c> {
-    fn new(contract: &'c Contract, max_errors: usize, options: Options) -> Self {
-        let validator = RecordValidator::new(contract, max_errors);
-        Self { validator, options, max_errors, full: false }
-    }
-
-    /// None when the chunk is no whole lines of whole records.
-    fn examine(&mut self, chunk: &Chunk) -> Option<Examined> {
-        if chunk.cut {
-            return None;
-        }
-        self.validator.max_violations = if self.full { 0 } else { self.max_errors };
-        self.validator.lines_before = chunk.base.line - 1;
-        let summary = read_lines(chunk.bytes.as_slice(), &self.options, &mut self.validator);
-        let records = std::mem::take(&mut self.validator.records);
-        // Reading from memory cannot fail.
-        let summary = summary.ok()?;
-        let cut = summary.count(ProblemKind::MultiLine) + summary.count(ProblemKind::Torn);
-        (cut == 0).then_some((summary, records))
-    }
+    validator.lines_before = chunk.base.line - 1;
+    let summary = read_lines(chunk.bytes.as_slice(), options, validator);
+    let records = std::mem::take(&mut validator.records);
+    // Reading from memory cannot fail.
+    let summary = summary.ok()?;
+    let cut = summary.count(ProblemKind::MultiLine) + summary.count(ProblemKind::Torn);
+    (cut == 0).then_some((summary, records))
 }
 
 /// Judges what holds between the records of a chunk and all before it.
@@ -201,7 +166,7 @@ fn judge(validation: &mut Validation<'_>, chunk: &Chunk, examined: Examined, ver
     let mut found = Vec::new();
     let mut source = ChunkRecords { bytes: &chunk.bytes, value: Tape::default(), start: None };
     validation.judge(&mut records, &mut source, &mut found, verdict);
-    merge(verdict, &summary, found, chunk.base, validation.settings.max_errors, |_| true);
+    verdict.merge(&summary, found, chunk.base, validation.settings.max_errors, |_| true);
 }
 
 /// The records of a chunk, of which the one that was asked for last is read again.
@@ -219,17 +184,17 @@ impl ChunkRecords<'_> {
 }
 
 impl RecordSource for ChunkRecords<'_> {
-    fn value(&mut self, record: &Record) -> &Tape {
+    fn value(&mut self, record: &ValidatedRecord) -> &Tape {
         if self.start.replace(record.start) != Some(record.start) {
             self.value.clear(0, record.start);
             let bytes = &self.bytes[self.until(record.start).len()..self.until(record.end).len()];
             // Reading from memory cannot fail.
-            let _ = read_lines(bytes, &Options::default(), &mut self.value);
+            let _ = read_lines(bytes, &ReadOptions::default(), &mut self.value);
         }
         &self.value
     }
 
-    fn locate(&self, record: &Record, offset: u64) -> Option<Position> {
+    fn locate(&self, record: &ValidatedRecord, offset: u64) -> Option<Position> {
         let bytes = self.until(offset);
         let start = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
         let line = Position { offset: start as u64, line: record.line, column: 1 };

@@ -1,10 +1,10 @@
 //! Reads `contract.toml`: all that is wrong with it at once, each on its span.
 
 use super::read_rule::{self, MOST, Types, one_or_more, pattern, patterns, pointer};
-use super::spec::{Condition, Events, Framing, Payload, Spec};
+use super::spec::{Condition, EventTypes, Framing, Payload, Spec};
 use crate::Stream;
 use crate::error::Result;
-use crate::spanned_toml::{Span, Table, Value, parse_file};
+use crate::spanned_toml::{Span, Table, Value, all, parse_file};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -121,7 +121,7 @@ fn reference(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Optio
     Some(text)
 }
 
-fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<Events> {
+fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<EventTypes> {
     let table = value.table("[events]", "a table: `type` and [events.schemas]")?;
     table.allow(&["type", "unknown", "first", "last", "schemas"]);
     let discriminator = table.require("type", "the pointer of an event's type, as in \"/type\"");
@@ -139,7 +139,7 @@ fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<E
     let schemas: Vec<_> = types.into_iter().map(|(_, name, reference)| (name, reference)).collect();
     let known = Types::of(schemas.iter().map(|(name, _)| name.clone()).collect());
     let bounds = |key: &str| table.get(key).and_then(|value| known.all(&value));
-    Some(Events {
+    Some(EventTypes {
         discriminator: discriminator.and_then(|value| pointer(&value))?,
         allow_unknown: table
             .require("unknown", "\"allow\" or \"reject\": what is made of other types")
@@ -154,10 +154,7 @@ fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<E
 fn condition(table: &Table<'_>, types: &Types) -> Option<Condition> {
     table.allow(&["name", "what", "exit", "stdout", "some", "none", "declared"]);
     let exit = table.require("exit", "the exit codes, as in [0]");
-    let codes = exit.and_then(|value| {
-        let codes: Vec<_> = one_or_more(&value, "exit codes")?.iter().map(Value::exit_code).collect();
-        codes.into_iter().collect::<Option<Vec<i32>>>()
-    });
+    let codes = exit.and_then(|value| all(one_or_more(&value, "exit codes")?.iter().map(Value::exit_code)));
     let payload = table.get("stdout").and_then(|value| {
         let names = [Payload::Whole, Payload::Part, Payload::Nothing, Payload::Any];
         value.choice(&names.map(|payload| (payload.name(), payload)))
@@ -175,7 +172,7 @@ fn condition(table: &Table<'_>, types: &Types) -> Option<Condition> {
         name: name?,
         what: what?,
         exit: codes?,
-        payload: payload.unwrap_or_default(),
+        stdout: payload.unwrap_or_default(),
         some,
         none,
         declared: table.get("declared").and_then(|value| value.boolean()).unwrap_or(false),

@@ -1,10 +1,10 @@
 //! Reads a `[[rule]]` and what rules are made of.
 
-use super::json_ref::Pointer;
+use super::pointer::Pointer;
 use super::read::{pattern_of, words};
 use super::rule::{Pattern, PatternValue, Relation, Rule, RuleKind, StateMachine, Term, Test, Transition};
-use super::spec::{Events, Framing};
-use crate::spanned_toml::{Table, Value, suggestion};
+use super::spec::{EventTypes, Framing};
+use crate::spanned_toml::{Table, Value, all, suggestion};
 use serde_json::Value as Json;
 use toml::de::DeValue;
 
@@ -18,8 +18,8 @@ const KINDS: [&str; 5] = ["uses", "steps", "compare", "same", "same_keys"];
 pub(super) struct Types(Option<Vec<String>>);
 
 impl Types {
-    pub fn new(framing: Framing, events: Option<&Events>) -> Self {
-        let names = |events: &Events| events.schemas.iter().map(|(name, _)| name.clone()).collect();
+    pub fn new(framing: Framing, events: Option<&EventTypes>) -> Self {
+        let names = |events: &EventTypes| events.schemas.iter().map(|(name, _)| name.clone()).collect();
         Self((framing == Framing::Lines).then(|| events.map(names).unwrap_or_default()))
     }
 
@@ -40,7 +40,7 @@ impl Types {
             let near = suggestion(&name, known.iter().map(String::as_str));
             element.fault(&format!("there is no event type `{name}` in [events.schemas]; {near}"))
         });
-        read.collect::<Vec<_>>().into_iter().collect()
+        all(read)
     }
 }
 
@@ -87,16 +87,15 @@ fn places(value: &Value<'_>, types: &Types) -> Option<Vec<PatternValue>> {
         let at = table.require("at", "a pointer").and_then(|value| pointer(&value));
         Some(PatternValue { pattern: pattern(&table, types), at: at? })
     });
-    read.collect::<Vec<_>>().into_iter().collect()
+    all(read)
 }
 
 fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<StateMachine> {
     let start = table.require("start", "the state that a life begins in");
     let start = start.and_then(|value| words(&value))?;
-    let key = table.get("key").map_or(Some(Vec::new()), |value| {
-        let parts = one_or_more(&value, "JSON pointers")?;
-        parts.iter().map(pointers).collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()
-    });
+    let key = table
+        .get("key")
+        .map_or(Some(Vec::new()), |value| all(one_or_more(&value, "JSON pointers")?.iter().map(pointers)));
     let mut states = vec![start];
     let elements = one_or_more(steps, "steps: { from = …, on = …, to = … }")?;
     let read: Vec<_> = elements.iter().map(|element| step(element, &mut states, types)).collect();
@@ -112,7 +111,7 @@ fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<StateMach
                 element.fault(&format!("no step has a state `{name}`; {near}"))
             })
         });
-        names.collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()
+        all(names)
     });
     let reached = |index: usize| index == 0 || steps.iter().any(|step| step.to == index);
     if let Some(lost) = (0..states.len()).find(|index| !reached(*index)) {
@@ -122,11 +121,7 @@ fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<StateMach
             format!("no step leads to state `{state}`; expected one, or a state that is reached"),
         );
     }
-    let end = match end {
-        Some(end) => Some(end?),
-        None => None,
-    };
-    Some(StateMachine { key: key?, states, steps, end })
+    Some(StateMachine { key: key?, states, steps, end: end.map_or(Some(None), |end| end.map(Some))? })
 }
 
 fn step(element: &Value<'_>, states: &mut Vec<String>, types: &Types) -> Option<Transition> {
@@ -145,10 +140,7 @@ fn step(element: &Value<'_>, states: &mut Vec<String>, types: &Types) -> Option<
         from |= 1_u64.checked_shl(u32::try_from(state(&value)?).ok()?).unwrap_or(0);
     }
     let to = state(&table.require("to", "the state that it leads to")?)?;
-    let new = match table.get("new") {
-        Some(value) => Some(pointer(&value)?),
-        None => None,
-    };
+    let new = table.get("new").map_or(Some(None), |value| pointer(&value).map(Some))?;
     Some(Transition { from, pattern: pattern(&table, types), new, to })
 }
 
@@ -188,7 +180,7 @@ pub(super) fn pattern(table: &Table<'_>, types: &Types) -> Pattern {
 
 pub(super) fn patterns(value: &Value<'_>, types: &Types) -> Option<Vec<Pattern>> {
     let elements = one_or_more(value, "patterns: { on = …, when = … }")?;
-    elements.iter().map(|element| pattern_of(element, types)).collect::<Vec<_>>().into_iter().collect()
+    all(elements.iter().map(|element| pattern_of(element, types)))
 }
 
 /// `when = { "/pointer" = value }`; a value is a scalar, several of them, or `{ present = true }`.
@@ -223,7 +215,7 @@ fn test(value: &Value<'_>) -> Option<Test> {
         }
         _ => element.wrong("a string, an integer, `true` or `false`"),
     });
-    read.collect::<Vec<_>>().into_iter().collect::<Option<_>>().map(Test::OneOf)
+    all(read).map(Test::OneOf)
 }
 
 pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
@@ -234,7 +226,7 @@ pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
 }
 
 fn pointers(value: &Value<'_>) -> Option<Vec<Pointer>> {
-    one_or_more(value, "JSON pointers")?.iter().map(pointer).collect::<Vec<_>>().into_iter().collect()
+    all(one_or_more(value, "JSON pointers")?.iter().map(pointer))
 }
 
 /// The elements of an array that is not empty; anything else stands for an array of itself.

@@ -3,9 +3,9 @@
 use super::contract::Contract;
 use super::exit_rules::RunExit;
 use super::location_buffer::LocationBuffer;
-use super::record_validator::{Record, Records, offset};
+use super::record_validator::{ValidatedRecord, ValidatedRecords, offset};
 use super::rule_index::text;
-use super::stream_state::{Outcome, StreamState};
+use super::stream_state::{StreamOutcome, StreamState};
 use super::tape::Tape;
 use super::violation::Violation;
 use std::cell::RefCell;
@@ -14,9 +14,9 @@ use strict_json::Position;
 /// Where the records that are judged come from.
 pub(super) trait RecordSource {
     /// The value of a record.
-    fn value(&mut self, record: &Record) -> &Tape;
+    fn value(&mut self, record: &ValidatedRecord) -> &Tape;
     /// The place of an offset in a record; none when it lies too far back.
-    fn locate(&self, record: &Record, offset: u64) -> Option<Position>;
+    fn locate(&self, record: &ValidatedRecord, offset: u64) -> Option<Position>;
 }
 
 /// The record that was read last.
@@ -27,17 +27,14 @@ pub(super) struct LastRecord<'a> {
 }
 
 impl RecordSource for LastRecord<'_> {
-    fn value(&mut self, _record: &Record) -> &Tape {
+    fn value(&mut self, _record: &ValidatedRecord) -> &Tape {
         self.value
     }
 
-    fn locate(&self, _record: &Record, offset: u64) -> Option<Position> {
+    fn locate(&self, _record: &ValidatedRecord, offset: u64) -> Option<Position> {
         self.read?.borrow().locate(offset)
     }
 }
-
-/// A violation and the place of the value that it is about.
-pub(super) type Located = (Option<Position>, Violation);
 
 /// How records are judged.
 #[derive(Clone, Copy)]
@@ -66,10 +63,10 @@ impl<'c> RecordPipeline<'c> {
     /// Judges these records, which are then forgotten. Gives how many violations it does not describe.
     pub fn judge(
         &mut self,
-        records: &mut Records,
+        records: &mut ValidatedRecords,
         source: &mut impl RecordSource,
         judging: &Judging<'_>,
-        found: &mut Vec<Located>,
+        found: &mut Vec<Violation>,
     ) -> u64 {
         let spec = &self.contract.spec;
         let mut own = records.violations.drain(..).peekable();
@@ -95,7 +92,8 @@ impl<'c> RecordPipeline<'c> {
             let before = found.len();
             let mut add = |source: &mut _, offset: Option<u64>, violation: Violation| {
                 let at = offset.and_then(|offset| RecordSource::locate(source, record, offset));
-                found.push((at, if judging.numbered { violation.at(event, record.line) } else { violation }));
+                let violation = if judging.numbered { violation.at(event, record.line) } else { violation };
+                found.push(violation.located(at));
             };
             own.for_each(|own| add(source, own.offset, own.violation));
             for violation in violations.drain(..) {
@@ -111,7 +109,7 @@ impl<'c> RecordPipeline<'c> {
     }
 
     /// Judges the end of a run; what comes then is a new run.
-    pub fn finish(&mut self, exit: &RunExit<'_>) -> Outcome {
+    pub fn finish(&mut self, exit: &RunExit<'_>) -> StreamOutcome {
         self.state.finish(&self.contract.spec, exit)
     }
 }

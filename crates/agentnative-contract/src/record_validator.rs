@@ -1,7 +1,7 @@
 //! Validates records by themselves: by their schema, and by the rules on their own values.
 
 use super::contract::Contract;
-use super::json_ref::Pointer;
+use super::pointer::Pointer;
 use super::rule_index::{RecordClass, RuleInput};
 use super::tape::Tape;
 use super::violation::Violation;
@@ -9,8 +9,8 @@ use strict_json::{Event, Sink};
 
 /// Records that were validated by themselves, in their order.
 #[derive(Debug, Default)]
-pub(super) struct Records {
-    pub list: Vec<Record>,
+pub(super) struct ValidatedRecords {
+    pub list: Vec<ValidatedRecord>,
     /// What the rules between records need, of one record behind the other.
     pub inputs: Vec<RuleInput>,
     /// What the records break by themselves.
@@ -21,7 +21,7 @@ pub(super) struct Records {
 
 /// A record that was validated by itself.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct ValidatedRecord {
     pub class: RecordClass,
     /// The end of its inputs of rules; they begin where those of the record before end.
     pub inputs_end: usize,
@@ -50,7 +50,7 @@ pub(super) struct RecordValidator<'c> {
     contract: &'c Contract,
     /// The value of the record that was read last.
     pub value: Tape,
-    pub records: Records,
+    pub records: ValidatedRecords,
     /// At most so many violations are described; with 0 it is only told which records are valid.
     pub max_violations: usize,
     /// Lines before what is read.
@@ -62,7 +62,7 @@ pub(super) struct RecordValidator<'c> {
 impl<'c> RecordValidator<'c> {
     /// One that is in line 1.
     pub fn new(contract: &'c Contract, max_violations: usize) -> Self {
-        let (value, records) = (Tape::default(), Records::default());
+        let (value, records) = (Tape::default(), ValidatedRecords::default());
         Self { contract, value, records, max_violations, lines_before: 0, line: 1, start: 0 }
     }
 
@@ -91,7 +91,7 @@ impl<'c> RecordValidator<'c> {
             violation,
         }));
         let (inputs_end, line, start) = (records.inputs.len(), self.line, self.start);
-        records.list.push(Record { class, inputs_end, line, start, end, valid });
+        records.list.push(ValidatedRecord { class, inputs_end, line, start, end, valid });
     }
 
     /// Validates a value that is in memory.

@@ -1,8 +1,12 @@
 //! The rules of a contract that schemas cannot say: what they are, not how they are judged.
 
-use super::json_ref::{JsonKind, JsonRef, Pointer};
+use super::pointer::Pointer;
+use super::tape::{JsonKind, TapeNode};
+use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
+use std::fmt;
+use strict_json::JsonType;
 
 /// A rule over one document, or over the events of a stream.
 #[derive(Debug, Clone)]
@@ -63,15 +67,15 @@ pub(crate) struct PatternValue {
 }
 
 /// Which events: of these types, with these values. A document has no type.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Pattern {
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Pattern {
     /// Any of these types; none for every event.
-    pub on: Option<Vec<String>>,
-    pub when: Vec<(Pointer, Test)>,
+    pub(crate) on: Option<Vec<String>>,
+    pub(crate) when: Vec<(Pointer, Test)>,
 }
 
 /// What a value is to be.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Test {
     OneOf(Vec<Value>),
     /// There, whatever it is (or not there).
@@ -135,18 +139,19 @@ fn compare(left: &Number, right: &Number) -> Option<Ordering> {
 
 impl Pattern {
     /// Whether an event of this type (as far as it has one) matches.
-    pub fn matches<'a, V: JsonRef<'a>>(&self, event_type: Option<&str>, value: V) -> bool {
-        let on = |types: &Vec<String>| types.iter().any(|name| Some(name.as_str()) == event_type);
-        self.on.as_ref().is_none_or(on) && fits(&self.when, value)
+    pub(crate) fn matches(&self, event_type: Option<&str>, value: TapeNode<'_>) -> bool {
+        self.concerns(event_type) && fits(&self.when, value)
     }
 
     /// Whether events of this type can match.
-    pub fn concerns(&self, event_type: Option<&str>) -> bool {
+    pub(crate) fn concerns(&self, event_type: Option<&str>) -> bool {
         self.on.as_ref().is_none_or(|types| types.iter().any(|name| Some(name.as_str()) == event_type))
     }
+}
 
-    /// The words that messages use for it.
-    pub fn describe(&self) -> String {
+/// The words that messages use for it.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let types = self.on.as_ref().map(|types| types.join(" or "));
         let tests = self.when.iter().map(|(pointer, test)| match test {
             Test::Present(true) => format!("{} there", pointer.text),
@@ -156,18 +161,24 @@ impl Pattern {
                 format!("{} {}", pointer.text, values.join(" or "))
             }
         });
-        let tests: Vec<String> = tests.collect();
+        let tests = tests.collect::<Vec<_>>().join(", ");
         match (types, tests.is_empty()) {
-            (Some(types), true) => types,
-            (Some(types), false) => format!("{types} with {}", tests.join(", ")),
-            (None, true) => "anything".to_owned(),
-            (None, false) => tests.join(", "),
+            (Some(types), true) => f.write_str(&types),
+            (Some(types), false) => write!(f, "{types} with {tests}"),
+            (None, true) => f.write_str("anything"),
+            (None, false) => f.write_str(&tests),
         }
     }
 }
 
+impl Serialize for Pattern {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// Whether a value has all these values in it.
-pub(crate) fn fits<'a, V: JsonRef<'a>>(when: &[(Pointer, Test)], value: V) -> bool {
+fn fits(when: &[(Pointer, Test)], value: TapeNode<'_>) -> bool {
     when.iter().all(|(pointer, test)| {
         let found = pointer.of(value);
         match test {
@@ -178,9 +189,9 @@ pub(crate) fn fits<'a, V: JsonRef<'a>>(when: &[(Pointer, Test)], value: V) -> bo
 }
 
 /// Whether a scalar is this value.
-fn is<'a, V: JsonRef<'a>>(found: V, expected: &Value) -> bool {
+fn is(found: TapeNode<'_>, expected: &Value) -> bool {
     match (found.kind(), expected) {
-        (JsonKind::Text(text), Value::String(expected)) => text == *expected,
+        (JsonKind::Text(text), Value::String(expected)) => text == expected,
         (JsonKind::Bool(value), Value::Bool(expected)) => value == *expected,
         (JsonKind::Number(number), Value::Number(expected)) => {
             compare(&number, expected) == Some(Ordering::Equal)
@@ -192,16 +203,15 @@ fn is<'a, V: JsonRef<'a>>(found: V, expected: &Value) -> bool {
 
 impl Term {
     /// The number; none where it, or what it is made of, is not there.
-    pub fn of<'a, V: JsonRef<'a>>(&self, value: V) -> Option<Number> {
+    pub fn of(&self, value: TapeNode<'_>) -> Option<Number> {
         match self {
             Self::At(pointer) => match pointer.of(value)?.kind() {
-                JsonKind::Number(number) => Some(number.into_owned()),
+                JsonKind::Number(number) => Some(number),
                 _ => None,
             },
             Self::Count { of, when } => {
-                let mut count = 0_u64;
-                let array = of.of(value)?;
-                array.each_element(|element| count += u64::from(fits(when, element))).then(|| count.into())
+                let array = of.of(value).filter(|array| array.is(JsonType::Array))?;
+                Some(array.items().filter(|element| fits(when, *element)).count().into())
             }
             Self::Ratio(left, right) => {
                 let (left, right) = (left.of(value)?.as_f64()?, right.of(value)?.as_f64()?);
@@ -216,7 +226,7 @@ impl Term {
             Self::At(pointer) => pointer.text.clone(),
             Self::Count { of, when } if when.is_empty() => format!("the length of {}", of.text),
             Self::Count { of, when } => {
-                let tests = Pattern { on: None, when: when.clone() }.describe();
+                let tests = Pattern { on: None, when: when.clone() };
                 format!("the number of elements of {} with {tests}", of.text)
             }
             Self::Ratio(left, right) => format!("{} / {}", left.describe(), right.describe()),

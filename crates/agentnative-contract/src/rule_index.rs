@@ -3,28 +3,37 @@
 //! This half of judging is the same for every event and keeps nothing, so that several threads can do
 //! it; what holds between events is decided from these inputs alone (see `stream_state`).
 
-use super::json_ref::{JsonKind, JsonRef, Pointer};
-use super::rule::{Pattern, Rule, RuleKind, StateMachine};
+use super::pointer::Pointer;
+use super::rule::{Pattern, PatternValue, Rule, RuleKind, StateMachine};
 use super::spec::{Framing, Spec};
-use super::violation::{Broken, Violation, excerpt};
+use super::tape::{JsonKind, TapeNode};
+use super::violation::{Against, Violation, excerpt};
 use std::collections::HashMap;
+use strict_json::JsonType;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// One thing that a rule needs to know of an event. Values are told apart by their hashes.
+/// One thing that a rule, given by its index, needs to know of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RuleInput {
+pub(crate) struct RuleInput {
+    pub rule: usize,
+    pub kind: InputKind,
+}
+
+/// What a rule needs to know. Values are told apart by their hashes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InputKind {
     /// The event names something for others to use.
-    Define { rule: usize, key: u64 },
+    Define { key: u64 },
     /// The event uses it, at this place of the rule.
-    Use { rule: usize, place: usize, key: u64 },
+    Use { place: usize, key: u64 },
     /// The event takes one of these steps (a bit set) of the life with this key.
-    Steps { rule: usize, key: u64, steps: u64 },
+    Steps { key: u64, steps: u64 },
     /// The event takes a step if this value was not met there before.
-    New { rule: usize, key: u64, step: usize, value: u64 },
+    New { key: u64, step: usize, value: u64 },
     /// The value at this pointer of the rule.
-    Same { rule: usize, pointer: usize, value: u64 },
+    Same { pointer: usize, value: u64 },
     /// The keys of the object.
-    Keys { rule: usize, keys: u64 },
+    Keys { keys: u64 },
 }
 
 /// Which kind of record it is.
@@ -50,46 +59,44 @@ pub(crate) struct RuleIndex {
 
 impl RuleIndex {
     pub fn new(spec: &Spec) -> Self {
-        let names: Vec<&str> =
-            spec.events.iter().flat_map(|events| &events.schemas).map(|(name, _)| name.as_str()).collect();
-        let kinds: Vec<Option<&str>> = names.iter().copied().map(Some).chain([None]).collect();
+        let kinds: Vec<Option<&str>> =
+            spec.event_types().map(|name| Some(name.as_str())).chain([None]).collect();
         let concerned = |kind: Option<&str>| -> Vec<usize> {
             (0..spec.rules.len()).filter(|index| concerns(&spec.rules[*index], kind)).collect()
         };
         Self {
-            types: names.iter().enumerate().map(|(index, name)| ((*name).to_owned(), index)).collect(),
+            types: spec.event_types().cloned().zip(0..).collect(),
             rules: kinds.iter().map(|kind| concerned(*kind)).collect(),
             payload: kinds.iter().map(|kind| payload(spec).any(|pattern| pattern.concerns(*kind))).collect(),
         }
     }
 
     /// Extracts what the rules need to know of a document or record, and what it breaks of them by itself.
-    pub fn extract<'a, V: JsonRef<'a>>(
+    pub fn extract(
         &self,
         spec: &Spec,
-        value: V,
+        value: TapeNode<'_>,
         inputs: &mut Vec<RuleInput>,
         violations: &mut Vec<Violation>,
     ) -> RecordClass {
         let mut class = RecordClass::default();
         let mut name = None;
         if let Some(events) = &spec.events {
-            match events.discriminator.of(value).map(JsonRef::kind) {
-                Some(JsonKind::Text(text)) => match self.types.get(&*text) {
+            match events.discriminator.of(value).map(TapeNode::kind) {
+                Some(JsonKind::Text(text)) => match self.types.get(text) {
                     Some(index) => {
                         class.event_type = Some(*index);
                         name = Some(events.schemas[*index].0.as_str());
                     }
                     None => {
                         if !events.allow_unknown {
-                            let found = excerpt(&text);
-                            let message = format!(
-                                "`{found}` is no event type of the contract, expected {}",
-                                types(spec)
-                            );
+                            let known: Vec<_> = spec.event_types().map(String::as_str).collect();
+                            let (found, known) = (excerpt(text), known.join(", "));
+                            let message =
+                                format!("`{found}` is no event type of the contract, expected {known}");
                             violations.push(event_type(&events.discriminator, message));
                         }
-                        class.unknown = Some(excerpt(&text));
+                        class.unknown = Some(excerpt(text));
                     }
                 },
                 other => {
@@ -114,12 +121,7 @@ impl RuleIndex {
 }
 
 fn event_type(discriminator: &Pointer, message: String) -> Violation {
-    Violation::of_rule(Broken::Schema, "event-type", &discriminator.text, message)
-}
-
-fn types(spec: &Spec) -> String {
-    let names = spec.events.iter().flat_map(|events| &events.schemas).map(|(name, _)| name.as_str());
-    names.collect::<Vec<_>>().join(", ")
+    Violation::of_rule(Against::Schema, "event-type", &discriminator.text, message)
 }
 
 /// The patterns of all conditions in their order: a bit of [`RecordClass::payload`] each.
@@ -138,11 +140,11 @@ fn concerns(rule: &Rule, kind: Option<&str>) -> bool {
     rule.filter.concerns(kind) && parts()
 }
 
-fn extract_rule<'a, V: JsonRef<'a>>(
+fn extract_rule(
     spec: &Spec,
     index: usize,
     name: Option<&str>,
-    value: V,
+    value: TapeNode<'_>,
     inputs: &mut Vec<RuleInput>,
     violations: &mut Vec<Violation>,
 ) {
@@ -150,65 +152,60 @@ fn extract_rule<'a, V: JsonRef<'a>>(
     if !rule.filter.matches(name, value) {
         return;
     }
+    let mut push = |kind| inputs.push(RuleInput { rule: index, kind });
     match &rule.kind {
         RuleKind::Refer { defines, uses } => {
-            for place in defines.iter().filter(|place| place.pattern.matches(name, value)) {
-                if let Some(key) = key(&place.at, value) {
-                    inputs.push(RuleInput::Define { rule: index, key });
-                }
-            }
-            for (nth, place) in uses.iter().enumerate() {
-                if place.pattern.matches(name, value)
-                    && let Some(key) = key(&place.at, value)
-                {
-                    inputs.push(RuleInput::Use { rule: index, place: nth, key });
+            let key_at = |place: &PatternValue| {
+                place.pattern.matches(name, value).then(|| key(&place.at, value)).flatten()
+            };
+            defines.iter().filter_map(key_at).for_each(|key| push(InputKind::Define { key }));
+            for (place, used) in uses.iter().enumerate() {
+                if let Some(key) = key_at(used) {
+                    push(InputKind::Use { place, key });
                 }
             }
         }
-        RuleKind::StateMachine(life) => extract_steps(life, index, name, value, inputs),
+        RuleKind::StateMachine(life) => extract_steps(life, name, value, push),
         RuleKind::Compare { left, relation, right } => {
             let (Some(one), Some(other)) = (left.of(value), right.of(value)) else { return };
             if !relation.holds(&one, &other) {
-                let (left_is, right_is) = (left.describe(), right.describe());
-                let message = format!(
-                    "found {one} and {other}, expected {left_is} {} {right_is}: {}",
-                    relation.name(),
-                    rule.what
-                );
+                let (left_is, relation, right_is) = (left.describe(), relation.name(), right.describe());
+                let what = &rule.what;
+                let message =
+                    format!("found {one} and {other}, expected {left_is} {relation} {right_is}: {what}");
                 violations.push(Violation::of_rule(within(spec), &rule.id, left.pointer(), message));
             }
         }
         RuleKind::Same(pointers) => {
-            for (nth, pointer) in pointers.iter().enumerate() {
-                if let Some(value) = key(pointer, value) {
-                    inputs.push(RuleInput::Same { rule: index, pointer: nth, value });
+            for (pointer, at) in pointers.iter().enumerate() {
+                if let Some(value) = key(at, value) {
+                    push(InputKind::Same { pointer, value });
                 }
             }
         }
         RuleKind::SameKeys(pointer) => {
-            let mut keys = 0_u64;
-            let sum = |key: &str| keys = keys.wrapping_add(xxh3_64(key.as_bytes()));
-            if pointer.of(value).is_some_and(|object| object.each_key(sum)) {
-                inputs.push(RuleInput::Keys { rule: index, keys });
+            if let Some(object) = pointer.of(value).filter(|object| object.is(JsonType::Object)) {
+                let hashes = object.pairs().map(|(key, _)| xxh3_64(key.as_bytes()));
+                let keys = hashes.fold(0, u64::wrapping_add);
+                push(InputKind::Keys { keys });
             }
         }
     }
 }
 
 /// What a rule over the values of one event belongs to.
-pub(crate) fn within(spec: &Spec) -> Broken {
+pub(crate) fn within(spec: &Spec) -> Against {
     match spec.framing {
-        Framing::Document => Broken::Schema,
-        Framing::Lines => Broken::Stream,
+        Framing::Document => Against::Schema,
+        Framing::Lines => Against::Stream,
     }
 }
 
-fn extract_steps<'a, V: JsonRef<'a>>(
+fn extract_steps(
     life: &StateMachine,
-    rule: usize,
     name: Option<&str>,
-    value: V,
-    inputs: &mut Vec<RuleInput>,
+    value: TapeNode<'_>,
+    mut push: impl FnMut(InputKind),
 ) {
     let mut life_key = 0;
     for part in &life.key {
@@ -221,18 +218,18 @@ fn extract_steps<'a, V: JsonRef<'a>>(
             None => steps |= 1 << nth,
             Some(pointer) => {
                 if let Some(value) = key(pointer, value) {
-                    inputs.push(RuleInput::New { rule, key: life_key, step: nth, value });
+                    push(InputKind::New { key: life_key, step: nth, value });
                 }
             }
         }
     }
     if steps != 0 {
-        inputs.push(RuleInput::Steps { rule, key: life_key, steps });
+        push(InputKind::Steps { key: life_key, steps });
     }
 }
 
 /// The hash of a scalar that something is told by.
-fn key<'a, V: JsonRef<'a>>(pointer: &Pointer, value: V) -> Option<u64> {
+fn key(pointer: &Pointer, value: TapeNode<'_>) -> Option<u64> {
     match pointer.of(value)?.kind() {
         JsonKind::Text(text) => Some(xxh3_64(text.as_bytes())),
         JsonKind::Number(number) => Some(xxh3_64_with_seed(number.to_string().as_bytes(), 1)),
@@ -242,9 +239,9 @@ fn key<'a, V: JsonRef<'a>>(pointer: &Pointer, value: V) -> Option<u64> {
 }
 
 /// The text of a scalar, for messages.
-pub(crate) fn text<'a, V: JsonRef<'a>>(pointer: &Pointer, value: V) -> Option<String> {
+pub(crate) fn text(pointer: &Pointer, value: TapeNode<'_>) -> Option<String> {
     match pointer.of(value)?.kind() {
-        JsonKind::Text(text) => Some(excerpt(&text)),
+        JsonKind::Text(text) => Some(excerpt(text)),
         JsonKind::Number(number) => Some(number.to_string()),
         JsonKind::Bool(value) => Some(value.to_string()),
         JsonKind::Null | JsonKind::Array | JsonKind::Object => None,

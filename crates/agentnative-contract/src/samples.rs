@@ -1,12 +1,13 @@
 //! What a file holds, a schema or samples, and what samples promise.
 
 use crate::data_file::{DataFile, framing};
-use crate::error::{Error, Issue, Place, Result};
+use crate::error::{Error, Issue, Result};
 use crate::infer::{Inference, Rules};
-use crate::{Events, Finding, Framing, OutputSpec, type_keys};
+use crate::{Events, Framing, OutputSpec, Violation, type_keys};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use strict_json::JsonType;
 
 /// A keyword, and the test that a value of it passes.
 type Keyword = (&'static str, fn(&Value) -> bool);
@@ -24,14 +25,10 @@ const KEYWORDS: [Keyword; 10] = [
     ("allOf", Value::is_array),
     ("enum", Value::is_array),
 ];
-const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 /// A longer file is no schema, in bytes.
 const MAX_SCHEMA: u64 = 16 << 20;
 
-/// Whether a file holds a schema and not samples.
-///
-/// # Errors
-/// Usage, when it cannot be read.
+/// Whether a file holds a schema and not samples; an error of usage when it cannot be read.
 pub fn is_schema_file(path: &Path) -> Result<bool> {
     let text = path.as_os_str().to_string_lossy();
     if text.ends_with(".schema.json") {
@@ -51,7 +48,8 @@ pub fn is_schema_file(path: &Path) -> Result<bool> {
         return Ok(framing(path) == Some(Framing::Document));
     };
     let Some(members) = value.as_object() else { return Ok(value.is_boolean()) };
-    let one = |value: &Value| value.as_str().is_some_and(|name| TYPES.contains(&name));
+    let name = |name: &str| name == "integer" || JsonType::from_name(name).is_some();
+    let one = |value: &Value| value.as_str().is_some_and(name);
     let types = |value: &Value| {
         one(value) || value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(one))
     };
@@ -64,11 +62,8 @@ pub fn is_schema_file(path: &Path) -> Result<bool> {
 }
 
 impl OutputSpec {
-    /// What the samples in a file promise, as far as they show it.
-    ///
-    /// # Errors
-    /// Usage, when it cannot be opened; configuration, with the places, when it holds no strict JSON or no
-    /// samples.
+    /// What the samples in a file promise, as far as they show it. An error of usage when it cannot be
+    /// opened, and of configuration, with the places, when it holds no strict JSON or no samples.
     pub fn of_samples(path: &Path) -> Result<Self> {
         let file = DataFile::open(path)?;
         let (name, framing, threads) = (file.name.clone(), file.framing, file.threads(None));
@@ -77,7 +72,7 @@ impl OutputSpec {
             .input(file.reader, framing, threads, &mut |_| {})
             .map_err(|error| Error::general(format!("cannot learn from {name}: {error}")))?;
         if !faults.is_empty() {
-            let issue = |fault: Finding| Issue { place: Some(fault.place(path)), message: fault.message };
+            let issue = |fault: Violation| Issue { place: Some(fault.place(path)), message: fault.message };
             let error = Error::config(format!("{name} holds no strict JSON"));
             return Err(error.issues(faults.into_iter().map(issue).collect()));
         }
@@ -87,30 +82,21 @@ impl OutputSpec {
         let rules = Rules::cautious();
         let single = if inference.records() > 1 { Framing::Lines } else { Framing::Document };
         let framing = framing.unwrap_or(single);
-        let mut promise = Self { framing: Some(framing), ..Self::default() };
+        let mut spec = Self { framing: Some(framing), ..Self::default() };
         let mut keys = type_keys().filter(|_| framing == Framing::Lines);
         match keys.find_map(|key| Some((key, inference.variants(key, &rules)?))) {
             Some((key, variants)) => {
                 let types = variants
                     .into_iter()
                     .filter_map(|variant| Some((variant.tag.as_str()?.to_owned(), variant.schema)));
-                promise.events = Some(Events {
+                spec.events = Some(Events {
                     discriminator: format!("/{key}"),
                     types: types.collect(),
                     ..Events::default()
                 });
             }
-            None => promise.schema = Some(inference.schema(&rules)),
+            None => spec.schema = Some(inference.schema(&rules)),
         }
-        Ok(promise)
-    }
-}
-
-impl Finding {
-    /// Its place in a file.
-    pub fn place(&self, file: &Path) -> Place {
-        let at =
-            |position: Option<u64>| position.and_then(|position| usize::try_from(position).ok()).unwrap_or(0);
-        Place { file: file.to_owned(), line: at(self.line), column: at(self.column) }
+        Ok(spec)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::sources::{Home, Sources};
 use super::tape::{Tape, TapeJson, TapeNode};
-use super::violation::{Broken, Violation, excerpt};
+use super::violation::{Against, Violation, excerpt};
 use crate::error::{Error, Result};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{PatternOptions, Registry, Retrieve, ValidationError, ValidationOptions, Validator, meta};
@@ -19,10 +19,7 @@ pub struct Schema {
 
 impl Schema {
     /// Compiles a schema. References may point into it and to bundled contracts only; patterns are
-    /// matched in linear time.
-    ///
-    /// # Errors
-    /// A configuration error when it is no valid schema, or points outside.
+    /// matched in linear time. An error of configuration when it is no valid schema, or points outside.
     pub fn compile(schema: &Value) -> Result<Self> {
         let wrong = |error: &ValidationError<'_>| {
             let place = error.instance_path().as_str();
@@ -37,9 +34,6 @@ impl Schema {
     }
 
     /// The same, with formats held to be promises in every draft.
-    ///
-    /// # Errors
-    /// As [`Schema::compile`].
     pub(super) fn compile_with_formats(schema: &Value) -> Result<Self> {
         let sources = Sources::new(Home::Nowhere);
         let refused = |error: ValidationError<'_>| Error::config(error.to_string());
@@ -66,15 +60,10 @@ impl Schema {
 
     fn violation(&self, error: &ValidationError<'_>) -> Violation {
         let location = error.absolute_keyword_location().map(|uri| self.home.name(uri.as_str()));
-        Violation {
-            broken: Broken::Schema,
-            event: None,
-            line: None,
-            pointer: error.instance_path().as_str().to_owned(),
-            message: describe(error),
-            rule: location.unwrap_or_else(|| error.schema_path().as_str().to_owned()),
-            keyword: Some(error.kind().keyword().to_owned()),
-        }
+        let rule = location.unwrap_or_else(|| error.schema_path().as_str().to_owned());
+        let violation =
+            Violation::of_rule(Against::Schema, &rule, error.instance_path().as_str(), describe(error));
+        Violation { keyword: Some(error.kind().keyword().to_owned()), ..violation }
     }
 }
 
@@ -171,69 +160,46 @@ fn culprit(schema: &Value, message: &str) -> String {
 /// What was found and what was expected.
 fn describe(error: &ValidationError<'_>) -> String {
     use ValidationErrorKind as Kind;
-    let instance = error.instance();
-    let found = found(instance);
-    let quoted = |names: &[String]| {
-        let mut names = names.to_vec();
-        names.sort();
-        names.iter().map(|name| format!("`{}`", excerpt(name))).collect::<Vec<_>>().join(", ")
-    };
-    match error.kind() {
-        Kind::Type { kind: TypeKind::Single(one) } => {
-            format!("found {found}, expected {}", with_article(*one))
-        }
-        Kind::Type { kind: TypeKind::Multiple(types) } => {
-            let types: Vec<&str> = types.iter().map(with_article).collect();
-            format!("found {found}, expected {}", types.join(" or "))
-        }
+    let found = found(error.instance(), error.kind());
+    let expected = match error.kind() {
         Kind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            format!("key `{}` is missing, expected an object with it", excerpt(name))
+            let name = excerpt(property.as_str().unwrap_or_default());
+            return format!("key `{name}` is missing, expected an object with it");
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            format!(
-                "unexpected {} {}, expected no keys beyond those of the schema",
-                keys(unexpected),
-                quoted(unexpected)
-            )
+            let keys = if unexpected.len() == 1 { "key" } else { "keys" };
+            let mut names = unexpected.clone();
+            names.sort();
+            let names: Vec<String> = names.iter().map(|name| format!("`{}`", excerpt(name))).collect();
+            let names = names.join(", ");
+            return format!("unexpected {keys} {names}, expected no keys beyond those of the schema");
         }
-        Kind::Enum { options } => format!("found {found}, expected one of {}", excerpt_long(options)),
-        Kind::Constant { expected_value } => {
-            format!("found {found}, expected {}", excerpt_long(expected_value))
+        Kind::Type { kind: TypeKind::Single(one) } => with_article(*one).to_owned(),
+        Kind::Type { kind: TypeKind::Multiple(types) } => {
+            types.iter().map(with_article).collect::<Vec<_>>().join(" or ")
         }
-        Kind::Pattern { pattern } => format!("found {found}, expected a string that matches `{pattern}`"),
-        Kind::Format { format } => format!("found {found}, expected the format `{format}`"),
-        Kind::MinLength { limit } => format!("found {found}, expected at least {limit} characters"),
-        Kind::MaxLength { limit } => format!("found {found}, expected at most {limit} characters"),
-        Kind::Minimum { limit } => format!("found {found}, expected at least {limit}"),
-        Kind::Maximum { limit } => format!("found {found}, expected at most {limit}"),
-        Kind::ExclusiveMinimum { limit } => format!("found {found}, expected more than {limit}"),
-        Kind::ExclusiveMaximum { limit } => format!("found {found}, expected less than {limit}"),
-        Kind::MinItems { limit } => {
-            format!("found {}, expected at least {limit} elements", counted(instance))
-        }
-        Kind::MaxItems { limit } => format!("found {}, expected at most {limit} elements", counted(instance)),
-        Kind::MinProperties { limit } => {
-            format!("found {}, expected at least {limit} keys", counted(instance))
-        }
-        Kind::MaxProperties { limit } => {
-            format!("found {}, expected at most {limit} keys", counted(instance))
-        }
-        Kind::FalseSchema => format!("found {found}, expected no value here"),
-        Kind::OneOfNotValid { .. } => {
-            format!("found {found}, expected one of the forms that the schema lists")
-        }
-        Kind::AnyOf { .. } => format!("found {found}, expected any of the forms that the schema lists"),
-        Kind::OneOfMultipleValid { .. } => {
-            format!("found {found}, expected exactly one of the schema's forms")
-        }
-        Kind::Not { .. } => format!("found {found}, expected anything but what `not` describes"),
-        _ => excerpt(&error.masked_with(&found).to_string()),
-    }
-}
-
-fn keys(names: &[String]) -> &'static str {
-    if names.len() == 1 { "key" } else { "keys" }
+        Kind::Enum { options } => format!("one of {}", excerpt_long(options)),
+        Kind::Constant { expected_value } => excerpt_long(expected_value),
+        Kind::Pattern { pattern } => format!("a string that matches `{pattern}`"),
+        Kind::Format { format } => format!("the format `{format}`"),
+        Kind::MinLength { limit } => format!("at least {limit} characters"),
+        Kind::MaxLength { limit } => format!("at most {limit} characters"),
+        Kind::Minimum { limit } => format!("at least {limit}"),
+        Kind::Maximum { limit } => format!("at most {limit}"),
+        Kind::ExclusiveMinimum { limit } => format!("more than {limit}"),
+        Kind::ExclusiveMaximum { limit } => format!("less than {limit}"),
+        Kind::MinItems { limit } => format!("at least {limit} elements"),
+        Kind::MaxItems { limit } => format!("at most {limit} elements"),
+        Kind::MinProperties { limit } => format!("at least {limit} keys"),
+        Kind::MaxProperties { limit } => format!("at most {limit} keys"),
+        Kind::FalseSchema => "no value here".to_owned(),
+        Kind::OneOfNotValid { .. } => "one of the forms that the schema lists".to_owned(),
+        Kind::AnyOf { .. } => "any of the forms that the schema lists".to_owned(),
+        Kind::OneOfMultipleValid { .. } => "exactly one of the schema's forms".to_owned(),
+        Kind::Not { .. } => "anything but what `not` describes".to_owned(),
+        _ => return excerpt(&error.masked_with(&found).to_string()),
+    };
+    format!("found {found}, expected {expected}")
 }
 
 /// The words for a type of JSON Schema, of which one is no type of JSON.
@@ -241,22 +207,23 @@ fn with_article(name: jsonschema::JsonType) -> &'static str {
     JsonType::from_name(name.as_str()).map_or("an integer", JsonType::with_article)
 }
 
-fn counted(value: &Value) -> String {
-    match value {
-        Value::Array(elements) => format!("{} elements", elements.len()),
-        Value::Object(members) => format!("{} keys", members.len()),
-        other => found(other),
-    }
-}
-
-/// A short name of a value.
-fn found(value: &Value) -> String {
+/// A short name of a value; how much is in it, where that is wrong.
+fn found(value: &Value, wrong: &ValidationErrorKind) -> String {
+    use ValidationErrorKind as Kind;
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => value.to_string(),
         Value::Number(number) => format!("the number {}", excerpt(&number.to_string())),
         Value::String(text) if text.is_empty() => "an empty string".to_owned(),
         Value::String(text) => format!("the string \"{}\"", excerpt(text)),
+        Value::Array(elements) if matches!(wrong, Kind::MinItems { .. } | Kind::MaxItems { .. }) => {
+            format!("{} elements", elements.len())
+        }
+        Value::Object(members)
+            if matches!(wrong, Kind::MinProperties { .. } | Kind::MaxProperties { .. }) =>
+        {
+            format!("{} keys", members.len())
+        }
         Value::Array(elements) if elements.is_empty() => "an empty array".to_owned(),
         Value::Object(members) if members.is_empty() => "an empty object".to_owned(),
         container => JsonType::from(container).with_article().to_owned(),

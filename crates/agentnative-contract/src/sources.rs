@@ -2,13 +2,14 @@
 
 use crate::error::{Error, Issue, Place, Result};
 use jsonschema::{Retrieve, Uri};
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use strict_json::{Options, find_span, locate, read_value};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use strict_json::{Position, ReadOptions, find_span, locate, read_value};
 
 /// The bundled contracts: name, and the text of each of their files by its path.
 pub(super) static BUNDLE: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/contracts.rs"));
@@ -64,19 +65,14 @@ pub(super) struct File {
 impl File {
     /// Reads the text of a schema strictly.
     pub fn parse(path: PathBuf, text: Vec<u8>) -> Result<Self> {
-        let options = Options { max_depth: MAX_DEPTH, ..Options::default() };
+        let options = ReadOptions { max_depth: MAX_DEPTH, ..ReadOptions::default() };
         // Reading from memory cannot fail.
         let document =
             read_value(text.as_slice(), &options, u64::MAX).map_err(|error| unreadable(&path, &error))?;
         let rejected = document.summary.problems.iter().find(|problem| problem.kind.rejects());
         match (document.value, rejected) {
             (Some(value), None) => Ok(Self { path, text, value }),
-            (_, Some(problem)) => {
-                let at = |position: u64| usize::try_from(position).unwrap_or(usize::MAX);
-                let (line, column) = (at(problem.at.line), at(problem.at.column));
-                let place = Place { file: path.clone(), line, column };
-                Err(wrong_file(&path, place, problem.message.clone()))
-            }
+            (_, Some(problem)) => Err(wrong_file(&path, problem.at, problem.message.clone())),
             (None, None) => Err(Error::config(format!("{}: no JSON value", path.display()))),
         }
     }
@@ -84,15 +80,14 @@ impl File {
     /// The error of a fault at a pointer of the schema.
     pub fn fault(&self, pointer: &str, message: String) -> Error {
         let span = find_span(self.text.as_slice(), pointer).ok().flatten();
-        let start = span.map_or(0, |span| span.start);
-        let position = locate(self.text.as_slice(), start).unwrap_or(strict_json::Position::START);
-        let at = |position: u64| usize::try_from(position).unwrap_or(usize::MAX);
-        let place = Place { file: self.path.clone(), line: at(position.line), column: at(position.column) };
-        wrong_file(&self.path, place, message)
+        let at = locate(self.text.as_slice(), span.map_or(0, |span| span.start));
+        wrong_file(&self.path, at.unwrap_or(Position::START), message)
     }
 }
 
-fn wrong_file(path: &Path, place: Place, message: String) -> Error {
+fn wrong_file(path: &Path, at: Position, message: String) -> Error {
+    let small = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let place = Place { file: path.to_owned(), line: small(at.line), column: small(at.column) };
     Error::config(format!("{} is no valid schema", path.display()))
         .issues(vec![Issue { place: Some(place), message }])
 }
@@ -103,58 +98,66 @@ pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> Error {
 
 /// Gets schemas from the bundle and from one folder, and nowhere else.
 #[derive(Clone)]
-pub(super) struct Sources(Arc<Inner>);
-
-struct Inner {
+pub(super) struct Sources {
     home: Home,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
     /// The files read so far, by URI.
-    files: Mutex<BTreeMap<String, Arc<File>>>,
-    /// The first file that could not be read.
-    error: Mutex<Option<Error>>,
+    files: BTreeMap<String, Arc<File>>,
+    /// The first error of a file.
+    error: Option<Error>,
 }
 
 impl Sources {
     pub fn new(home: Home) -> Self {
-        Self(Arc::new(Inner { home, files: Mutex::default(), error: Mutex::default() }))
+        Self { home, state: Arc::default() }
     }
 
     pub fn home(&self) -> &Home {
-        &self.0.home
+        &self.home
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All files read so far, by URI.
     pub fn files(&self) -> Vec<(String, Arc<File>)> {
-        let files = self.0.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.iter().map(|(uri, file)| (uri.clone(), Arc::clone(file))).collect()
+        self.state().files.iter().map(|(uri, file)| (uri.clone(), Arc::clone(file))).collect()
     }
 
     /// The first error of a file, which is better than what the compiler makes of it.
     pub fn error(&self) -> Option<Error> {
-        self.0.error.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.state().error.take()
     }
 
     /// The file of a URI without a fragment.
     pub fn file(&self, uri: &str) -> Result<Arc<File>> {
-        let mut files = self.0.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(file) = files.get(uri) {
+        let mut state = self.state();
+        if let Some(file) = state.files.get(uri) {
             return Ok(Arc::clone(file));
         }
         let file = Arc::new(self.read(uri)?);
-        files.insert(uri.to_owned(), Arc::clone(&file));
+        state.files.insert(uri.to_owned(), Arc::clone(&file));
         Ok(file)
     }
 
     fn read(&self, uri: &str) -> Result<File> {
         if let Some(path) = uri.strip_prefix(BUNDLED) {
-            let path = unescape(path);
+            let path = percent_decode_str(path).decode_utf8_lossy();
             let (name, file) = path.split_once('/').unwrap_or((&path, ""));
             let text = bundled(name, file).ok_or_else(|| {
                 Error::config(format!("there is no file `{file}` in a bundled contract `{name}`"))
             })?;
-            return File::parse(PathBuf::from("contracts").join(&path), text.as_bytes().to_vec());
+            return File::parse(PathBuf::from("contracts").join(&*path), text.as_bytes().to_vec());
         }
-        match (uri.strip_prefix(FOLDER), &self.0.home) {
-            (Some(path), Home::Folder(root)) => read_inside(root, &unescape(path)),
+        match (uri.strip_prefix(FOLDER), &self.home) {
+            (Some(path), Home::Folder(root)) => {
+                read_inside(root, &percent_decode_str(path).decode_utf8_lossy())
+            }
             _ => Err(Error::config(format!(
                 "a schema refers to `{uri}`; expected a file of the contract's folder or of a bundled contract: \
                  nothing is fetched"
@@ -199,8 +202,7 @@ pub(super) fn read_limited(path: &Path) -> Result<Vec<u8>> {
 impl Retrieve for Sources {
     fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
         self.file(uri.as_str()).map(|file| file.value.clone()).map_err(|error| {
-            let mut first = self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
-            first.get_or_insert_with(|| error.clone());
+            self.state().error.get_or_insert_with(|| error.clone());
             error.into()
         })
     }
@@ -213,17 +215,4 @@ fn escape(path: &str) -> String {
         .bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") });
     spelt.collect()
-}
-
-/// Percent-encoded bytes of a URI as themselves; what is no UTF-8 then is U+FFFD.
-pub(super) fn unescape(path: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = path.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let code = (*first == b'%').then(|| tail.get(..2)).flatten();
-        let code = code.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -1,10 +1,11 @@
 //! What a `contract.toml` says.
 
-use super::json_ref::Pointer;
+use super::pointer::Pointer;
 use super::rule::{Pattern, Rule};
 use crate::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// How data is put on a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -41,15 +42,27 @@ pub(crate) struct Spec {
     /// Arguments that ask a target for the format.
     pub ask: Option<Vec<String>>,
     pub errors: Option<Stream>,
-    pub events: Option<Events>,
+    pub events: Option<EventTypes>,
     pub rules: Vec<Rule>,
     pub conditions: Vec<Condition>,
     pub findings: Vec<String>,
 }
 
+impl Spec {
+    /// The types of events that it knows.
+    pub fn event_types(&self) -> impl Iterator<Item = &String> {
+        self.events.iter().flat_map(|events| &events.schemas).map(|(name, _)| name)
+    }
+
+    /// The exit codes of its conditions.
+    pub fn exit_codes(&self) -> BTreeSet<i32> {
+        self.conditions.iter().flat_map(|condition| &condition.exit).copied().collect()
+    }
+}
+
 /// The types of events in a stream.
 #[derive(Debug, Clone)]
-pub(crate) struct Events {
+pub(crate) struct EventTypes {
     /// Where an event has its type.
     pub discriminator: Pointer,
     /// Each type with the reference to its schema, in the order of the file.
@@ -89,17 +102,23 @@ impl Payload {
     }
 }
 
-/// A condition that a run can end in: its exit codes, and what it printed.
-#[derive(Debug, Clone)]
-pub(crate) struct Condition {
+/// A condition that a run can end in.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ConditionSummary")]
+pub struct Condition {
+    /// Its name.
     pub name: String,
+    /// What it is, in a sentence.
     pub what: String,
-    /// The exit codes; a run that died of signal n has 128 + n.
+    /// Its exit codes.
     pub exit: Vec<i32>,
-    pub payload: Payload,
-    /// For each of these patterns there is an event (or the document matches).
+    /// What standard output holds then.
+    pub stdout: Payload,
+    /// The data has each of these.
+    #[schemars(with = "Vec<String>")]
     pub some: Vec<Pattern>,
-    /// No event matches any of these.
+    /// The data has none of these.
+    #[schemars(with = "Vec<String>")]
     pub none: Vec<Pattern>,
     /// It holds only for runs that are said to be in it.
     pub declared: bool,

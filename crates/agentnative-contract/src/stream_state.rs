@@ -2,11 +2,11 @@
 
 use super::Contract;
 use super::exit_rules::{RunExit, judge_exit};
-use super::json_ref::Pointer;
-use super::rule::{Rule, RuleKind, StateMachine};
-use super::rule_index::{RecordClass, RuleInput, within};
+use super::pointer::Pointer;
+use super::rule::{RuleKind, StateMachine};
+use super::rule_index::{InputKind, RecordClass, RuleInput, within};
 use super::spec::{Framing, Spec};
-use super::violation::{Broken, Violation};
+use super::violation::{Against, Violation};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Keys that all rules together remember; what comes beyond is counted, not judged.
@@ -15,11 +15,11 @@ const MAX_KEYS: usize = 500_000;
 const MAX_NAMES: usize = 100;
 
 /// Gives the text of the scalar at a pointer of an event.
-pub(super) type Texts<'t> = &'t mut dyn FnMut(&Pointer) -> Option<String>;
+pub(super) type TextAt<'t> = &'t mut dyn FnMut(&Pointer) -> Option<String>;
 
 /// What a finished run comes to, besides its violations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct StreamOutcome {
     /// What is found against the run as a whole.
     pub violations: Vec<Violation>,
     /// Number of records; 1 for a document.
@@ -31,7 +31,7 @@ pub struct Outcome {
 }
 
 /// What has to be remembered of the events so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct StreamState {
     /// Number of events so far.
     pub events: u64,
@@ -56,17 +56,8 @@ struct Memory {
 
 impl StreamState {
     pub fn new(spec: &Spec) -> Self {
-        Self {
-            events: 0,
-            payload: 0,
-            unknown: BTreeMap::new(),
-            unjudged: 0,
-            kept: 0,
-            last: None,
-            last_line: 0,
-            memory: vec![Memory::default(); spec.rules.len()],
-            keys: vec![None; spec.rules.len()],
-        }
+        let rules = spec.rules.len();
+        Self { memory: vec![Memory::default(); rules], keys: vec![None; rules], ..Self::default() }
     }
 
     /// Goes on by one event. `text` gives what stands at a pointer of it.
@@ -77,25 +68,20 @@ impl StreamState {
         inputs: &[RuleInput],
         line: u64,
         out: &mut Vec<Violation>,
-        text: Texts<'_>,
+        text: TextAt<'_>,
     ) {
         self.events += 1;
         self.payload |= class.payload;
         self.last_line = line;
         if let Some(events) = &spec.events {
-            if let (1, Some(first)) = (self.events, &events.first) {
-                let name = class.event_type.map(|kind| &events.schemas[kind].0);
-                if name.is_none_or(|name| !first.contains(name)) {
-                    let found = name.map(String::as_str).or(class.unknown.as_deref()).unwrap_or_default();
-                    let message =
-                        format!("the stream begins with `{found}`, expected {}", first.join(" or "));
-                    out.push(Violation::of_rule(
-                        Broken::Stream,
-                        "first-event",
-                        &events.discriminator.text,
-                        message,
-                    ));
-                }
+            let name = class.event_type.map(|kind| &events.schemas[kind].0);
+            if let (1, Some(first)) = (self.events, &events.first)
+                && name.is_none_or(|name| !first.contains(name))
+            {
+                let found = name.or(class.unknown.as_ref()).map_or("", String::as_str);
+                let message = format!("the stream begins with `{found}`, expected {}", first.join(" or "));
+                let at = &events.discriminator.text;
+                out.push(Violation::of_rule(Against::Stream, "first-event", at, message));
             }
             // An unknown type says nothing of where the stream stands.
             self.last = class.event_type.or(self.last);
@@ -110,106 +96,85 @@ impl StreamState {
         }
     }
 
-    fn judge(&mut self, spec: &Spec, input: RuleInput, text: Texts<'_>, out: &mut Vec<Violation>) {
-        let mut found = |rule: &Rule, pointer: &str, message: String| {
-            out.push(Violation::of_rule(
-                within(spec),
-                &rule.id,
-                pointer,
-                format!("{message}: {}", rule.what),
-            ));
-        };
-        match input {
-            RuleInput::Define { rule, key } => {
-                if self.kept >= MAX_KEYS {
-                    self.unjudged += 1;
-                } else {
-                    self.kept += usize::from(self.memory[rule].named.insert(key));
-                }
+    fn judge(&mut self, spec: &Spec, input: RuleInput, text: TextAt<'_>, out: &mut Vec<Violation>) {
+        let rule = &spec.rules[input.rule];
+        let memory = &mut self.memory[input.rule];
+        let full = self.kept >= MAX_KEYS;
+        let (pointer, message) = match (&rule.kind, input.kind) {
+            (RuleKind::Refer { .. }, InputKind::Define { .. })
+            | (RuleKind::StateMachine(_), InputKind::New { .. })
+                if full =>
+            {
+                self.unjudged += 1;
+                return;
             }
-            RuleInput::Use { rule: index, place, key } => {
-                let rule = &spec.rules[index];
-                let RuleKind::Refer { defines, uses } = &rule.kind else { return };
-                if self.memory[index].named.contains(&key) {
+            (RuleKind::Refer { .. }, InputKind::Define { key }) => {
+                self.kept += usize::from(memory.named.insert(key));
+                return;
+            }
+            (RuleKind::Refer { defines, uses }, InputKind::Use { place, key }) => {
+                if memory.named.contains(&key) {
                     return;
                 }
-                if self.kept >= MAX_KEYS {
+                if full {
                     self.unjudged += 1;
                     return;
                 }
                 let at = &uses[place].at;
-                let names: Vec<String> = defines.iter().map(|place| place.pattern.describe()).collect();
-                let message = format!(
-                    "found `{}`, expected one that was named before by {}",
-                    text(at).unwrap_or_default(),
-                    alternatives(names)
-                );
-                found(rule, &at.text, message);
+                let names = alternatives(defines.iter().map(|place| place.pattern.to_string()).collect());
+                let found = text(at).unwrap_or_default();
+                (at.text.clone(), format!("found `{found}`, expected one that was named before by {names}"))
             }
-            RuleInput::New { rule, key, step, value } => {
+            (RuleKind::StateMachine(_), InputKind::New { key, step, value }) => {
                 let mark = value ^ key.rotate_left(17) ^ (step as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                if self.kept >= MAX_KEYS {
-                    self.unjudged += 1;
-                } else if self.memory[rule].named.insert(mark) {
+                if memory.named.insert(mark) {
                     self.kept += 1;
-                    self.judge(spec, RuleInput::Steps { rule, key, steps: 1 << step }, text, out);
+                    let kind = InputKind::Steps { key, steps: 1 << step };
+                    self.judge(spec, RuleInput { kind, ..input }, text, out);
                 }
+                return;
             }
-            RuleInput::Steps { rule: index, key, steps } => {
-                let rule = &spec.rules[index];
-                let RuleKind::StateMachine(life) = &rule.kind else { return };
-                let known = self.memory[index].lives.get(&key).copied();
-                if known.is_none() && self.kept >= MAX_KEYS {
+            (RuleKind::StateMachine(life), InputKind::Steps { key, steps }) => {
+                let known = memory.lives.get(&key).copied();
+                if known.is_none() && full {
                     self.unjudged += 1;
                     return;
                 }
                 let state = known.map_or(0, |(state, _)| state);
                 let taken = (0..life.steps.len())
                     .find(|nth| steps >> nth & 1 == 1 && life.steps[*nth].from >> state & 1 == 1);
-                match taken {
-                    Some(step) => {
-                        let to = u8::try_from(life.steps[step].to).unwrap_or(u8::MAX);
-                        self.kept +=
-                            usize::from(self.memory[index].lives.insert(key, (to, self.events)).is_none());
-                    }
-                    None => {
-                        let (pointer, message) = invalid_transition(life, state, steps, text);
-                        found(rule, &pointer, message);
-                    }
+                if let Some(step) = taken {
+                    let to = u8::try_from(life.steps[step].to).unwrap_or(u8::MAX);
+                    self.kept += usize::from(memory.lives.insert(key, (to, self.events)).is_none());
+                    return;
                 }
+                invalid_transition(life, state, steps, text)
             }
-            RuleInput::Same { rule: index, pointer, value } => {
-                let rule = &spec.rules[index];
-                let RuleKind::Same(pointers) = &rule.kind else { return };
-                if *self.memory[index].value.get_or_insert(value) != value {
-                    let at = &pointers[pointer];
-                    found(
-                        rule,
-                        &at.text,
-                        format!(
-                            "found `{}`, expected the value that was there before",
-                            text(at).unwrap_or_default()
-                        ),
-                    );
+            (RuleKind::Same(pointers), InputKind::Same { pointer, value }) => {
+                if *memory.value.get_or_insert(value) == value {
+                    return;
                 }
+                let at = &pointers[pointer];
+                let found = text(at).unwrap_or_default();
+                (at.text.clone(), format!("found `{found}`, expected the value that was there before"))
             }
-            RuleInput::Keys { rule: index, keys } => {
-                let rule = &spec.rules[index];
-                let RuleKind::SameKeys(pointer) = &rule.kind else { return };
-                if *self.keys[index].get_or_insert(keys) != keys {
-                    found(
-                        rule,
-                        &pointer.text,
-                        "found other keys than before, expected the same ones".to_owned(),
-                    );
+            (RuleKind::SameKeys(pointer), InputKind::Keys { keys }) => {
+                if *self.keys[input.rule].get_or_insert(keys) == keys {
+                    return;
                 }
+                let message = "found other keys than before, expected the same ones";
+                (pointer.text.clone(), message.to_owned())
             }
-        }
+            _ => return,
+        };
+        let message = format!("{message}: {}", rule.what);
+        out.push(Violation::of_rule(within(spec), &rule.id, &pointer, message));
     }
 
     /// Judges the end of the run and forgets it.
-    pub fn finish(&mut self, spec: &Spec, exit: &RunExit<'_>) -> Outcome {
-        let mut outcome = Outcome { events: self.events, unjudged: self.unjudged, ..Outcome::default() };
+    pub fn finish(&mut self, spec: &Spec, exit: &RunExit<'_>) -> StreamOutcome {
+        let mut outcome =
+            StreamOutcome { events: self.events, unjudged: self.unjudged, ..StreamOutcome::default() };
         outcome.unknown = std::mem::take(&mut self.unknown);
         let complete = judge_exit(spec, exit, self.events, self.payload, &mut outcome.violations);
         if complete {
@@ -224,25 +189,20 @@ impl StreamState {
     fn judge_end(&self, spec: &Spec, out: &mut Vec<Violation>) {
         if spec.framing == Framing::Document {
             if self.events == 0 {
-                out.push(Violation::of_rule(
-                    Broken::Schema,
-                    "document",
-                    "",
-                    "found no document, expected one".to_owned(),
-                ));
+                let message = "found no document, expected one".to_owned();
+                out.push(Violation::of_rule(Against::Schema, "document", "", message));
             }
             return;
         }
-        if let Some(last) =
-            spec.events.as_ref().and_then(|events| events.last.as_ref().map(|last| (events, last)))
+        if let Some(events) = &spec.events
+            && let Some(expected) = &events.last
         {
-            let (events, expected) = last;
             let name = self.last.map(|kind| &events.schemas[kind].0);
             if name.is_none_or(|name| !expected.contains(name)) {
                 let found = name.map_or_else(|| "is empty".to_owned(), |name| format!("ends with `{name}`"));
                 let message = format!("the stream {found}, expected {} at its end", expected.join(" or "));
-                let violation =
-                    Violation::of_rule(Broken::Stream, "last-event", &events.discriminator.text, message);
+                let at = &events.discriminator.text;
+                let violation = Violation::of_rule(Against::Stream, "last-event", at, message);
                 out.push(if self.events > 0 { violation.at(self.events, self.last_line) } else { violation });
             }
         }
@@ -257,15 +217,11 @@ impl StreamState {
             }
             open.retain(|(_, state)| !end.contains(state));
             open.sort_unstable();
-            let names: Vec<String> = end.iter().map(|state| format!("`{}`", states[*state])).collect();
+            let names = alternatives(end.iter().map(|state| format!("`{}`", states[*state])).collect());
             for (event, state) in open {
-                let message = format!(
-                    "the stream ends in state `{}`, expected {}: {}",
-                    states[state],
-                    alternatives(names.clone()),
-                    rule.what
-                );
-                let mut violation = Violation::of_rule(Broken::Stream, &rule.id, "", message);
+                let (state, what) = (&states[state], &rule.what);
+                let message = format!("the stream ends in state `{state}`, expected {names}: {what}");
+                let mut violation = Violation::of_rule(Against::Stream, &rule.id, "", message);
                 violation.event = (event > 0).then_some(event);
                 out.push(violation);
             }
@@ -274,7 +230,7 @@ impl StreamState {
 }
 
 /// Where and how an event does not fit the state of its life.
-fn invalid_transition(life: &StateMachine, state: u8, steps: u64, text: Texts<'_>) -> (String, String) {
+fn invalid_transition(life: &StateMachine, state: u8, steps: u64, text: TextAt<'_>) -> (String, String) {
     let matched = (0..life.steps.len()).find(|nth| steps >> nth & 1 == 1).unwrap_or(0);
     let pattern = &life.steps[matched].pattern;
     let pointer = pattern.when.last().map(|(pointer, _)| pointer).or(life.steps[matched].new.as_ref());
@@ -282,14 +238,11 @@ fn invalid_transition(life: &StateMachine, state: u8, steps: u64, text: Texts<'_
     let key: Vec<String> = life.key.iter().filter_map(|part| part.iter().find_map(&mut *text)).collect();
     let of = if key.is_empty() { String::new() } else { format!(" of {}", key.join(", ")) };
     let next = life.steps.iter().filter(|step| step.from >> state & 1 == 1);
-    let mut next: Vec<String> = next.map(|step| step.pattern.describe()).collect();
+    let mut next: Vec<String> = next.map(|step| step.pattern.to_string()).collect();
     next.dedup();
     let expected = if next.is_empty() { "nothing more".to_owned() } else { alternatives(next) };
-    let message = format!(
-        "found {} in state `{}`{of}, expected {expected}",
-        pattern.describe(),
-        life.states[usize::from(state)]
-    );
+    let state = &life.states[usize::from(state)];
+    let message = format!("found {pattern} in state `{state}`{of}, expected {expected}");
     (here.map_or_else(String::new, |pointer| pointer.text.clone()), message)
 }
 
@@ -304,6 +257,6 @@ pub(super) fn alternatives(mut names: Vec<String>) -> String {
 impl Contract {
     /// The schema of an event type, or of the document.
     pub(super) fn schema_of(&self, kind: Option<usize>) -> Option<&super::Schema> {
-        kind.and_then(|kind| self.schemas[kind].as_deref()).or(self.schema.as_deref())
+        kind.map(|kind| &*self.schemas[kind]).or(self.schema.as_deref())
     }
 }

@@ -5,7 +5,7 @@ use super::exit_rules::RunExit;
 use super::record_pipeline::{Judging, LastRecord, RecordPipeline};
 use super::record_validator::RecordValidator;
 use super::spec::Framing;
-use super::stream_state::Outcome;
+use super::stream_state::StreamOutcome;
 use super::violation::Violation;
 use serde_json::Value;
 
@@ -32,11 +32,11 @@ impl StreamValidator<'_> {
         };
         let mut found = Vec::new();
         self.pipeline.judge(records, &mut LastRecord { value, read: None }, &judging, &mut found);
-        found.into_iter().map(|(_, violation)| violation).collect()
+        found
     }
 
     /// Judges the run as a whole. The validator is then ready for the next run.
-    pub fn finish(&mut self, exit: &RunExit<'_>) -> Outcome {
+    pub fn finish(&mut self, exit: &RunExit<'_>) -> StreamOutcome {
         self.pipeline.finish(exit)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::contract::Contract;
 use super::rule::{Rule, RuleKind};
-use super::spec::{Framing, Payload};
+use super::spec::{Condition, Framing};
 use crate::Stream;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub struct ContractSummary {
     /// The rules that schemas cannot say.
     pub rules: Vec<RuleSummary>,
     /// The conditions that a run can end in.
-    pub conditions: Vec<ConditionSummary>,
+    pub conditions: Vec<Condition>,
     /// Where the origin contradicts itself or the program, and which side the contract takes.
     pub findings: Vec<String>,
 }
@@ -45,25 +45,6 @@ pub struct RuleSummary {
     pub what: String,
     /// The same, as it is judged.
     pub detail: Vec<String>,
-}
-
-/// A condition that a run can end in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ConditionSummary {
-    /// Its name.
-    pub name: String,
-    /// What it is, in a sentence.
-    pub what: String,
-    /// Its exit codes.
-    pub exit: Vec<i32>,
-    /// What standard output holds then.
-    pub stdout: Payload,
-    /// The data has each of these.
-    pub some: Vec<String>,
-    /// The data has none of these.
-    pub none: Vec<String>,
-    /// It holds only for runs that are said to be in it.
-    pub declared: bool,
 }
 
 impl Contract {
@@ -95,7 +76,6 @@ impl Contract {
                 "Exit code and data go together as the conditions say.".to_owned(),
             ));
         }
-        let describe = |patterns: &[super::rule::Pattern]| patterns.iter().map(|p| p.describe()).collect();
         ContractSummary {
             name: spec.name.clone(),
             title: spec.title.clone(),
@@ -104,27 +84,10 @@ impl Contract {
             framing: spec.framing,
             ask: spec.ask.clone(),
             errors: spec.errors,
-            events: spec
-                .events
-                .iter()
-                .flat_map(|events| &events.schemas)
-                .map(|(name, _)| name.clone())
-                .collect(),
+            events: spec.event_types().cloned().collect(),
             unknown_types_allowed: spec.events.as_ref().map(|events| events.allow_unknown),
             rules,
-            conditions: spec
-                .conditions
-                .iter()
-                .map(|condition| ConditionSummary {
-                    name: condition.name.clone(),
-                    what: condition.what.clone(),
-                    exit: condition.exit.clone(),
-                    stdout: condition.payload,
-                    some: describe(&condition.some),
-                    none: describe(&condition.none),
-                    declared: condition.declared,
-                })
-                .collect(),
+            conditions: spec.conditions.clone(),
             findings: spec.findings.clone(),
         }
     }
@@ -139,13 +102,13 @@ impl Contract {
 
 /// How a rule is judged, a line for each part.
 fn detail(rule: &Rule) -> Vec<String> {
-    let scope = (rule.filter.on.is_some() || !rule.filter.when.is_empty())
-        .then(|| format!("in {}", rule.filter.describe()));
+    let scope =
+        (rule.filter.on.is_some() || !rule.filter.when.is_empty()).then(|| format!("in {}", rule.filter));
     let mut lines: Vec<String> = scope.into_iter().collect();
     match &rule.kind {
         RuleKind::Refer { defines, uses } => {
-            lines.extend(defines.iter().map(|p| format!("{} names {}", p.pattern.describe(), p.at.text)));
-            lines.extend(uses.iter().map(|p| format!("{} uses {}", p.pattern.describe(), p.at.text)));
+            lines.extend(defines.iter().map(|p| format!("{} names {}", p.pattern, p.at.text)));
+            lines.extend(uses.iter().map(|p| format!("{} uses {}", p.pattern, p.at.text)));
         }
         RuleKind::StateMachine(life) => {
             let parts: Vec<String> = life
@@ -162,7 +125,7 @@ fn detail(rule: &Rule) -> Vec<String> {
                 let from: Vec<&str> = from.map(|state| life.states[state].as_str()).collect();
                 let new =
                     step.new.as_ref().map_or_else(String::new, |new| format!(" with a new {}", new.text));
-                let (on, to) = (step.pattern.describe(), &life.states[step.to]);
+                let (on, to) = (&step.pattern, &life.states[step.to]);
                 lines.push(format!("`{}` → `{to}`: {on}{new}", from.join("`, `")));
             }
             if let Some(end) = &life.end {

@@ -7,10 +7,8 @@ mod adapter;
 
 pub(crate) use adapter::TapeJson;
 
-use super::json_ref::{JsonKind, JsonRef, index};
 use adapter::TapeNumber;
-use serde_json::Value;
-use std::borrow::Cow;
+use serde_json::{Number, Value};
 use std::sync::atomic::AtomicBool;
 use strict_json::{Event, JsonType, Sink};
 
@@ -60,6 +58,17 @@ const HEAD: usize = 1 << 20;
 pub(crate) struct TapeNode<'a> {
     tape: &'a Tape,
     index: usize,
+}
+
+/// What a value is.
+#[derive(Debug, Clone)]
+pub(crate) enum JsonKind<'a> {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(&'a str),
+    Array,
+    Object,
 }
 
 impl Tape {
@@ -217,20 +226,19 @@ impl Sink for Tape {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::BeginObject { start } => self.open(JsonType::Object, start),
-            Event::BeginArray { start } => self.open(JsonType::Array, start),
-            Event::EndObject { .. } | Event::EndArray { .. } => self.close(),
-            Event::Key { span, text } => self.push_text(None, span.start, text),
-            Event::String { span, text } => self.push_text(Some(JsonType::String), span.start, text),
-            Event::StringPart { text, .. } => {
+            Event::Begin(container, start) => self.open(container, start),
+            Event::End(_) => self.close(),
+            Event::Key(span, text) => self.push_text(None, span.start, text),
+            Event::String(span, text) => self.push_text(Some(JsonType::String), span.start, text),
+            Event::StringPart(_, text) => {
                 let from = *self.part.get_or_insert(self.text.len());
                 self.keep(from, text);
             }
-            Event::Number { span, text } => self.push_text(Some(JsonType::Number), span.start, text),
-            Event::Boolean { span, value } => {
+            Event::Number(span, text) => self.push_text(Some(JsonType::Number), span.start, text),
+            Event::Boolean(span, value) => {
                 self.push(Some(JsonType::Boolean), span.start, usize::from(value), 0);
             }
-            Event::Null { span } => self.push(Some(JsonType::Null), span.start, 0, 0),
+            Event::Null(span) => self.push(Some(JsonType::Null), span.start, 0, 0),
         }
     }
 }
@@ -240,7 +248,8 @@ impl<'a> TapeNode<'a> {
         self.tape.cells[self.index]
     }
 
-    fn is(self, json_type: JsonType) -> bool {
+    /// Whether it is a value of this type.
+    pub fn is(self, json_type: JsonType) -> bool {
         self.cell().json_type == Some(json_type)
     }
 
@@ -254,13 +263,13 @@ impl<'a> TapeNode<'a> {
         if self.index == 0 { self.tape.root_at } else { self.tape.origin + u64::from(self.cell().at) }
     }
 
-    /// The index behind it and all that is in it.
+    /// The index behind it and all that is in it; behind a key and its value.
     fn end(self) -> usize {
         let cell = self.cell();
-        if matches!(cell.json_type, Some(JsonType::Array | JsonType::Object)) {
-            cell.b as usize
-        } else {
-            self.index + 1
+        match cell.json_type {
+            Some(JsonType::Array | JsonType::Object) => cell.b as usize,
+            Some(_) => self.index + 1,
+            None => cell.at as usize,
         }
     }
 
@@ -273,6 +282,29 @@ impl<'a> TapeNode<'a> {
     fn beyond(self) -> u64 {
         let long = self.tape.long.iter().find(|(index, _)| *index == self.index);
         long.map_or(0, |(_, beyond)| *beyond)
+    }
+
+    /// What it is; a key is a text.
+    pub fn kind(self) -> JsonKind<'a> {
+        match self.json_type() {
+            JsonType::Null => JsonKind::Null,
+            JsonType::Boolean => JsonKind::Bool(self.cell().a == 1),
+            JsonType::Number => JsonKind::Number(self.number().to_number_owned()),
+            JsonType::String => JsonKind::Text(self.text()),
+            JsonType::Array => JsonKind::Array,
+            JsonType::Object => JsonKind::Object,
+        }
+    }
+
+    /// The value of a key of an object, or the element of an array with this index: digits without a
+    /// leading zero.
+    pub fn get(self, token: &str) -> Option<Self> {
+        if self.is(JsonType::Object) {
+            return self.member(token);
+        }
+        let index =
+            token.bytes().all(|byte| byte.is_ascii_digit()) && (token == "0" || !token.starts_with('0'));
+        self.items().nth(token.parse().ok().filter(|_| index)?)
     }
 
     fn number(self) -> TapeNumber<'a> {
@@ -295,39 +327,23 @@ impl<'a> TapeNode<'a> {
         None
     }
 
-    fn pairs(self) -> Members<'a> {
-        let end = if self.is(JsonType::Object) { self.end() } else { 0 };
-        Members { tape: self.tape, next: self.index + 1, end }
+    /// The keys and values of an object; none of anything else.
+    pub fn pairs(self) -> Members<'a> {
+        Members(self.cells_of(JsonType::Object))
     }
 
-    fn items(self) -> Elements<'a> {
-        let end = if self.is(JsonType::Array) { self.end() } else { 0 };
+    /// The elements of an array; none of anything else.
+    pub fn items(self) -> Elements<'a> {
+        self.cells_of(JsonType::Array)
+    }
+
+    fn cells_of(self, container: JsonType) -> Elements<'a> {
+        let end = if self.is(container) { self.end() } else { 0 };
         Elements { tape: self.tape, next: self.index + 1, end }
     }
 }
 
-/// The members of an object: keys and values.
-pub(crate) struct Members<'a> {
-    tape: &'a Tape,
-    next: usize,
-    end: usize,
-}
-
-impl<'a> Iterator for Members<'a> {
-    type Item = (&'a str, TapeNode<'a>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.next >= self.end {
-            return None;
-        }
-        let key = TapeNode { tape: self.tape, index: self.next };
-        let value = TapeNode { tape: self.tape, index: self.next + 1 };
-        self.next = key.cell().at as usize;
-        Some((key.text(), value))
-    }
-}
-
-/// The elements of an array.
+/// The elements of an array, or the keys of an object.
 pub(crate) struct Elements<'a> {
     tape: &'a Tape,
     next: usize,
@@ -344,35 +360,14 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-impl<'a> JsonRef<'a> for TapeNode<'a> {
-    fn kind(self) -> JsonKind<'a> {
-        match self.json_type() {
-            JsonType::Null => JsonKind::Null,
-            JsonType::Boolean => JsonKind::Bool(self.cell().a == 1),
-            JsonType::Number => JsonKind::Number(self.number().to_number_owned()),
-            JsonType::String => JsonKind::Text(Cow::Borrowed(self.text())),
-            JsonType::Array => JsonKind::Array,
-            JsonType::Object => JsonKind::Object,
-        }
-    }
+/// The members of an object: keys and values.
+pub(crate) struct Members<'a>(Elements<'a>);
 
-    fn get(self, token: &str) -> Option<Self> {
-        match self.json_type() {
-            JsonType::Object => self.member(token),
-            JsonType::Array => self.items().nth(index(token)?),
-            _ => None,
-        }
-    }
+impl<'a> Iterator for Members<'a> {
+    type Item = (&'a str, TapeNode<'a>);
 
-    fn each_element(self, each: impl FnMut(Self)) -> bool {
-        let array = self.is(JsonType::Array);
-        self.items().for_each(each);
-        array
-    }
-
-    fn each_key(self, mut each: impl FnMut(&str)) -> bool {
-        let object = self.is(JsonType::Object);
-        self.pairs().for_each(|(key, _)| each(key));
-        object
+    fn next(&mut self) -> Option<Self::Item> {
+        let key = self.0.next()?;
+        Some((key.text(), TapeNode { index: key.index + 1, ..key }))
     }
 }

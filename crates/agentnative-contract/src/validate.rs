@@ -2,17 +2,18 @@
 
 use super::contract::Contract;
 use super::exit_rules::RunExit;
-use super::finding::{Finding, Verdict};
-use super::json_ref::Pointer;
 use super::location_buffer::{LocationBuffer, TeeReader};
 use super::parallel::{self, Rest};
-use super::record_pipeline::{Judging, LastRecord, Located, RecordPipeline, RecordSource};
-use super::record_validator::{RecordValidator, Records};
+use super::pointer::Pointer;
+use super::record_pipeline::{Judging, LastRecord, RecordPipeline, RecordSource};
+use super::record_validator::{RecordValidator, ValidatedRecords};
 use super::schema::Schema;
 use super::spec::Framing;
+use super::violation::Violation;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::{self, Read};
-use strict_json::{Event, Options, Position, ProblemKind, Sink, Summary, read_document, read_lines};
+use strict_json::{Event, Position, ProblemKind, ReadOptions, Sink, Summary, read_document, read_lines};
 
 /// How inputs are validated.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +26,54 @@ pub struct Settings<'a> {
     pub exit: RunExit<'a>,
     /// Threads that validate JSON lines; 1 for this thread alone.
     pub threads: usize,
+}
+
+/// What validating one input gives.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// The first errors, in the order of the input; those of the run as a whole come last.
+    pub findings: Vec<Violation>,
+    /// How many more records (or faults of JSON) there are with errors that `findings` does not show.
+    pub more: u64,
+    /// Number of records; 1 for a document.
+    pub records: u64,
+    /// Length of the input.
+    pub bytes: u64,
+    /// How many records of types that the contract does not know; "" for records without a type.
+    pub unknown: BTreeMap<String, u64>,
+    /// How many things could not be judged, because too much had to be remembered.
+    pub unjudged: u64,
+}
+
+impl Verdict {
+    /// Nothing is wrong.
+    pub fn is_valid(&self) -> bool {
+        self.findings.is_empty() && self.more == 0
+    }
+
+    /// Adds what was read, and faults of JSON and violations in the order of their places.
+    pub(super) fn merge(
+        &mut self,
+        summary: &Summary,
+        found: Vec<Violation>,
+        base: Position,
+        max_errors: usize,
+        keep: impl Fn(ProblemKind) -> bool,
+    ) {
+        self.records += summary.records;
+        self.bytes += summary.bytes;
+        let rejecting = ProblemKind::ALL.iter().filter(|kind| kind.rejects() && keep(**kind));
+        let total: u64 = rejecting.map(|kind| summary.count(*kind)).sum();
+        let kept = summary.problems.iter().filter(|problem| problem.kind.rejects() && keep(problem.kind));
+        let mut all: Vec<Violation> = kept.map(|problem| Violation::of_problem(problem, base)).collect();
+        self.more += total - all.len() as u64;
+        all.extend(found);
+        all.sort_by_key(|violation| (violation.line, violation.column.unwrap_or(0)));
+        let room = max_errors.saturating_sub(self.findings.len());
+        self.more += all.len().saturating_sub(room) as u64;
+        all.truncate(room);
+        self.findings.append(&mut all);
+    }
 }
 
 /// Validates one input after another.
@@ -49,10 +98,7 @@ impl<'c> Validation<'c> {
     }
 
     /// Reads an input to its end and judges it. `progress` is given now and then how many bytes were
-    /// read so far.
-    ///
-    /// # Errors
-    /// When the reader fails.
+    /// read so far. An error only when the reader fails.
     pub fn input(&mut self, reader: impl Read + Send, progress: &mut dyn FnMut(u64)) -> io::Result<Verdict> {
         let mut verdict = Verdict::default();
         let mut over = self.several_documents();
@@ -76,16 +122,16 @@ impl<'c> Validation<'c> {
         self.settings.framing == Framing::Lines && self.contract().framing() == Framing::Document
     }
 
-    pub(super) fn options(&self) -> Options {
-        Options { max_problems: self.settings.max_errors.max(1), ..Options::default() }
+    pub(super) fn options(&self) -> ReadOptions {
+        ReadOptions { max_problems: self.settings.max_errors.max(1), ..ReadOptions::default() }
     }
 
     /// Judges records; what is found comes into `found`, and what is beyond the limit is counted.
     pub(super) fn judge(
         &mut self,
-        records: &mut Records,
+        records: &mut ValidatedRecords,
         source: &mut impl RecordSource,
-        found: &mut Vec<Located>,
+        found: &mut Vec<Violation>,
         verdict: &mut Verdict,
     ) {
         let several = self.several_documents();
@@ -98,11 +144,12 @@ impl<'c> Validation<'c> {
         verdict.more += self.pipeline.judge(records, source, &judging, found);
     }
 
-    /// Judges the end of a run.
+    /// Judges the end of a run, of which the rest of what is found counts once.
     fn finish(&mut self, verdict: &mut Verdict) {
         let outcome = self.pipeline.finish(&self.settings.exit);
-        let findings = outcome.violations.into_iter().map(|violation| Finding::of_violation(violation, None));
-        verdict.add(findings, self.settings.max_errors);
+        let room = self.settings.max_errors.saturating_sub(verdict.findings.len());
+        verdict.more += u64::from(outcome.violations.len() > room);
+        verdict.findings.extend(outcome.violations.into_iter().take(room));
         verdict.unjudged += outcome.unjudged;
         verdict.unknown.extend(outcome.unknown);
     }
@@ -111,42 +158,33 @@ impl<'c> Validation<'c> {
     fn lines(&mut self, reader: impl Read, base: Position, verdict: &mut Verdict) -> io::Result<()> {
         let (options, max_errors) = (self.options(), self.settings.max_errors);
         let read = LocationBuffer::new(base);
-        let room = max_errors.saturating_sub(verdict.findings.len());
-        let mut validator = RecordValidator::new(self.contract(), room);
-        validator.lines_before = base.line - 1;
-        let mut lines = Lines { validation: self, validator, read: &read, found: Vec::new(), verdict, room };
-        let summary = read_lines(TeeReader { reader, buffer: &read }, &options, &mut lines)?;
-        let found = lines.found;
-        merge(verdict, &summary, found, base, max_errors, |_| true);
+        let mut records = RecordReader::new(self, verdict, &read);
+        records.validator.lines_before = base.line - 1;
+        let summary = read_lines(TeeReader { reader, buffer: &read }, &options, &mut records)?;
+        let found = records.found;
+        verdict.merge(&summary, found, base, max_errors, |_| true);
         Ok(())
     }
 
     /// Reads one document; gives whether nothing more is to be judged at the end of the run.
     fn document(&mut self, reader: impl Read, verdict: &mut Verdict) -> io::Result<bool> {
+        let (options, contract) = (self.options(), self.contract());
         let read = LocationBuffer::new(Position::START);
-        let mut document = Document {
-            validator: RecordValidator::new(self.contract(), self.settings.max_errors),
-            elements: self.contract().elements.as_deref(),
-            count: 0,
-            found: Vec::new(),
-            more: 0,
-            read: &read,
-        };
-        let summary = read_document(TeeReader { reader, buffer: &read }, &self.options(), &mut document)?;
-        let Document { mut validator, mut found, more, .. } = document;
-        verdict.more += more;
+        let mut records = RecordReader::new(self, verdict, &read);
+        records.elements = contract.elements.as_deref();
+        let summary = read_document(TeeReader { reader, buffer: &read }, &options, &mut records)?;
         if summary.whole > 0 {
-            validator.validate(summary.bytes);
-            let RecordValidator { value, records, .. } = &mut validator;
-            self.judge(records, &mut LastRecord { value, read: Some(&read) }, &mut found, verdict);
+            records.validator.validate(summary.bytes);
+            records.judge();
         }
+        let RecordReader { mut validator, found, .. } = records;
         verdict.unjudged += u64::from(validator.value.take_unjudged());
         // Whether there may be no document, the end of the run tells.
         let nothing = summary.count(ProblemKind::Empty) > 0
             && self.settings.exit != RunExit::default()
-            && !self.contract().spec.conditions.is_empty();
+            && !contract.spec.conditions.is_empty();
         let keep = |kind| !(kind == ProblemKind::Empty && nothing);
-        merge(verdict, &summary, found, Position::START, self.settings.max_errors, keep);
+        verdict.merge(&summary, found, Position::START, self.settings.max_errors, keep);
         let over = summary.rejected() && !nothing;
         if over {
             self.pipeline.finish(&RunExit::default());
@@ -155,71 +193,39 @@ impl<'c> Validation<'c> {
     }
 }
 
-/// Adds what was read, and faults of JSON and violations in the order of their places.
-pub(super) fn merge(
-    verdict: &mut Verdict,
-    summary: &Summary,
-    found: Vec<Located>,
-    base: Position,
-    max_errors: usize,
-    keep: impl Fn(ProblemKind) -> bool,
-) {
-    verdict.records += summary.records;
-    verdict.bytes += summary.bytes;
-    let rejecting = ProblemKind::ALL.iter().filter(|kind| kind.rejects() && keep(**kind));
-    let total: u64 = rejecting.map(|kind| summary.count(*kind)).sum();
-    let kept = summary.problems.iter().filter(|problem| problem.kind.rejects() && keep(problem.kind));
-    let mut all: Vec<Finding> = kept.map(|problem| Finding::of_problem(problem, base)).collect();
-    verdict.more += total - all.len() as u64;
-    all.extend(found.into_iter().map(|(at, violation)| Finding::of_violation(violation, at)));
-    all.sort_by_key(|finding| (finding.line, finding.column.unwrap_or(0)));
-    let room = max_errors.saturating_sub(verdict.findings.len());
-    verdict.more += all.len().saturating_sub(room) as u64;
-    all.truncate(room);
-    verdict.findings.append(&mut all);
-}
-
-/// Judges each record as soon as it is read.
-struct Lines<'v, 'c, 'r> {
-    validation: &'v mut Validation<'c>,
+/// Judges each record as soon as it is read, and a document element by element where its schema allows that.
+struct RecordReader<'r, 'c> {
+    validation: &'r mut Validation<'c>,
     validator: RecordValidator<'c>,
     read: &'r RefCell<LocationBuffer>,
-    found: Vec<Located>,
-    verdict: &'v mut Verdict,
+    verdict: &'r mut Verdict,
+    found: Vec<Violation>,
+    /// So many violations are found.
     room: usize,
+    /// The schema of the elements of a document, and how many were judged so far.
+    elements: Option<&'c Schema>,
+    count: u64,
 }
 
-impl Sink for Lines<'_, '_, '_> {
-    fn begin_record(&mut self, line: u64, offset: u64) {
-        self.validator.begin_record(line, offset);
+impl<'r, 'c> RecordReader<'r, 'c> {
+    fn new(
+        validation: &'r mut Validation<'c>,
+        verdict: &'r mut Verdict,
+        read: &'r RefCell<LocationBuffer>,
+    ) -> Self {
+        let room = validation.settings.max_errors.saturating_sub(verdict.findings.len());
+        let validator = RecordValidator::new(validation.contract(), room);
+        Self { validation, validator, read, verdict, found: Vec::new(), room, elements: None, count: 0 }
     }
 
-    fn end_record(&mut self, offset: u64, whole: bool) {
-        self.validator.end_record(offset, whole);
+    /// Judges what was read last.
+    fn judge(&mut self) {
         let RecordValidator { value, records, .. } = &mut self.validator;
         let mut source = LastRecord { value, read: Some(self.read) };
         self.validation.judge(records, &mut source, &mut self.found, self.verdict);
         self.validator.max_violations = self.room.saturating_sub(self.found.len());
     }
 
-    #[inline(always)]
-    fn event(&mut self, event: Event<'_>) {
-        self.validator.event(event);
-    }
-}
-
-/// Takes one document, element by element where its schema allows that.
-struct Document<'c, 'r> {
-    validator: RecordValidator<'c>,
-    elements: Option<&'c Schema>,
-    /// Elements judged so far.
-    count: u64,
-    found: Vec<Located>,
-    more: u64,
-    read: &'r RefCell<LocationBuffer>,
-}
-
-impl Document<'_, '_> {
     /// A value has ended; if it is an element of the root, it is judged and forgotten.
     fn value_ended(&mut self, schema: &Schema, end: u64) {
         let value = &mut self.validator.value;
@@ -229,14 +235,13 @@ impl Document<'_, '_> {
         if let Some(element) = value.element()
             && !schema.accepts(element)
         {
-            let room = self.validator.max_violations.saturating_sub(self.found.len());
-            let violations = schema.node_violations(element, room);
-            self.more += u64::from(violations.is_empty());
+            let violations = schema.node_violations(element, self.room.saturating_sub(self.found.len()));
+            self.verdict.more += u64::from(violations.is_empty());
             for mut violation in violations {
                 let inner = Pointer::parse(&violation.pointer).and_then(|pointer| pointer.of(element));
                 let at = self.read.borrow().locate(inner.unwrap_or(element).offset());
                 violation.pointer = format!("/{}{}", self.count, violation.pointer);
-                self.found.push((at, violation));
+                self.found.push(violation.located(at));
             }
         }
         self.count += 1;
@@ -244,7 +249,16 @@ impl Document<'_, '_> {
     }
 }
 
-impl Sink for Document<'_, '_> {
+impl Sink for RecordReader<'_, '_> {
+    fn begin_record(&mut self, line: u64, offset: u64) {
+        self.validator.begin_record(line, offset);
+    }
+
+    fn end_record(&mut self, offset: u64, whole: bool) {
+        self.validator.end_record(offset, whole);
+        self.judge();
+    }
+
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         self.validator.event(event);

@@ -1,45 +1,60 @@
 //! What is found against a document, a stream or a run.
 
-use serde::{Deserialize, Serialize};
+use crate::error::Place;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt;
-use strict_json::sanitize;
+use std::path::Path;
+use strict_json::{Position, Problem, sanitize};
 
-/// Which kind of promise is broken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// What an error is against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Broken {
-    /// The shape of a document or record: schemas, event types, and rules over one document.
+pub enum Against {
+    /// Strict JSON, or JSON lines.
+    Json,
+    /// The shape of a document or record.
     Schema,
-    /// What holds between events, or over values of an event.
+    /// What holds between events.
     Stream,
-    /// What holds between exit code and payload.
+    /// What holds between exit code and data.
     Exit,
 }
 
-/// One way in which a document, a stream or a run breaks its contract.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One error and its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Finding")]
 pub struct Violation {
-    /// What kind of promise is broken.
-    pub broken: Broken,
-    /// Number of the record, from 1; none for a document and for the whole run.
-    pub event: Option<u64>,
-    /// The line that the record begins in, from 1.
+    /// 1-based line; none when it is about the run as a whole.
     pub line: Option<u64>,
+    /// 1-based column in characters.
+    pub column: Option<u64>,
     /// RFC 6901 pointer into the document or record.
     pub pointer: String,
-    /// What is wrong there and what was expected. Holds text of the document.
+    /// What was found and what was expected.
     pub message: String,
-    /// Place in the schema, as in `x.json#/properties/a/type`, or the ID of the rule.
+    /// What it is against.
+    pub against: Against,
+    /// Place in the schema, ID of the rule, or kind of the fault of JSON.
     pub rule: String,
-    /// The keyword of the schema that rejects; none for a rule.
+    /// The keyword of the schema that rejects.
     pub keyword: Option<String>,
+    /// Number of the record, from 1.
+    pub event: Option<u64>,
 }
 
 impl Violation {
-    /// A broken rule that is no schema's.
-    pub(crate) fn of_rule(broken: Broken, rule: &str, pointer: &str, message: String) -> Self {
+    /// A broken rule.
+    pub(crate) fn of_rule(against: Against, rule: &str, pointer: &str, message: String) -> Self {
         let (rule, pointer) = (rule.to_owned(), pointer.to_owned());
-        Self { broken, event: None, line: None, pointer, message, rule, keyword: None }
+        Self { line: None, column: None, pointer, message, against, rule, keyword: None, event: None }
+    }
+
+    /// A fault of JSON in what begins at `base`.
+    pub(crate) fn of_problem(problem: &Problem, base: Position) -> Self {
+        let message = problem.message.clone();
+        let violation = Self::of_rule(Against::Json, problem.kind.name(), &problem.pointer, message);
+        violation.located(Some(Position { line: problem.at.line + base.line - 1, ..problem.at }))
     }
 
     /// The same at a record.
@@ -47,6 +62,21 @@ impl Violation {
     pub(crate) fn at(mut self, event: u64, line: u64) -> Self {
         (self.event, self.line) = (Some(event), Some(line));
         self
+    }
+
+    /// The same with its place, as far as that is known.
+    #[must_use]
+    pub(crate) fn located(mut self, at: Option<Position>) -> Self {
+        self.line = at.map(|at| at.line).or(self.line);
+        self.column = at.map(|at| at.column);
+        self
+    }
+
+    /// Its place in a file.
+    pub fn place(&self, file: &Path) -> Place {
+        let at =
+            |position: Option<u64>| position.and_then(|position| usize::try_from(position).ok()).unwrap_or(0);
+        Place { file: file.to_owned(), line: at(self.line), column: at(self.column) }
     }
 }
 

@@ -5,10 +5,8 @@ use agentnative_contract::error::{Error, Result};
 use clap::error::ErrorKind;
 use std::ffi::OsString;
 
-/// What clap says when it gives no arguments: the text of the help or of the version.
-///
-/// # Errors
-/// Usage, for all else: the first paragraph is the message; the tips, else the usage, are the hint.
+/// What clap says when it gives no arguments: the text of the help or of the version. All else is an error
+/// of usage: the first paragraph is the message; the tips, else the usage, are the hint.
 pub fn clap_error(error: &clap::Error) -> Result<String> {
     let text = error.render().to_string();
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {

@@ -8,9 +8,6 @@ use std::io::Write;
 
 impl<O: Write, E: Write> Output<O, E> {
     /// Writes what a command gives: a page of text, the document of json, or one record of jsonl.
-    ///
-    /// # Errors
-    /// As [`Output::document`].
     pub fn emit<T: Serialize + ?Sized>(
         &mut self,
         command: &str,
@@ -22,9 +19,6 @@ impl<O: Write, E: Write> Output<O, E> {
     }
 
     /// The same, where jsonl has other records than one of all data.
-    ///
-    /// # Errors
-    /// As [`Output::document`].
     pub fn emit_records<T: Serialize + ?Sized, R: Serialize>(
         &mut self,
         command: &str,
@@ -41,9 +35,6 @@ impl<O: Write, E: Write> Output<O, E> {
 
     /// Writes a part of what a command gives while it still works, as text or as records; json has one
     /// document at the end.
-    ///
-    /// # Errors
-    /// As [`Output::document`].
     pub fn stream<R: Serialize>(
         &mut self,
         records: impl IntoIterator<Item = R>,
@@ -57,7 +48,7 @@ impl<O: Write, E: Write> Output<O, E> {
                 page(&mut text);
                 match (text.verbatim, text.finish()) {
                     (_, text) if text.is_empty() => Ok(()),
-                    (true, text) => self.write(text.as_bytes()),
+                    (true, text) => self.verbatim(text.as_bytes()),
                     (false, text) => self.text(&text),
                 }
             }

@@ -7,10 +7,8 @@ use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use std::io::{self, Write};
 use strict_json::sanitize::{command_starts, is_unsafe};
 
-/// One line of JSON without a line feed.
-///
-/// # Errors
-/// When `value` has a map whose keys are no strings, or its own serialisation fails.
+/// One line of JSON without a line feed; an error when `value` has a map whose keys are no strings, or its
+/// own serialisation fails.
 pub fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     let mut out = Vec::new();
     value
@@ -20,10 +18,7 @@ pub fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String> {
 }
 
 /// JSON over lines for people to read, with a line feed at its end. Between its strings there is nothing
-/// to escape.
-///
-/// # Errors
-/// As [`to_string`].
+/// to escape. An error as of [`to_string`].
 pub fn pretty<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Error::general(format!("cannot write as JSON: {error}")))?;

@@ -29,7 +29,8 @@ use strict_json::sanitize;
 /// The two streams of this process.
 ///
 /// A closed standard output is no error: what is written afterwards goes nowhere, and
-/// [`Output::is_closed`] says so. Standard error is best effort.
+/// [`Output::is_closed`] says so. Where it cannot be written for another reason, that is a general error
+/// of whatever writes to it. Standard error is best effort.
 #[derive(Debug)]
 pub struct Output<O: Write = Stdout, E: Write = Stderr> {
     config: OutputConfig,
@@ -48,15 +49,12 @@ impl Output {
 
     /// Writes text for other tools just as it is, with a last line feed; a terminal gets it as
     /// [`Output::text`] would write it.
-    ///
-    /// # Errors
-    /// As [`Output::document`].
     pub fn raw(&mut self, text: &str) -> Result<()> {
         if self.out.is_terminal() {
             return self.text(text);
         }
-        self.write(text.as_bytes())?;
-        if text.ends_with('\n') { Ok(()) } else { self.write(b"\n") }
+        self.verbatim(text.as_bytes())?;
+        if text.ends_with('\n') { Ok(()) } else { self.verbatim(b"\n") }
     }
 }
 
@@ -77,42 +75,25 @@ impl<O: Write, E: Write> Output<O, E> {
     }
 
     /// Writes the one document of `--output json`: envelope and line feed.
-    ///
-    /// # Errors
-    /// General, when standard output cannot be written (a reader that has gone is no error).
     pub fn document<T: Serialize + ?Sized>(&mut self, command: &str, ok: bool, data: &T) -> Result<()> {
         let line = to_string(&Envelope { ok, command: command.to_owned(), data })? + "\n";
-        self.write(line.as_bytes())
+        self.verbatim(line.as_bytes())
     }
 
     /// Writes one line of `--output jsonl`, at once.
-    ///
-    /// # Errors
-    /// As [`Output::document`].
     pub fn record<T: Serialize + ?Sized>(&mut self, record: &T) -> Result<()> {
         let line = to_string(record)? + "\n";
-        self.write(line.as_bytes())
+        self.verbatim(line.as_bytes())
     }
 
     /// Writes rendered text, such as a finished [`Page`]. Only colours of ours get through, and no
     /// line is a command to a CI log reader. A last line feed is added where there is none.
-    ///
-    /// # Errors
-    /// As [`Output::document`].
     pub fn text(&mut self, text: &str) -> Result<()> {
         let mut safe = gate(text, self.config.use_color);
         if !safe.is_empty() && !safe.ends_with('\n') {
             safe.push('\n');
         }
-        self.write(safe.as_bytes())
-    }
-
-    /// Writes bytes of our own making just as they are: a schema, a completion script.
-    ///
-    /// # Errors
-    /// As [`Output::document`].
-    pub fn verbatim(&mut self, bytes: &[u8]) -> Result<()> {
-        self.write(bytes)
+        self.verbatim(safe.as_bytes())
     }
 
     /// Writes an error to standard error: plain lines in text mode, one JSON line else. Exiting is
@@ -129,7 +110,7 @@ impl<O: Write, E: Write> Output<O, E> {
         let mut lines = format!("{} {}\n", Tone::Bad.paint("error:", color), sanitize::line(&error.message));
         for issue in &error.issues {
             let place = issue.place.as_ref().map_or_else(String::new, |place| {
-                let file = sanitize::Untrusted::from(place.file.as_path()).line();
+                let file = sanitize::line(place.file.as_os_str().as_encoded_bytes());
                 match place.line {
                     0 => format!("{file}: "),
                     line => format!("{file}:{line}:{}: ", place.column),
@@ -173,7 +154,8 @@ impl<O: Write, E: Write> Output<O, E> {
         }
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+    /// Writes bytes of our own making just as they are: a schema, a completion script.
+    pub fn verbatim(&mut self, bytes: &[u8]) -> Result<()> {
         self.clear_progress();
         if self.closed {
             return Ok(());

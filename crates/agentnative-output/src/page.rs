@@ -119,12 +119,8 @@ impl Page {
 
     /// One line of cells, put together without gaps and never wrapped.
     pub fn line(&mut self, indent: usize, cells: &[Cell]) {
-        let start = self.out.len();
-        self.out.push_str(&" ".repeat(indent));
-        for cell in cells {
-            self.out.push_str(&cell.tone.paint(&cell.text, self.config.use_color));
-        }
-        self.end_line(start);
+        self.push(indent, cells);
+        self.end_line();
     }
 
     /// Wrapped text. Its line feeds stay; lines that begin with white space are kept as they are.
@@ -145,23 +141,18 @@ impl Page {
         let text = sanitize::text(text).replace('\t', TAB);
         let lines = wrap(text.trim_end(), self.config.width.saturating_sub(lead).max(MIN_LAST_COLUMN));
         for (nth, line) in lines.iter().enumerate() {
-            let start = self.out.len();
-            self.out.push_str(&" ".repeat(indent));
-            for cell in if nth == 0 { first } else { others } {
-                self.out.push_str(&cell.tone.paint(&cell.text, self.config.use_color));
-            }
+            self.push(indent, if nth == 0 { first } else { others });
             self.out.push_str(line);
-            self.end_line(start);
+            self.end_line();
         }
     }
 
     /// Text as it stands, such as an example; tabs are drawn as spaces.
     pub fn block(&mut self, indent: usize, text: impl AsRef<[u8]>) {
         for line in sanitize::text(text).replace('\t', TAB).lines() {
-            let start = self.out.len();
-            self.out.push_str(&" ".repeat(indent));
+            self.push(indent, &[]);
             self.out.push_str(line);
-            self.end_line(start);
+            self.end_line();
         }
     }
 
@@ -178,16 +169,15 @@ impl Page {
         let lead = |columns: usize| indent + widths.iter().take(columns).map(|w| w + GAP).sum::<usize>();
         for row in rows {
             let Some((last, others)) = row.split_last() else { continue };
-            let start = self.out.len();
-            self.out.push_str(&" ".repeat(indent));
+            self.push(indent, &[]);
             for (cell, width) in others.iter().zip(&widths) {
-                self.out.push_str(&cell.tone.paint(&cell.text, self.config.use_color));
+                self.push(0, std::slice::from_ref(cell));
                 self.out.push_str(&" ".repeat(width - cell.text.width() + GAP));
             }
             let mut hang = lead(others.len());
             let mut room = self.config.width.saturating_sub(hang);
             if room < MIN_LAST_COLUMN && last.text.width() > room {
-                self.end_line(start);
+                self.end_line();
                 hang = indent + 2 * GAP;
                 room = self.config.width.saturating_sub(hang).max(MIN_LAST_COLUMN);
                 self.out.push_str(&" ".repeat(hang));
@@ -197,15 +187,22 @@ impl Page {
                     self.out.push_str(&" ".repeat(hang));
                 }
                 self.out.push_str(&last.tone.paint(line, self.config.use_color));
-                self.end_line(start);
+                self.end_line();
             }
         }
     }
 
-    /// Ends the line that began at byte `start`, without white space at its end.
-    fn end_line(&mut self, start: usize) {
-        let kept = self.out[start..].trim_end_matches(' ').len();
-        self.out.truncate(start + kept);
+    /// Adds white space and cells to the line.
+    fn push(&mut self, indent: usize, cells: &[Cell]) {
+        self.out.push_str(&" ".repeat(indent));
+        for cell in cells {
+            self.out.push_str(&cell.tone.paint(&cell.text, self.config.use_color));
+        }
+    }
+
+    /// Ends the line, without white space at its end.
+    fn end_line(&mut self) {
+        self.out.truncate(self.out.trim_end_matches(' ').len());
         self.out.push('\n');
     }
 }

@@ -8,7 +8,7 @@ use super::{Problem, ProblemKind, Sink};
 
 /// Which value the pointer of a problem names.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Scope {
     /// The member or element that is being read.
     Value,
     /// The container that is being read.
@@ -52,12 +52,12 @@ impl Expected {
     }
 
     /// Whether it concerns the container or the member or element that was begun last.
-    pub(super) fn place(self) -> Place {
+    pub(super) fn scope(self) -> Scope {
         match self {
             Self::KeyOrEnd | Self::Key | Self::CommaOrBrace | Self::CommaOrBracket | Self::KeyText => {
-                Place::Container
+                Scope::Container
             }
-            _ => Place::Value,
+            _ => Scope::Value,
         }
     }
 
@@ -94,7 +94,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             _ if expected == Expected::End => ProblemKind::Trailing,
             _ => ProblemKind::Syntax,
         };
-        self.fail(kind, at, expected.place(), |parser| {
+        self.report(kind, at, expected.scope(), |parser| {
             format!("expected {}, found {}", parser.wording(expected), spell(parser.input.rest(), word))
         })
     }
@@ -111,61 +111,51 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         let at = self.input.offset();
         if let Some(byte) = self.input.invalid_byte() {
             if at == 0 && matches!(byte, 0xfe | 0xff) {
-                return self.fail(ProblemKind::Bom, at, Place::Root, |_| {
+                return self.report(ProblemKind::Bom, at, Scope::Root, |_| {
                     "expected UTF-8, found the byte order mark of UTF-16".into()
                 });
             }
-            return self.fail(ProblemKind::InvalidUtf8, at, expected.place(), |_| {
+            return self.report(ProblemKind::InvalidUtf8, at, expected.scope(), |_| {
                 format!("expected UTF-8, found {byte:#04x}")
             });
         }
         if self.line.wanted {
             return self.torn(at, expected);
         }
-        self.fail(ProblemKind::Truncated, at, expected.place(), |_| {
+        self.report(ProblemKind::Truncated, at, expected.scope(), |_| {
             format!("expected {}, found the end of the input", expected.text())
         })
     }
 
     /// The line ends inside a value, at `at`.
     pub(super) fn torn(&mut self, at: u64, expected: Expected) -> Stop {
-        self.fail(ProblemKind::Torn, at, expected.place(), |_| {
+        self.report(ProblemKind::Torn, at, expected.scope(), |_| {
             format!("expected {}, found the end of the line: the record is torn", expected.text())
         })
     }
 
-    /// Notes a problem that ends the document or record.
-    pub(super) fn fail(
-        &mut self,
-        kind: ProblemKind,
-        at: u64,
-        place: Place,
-        message: impl FnOnce(&Self) -> String,
-    ) -> Stop {
-        self.report(kind, at, place, message);
-        Stop
-    }
-
-    /// Notes a problem at an offset that is at hand or pinned.
+    /// Notes a problem at an offset that is at hand or pinned; gives what to return where the document or
+    /// record ends with it.
     #[cold]
     pub(super) fn report(
         &mut self,
         kind: ProblemKind,
         at: u64,
-        place: Place,
+        scope: Scope,
         message: impl FnOnce(&Self) -> String,
-    ) {
+    ) -> Stop {
         let count = self.summary.counts[kind as usize];
         self.summary.counts[kind as usize] += 1;
         if count < self.options.max_problems as u64 {
             let at = self.input.position(at);
-            let pointer = self.path.pointer(place);
+            let pointer = self.path.pointer(scope);
             let message = message(self);
             self.summary.problems.push(Problem { kind, at, pointer, message });
             self.sink.problem(kind, self.summary.problems.last());
         } else {
             self.sink.problem(kind, None);
         }
+        Stop
     }
 }
 

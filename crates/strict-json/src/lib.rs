@@ -23,7 +23,7 @@ pub use json_type::JsonType;
 pub use lines::read_lines;
 pub use pointer::{escape_token, unescape_token};
 pub use position::{Position, locate};
-pub use problem::{Class, Options, Problem, ProblemKind, Summary};
+pub use problem::{Class, Problem, ProblemKind, ReadOptions, Summary};
 pub use reader::read_document;
 pub use sink::{Event, Sink, Span};
 pub use span::find_span;

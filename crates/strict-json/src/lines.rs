@@ -2,16 +2,16 @@
 
 use std::io::{self, Read};
 
-use super::fault::{Expected, Place};
+use super::fault::{Expected, Scope};
 use super::input::Slot;
 use super::parser::{Parser, Step};
-use super::{JsonType, Options, ProblemKind, Sink, Summary};
+use super::{JsonType, ProblemKind, ReadOptions, Sink, Summary};
 
 /// Reads JSON lines, in constant memory; an error only when the reader fails. No lines are fine.
 ///
 /// A structural problem ends its line and the reading goes on with the next. A record that goes on
 /// over lines, as pretty-printed JSON does, is one problem and read to its end.
-pub fn read_lines<R: Read, S: Sink>(reader: R, options: &Options, sink: &mut S) -> io::Result<Summary> {
+pub fn read_lines<R: Read, S: Sink>(reader: R, options: &ReadOptions, sink: &mut S) -> io::Result<Summary> {
     let mut parser = Parser::new(reader, options, sink);
     parser.line.wanted = true;
     parser.line.number = 1;
@@ -66,14 +66,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         true
     }
 
-    /// Whether these bytes come next; waits for no more than they need.
-    fn starts_with(&mut self, bytes: &[u8]) -> bool {
-        (1..=bytes.len())
-            .all(|length| self.input.ensure(length) && self.input.rest()[..length] == bytes[..length])
-    }
-
     fn blank_line(&mut self) {
-        self.report(ProblemKind::BlankLine, self.input.offset(), Place::Root, |_| {
+        self.report(ProblemKind::BlankLine, self.input.offset(), Scope::Root, |_| {
             "expected a record, found a blank line".into()
         });
     }
@@ -84,12 +78,14 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             Some(b'\n') => self.newline(),
             Some(_) => return Err(self.unexpected(Expected::End)),
             None if self.input.invalid_byte().is_some() => return Err(self.ended(Expected::End)),
-            None => self.report(ProblemKind::NoFinalNewline, self.input.offset(), Place::Root, |_| {
-                "expected a newline behind the last record".into()
-            }),
+            None => {
+                self.report(ProblemKind::NoFinalNewline, self.input.offset(), Scope::Root, |_| {
+                    "expected a newline behind the last record".into()
+                });
+            }
         }
         if first != Some(b'{') && !self.line.spans {
-            self.report(ProblemKind::NotObject, self.line.record, Place::Root, |_| {
+            self.report(ProblemKind::NotObject, self.line.record, Scope::Root, |_| {
                 let found = match first {
                     Some(b'[') => JsonType::Array,
                     Some(b'"') => JsonType::String,
@@ -119,7 +115,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             return Err(self.torn(at, expected));
         }
         self.line.spans = true;
-        self.report(ProblemKind::MultiLine, self.line.record, Place::Root, |_| {
+        self.report(ProblemKind::MultiLine, self.line.record, Scope::Root, |_| {
             "expected the whole record on one line, found that it goes on in the next line".into()
         });
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::fault::{Expected, Place};
+use super::fault::{Expected, Scope};
 use super::parser::{Parser, Step, text};
 use super::{Event, ProblemKind, Sink, Span};
 
@@ -123,7 +123,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         if S::TEXT && self.sink.wants_text() {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
-            self.sink.event(Event::Number { span, text: self.input.text(0, length) });
+            self.sink.event(Event::Number(span, self.input.text(0, length)));
         }
         self.input.advance(length);
         Ok(())
@@ -154,23 +154,23 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             });
         }
         if scan.last == Last::Zero && matches!(self.input.peek(), Some(b'0'..=b'9')) {
-            return Err(self.fail(ProblemKind::Syntax, self.input.offset(), Place::Value, |_| {
+            return Err(self.report(ProblemKind::Syntax, self.input.offset(), Scope::Value, |_| {
                 "expected no digit behind the leading zero of a number".into()
             }));
         }
         let span = Span { start, end: self.input.offset() };
         let whole = span.end - span.start == self.scratch.len() as u64;
         if !scan.real && scan.kept > 0 && (scan.magnitude >= 16 || scan.digits > MAX_SAFE) {
-            self.report(ProblemKind::IntegerRange, start, Place::Value, |_| {
+            self.report(ProblemKind::IntegerRange, start, Scope::Value, |_| {
                 "expected an integer within 9007199254740991 (2^53-1) either way: others lose digits".into()
             });
         } else if scan.real && scan.overflows(whole.then(|| text(&self.scratch))) {
-            self.report(ProblemKind::Overflow, start, Place::Value, |_| {
+            self.report(ProblemKind::Overflow, start, Scope::Value, |_| {
                 "expected a number within binary64: this one overflows to infinity".into()
             });
         }
         if S::TEXT && self.sink.wants_text() {
-            self.sink.event(Event::Number { span, text: text(&self.scratch) });
+            self.sink.event(Event::Number(span, text(&self.scratch)));
         }
         Ok(())
     }

@@ -2,10 +2,10 @@
 
 use std::io::Read;
 
-use super::fault::{Expected, Place};
+use super::fault::{Expected, Scope};
 use super::input::{Input, Slot};
 use super::path::Path;
-use super::{Event, Options, ProblemKind, Sink, Span, Summary};
+use super::{Event, JsonType, ProblemKind, ReadOptions, Sink, Span, Summary};
 
 /// Ends the reading of a document or record; the reason has been noted.
 pub(super) struct Stop;
@@ -29,6 +29,10 @@ pub(super) struct Line {
     pub(super) resume: bool,
 }
 
+/// The literals, of which null has no truth value.
+const LITERALS: [(&[u8], Option<bool>); 3] =
+    [(b"true", Some(true)), (b"false", Some(false)), (b"null", None)];
+
 /// A reading under way.
 pub(super) struct Parser<'s, R, S> {
     pub(super) input: Input<R>,
@@ -37,11 +41,11 @@ pub(super) struct Parser<'s, R, S> {
     pub(super) line: Line,
     pub(super) summary: Summary,
     pub(super) scratch: Vec<u8>,
-    pub(super) options: Options,
+    pub(super) options: ReadOptions,
 }
 
 impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
-    pub(super) fn new(reader: R, options: &Options, sink: &'s mut S) -> Self {
+    pub(super) fn new(reader: R, options: &ReadOptions, sink: &'s mut S) -> Self {
         Self {
             input: Input::new(reader),
             sink,
@@ -67,9 +71,9 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
             match self.token(expected)? {
                 b'"' => self.string_value()?,
                 b'{' => {
-                    self.open(true)?;
+                    self.open(JsonType::Object)?;
                     if self.token(Expected::KeyOrEnd)? == b'}' {
-                        self.close(true);
+                        self.close();
                     } else {
                         self.member(Expected::KeyOrEnd)?;
                         expected = Expected::Value;
@@ -77,9 +81,9 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
                     }
                 }
                 b'[' => {
-                    self.open(false)?;
+                    self.open(JsonType::Array)?;
                     if self.token(Expected::ElementOrEnd)? == b']' {
-                        self.close(false);
+                        self.close();
                     } else {
                         expected = Expected::ElementOrEnd;
                         continue;
@@ -102,7 +106,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
                             self.member(Expected::Key)?;
                             break;
                         }
-                        b'}' => self.close(true),
+                        b'}' => self.close(),
                         _ => return Err(self.unexpected(Expected::CommaOrBrace)),
                     }
                 } else {
@@ -112,7 +116,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
                             self.path.next_element();
                             break;
                         }
-                        b']' => self.close(false),
+                        b']' => self.close(),
                         _ => return Err(self.unexpected(Expected::CommaOrBracket)),
                     }
                 }
@@ -133,29 +137,24 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         Ok(())
     }
 
-    fn open(&mut self, object: bool) -> Step {
+    fn open(&mut self, container: JsonType) -> Step {
         let at = self.input.offset();
         if self.path.depth() >= self.options.max_depth {
             let levels = self.options.max_depth;
-            return Err(self.fail(ProblemKind::Depth, at, Place::Value, |_| {
+            return Err(self.report(ProblemKind::Depth, at, Scope::Value, |_| {
                 format!("values nest deeper than {levels} levels, as far as this reader goes")
             }));
         }
         self.input.advance(1);
-        self.path.open(object);
-        self.sink.event(if object {
-            Event::BeginObject { start: at }
-        } else {
-            Event::BeginArray { start: at }
-        });
+        self.path.open(container == JsonType::Object);
+        self.sink.event(Event::Begin(container, at));
         Ok(())
     }
 
-    fn close(&mut self, object: bool) {
+    fn close(&mut self) {
         self.input.advance(1);
         self.path.close();
-        let end = self.input.offset();
-        self.sink.event(if object { Event::EndObject { end } } else { Event::EndArray { end } });
+        self.sink.event(Event::End(self.input.offset()));
     }
 
     /// The next byte that is not white space.
@@ -205,7 +204,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
     /// Goes behind a `\r` outside of strings.
     pub(super) fn carriage_return(&mut self) {
         if !(self.input.ensure(2) && self.input.rest()[1] == b'\n') {
-            self.report(ProblemKind::BareCr, self.input.offset(), Place::Container, |_| {
+            self.report(ProblemKind::BareCr, self.input.offset(), Scope::Container, |_| {
                 "expected a newline behind the carriage return".into()
             });
         }
@@ -213,43 +212,23 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
     }
 
     fn literal(&mut self) -> Step {
-        let rest = self.input.rest();
-        let (length, value) = if rest.starts_with(b"true") {
-            (4, Some(true))
-        } else if rest.starts_with(b"false") {
-            (5, Some(false))
-        } else if rest.starts_with(b"null") {
-            (4, None)
-        } else if self.torn_literal() {
-            return self.literal();
-        } else {
-            return self.no_value(Expected::Value);
-        };
-        let span = self.take(length);
-        self.sink.event(match value {
-            Some(value) => Event::Boolean { span, value },
-            None => Event::Null { span },
-        });
-        Ok(())
+        for (literal, value) in LITERALS {
+            if self.starts_with(literal) {
+                let start = self.input.offset();
+                self.input.advance(literal.len());
+                let span = Span { start, end: self.input.offset() };
+                self.sink.event(value.map_or(Event::Null(span), |value| Event::Boolean(span, value)));
+                return Ok(());
+            }
+        }
+        self.no_value(Expected::Value)
     }
 
-    /// Whether a literal comes next that was not all at hand, but is now.
-    fn torn_literal(&mut self) -> bool {
-        ["true", "false", "null"].into_iter().any(|literal| {
-            let literal = literal.as_bytes();
-            let had = self.input.rest().len();
-            had < literal.len()
-                && literal.starts_with(self.input.rest())
-                && self.input.ensure(literal.len())
-                && self.input.rest().starts_with(literal)
-        })
-    }
-
-    /// Takes the next bytes, all of which are at hand.
-    pub(super) fn take(&mut self, bytes: usize) -> Span {
-        let start = self.input.offset();
-        self.input.advance(bytes);
-        Span { start, end: self.input.offset() }
+    /// Whether these bytes come next; waits for no more than they need.
+    pub(super) fn starts_with(&mut self, bytes: &[u8]) -> bool {
+        self.input.rest().starts_with(bytes)
+            || (1..=bytes.len())
+                .all(|length| self.input.ensure(length) && self.input.rest()[..length] == bytes[..length])
     }
 
     /// Where a value should begin there is none: a spelling of NaN or infinity, or an error.
@@ -262,8 +241,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         }
         let word = &self.input.rest()[sign..length];
         if !["nan", "inf", "infinity"].iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes())) {
-            let literals: [&[u8]; 3] = [b"true", b"false", b"null"];
-            let begun = !word.is_empty() && sign == 0 && literals.iter().any(|it| it.starts_with(word));
+            let begun = !word.is_empty() && sign == 0 && LITERALS.iter().any(|(it, _)| it.starts_with(word));
             if begun && self.input.rest().get(length).is_none_or(|byte| self.line.wanted && *byte == b'\n') {
                 self.input.advance(length);
                 let at_end = self.input.peek().is_none();
@@ -275,14 +253,14 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
             }
             return Err(self.unexpected(expected));
         }
-        self.report(ProblemKind::NonFinite, self.input.offset(), Place::Value, |parser| {
+        self.report(ProblemKind::NonFinite, self.input.offset(), Scope::Value, |parser| {
             let word = String::from_utf8_lossy(&parser.input.rest()[..length]).into_owned();
             format!("expected a JSON value, found `{word}`: JSON has no such number")
         });
         if S::TEXT && self.sink.wants_text() {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
-            self.sink.event(Event::Number { span, text: text(&self.input.rest()[..length]) });
+            self.sink.event(Event::Number(span, text(&self.input.rest()[..length])));
         }
         self.input.advance(length);
         Ok(())
@@ -290,11 +268,8 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
 
     /// A byte order mark in front of a document or record is noted and passed over.
     pub(super) fn byte_order_mark(&mut self) {
-        if self.input.peek() == Some(0xef)
-            && self.input.ensure(3)
-            && self.input.rest().starts_with(b"\xef\xbb\xbf")
-        {
-            self.report(ProblemKind::Bom, self.input.offset(), Place::Container, |_| {
+        if self.starts_with(b"\xef\xbb\xbf") {
+            self.report(ProblemKind::Bom, self.input.offset(), Scope::Container, |_| {
                 "expected a JSON value, found a byte order mark".into()
             });
             self.input.advance(3);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::fault::Place;
+use super::fault::Scope;
 use super::pointer::escape_token;
 use super::string::fitting;
 
@@ -139,12 +139,12 @@ impl Path {
     }
 
     /// The RFC 6901 pointer of a place.
-    pub(super) fn pointer(&self, place: Place) -> String {
+    pub(super) fn pointer(&self, scope: Scope) -> String {
         let mut pointer = String::new();
-        let upto = match place {
-            Place::Value => self.levels.len(),
-            Place::Container => self.levels.len().saturating_sub(1),
-            Place::Root => 0,
+        let upto = match scope {
+            Scope::Value => self.levels.len(),
+            Scope::Container => self.levels.len().saturating_sub(1),
+            Scope::Root => 0,
         };
         for (number, level) in self.levels[..upto].iter().enumerate() {
             if pointer.len() > MAX_POINTER {

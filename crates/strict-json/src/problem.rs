@@ -58,7 +58,7 @@ kinds! {
     Empty Structural "empty",
     /// Something but white space behind the document, or behind the record on its line.
     Trailing Structural "trailing",
-    /// Values nested deeper than [`Options::max_depth`].
+    /// Values nested deeper than [`ReadOptions::max_depth`].
     Depth Structural "depth",
     /// A line with nothing but white space.
     BlankLine Structural "blank-line",
@@ -111,7 +111,7 @@ pub struct Problem {
 
 /// Limits of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct ReadOptions {
     /// How many problems of each kind are kept; those beyond are counted only.
     pub max_problems: usize,
     /// How deep values may nest: 1 allows a list of numbers.
@@ -121,7 +121,7 @@ pub struct Options {
     pub event_stream: bool,
 }
 
-impl Default for Options {
+impl Default for ReadOptions {
     /// 20 problems of each kind, 512 levels, bare lines.
     fn default() -> Self {
         Self { max_problems: 20, max_depth: 512, event_stream: false }

@@ -2,14 +2,18 @@
 
 use std::io::{self, Read};
 
-use super::fault::{Expected, Place};
+use super::fault::{Expected, Scope};
 use super::parser::{Parser, Step};
-use super::{Options, ProblemKind, Sink, Summary};
+use super::{ProblemKind, ReadOptions, Sink, Summary};
 
 /// Reads exactly one RFC 8259 document, in constant memory; an error only when the reader fails.
 ///
 /// The reading ends at a structural problem: what is behind it is not read.
-pub fn read_document<R: Read, S: Sink>(reader: R, options: &Options, sink: &mut S) -> io::Result<Summary> {
+pub fn read_document<R: Read, S: Sink>(
+    reader: R,
+    options: &ReadOptions,
+    sink: &mut S,
+) -> io::Result<Summary> {
     let mut parser = Parser::new(reader, options, sink);
     if parser.document().is_ok() {
         parser.summary.whole = 1;
@@ -21,7 +25,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     fn document(&mut self) -> Step {
         self.byte_order_mark();
         if self.space(true).is_none() && self.input.invalid_byte().is_none() {
-            return Err(self.fail(ProblemKind::Empty, self.input.offset(), Place::Root, |_| {
+            return Err(self.report(ProblemKind::Empty, self.input.offset(), Scope::Root, |_| {
                 "expected a JSON value, found nothing".into()
             }));
         }

@@ -1,6 +1,6 @@
 //! Who receives the values of a reading.
 
-use super::{Problem, ProblemKind};
+use super::{JsonType, Problem, ProblemKind};
 
 /// Where a value or key stands: `start` is the offset of its first byte, `end` that behind its last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -12,69 +12,27 @@ pub struct Span {
 }
 
 /// A piece of a value, as a reading meets it.
+///
+/// Texts are unescaped; half surrogate pairs and invalid escapes in them are U+FFFD. The span of a key or
+/// string is with its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// `{`
-    BeginObject {
-        /// Offset of the brace.
-        start: u64,
-    },
-    /// `}`
-    EndObject {
-        /// Offset behind the brace.
-        end: u64,
-    },
-    /// `[`
-    BeginArray {
-        /// Offset of the bracket.
-        start: u64,
-    },
-    /// `]`
-    EndArray {
-        /// Offset behind the bracket.
-        end: u64,
-    },
-    /// A key; its value follows.
-    Key {
-        /// Where it stands, with its quotes.
-        span: Span,
-        /// Unescaped; keys over 16 KiB are cut there. Half surrogate pairs and invalid escapes are U+FFFD, in
-        /// strings too.
-        text: &'a str,
-    },
-    /// A string.
-    String {
-        /// Where it stands, with its quotes.
-        span: Span,
-        /// Unescaped: all of it up to 64 KiB, else what is left behind its parts.
-        text: &'a str,
-    },
-    /// The next 64 KiB of a longer string; [`Event::String`] ends it.
-    StringPart {
-        /// Where the string begins.
-        start: u64,
-        /// Unescaped.
-        text: &'a str,
-    },
-    /// A number.
-    Number {
-        /// Where it stands.
-        span: Span,
-        /// As it is written, cut at 4 KiB. May be a spelling of NaN or infinity.
-        text: &'a str,
-    },
+    /// An object or array, whose bracket is at this offset.
+    Begin(JsonType, u64),
+    /// The end of the innermost object or array; the offset is that behind its bracket.
+    End(u64),
+    /// A key, cut at 16 KiB; its value follows.
+    Key(Span, &'a str),
+    /// A string: all of it up to 64 KiB, else what is left behind its parts.
+    String(Span, &'a str),
+    /// The next 64 KiB of a longer string that begins at this offset; [`Event::String`] ends it.
+    StringPart(u64, &'a str),
+    /// A number as it is written, cut at 4 KiB. May be a spelling of NaN or infinity.
+    Number(Span, &'a str),
     /// `true` or `false`.
-    Boolean {
-        /// Where it stands.
-        span: Span,
-        /// Which of the two.
-        value: bool,
-    },
+    Boolean(Span, bool),
     /// `null`.
-    Null {
-        /// Where it stands.
-        span: Span,
-    },
+    Null(Span),
 }
 
 impl Event<'_> {
@@ -82,15 +40,11 @@ impl Event<'_> {
     #[inline]
     pub fn value_end(self) -> Option<u64> {
         match self {
-            Self::EndObject { end } | Self::EndArray { end } => Some(end),
-            Self::String { span, .. }
-            | Self::Number { span, .. }
-            | Self::Boolean { span, .. }
-            | Self::Null { span } => Some(span.end),
-            Self::BeginObject { .. }
-            | Self::BeginArray { .. }
-            | Self::Key { .. }
-            | Self::StringPart { .. } => None,
+            Self::End(end) => Some(end),
+            Self::String(span, _) | Self::Number(span, _) | Self::Boolean(span, _) | Self::Null(span) => {
+                Some(span.end)
+            }
+            Self::Begin(..) | Self::Key(..) | Self::StringPart(..) => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::pointer::unescape_token;
-use super::{Event, Options, Sink, Span, read_document};
+use super::{Event, JsonType, ReadOptions, Sink, Span, read_document};
 
 /// The bytes of the value that an RFC 6901 pointer names in a document; none when there is no such
 /// value, or the pointer is none. Of members with the same key the last one counts, as in
@@ -15,7 +15,7 @@ pub fn find_span(reader: impl Read, pointer: &str) -> io::Result<Option<Span>> {
     }
     let tokens: Vec<String> = tokens.map(unescape_token).collect();
     let mut finder = Finder { tokens, ..Finder::default() };
-    read_document(reader, &Options::default(), &mut finder)?;
+    read_document(reader, &ReadOptions::default(), &mut finder)?;
     Ok(finder.found)
 }
 
@@ -23,58 +23,44 @@ pub fn find_span(reader: impl Read, pointer: &str) -> io::Result<Option<Span>> {
 struct Finder {
     /// The unescaped keys and indices on the way to the value.
     tokens: Vec<String>,
-    /// The open containers.
-    open: Vec<Level>,
+    /// The open containers: where each begins, and the index of the next element of an array.
+    open: Vec<(u64, Option<u64>)>,
+    /// So many of them, the outermost first, lie on the way to the value or are it.
+    on_way: usize,
+    /// The current key of the innermost container is the next token.
+    key_fits: bool,
     found: Option<Span>,
 }
 
-struct Level {
-    start: u64,
-    /// The container is the value or lies on the way to it.
-    on_way: bool,
-    /// Elements so far in an array; none in an object.
-    elements: Option<u64>,
-    /// The current member or element is the value or lies on the way to it.
-    next_on_way: bool,
-}
-
 impl Finder {
-    /// A value begins; tells whether it is the value or lies on the way to it.
+    /// The token that names a member or element of the innermost container.
+    fn token(&self) -> Option<&str> {
+        self.open.len().checked_sub(1).and_then(|index| self.tokens.get(index)).map(String::as_str)
+    }
+
+    /// A value begins; tells whether it is the value that is looked for or lies on the way to it.
     fn begin(&mut self) -> bool {
-        let depth = self.open.len();
-        let on_way = match self.open.last_mut() {
+        if self.on_way < self.open.len() {
+            return false;
+        }
+        let fits = match self.open.last() {
             None => true,
-            Some(Level { on_way, elements: Some(elements), .. }) => {
-                let index = elements.to_string();
-                *elements += 1;
-                *on_way && self.tokens.get(depth - 1) == Some(&index)
-            }
-            Some(Level { next_on_way, .. }) => *next_on_way,
+            Some((_, Some(index))) => self.token().is_some_and(|token| token == index.to_string()),
+            Some((_, None)) => self.key_fits,
         };
-        if on_way {
+        if let Some((_, Some(index))) = self.open.last_mut() {
+            *index += 1;
+        }
+        if fits {
             self.found = None;
         }
-        on_way
+        fits
     }
 
-    fn scalar(&mut self, span: Span) {
-        if self.begin() && self.open.len() == self.tokens.len() {
-            self.found = Some(span);
-        }
-    }
-
-    fn open(&mut self, start: u64, elements: Option<u64>) {
-        let on_way = self.begin();
-        self.open.push(Level { start, on_way, elements, next_on_way: false });
-    }
-
-    fn close(&mut self, end: u64) {
-        let level = self.open.pop();
-        if let Some(level) = level
-            && level.on_way
-            && self.open.len() == self.tokens.len()
-        {
-            self.found = Some(Span { start: level.start, end });
+    /// A value on the way ends.
+    fn end(&mut self, start: u64, end: u64) {
+        if self.open.len() == self.tokens.len() {
+            self.found = Some(Span { start, end });
         }
     }
 }
@@ -83,21 +69,25 @@ impl Sink for Finder {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::BeginObject { start } => self.open(start, None),
-            Event::BeginArray { start } => self.open(start, Some(0)),
-            Event::EndObject { end } | Event::EndArray { end } => self.close(end),
-            Event::Key { text, .. } => {
-                let depth = self.open.len();
-                if let Some(level) = self.open.last_mut() {
-                    let token = depth.checked_sub(1).and_then(|index| self.tokens.get(index));
-                    level.next_on_way = level.on_way && token.is_some_and(|token| token == text);
+            Event::Begin(container, start) => {
+                self.on_way += usize::from(self.begin());
+                self.open.push((start, (container == JsonType::Array).then_some(0)));
+            }
+            Event::End(end) => {
+                if let Some((start, _)) = self.open.pop()
+                    && self.on_way > self.open.len()
+                {
+                    self.on_way -= 1;
+                    self.end(start, end);
                 }
             }
-            Event::StringPart { .. } => {}
-            Event::String { span, .. }
-            | Event::Number { span, .. }
-            | Event::Boolean { span, .. }
-            | Event::Null { span } => self.scalar(span),
+            Event::Key(_, text) => self.key_fits = self.token() == Some(text),
+            Event::StringPart(..) => {}
+            Event::String(span, _) | Event::Number(span, _) | Event::Boolean(span, _) | Event::Null(span) => {
+                if self.begin() {
+                    self.end(span.start, span.end);
+                }
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-use super::fault::{Expected, Place};
+use super::fault::{Expected, Scope};
 use super::input::{decode, is_noncharacter};
 use super::parser::{Parser, Step, text};
 use super::{Event, ProblemKind, Sink, Span};
@@ -41,7 +41,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
         if S::TEXT && self.sink.wants_text() {
             let span = Span { start, end: start + length as u64 + 2 };
-            self.sink.event(Event::String { span, text: self.input.text(1, length + 1) });
+            self.sink.event(Event::String(span, self.input.text(1, length + 1)));
         }
         self.input.advance(length + 2);
         Ok(())
@@ -62,7 +62,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         self.quoted(&mut to)?;
         if wanted {
             let span = Span { start, end: self.input.offset() };
-            self.sink.event(Event::String { span, text: text(&self.scratch) });
+            self.sink.event(Event::String(span, text(&self.scratch)));
         }
         Ok(())
     }
@@ -85,7 +85,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         };
         if S::TEXT && self.sink.wants_key(key) {
             let span = Span { start, end: start + length as u64 + 2 };
-            self.sink.event(Event::Key { span, text: self.input.text(1, length + 1) });
+            self.sink.event(Event::Key(span, self.input.text(1, length + 1)));
         }
         if !new {
             self.duplicate(start);
@@ -110,7 +110,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         };
         if S::TEXT && self.sink.wants_key(&self.scratch) {
             let span = Span { start, end: self.input.offset() };
-            self.sink.event(Event::Key { span, text: text(&self.scratch) });
+            self.sink.event(Event::Key(span, text(&self.scratch)));
         }
         if !new {
             self.duplicate(start);
@@ -119,7 +119,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     }
 
     fn duplicate(&mut self, start: u64) {
-        self.report(ProblemKind::DuplicateKey, start, Place::Value, |_| {
+        self.report(ProblemKind::DuplicateKey, start, Scope::Value, |_| {
             "expected a key that this object has not had yet: readers keep different ones of the two".into()
         });
     }
@@ -147,7 +147,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
                 }
                 Some(byte) => {
                     let kind = if byte == 0 { ProblemKind::Nul } else { ProblemKind::ControlInString };
-                    return Err(self.fail(kind, self.input.offset(), to.expected.place(), |_| {
+                    return Err(self.report(kind, self.input.offset(), to.expected.scope(), |_| {
                         format!("expected control characters in strings to be escaped, found {byte:#04x}")
                     }));
                 }
@@ -179,7 +179,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             if run.is_empty() {
                 return;
             }
-            self.sink.event(Event::StringPart { start: to.start, text: text(&self.scratch) });
+            self.sink.event(Event::StringPart(to.start, text(&self.scratch)));
             self.scratch.clear();
         }
     }
@@ -194,7 +194,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         } else if !to.wanted {
             return;
         } else if self.scratch.len() + bytes.len() > MAX_PART {
-            self.sink.event(Event::StringPart { start: to.start, text: text(&self.scratch) });
+            self.sink.event(Event::StringPart(to.start, text(&self.scratch)));
             self.scratch.clear();
         }
         if !to.cut {
@@ -233,7 +233,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     }
 
     fn invalid_escape(&mut self, to: &mut Text, length: usize) {
-        self.report(ProblemKind::InvalidEscape, self.input.offset(), to.expected.place(), |parser| {
+        self.report(ProblemKind::InvalidEscape, self.input.offset(), to.expected.scope(), |parser| {
             let found = parser.input.rest()[..length].escape_ascii();
             format!("expected one of the escapes \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX, found {found}")
         });
@@ -273,7 +273,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
         let at = self.input.offset();
         let character = char::from_u32(code).unwrap_or_else(|| {
-            self.report(ProblemKind::UnpairedSurrogate, at, to.expected.place(), |_| {
+            self.report(ProblemKind::UnpairedSurrogate, at, to.expected.scope(), |_| {
                 format!("expected the two halves of a surrogate pair, found \\u{code:04x} alone")
             });
             let before = to.salt.wrapping_add(self.scratch.len() as u64);
@@ -305,7 +305,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     }
 
     fn noncharacter(&mut self, at: u64, expected: Expected) {
-        self.report(ProblemKind::Noncharacter, at, expected.place(), |_| {
+        self.report(ProblemKind::Noncharacter, at, expected.scope(), |_| {
             "expected a character, found a code point that Unicode says is none".into()
         });
     }

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use serde_json::{Map, Number, Value};
 
-use super::{Event, Options, Sink, Summary, read_document, read_lines};
+use super::{Event, JsonType, ReadOptions, Sink, Summary, read_document, read_lines};
 
 /// One document as a value.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ const MAX_DEPTH: usize = 512;
 /// Reads exactly one document as [`read_document`] does and builds its value if it has at most
 /// `max_bytes` bytes. A larger one is read to its end all the same. Values nest at most 512 deep,
 /// whatever the options say.
-pub fn read_value(reader: impl Read, options: &Options, max_bytes: u64) -> io::Result<Document> {
+pub fn read_value(reader: impl Read, options: &ReadOptions, max_bytes: u64) -> io::Result<Document> {
     let mut builder = Builder { max_bytes, ..Builder::default() };
     let summary = read_document(reader, &shallow(options), &mut builder)?;
     let value = builder.root.filter(|_| summary.whole > 0);
@@ -46,7 +46,7 @@ pub fn read_value(reader: impl Read, options: &Options, max_bytes: u64) -> io::R
 /// the record has at most `max_bytes` bytes.
 pub fn read_records(
     reader: impl Read,
-    options: &Options,
+    options: &ReadOptions,
     max_bytes: u64,
     take: impl FnMut(Record),
 ) -> io::Result<Summary> {
@@ -54,8 +54,8 @@ pub fn read_records(
     read_lines(reader, &shallow(options), &mut Records { builder, line: 0, take })
 }
 
-fn shallow(options: &Options) -> Options {
-    Options { max_depth: options.max_depth.min(MAX_DEPTH), ..*options }
+fn shallow(options: &ReadOptions) -> ReadOptions {
+    ReadOptions { max_depth: options.max_depth.min(MAX_DEPTH), ..*options }
 }
 
 struct Records<F> {
@@ -148,38 +148,41 @@ impl Sink for Builder {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::BeginObject { start } if self.within(start + 1) => {
-                self.open.push(Open::Object(Map::new(), String::new()));
+            Event::Begin(container, start) => {
+                if self.within(start + 1) {
+                    self.open.push(match container {
+                        JsonType::Object => Open::Object(Map::new(), String::new()),
+                        _ => Open::Array(Vec::new()),
+                    });
+                }
             }
-            Event::BeginArray { start } if self.within(start + 1) => self.open.push(Open::Array(Vec::new())),
-            Event::BeginObject { .. } | Event::BeginArray { .. } => {}
-            Event::EndObject { end } | Event::EndArray { end } => self.close(end),
-            Event::Key { span, text } => {
+            Event::End(end) => self.close(end),
+            Event::Key(span, text) => {
                 if self.within(span.end)
                     && let Some(Open::Object(_, key)) = self.open.last_mut()
                 {
                     text.clone_into(key);
                 }
             }
-            Event::String { span, text } => {
+            Event::String(span, text) => {
                 if self.within(span.end) {
                     let mut all = std::mem::take(&mut self.parts);
                     all.push_str(text);
                     self.add(span.end, Value::String(all));
                 }
             }
-            Event::StringPart { start, text } => {
+            Event::StringPart(start, text) => {
                 if self.within(start + (self.parts.len() + text.len()) as u64) {
                     self.parts.push_str(text);
                 }
             }
-            Event::Number { span, text } => {
+            Event::Number(span, text) => {
                 let complete = span.end - span.start == text.len() as u64;
                 let number = complete.then(|| text.parse::<Number>().ok()).flatten();
                 self.add(span.end, number.map_or(Value::Null, Value::Number));
             }
-            Event::Boolean { span, value } => self.add(span.end, Value::Bool(value)),
-            Event::Null { span } => self.add(span.end, Value::Null),
+            Event::Boolean(span, value) => self.add(span.end, Value::Bool(value)),
+            Event::Null(span) => self.add(span.end, Value::Null),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
-use agentnative_contract::{Broken, Contract, RunExit, Violation};
+use agentnative_contract::{Against, Contract, RunExit, Violation};
 use strict_json::Position;
 
 /// Records and documents larger than this are not judged here, but by `validate`.
@@ -13,11 +13,11 @@ const LARGE: u64 = 64 << 20;
 
 /// `p2-contract-schema`, `p2-contract-stream` and `p2-contract-exit`: each run with a contract keeps the
 /// promises of one kind, where its contract makes any.
-pub fn keeps(context: &CheckContext, kind: Broken) -> Judgement {
+pub fn keeps(context: &CheckContext, kind: Against) -> Judgement {
     let promises = |contract: &Contract| match kind {
-        Broken::Schema => true,
-        Broken::Stream => contract.has_stream_rules(),
-        Broken::Exit => !contract.exit_codes().is_empty(),
+        Against::Json | Against::Schema => true,
+        Against::Stream => contract.has_stream_rules(),
+        Against::Exit => !contract.exit_codes().is_empty(),
     };
     let runs = context.declared().flat_map(|probe| context.runs_of(probe));
     let runs = runs.filter(|run| matches!(run.variant(), Variant::Plain | Variant::Repeat));
@@ -38,13 +38,13 @@ pub fn keeps(context: &CheckContext, kind: Broken) -> Judgement {
 
 /// Whether a run owes something of this kind: not where it failed and printed no payload, or its contract is
 /// a schema of successes.
-fn owes(run: &RunView, contract: &Contract, kind: Broken) -> bool {
+fn owes(run: &RunView, contract: &Contract, kind: Against) -> bool {
     let about_failures = !contract.exit_codes().is_empty() || contract.errors().is_some();
-    let printed = kind == Broken::Exit || !run.bytes(Stream::Stdout).is_empty();
+    let printed = kind == Against::Exit || !run.bytes(Stream::Stdout).is_empty();
     run.exit() == Some(0) || about_failures && printed
 }
 
-fn kept(run: &RunView, contract: &Contract, kind: Broken) -> Assertion {
+fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
     run.usable()?;
     let bytes = run.bytes(Stream::Stdout);
     let lines = run.format() == OutputFormat::Jsonl;
@@ -56,13 +56,13 @@ fn kept(run: &RunView, contract: &Contract, kind: Broken) -> Assertion {
     let mut first: Option<(Option<Position>, Violation)> = None;
     let mut count = 0_u64;
     let mut note = |at: Option<Position>, violations: Vec<Violation>| {
-        for violation in violations.into_iter().filter(|violation| violation.broken == kind) {
+        for violation in violations.into_iter().filter(|violation| violation.against == kind) {
             count += 1;
             first.get_or_insert((at, violation));
         }
     };
     let mut too_large = false;
-    let options = strict_json::Options::default();
+    let options = strict_json::ReadOptions::default();
     let read = if lines {
         let take = |record: strict_json::Record| match record.value {
             Some(value) => {

@@ -17,7 +17,7 @@ pub use exits::exit_check;
 use super::Row;
 use crate::catalogue::Derived;
 use crate::model::{CheckId, OutputFormat};
-use agentnative_contract::{Broken, Framing};
+use agentnative_contract::{Against, Framing};
 use project_files::ProjectFiles;
 use strict_json::Class;
 
@@ -54,9 +54,9 @@ pub(super) const CHECKS: &[Row] = &[
     (CheckId::P2ExitDocumented, |context| ProjectFiles::of(context).exit_documented(), NEVER),
     (CheckId::P2Completes, termination::completes, NEVER),
     (CheckId::P2BrokenPipe, termination::broken_pipe, NEVER),
-    (CheckId::P2ContractSchema, |context| contracts::keeps(context, Broken::Schema), NEVER),
-    (CheckId::P2ContractStream, |context| contracts::keeps(context, Broken::Stream), NEVER),
-    (CheckId::P2ContractExit, |context| contracts::keeps(context, Broken::Exit), NEVER),
+    (CheckId::P2ContractSchema, |context| contracts::keeps(context, Against::Schema), NEVER),
+    (CheckId::P2ContractStream, |context| contracts::keeps(context, Against::Stream), NEVER),
+    (CheckId::P2ContractExit, |context| contracts::keeps(context, Against::Exit), NEVER),
     (CheckId::P2ContractLocked, locked::locked, ANY),
     (CheckId::P2Envelope, determinism::envelope, ANY),
     (CheckId::P2SchemaPrint, optional_features::schema, NEVER),

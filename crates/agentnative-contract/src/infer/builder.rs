@@ -327,23 +327,22 @@ impl Sink for ShapeBuilder {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::BeginObject { .. } => self.begin(JsonType::Object),
-            Event::BeginArray { .. } => self.begin(JsonType::Array),
-            Event::EndObject { .. } | Event::EndArray { .. } => self.end(),
-            Event::Key { text, .. } => self.key(text),
-            Event::String { text, .. } => self.string(text),
-            Event::StringPart { .. } => self.parts = true,
-            Event::Number { text, .. } => {
+            Event::Begin(container, _) => self.begin(container),
+            Event::End(_) => self.end(),
+            Event::Key(_, text) => self.key(text),
+            Event::String(_, text) => self.string(text),
+            Event::StringPart(..) => self.parts = true,
+            Event::Number(_, text) => {
                 let integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
                 self.push(if integer { NodeKind::Integer } else { NodeKind::Value(JsonType::Number) });
                 self.ended();
             }
-            Event::Boolean { value, .. } => {
+            Event::Boolean(_, value) => {
                 self.push(NodeKind::Value(JsonType::Boolean));
                 self.offer(if value { "true" } else { "false" }, true);
                 self.ended();
             }
-            Event::Null { .. } => {
+            Event::Null(_) => {
                 self.push(NodeKind::Value(JsonType::Null));
                 self.ended();
             }

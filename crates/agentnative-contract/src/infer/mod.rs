@@ -10,8 +10,8 @@ mod render;
 mod shape;
 mod text;
 
-use super::finding::Finding;
 use super::spec::Framing;
+use super::violation::Violation;
 use serde_json::Value;
 use shape::Shape;
 use std::io::{self, Read};
@@ -86,7 +86,7 @@ impl Inference {
         framing: Option<Framing>,
         threads: usize,
         progress: &mut dyn FnMut(u64),
-    ) -> io::Result<Vec<Finding>> {
+    ) -> io::Result<Vec<Violation>> {
         let read = read::read(reader, framing, threads, progress)?;
         self.records += read.records;
         self.bytes += read.bytes;

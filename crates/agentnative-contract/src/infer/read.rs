@@ -1,8 +1,8 @@
 //! Reading samples: chunks of lines by several threads, a document by one.
 
-use super::super::finding::Finding;
 use super::super::line_chunker::{Chunk, LineChunker};
 use super::super::spec::Framing;
+use super::super::violation::Violation;
 use super::PLACES;
 use super::builder::ShapeBuilder;
 use super::shape::Shape;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use strict_json::{Options, Position, ProblemKind, Summary, read_document, read_lines};
+use strict_json::{Position, ProblemKind, ReadOptions, Summary, read_document, read_lines};
 
 /// So many bytes are looked at to tell lines from a document.
 const GLANCE: usize = 1 << 16;
@@ -26,7 +26,7 @@ pub(super) struct Learnt {
     pub shape: Shape,
     pub records: u64,
     pub bytes: u64,
-    pub faults: Vec<Finding>,
+    pub faults: Vec<Violation>,
 }
 
 /// What the threads share.
@@ -109,8 +109,8 @@ fn glance(reader: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Framing> {
     }
 }
 
-fn options() -> Options {
-    Options { max_problems: FAULTS, ..Options::default() }
+fn options() -> ReadOptions {
+    ReadOptions { max_problems: FAULTS, ..ReadOptions::default() }
 }
 
 /// Learns from chunks of lines until there are no more.
@@ -168,7 +168,7 @@ impl Learnt {
         let rejects = |kind: ProblemKind| kind.rejects() && kind != ProblemKind::NotObject;
         let faults = summary.problems.iter().filter(|problem| rejects(problem.kind));
         let before = self.faults.len();
-        self.faults.extend(faults.map(|problem| Finding::of_problem(problem, base)));
+        self.faults.extend(faults.map(|problem| Violation::of_problem(problem, base)));
         self.faults.len() == before
     }
 }

@@ -66,16 +66,16 @@ impl Sink for EventOrder {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::BeginObject { .. } | Event::BeginArray { .. } => {
+            Event::Begin(..) => {
                 self.depth += 1;
                 self.waiting = None;
             }
-            Event::EndObject { .. } | Event::EndArray { .. } => self.depth -= 1,
-            Event::Key { text, .. } => {
+            Event::End(_) => self.depth -= 1,
+            Event::Key(_, text) => {
                 let known = || type_keys().position(|key| key == text);
                 self.waiting = if self.depth == 1 { known() } else { None };
             }
-            Event::String { text, .. } => {
+            Event::String(_, text) => {
                 if let Some(key) = self.waiting.take() {
                     self.types[key].now = Some(text.to_owned());
                 }

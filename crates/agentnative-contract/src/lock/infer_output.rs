@@ -12,7 +12,7 @@ use crate::{OutputFormat, Stream};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{self, Read};
-use strict_json::{Options, ProblemKind, Summary, read_document, read_lines};
+use strict_json::{ProblemKind, ReadOptions, Summary, read_document, read_lines};
 
 /// Gives a stream from its start.
 type Open<'a> = &'a dyn Fn() -> Box<dyn Read + Send + 'a>;
@@ -77,7 +77,7 @@ impl Learner {
             return Ok(());
         }
         self.printed += 1;
-        let options = Options::default();
+        let options = ReadOptions::default();
         let document = good(&read_document(stdout(), &options, &mut ())?);
         if document && self.framings[0] {
             self.documents.input(stdout(), Some(Framing::Document), 1, &mut |_| ())?;
@@ -175,5 +175,5 @@ fn is_object(open: Open<'_>) -> io::Result<bool> {
     let mut start = [0; 64];
     let length = open().read(&mut start)?;
     let object = start[..length].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    Ok(object && good(&read_document(open(), &Options::default(), &mut ())?))
+    Ok(object && good(&read_document(open(), &ReadOptions::default(), &mut ())?))
 }

@@ -1,7 +1,7 @@
 //! The tool calls of a session: each call once, however often its part is updated.
 
 use super::artifacts::{Touch, by_contents};
-use super::event::Event;
+use super::event::EventFields;
 use super::fields::Field;
 use super::types::{ArtifactKind, CallStatus, Operation, Quantity, ToolCall};
 use serde_json::Value;
@@ -9,19 +9,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How far a call has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Progress {
-    Begun,
-    Over(bool),
-}
-
 #[derive(Debug)]
 struct Call {
     name: Rc<str>,
     /// Hash of the message that it belongs to.
     message: Option<u64>,
-    progress: Progress,
+    /// How it ended; cancelled as long as it has not.
+    status: CallStatus,
     start: Option<f64>,
     end: Option<f64>,
     input: Option<Value>,
@@ -50,14 +44,14 @@ impl Calls {
     }
 
     /// Takes an update of a tool part. False when it does not name its call.
-    pub(super) fn update(&mut self, event: &Event, full: bool) -> bool {
+    pub(super) fn update(&mut self, event: &EventFields, full: bool) -> bool {
         let Some(id) = event.name(Field::CallId).or(event.name(Field::PartId)) else { return false };
         let id = xxh3_64(id.as_bytes());
         let message = event.name(Field::PartMessage).map(|message| xxh3_64(message.as_bytes()));
-        let progress = match event.text(Field::ToolStatus) {
-            Some("completed") => Progress::Over(true),
-            Some("error") => Progress::Over(false),
-            _ => Progress::Begun,
+        let status = match event.text(Field::ToolStatus) {
+            Some("completed") => CallStatus::Completed,
+            Some("error") => CallStatus::Error,
+            _ => CallStatus::Cancelled,
         };
         // Some providers give the ids of calls anew with each message.
         let same = |call: &Call| call.message.is_none() || message.is_none() || call.message == message;
@@ -65,7 +59,7 @@ impl Calls {
         let at = known.unwrap_or_else(|| {
             let name = self.name(event.name(Field::Tool).unwrap_or("unknown"));
             let (start, end, input, output) = (None, None, None, None);
-            self.list.push(Call { name, message, progress: Progress::Begun, start, end, input, output });
+            self.list.push(Call { name, message, status: CallStatus::Cancelled, start, end, input, output });
             self.index.insert(id, self.list.len() - 1);
             self.open += 1;
             self.list.len() - 1
@@ -74,11 +68,12 @@ impl Calls {
             self.list[at].name = self.name(name);
         }
         let call = &mut self.list[at];
-        if matches!(call.progress, Progress::Over(_)) && progress == Progress::Begun {
+        if status != CallStatus::Cancelled {
+            self.open -= usize::from(call.status == CallStatus::Cancelled);
+        } else if call.status != CallStatus::Cancelled {
             return true; // An update that comes late.
         }
-        self.open -= usize::from(call.progress == Progress::Begun && progress != Progress::Begun);
-        call.progress = progress;
+        call.status = status;
         call.message = message.or(call.message);
         call.start = event.number(Field::ToolStart).or(call.start);
         call.end = event.number(Field::ToolEnd).or(call.end);
@@ -105,11 +100,7 @@ impl Calls {
             inputs: call.input.clone().unwrap_or(Value::Null),
             outputs: call.output.clone(),
             duration_ms: span(call.start, call.end).map(Quantity),
-            status: match call.progress {
-                Progress::Begun => CallStatus::Cancelled,
-                Progress::Over(true) => CallStatus::Completed,
-                Progress::Over(false) => CallStatus::Error,
-            },
+            status: call.status,
         };
         self.list.iter().map(finish).collect()
     }
@@ -121,12 +112,12 @@ pub(super) fn span(start: Option<f64>, end: Option<f64>) -> Option<f64> {
 }
 
 /// What a completed call of a tool that edits files tells of them.
-pub(super) fn touches(event: &Event) -> Vec<Touch> {
+pub(super) fn touches(event: &EventFields) -> Vec<Touch> {
     if event.text(Field::ToolStatus) != Some("completed") {
         return Vec::new();
     }
     let (kind, content) = (ArtifactKind::File, event.length(Field::ToolContent));
-    let path = event.name(Field::ToolPath).or(event.name(Field::DiffPath)).map(str::to_owned);
+    let path = event.owned(Field::ToolPath).or(event.owned(Field::DiffPath));
     match event.text(Field::Tool) {
         Some("write") => {
             let operation = event.flag(Field::ToolExists);

@@ -1,8 +1,8 @@
 //! One event, reduced to the fields that are needed; the rest of it is passed over.
 
-use super::fields::{COUNT, ERROR_PLACES, ERRORS, Field, Keep, MAX_TEXT, PART_PLACES, PARTS, PLACES};
+use super::fields::{FIELDS, Field, Keep, MAX_TEXT, ways};
 use serde_json::Value;
-use strict_json::{Builder, JsonType, Sink};
+use strict_json::{Builder, Event, JsonType, Sink};
 
 /// A text buffer that grew over this many bytes is given back when its event is over.
 const SPARE: usize = 64 << 10;
@@ -24,7 +24,7 @@ struct Slot {
 
 /// The fields of one event.
 #[derive(Debug)]
-pub(super) struct Event {
+pub(super) struct EventFields {
     slots: Vec<Slot>,
     /// The fields that were filled.
     filled: Vec<Field>,
@@ -33,9 +33,9 @@ pub(super) struct Event {
     pub(super) cut: bool,
 }
 
-impl Event {
+impl EventFields {
     fn new() -> Self {
-        let slots = (0..COUNT).map(|_| Slot::default()).collect();
+        let slots = FIELDS.iter().map(|_| Slot::default()).collect();
         Self { slots, filled: Vec::new(), input: None, cut: false }
     }
 
@@ -80,6 +80,11 @@ impl Event {
         self.text(field).filter(|text| !text.is_empty())
     }
 
+    /// The same, to be kept.
+    pub(super) fn owned(&self, field: Field) -> Option<String> {
+        self.name(field).map(str::to_owned)
+    }
+
     /// The whole length of a text, in bytes.
     pub(super) fn length(&self, field: Field) -> Option<u64> {
         self.slot(field, JsonType::String).map(|slot| slot.length)
@@ -103,12 +108,10 @@ impl Event {
 
 /// A member on the way to a field.
 #[derive(Debug, Default)]
-struct Node {
+struct PathNode {
     /// Its own members that are on the way to one, by key; `*` is each element of an array.
     members: Vec<Member>,
     field: Option<Field>,
-    /// The text of a value here is needed.
-    text: bool,
 }
 
 #[derive(Debug)]
@@ -128,8 +131,8 @@ fn tag(key: &[u8]) -> u32 {
 /// Walks through an event and fills its fields.
 #[derive(Debug)]
 pub(super) struct Walk {
-    pub(super) event: Event,
-    nodes: Vec<Node>,
+    pub(super) event: EventFields,
+    nodes: Vec<PathNode>,
     full: bool,
     /// The nodes of the open containers, each with the number of the element in an array.
     open: Vec<(usize, Option<usize>)>,
@@ -137,34 +140,30 @@ pub(super) struct Walk {
     next: Option<usize>,
     /// How many containers are open that are not needed.
     skipped: u32,
-    /// Builds the input of a tool, with the number of its open containers.
-    building: Option<(Builder, u32)>,
+    /// Builds the input of a tool.
+    building: Option<Builder>,
 }
 
 impl Walk {
     pub(super) fn new(full: bool) -> Self {
-        let mut nodes = vec![Node::default()];
-        let mut add = |path: &[&'static str], field: Field| {
-            let mut at = 0;
-            for key in path.iter().flat_map(|path| path.split('.')).filter(|key| !key.is_empty()) {
-                let known = nodes[at].members.iter().find(|member| member.key == key);
-                at = known.map(|member| member.node).unwrap_or_else(|| {
-                    nodes.push(Node::default());
-                    let node = nodes.len() - 1;
-                    nodes[at].members.push(Member { tag: tag(key.as_bytes()), key, node });
-                    node
-                });
-            }
-            nodes[at].field = Some(field);
-            nodes[at].text = full || field.keep() != Keep::Full;
-        };
-        PLACES.iter().for_each(|(path, field)| add(&[*path], *field));
-        for (above, places) in [(ERRORS, ERROR_PLACES), (PARTS, PART_PLACES)] {
-            for above in above {
-                places.iter().for_each(|(path, field)| add(&[*above, *path], *field));
+        let mut nodes = vec![PathNode::default()];
+        for (field, places) in FIELDS {
+            for way in places.iter().flat_map(|place| ways(place)) {
+                let mut at = 0;
+                for key in way {
+                    let known = nodes[at].members.iter().find(|member| member.key == key);
+                    at = known.map(|member| member.node).unwrap_or_else(|| {
+                        nodes.push(PathNode::default());
+                        let node = nodes.len() - 1;
+                        nodes[at].members.push(Member { tag: tag(key.as_bytes()), key, node });
+                        node
+                    });
+                }
+                nodes[at].field = Some(*field);
             }
         }
-        Self { event: Event::new(), nodes, full, open: Vec::new(), next: None, skipped: 0, building: None }
+        let event = EventFields::new();
+        Self { event, nodes, full, open: Vec::new(), next: None, skipped: 0, building: None }
     }
 
     /// A new event begins.
@@ -179,63 +178,44 @@ impl Walk {
     /// Whether the text of the value that comes next is needed.
     pub(super) fn wants_text(&self) -> bool {
         self.building.is_some()
-            || self.skipped == 0
-                && self.next.is_some_and(|node| {
-                    let node = &self.nodes[node];
-                    // Other parts than texts have text too, and most say first what they are.
-                    node.text && (node.field != Some(Field::Text) || self.may_be_text())
-                })
-    }
-
-    fn may_be_text(&self) -> bool {
-        self.event.text(Field::PartType).is_none_or(|kind| kind == "text")
+            || self.field().is_some_and(|field| match field.keep() {
+                Keep::Full => self.full,
+                // Other parts than texts have text too, and most say first what they are.
+                _ if field == Field::Text => {
+                    self.event.text(Field::PartType).is_none_or(|kind| kind == "text")
+                }
+                _ => true,
+            })
     }
 
     /// The next piece of the event.
-    pub(super) fn event(&mut self, event: strict_json::Event<'_>) {
-        use strict_json::Event;
-        self.build(event);
+    pub(super) fn event(&mut self, event: Event<'_>) {
+        if let Some(builder) = &mut self.building {
+            builder.event(event);
+        }
         match event {
-            Event::BeginObject { start } => self.open(event, start, JsonType::Object),
-            Event::BeginArray { start } => self.open(event, start, JsonType::Array),
-            Event::EndObject { .. } | Event::EndArray { .. } => self.close(),
-            Event::Key { .. } => {}
-            Event::StringPart { start, text } => self.text(text, start, false),
-            Event::String { span, text } => self.text(text, span.start, true),
-            Event::Number { text, .. } => {
+            Event::Begin(container, start) => self.open(event, container, start),
+            Event::End(_) => self.close(),
+            Event::Key(..) => {}
+            Event::StringPart(start, text) => self.text(text, start, false),
+            Event::String(span, text) => self.text(text, span.start, true),
+            Event::Number(_, text) => {
                 if let Some(field) = self.field() {
                     self.event.fill(field, JsonType::Number).number = text.parse().unwrap_or(f64::NAN);
                 }
                 self.value_over();
             }
-            Event::Boolean { value, .. } => {
+            Event::Boolean(_, value) => {
                 if let Some(field) = self.field() {
                     self.event.fill(field, JsonType::Boolean).number = f64::from(u8::from(value));
                 }
                 self.value_over();
             }
-            Event::Null { .. } => self.value_over(),
+            Event::Null(_) => self.value_over(),
         }
     }
 
-    /// Goes on with the input of a tool, if one is being built.
-    fn build(&mut self, event: strict_json::Event<'_>) {
-        use strict_json::Event;
-        let Some((builder, depth)) = &mut self.building else { return };
-        builder.event(event);
-        match event {
-            Event::BeginObject { .. } | Event::BeginArray { .. } => *depth += 1,
-            Event::EndObject { .. } | Event::EndArray { .. } => *depth -= 1,
-            _ => {}
-        }
-        if *depth == 0 {
-            self.event.input = builder.take();
-            self.event.cut |= self.event.input.is_none();
-            self.building = None;
-        }
-    }
-
-    fn open(&mut self, event: strict_json::Event<'_>, start: u64, container: JsonType) {
+    fn open(&mut self, event: Event<'_>, container: JsonType, start: u64) {
         let node = self.next.filter(|_| self.skipped == 0);
         let Some(node) = node else {
             self.skipped += 1;
@@ -243,9 +223,10 @@ impl Walk {
         };
         if let Some(field) = self.nodes[node].field {
             self.event.fill(field, container);
-            if field == Field::ToolInput && self.full && self.building.is_none() {
-                self.building = Some((Builder::new(start, MAX_TEXT as u64), 0));
-                self.build(event);
+            if field == Field::ToolInput && self.full {
+                let mut builder = Builder::new(start, MAX_TEXT as u64);
+                builder.event(event);
+                self.building = Some(builder);
             }
         }
         let array = container == JsonType::Array;
@@ -256,8 +237,12 @@ impl Walk {
     fn close(&mut self) {
         if self.skipped > 0 {
             self.skipped -= 1;
-        } else {
-            self.open.pop();
+        } else if let Some((node, _)) = self.open.pop()
+            && self.nodes[node].field == Some(Field::ToolInput)
+            && let Some(mut builder) = self.building.take()
+        {
+            self.event.input = builder.take();
+            self.event.cut |= self.event.input.is_none();
         }
         self.value_over();
     }
@@ -284,16 +269,13 @@ impl Walk {
         same.next().map(|member| member.node)
     }
 
-    pub(super) fn key(&mut self, key: &[u8]) {
+    /// Whether the key that comes next is needed, since the value that it is in is built.
+    pub(super) fn wants_key(&mut self, key: &[u8]) -> bool {
         if self.skipped == 0
             && let Some((node, None)) = self.open.last()
         {
             self.next = self.member(*node, key);
         }
-    }
-
-    /// Whether all keys are needed, since the value that they are in is built.
-    pub(super) fn wants_keys(&self) -> bool {
         self.building.is_some()
     }
 
@@ -304,9 +286,8 @@ impl Walk {
     /// A piece of the text that begins at `start`; the last one ends it.
     fn text(&mut self, text: &str, start: u64, ends: bool) {
         if let Some(field) = self.field() {
-            let full = self.full;
             // The element of the innermost array that the field is in.
-            let element = self.open.iter().rev().find_map(|(_, element)| *element);
+            let element = self.open.iter().rev().find_map(|(_, element)| *element).unwrap_or(0);
             let slot = self.event.fill(field, JsonType::String);
             if slot.start != start {
                 slot.start = start;
@@ -316,22 +297,20 @@ impl Walk {
             slot.length += text.len() as u64;
             let most = match field.keep() {
                 Keep::Bytes(most) => most,
-                Keep::Full if full => MAX_TEXT,
+                Keep::Full if self.full => MAX_TEXT,
                 Keep::Full | Keep::Length => 0,
             };
             let fits = text.floor_char_boundary(most - slot.text.len().min(most));
             slot.text.push_str(&text[..fits]);
-            if ends && matches!(field, Field::PatchPaths | Field::PatchKinds | Field::PermissionPatterns) {
-                let element = element.unwrap_or(0);
-                if element < MAX_LIST {
-                    slot.list.resize(element, String::new());
-                    slot.list.push(slot.text.clone());
-                }
+            let listed = matches!(field, Field::PatchPaths | Field::PatchKinds | Field::PermissionPatterns);
+            if ends && listed && element < MAX_LIST {
+                slot.list.resize(element, String::new());
+                slot.list.push(slot.text.clone());
+            }
+            if ends && field == Field::ToolInput && self.full {
+                self.event.input = Some(Value::String(slot.text.clone()));
             }
             self.event.cut |= fits < text.len() && most == MAX_TEXT;
-            if ends && field == Field::ToolInput && full {
-                self.event.input = Some(Value::String(self.event.slots[field as usize].text.clone()));
-            }
         }
         if ends {
             self.value_over();

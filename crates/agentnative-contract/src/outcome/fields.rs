@@ -1,76 +1,100 @@
 //! Which members of an event are needed, as a table.
 
-/// A member that is needed. Events of several dialects fill the same one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(usize)]
-pub(super) enum Field {
-    Type,
-    Timestamp,
-    Session,
-    Info,
-    InfoId,
-    InfoSession,
-    InfoParent,
-    Role,
-    Created,
-    Updated,
-    Completed,
-    Model,
-    Provider,
-    Cost,
-    TokensIn,
-    TokensOut,
-    Finish,
-    Error,
-    ErrorName,
-    ErrorText,
-    ErrorStack,
-    ErrorFile,
-    ErrorLine,
-    Part,
-    PartId,
-    PartSession,
-    PartMessage,
-    PartType,
-    Text,
-    CallId,
-    Tool,
-    ToolStatus,
-    ToolStart,
-    ToolEnd,
-    ToolInput,
-    ToolOutput,
-    ToolError,
-    ToolPath,
-    ToolContent,
-    ToolExists,
-    DiffPath,
-    DiffBefore,
-    DiffAfter,
-    PatchPaths,
-    PatchKinds,
-    Mime,
-    FileName,
-    FilePath,
-    FileUrl,
-    DeltaText,
-    DeltaName,
-    DeltaPart,
-    StatusType,
-    StatusMessage,
-    StatusAttempt,
-    Path,
-    WatchKind,
-    PermissionId,
-    PermissionTitle,
-    PermissionKind,
-    PermissionPatterns,
-    RepliedTo,
-    Reply,
+/// Declares the fields, each with the places where it is.
+macro_rules! fields {
+    ($($field:ident: $($place:literal),+;)+) => {
+        /// A member that is needed. Events of several dialects fill the same one.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum Field { $($field,)+ }
+
+        /// Where each field is: keys with dots between, the first of which may be one of [`SHARED`]; `*`
+        /// stands for each element of an array. Of several places of a field the last one that is there
+        /// counts.
+        pub(super) const FIELDS: &[(Field, &[&str])] = &[$((Field::$field, &[$($place),+]),)+];
+    };
 }
 
-/// How many fields there are.
-pub(super) const COUNT: usize = Field::Reply as usize + 1;
+fields! {
+    Type: "type";
+    Timestamp: "timestamp";
+    Session: "sessionID", "properties.sessionID";
+    Info: "properties.info";
+    InfoId: "properties.info.id";
+    InfoSession: "properties.info.sessionID";
+    InfoParent: "properties.info.parentID";
+    Role: "properties.info.role";
+    Created: "properties.info.time.created";
+    Updated: "properties.info.time.updated";
+    Completed: "properties.info.time.completed";
+    Model: "properties.info.modelID";
+    Provider: "properties.info.providerID";
+    Cost: "properties.info.cost", "part.cost";
+    TokensIn: "properties.info.tokens.input", "part.tokens.input";
+    TokensOut: "properties.info.tokens.output", "part.tokens.output";
+    Finish: "properties.info.finish", "part.reason";
+    StatusType: "properties.status.type";
+    StatusMessage: "properties.status.message";
+    StatusAttempt: "properties.status.attempt";
+    Path: "properties.path", "properties.file";
+    WatchKind: "properties.event";
+    DiffPath: "properties.diff.file", "{part}.state.metadata.filediff.file";
+    DiffBefore: "properties.diff.before", "{part}.state.metadata.filediff.before";
+    DiffAfter: "properties.diff.after", "{part}.state.metadata.filediff.after";
+    PermissionId: "properties.id";
+    PermissionTitle: "properties.title";
+    PermissionKind: "properties.type", "properties.permission";
+    PermissionPatterns: "properties.pattern", "properties.pattern.*", "properties.patterns.*";
+    RepliedTo: "properties.permissionID", "properties.requestID";
+    Reply: "properties.response", "properties.reply";
+    DeltaText: "properties.delta";
+    DeltaName: "properties.field";
+    DeltaPart: "properties.partID";
+    Error: "{error}";
+    ErrorName: "{error}.name";
+    ErrorText: "{error}.message", "{error}.data.message";
+    ErrorStack: "{error}.stack", "{error}.data.stack";
+    ErrorFile: "{error}.data.path", "{error}.data.file";
+    ErrorLine: "{error}.data.line";
+    Part: "{part}";
+    PartId: "{part}.id";
+    PartSession: "{part}.sessionID";
+    PartMessage: "{part}.messageID";
+    PartType: "{part}.type";
+    Text: "{part}.text";
+    CallId: "{part}.callID";
+    Tool: "{part}.tool";
+    ToolStatus: "{part}.state.status";
+    ToolStart: "{part}.state.time.start";
+    ToolEnd: "{part}.state.time.end";
+    ToolInput: "{part}.state.input";
+    ToolOutput: "{part}.state.output";
+    ToolError: "{part}.state.error";
+    ToolPath: "{part}.state.input.path", "{part}.state.input.file_path", "{part}.state.input.filePath",
+        "{part}.state.metadata.filepath";
+    ToolContent: "{part}.state.input.content";
+    ToolExists: "{part}.state.metadata.exists";
+    PatchPaths: "{part}.state.metadata.files.*.filePath";
+    PatchKinds: "{part}.state.metadata.files.*.type";
+    Mime: "{part}.mime";
+    FileName: "{part}.filename";
+    FilePath: "{part}.source.path";
+    FileUrl: "{part}.url";
+}
+
+/// Where errors are, of sessions, messages and runs, and where parts are, of both dialects.
+const SHARED: [(&str, &[&str]); 2] = [
+    ("{error}", &["error", "properties.error", "properties.info.error"]),
+    ("{part}", &["part", "properties.part"]),
+];
+
+/// The keys on each of the ways that a place of [`FIELDS`] stands for.
+pub(super) fn ways(place: &'static str) -> impl Iterator<Item = impl Iterator<Item = &'static str>> {
+    let shared = SHARED.into_iter().find_map(|(name, above)| Some((above, place.strip_prefix(name)?)));
+    let (above, below) = shared.unwrap_or((&[""], place));
+    let keys =
+        move |above: &&'static str| above.split('.').chain(below.split('.')).filter(|key| !key.is_empty());
+    above.iter().map(keys)
+}
 
 /// What is kept of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,105 +122,3 @@ impl Field {
         }
     }
 }
-
-/// Where each field is: keys with dots between; `*` stands for each element of an array. Of several
-/// places of a field the last one that is there counts.
-pub(super) const PLACES: &[(&str, Field)] = &[
-    ("type", Field::Type),
-    ("timestamp", Field::Timestamp),
-    ("sessionID", Field::Session),
-    ("properties.sessionID", Field::Session),
-    ("properties.info", Field::Info),
-    ("properties.info.id", Field::InfoId),
-    ("properties.info.sessionID", Field::InfoSession),
-    ("properties.info.parentID", Field::InfoParent),
-    ("properties.info.role", Field::Role),
-    ("properties.info.time.created", Field::Created),
-    ("properties.info.time.updated", Field::Updated),
-    ("properties.info.time.completed", Field::Completed),
-    ("properties.info.modelID", Field::Model),
-    ("properties.info.providerID", Field::Provider),
-    ("properties.info.cost", Field::Cost),
-    ("properties.info.tokens.input", Field::TokensIn),
-    ("properties.info.tokens.output", Field::TokensOut),
-    ("properties.info.finish", Field::Finish),
-    ("properties.status.type", Field::StatusType),
-    ("properties.status.message", Field::StatusMessage),
-    ("properties.status.attempt", Field::StatusAttempt),
-    ("properties.path", Field::Path),
-    ("properties.file", Field::Path),
-    ("properties.event", Field::WatchKind),
-    ("properties.diff.file", Field::DiffPath),
-    ("properties.diff.before", Field::DiffBefore),
-    ("properties.diff.after", Field::DiffAfter),
-    ("properties.id", Field::PermissionId),
-    ("properties.title", Field::PermissionTitle),
-    ("properties.type", Field::PermissionKind),
-    ("properties.permission", Field::PermissionKind),
-    ("properties.pattern", Field::PermissionPatterns),
-    ("properties.pattern.*", Field::PermissionPatterns),
-    ("properties.patterns.*", Field::PermissionPatterns),
-    ("properties.permissionID", Field::RepliedTo),
-    ("properties.requestID", Field::RepliedTo),
-    ("properties.response", Field::Reply),
-    ("properties.reply", Field::Reply),
-    ("properties.delta", Field::DeltaText),
-    ("properties.field", Field::DeltaName),
-    ("properties.partID", Field::DeltaPart),
-    ("part.cost", Field::Cost),
-    ("part.tokens.input", Field::TokensIn),
-    ("part.tokens.output", Field::TokensOut),
-    ("part.reason", Field::Finish),
-];
-
-/// Places that the errors of sessions, messages and runs share; each is below one of [`ERRORS`].
-pub(super) const ERROR_PLACES: &[(&str, Field)] = &[
-    ("", Field::Error),
-    ("name", Field::ErrorName),
-    ("message", Field::ErrorText),
-    ("stack", Field::ErrorStack),
-    ("data.message", Field::ErrorText),
-    ("data.stack", Field::ErrorStack),
-    ("data.path", Field::ErrorFile),
-    ("data.file", Field::ErrorFile),
-    ("data.line", Field::ErrorLine),
-];
-
-/// Where errors are.
-pub(super) const ERRORS: &[&str] = &["error", "properties.error", "properties.info.error"];
-
-/// Places that the parts of both dialects share; each is below one of [`PARTS`].
-pub(super) const PART_PLACES: &[(&str, Field)] = &[
-    ("", Field::Part),
-    ("id", Field::PartId),
-    ("sessionID", Field::PartSession),
-    ("messageID", Field::PartMessage),
-    ("type", Field::PartType),
-    ("text", Field::Text),
-    ("callID", Field::CallId),
-    ("tool", Field::Tool),
-    ("state.status", Field::ToolStatus),
-    ("state.time.start", Field::ToolStart),
-    ("state.time.end", Field::ToolEnd),
-    ("state.input", Field::ToolInput),
-    ("state.output", Field::ToolOutput),
-    ("state.error", Field::ToolError),
-    ("state.input.path", Field::ToolPath),
-    ("state.input.file_path", Field::ToolPath),
-    ("state.input.filePath", Field::ToolPath),
-    ("state.input.content", Field::ToolContent),
-    ("state.metadata.filepath", Field::ToolPath),
-    ("state.metadata.exists", Field::ToolExists),
-    ("state.metadata.filediff.file", Field::DiffPath),
-    ("state.metadata.filediff.before", Field::DiffBefore),
-    ("state.metadata.filediff.after", Field::DiffAfter),
-    ("state.metadata.files.*.filePath", Field::PatchPaths),
-    ("state.metadata.files.*.type", Field::PatchKinds),
-    ("mime", Field::Mime),
-    ("filename", Field::FileName),
-    ("source.path", Field::FilePath),
-    ("url", Field::FileUrl),
-];
-
-/// Where parts are.
-pub(super) const PARTS: &[&str] = &["part", "properties.part"];

@@ -44,7 +44,7 @@ pub enum Dialect {
 
 /// What is known of a run beside its stream, and what is wanted.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct OutcomeOptions {
     /// Whose events they are.
     pub dialect: Dialect,
     /// Keep the inputs and outputs of tools, each up to 1 MiB.
@@ -57,7 +57,7 @@ pub struct Options {
     pub attempt: Option<u32>,
 }
 
-/// The outcome of a run from the lines of its stream, with [`Options::default`].
+/// The outcome of a run from the lines of its stream, with [`OutcomeOptions::default`].
 ///
 /// A line may end in its newline or not, may be a `data:` line of server-sent events, and need not be
 /// UTF-8. Nothing is an error: a line that cannot be read is a warning of the outcome, and a stream in
@@ -76,7 +76,7 @@ pub struct Options {
 ///
 /// [`Collector`] does the same for readers, with options, and at any time between.
 pub fn outcome<L: AsRef<[u8]>>(lines: impl IntoIterator<Item = L>) -> RunOutcome {
-    let collector = Collector::new(Options::default());
+    let collector = Collector::new(OutcomeOptions::default());
     collector.read_lines(lines);
     collector.outcome()
 }

@@ -2,15 +2,15 @@
 
 use super::Dialect;
 use super::artifacts::{Touch, by_contents};
-use super::event::Event;
+use super::event::EventFields;
 use super::fields::Field;
 use super::session::{Activity, Session, error_details};
-use super::state::{State, Stream, Taken};
+use super::state::{EventStream, State, Taken};
 use super::types::{ArtifactKind, Operation};
 
-pub(super) const STREAM: Stream = Stream { dialect: Dialect::Opencode, take, unfinished };
+pub(super) const STREAM: EventStream = EventStream { dialect: Dialect::Opencode, take, unfinished };
 
-fn take(state: &mut State, event: &Event, kind: &str) -> Taken {
+fn take(state: &mut State, event: &EventFields, kind: &str) -> Taken {
     match kind {
         "session.created" | "session.updated" => session_info(state, event),
         "session.status" => session_status(state, event),
@@ -53,22 +53,20 @@ fn take(state: &mut State, event: &Event, kind: &str) -> Taken {
 }
 
 /// Lets the event's session take it.
-fn in_session(state: &mut State, event: &Event, take: impl FnOnce(&mut Session)) -> Taken {
+fn in_session(state: &mut State, event: &EventFields, take: impl FnOnce(&mut Session)) -> Taken {
     state.session(event.name(Field::Session)).map_or(Taken::Idle, |session| {
         take(session);
         Taken::Understood
     })
 }
 
-fn session_info(state: &mut State, event: &Event) -> Taken {
+fn session_info(state: &mut State, event: &EventFields) -> Taken {
     let Some(id) = event.name(Field::InfoId).or(event.name(Field::Session)) else {
         return Taken::Lacks("an id in properties.info");
     };
     let Some(session) = state.session(Some(id)) else { return Taken::Idle };
     session.announced = true;
-    if let Some(parent) = event.name(Field::InfoParent) {
-        session.parent = Some(parent.to_owned());
-    }
+    session.parent = event.owned(Field::InfoParent).or(session.parent.take());
     session.created = event.number(Field::Created).or(session.created);
     session.updated = event.number(Field::Updated).or(session.updated);
     session.at(event.number(Field::Created));
@@ -76,7 +74,7 @@ fn session_info(state: &mut State, event: &Event) -> Taken {
     Taken::Understood
 }
 
-fn session_status(state: &mut State, event: &Event) -> Taken {
+fn session_status(state: &mut State, event: &EventFields) -> Taken {
     let Some(status) = event.name(Field::StatusType) else { return Taken::Lacks("a type of status") };
     in_session(state, event, |session| {
         session.activity = if status == "idle" { Activity::Idle } else { Activity::Busy };
@@ -88,7 +86,7 @@ fn session_status(state: &mut State, event: &Event) -> Taken {
     })
 }
 
-fn message(state: &mut State, event: &Event) -> Taken {
+fn message(state: &mut State, event: &EventFields) -> Taken {
     let Some(role) = event.name(Field::Role) else { return Taken::Lacks("a role in properties.info") };
     let Some(session) = state.session(event.name(Field::InfoSession).or(event.name(Field::Session))) else {
         return Taken::Idle;
@@ -114,20 +112,19 @@ fn message(state: &mut State, event: &Event) -> Taken {
         session.texts.last_message(id);
     }
     // What an update leaves out stays as it was.
-    let owned = |field| event.name(field).map(str::to_owned);
     last.created = created.or(last.created);
     last.completed = event.number(Field::Completed).or(last.completed);
     last.input = event.number(Field::TokensIn).or(last.input);
     last.output = event.number(Field::TokensOut).or(last.output);
     last.cost = event.number(Field::Cost).or(last.cost);
-    last.model = owned(Field::Model).or(last.model.take());
-    last.provider = owned(Field::Provider).or(last.provider.take());
-    last.finish = owned(Field::Finish).or(last.finish.take());
+    last.model = event.owned(Field::Model).or(last.model.take());
+    last.provider = event.owned(Field::Provider).or(last.provider.take());
+    last.finish = event.owned(Field::Finish).or(last.finish.take());
     last.error = error_details(event).or(last.error.take());
     Taken::Understood
 }
 
-fn part(state: &mut State, event: &Event) -> Taken {
+fn part(state: &mut State, event: &EventFields) -> Taken {
     let Some(kind) = event.name(Field::PartType) else { return Taken::Lacks("a type of part") };
     let id = event.name(Field::PartSession).or(event.name(Field::Session));
     match kind {
@@ -164,8 +161,8 @@ fn part(state: &mut State, event: &Event) -> Taken {
     Taken::Understood
 }
 
-fn file_edited(state: &mut State, event: &Event) -> Taken {
-    let Some(path) = event.name(Field::Path).or(event.name(Field::DiffPath)).map(str::to_owned) else {
+fn file_edited(state: &mut State, event: &EventFields) -> Taken {
+    let Some(path) = event.owned(Field::Path).or(event.owned(Field::DiffPath)) else {
         return Taken::Lacks("a path");
     };
     let (before, after) = (event.length(Field::DiffBefore), event.length(Field::DiffAfter));
@@ -176,7 +173,7 @@ fn file_edited(state: &mut State, event: &Event) -> Taken {
     Taken::Understood
 }
 
-fn file_watched(state: &mut State, event: &Event) -> Taken {
+fn file_watched(state: &mut State, event: &EventFields) -> Taken {
     let operation = match event.text(Field::WatchKind) {
         Some("add") => Operation::Created,
         Some("unlink") => Operation::Deleted,
@@ -190,7 +187,7 @@ fn file_watched(state: &mut State, event: &Event) -> Taken {
     Taken::Idle
 }
 
-fn permission_asked(state: &mut State, event: &Event) -> Taken {
+fn permission_asked(state: &mut State, event: &EventFields) -> Taken {
     let kind = event.name(Field::PermissionKind);
     let patterns = event.list(Field::PermissionPatterns).join(", ");
     let title = match (event.name(Field::PermissionTitle), kind) {

@@ -1,14 +1,14 @@
 //! What `opencode run --format json` prints: steps, texts, tools in their final states, an error.
 
 use super::Dialect;
-use super::event::Event;
+use super::event::EventFields;
 use super::fields::Field;
 use super::session::{Activity, Session, error_details};
-use super::state::{State, Stream, Taken};
+use super::state::{EventStream, State, Taken};
 
-pub(super) const STREAM: Stream = Stream { dialect: Dialect::OpencodeRun, take, unfinished };
+pub(super) const STREAM: EventStream = EventStream { dialect: Dialect::OpencodeRun, take, unfinished };
 
-fn take(state: &mut State, event: &Event, kind: &str) -> Taken {
+fn take(state: &mut State, event: &EventFields, kind: &str) -> Taken {
     match kind {
         "step_start" | "text" | "tool_use" | "step_finish" | "error" => {}
         "reasoning" => return Taken::Idle,

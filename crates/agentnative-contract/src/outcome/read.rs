@@ -3,8 +3,9 @@
 use super::event::Walk;
 use super::state::State;
 use super::warnings::Warnings;
-use super::{Options, RunOutcome};
+use super::{OutcomeOptions, RunOutcome};
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::io::{self, Read};
 use strict_json::{self, Class, Event, Problem, ProblemKind, Sink};
 
@@ -26,7 +27,7 @@ struct Inner {
 
 impl Collector {
     /// Nothing has been read yet.
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: OutcomeOptions) -> Self {
         Self { inner: RefCell::new(Inner { state: State::new(options), reading: Vec::new() }) }
     }
 
@@ -34,10 +35,8 @@ impl Collector {
     /// the other: standard output, then standard error. `name` is put in front of the warnings about
     /// its lines, unless it is empty.
     ///
-    /// [`Collector::outcome`] may be called while it reads, such as by the reader.
-    ///
-    /// # Errors
-    /// Only when the reader fails; what was read until then counts.
+    /// [`Collector::outcome`] may be called while it reads, such as by the reader. An error only when the
+    /// reader fails; what was read until then counts.
     pub fn read(&self, input: impl Read, name: &str) -> io::Result<()> {
         let full = {
             let mut inner = self.inner.borrow_mut();
@@ -47,13 +46,13 @@ impl Collector {
         let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
         let mut lines =
             Lines { collector: self, name, walk: Walk::new(full), line: 0, start: 0, refused: None };
-        let options = strict_json::Options { event_stream: true, ..strict_json::Options::default() };
+        let options = strict_json::ReadOptions { event_stream: true, ..strict_json::ReadOptions::default() };
         strict_json::read_lines(input, &options, &mut lines).map(drop)
     }
 
     /// Reads the lines of a stream, as [`Collector::read`] does.
     pub fn read_lines<L: AsRef<[u8]>>(&self, lines: impl IntoIterator<Item = L>) {
-        let lines = Joined { lines: lines.into_iter(), line: None, given: 0 };
+        let lines = Joined { lines: lines.into_iter(), rest: VecDeque::new() };
         self.read(lines, "").expect("memory can be read");
     }
 
@@ -101,8 +100,7 @@ impl Sink for Lines<'_> {
     const COMPARES_KEYS: bool = false;
 
     fn wants_key(&mut self, key: &[u8]) -> bool {
-        self.walk.key(key);
-        self.walk.wants_keys()
+        self.walk.wants_key(key)
     }
 
     fn wants_text(&self) -> bool {
@@ -148,37 +146,21 @@ impl Sink for Lines<'_> {
 }
 
 /// Lines as a reader.
-struct Joined<I, L> {
+struct Joined<I> {
     lines: I,
-    line: Option<L>,
-    /// How many bytes of the line were given.
-    given: usize,
+    /// What is left of the line at hand.
+    rest: VecDeque<u8>,
 }
 
-impl<L: AsRef<[u8]>, I: Iterator<Item = L>> Read for Joined<I, L> {
+impl<L: AsRef<[u8]>, I: Iterator<Item = L>> Read for Joined<I> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.line.is_none() {
-            self.line = self.lines.next();
-            self.given = 0;
+        if self.rest.is_empty()
+            && let Some(line) = self.lines.next()
+        {
+            let line = line.as_ref();
+            self.rest.extend(line);
+            self.rest.extend((!line.ends_with(b"\n")).then_some(b'\n'));
         }
-        let Some(line) = &self.line else { return Ok(0) };
-        let line = line.as_ref();
-        let rest = &line[self.given..];
-        let length = rest.len().min(buffer.len());
-        buffer[..length].copy_from_slice(&rest[..length]);
-        self.given += length;
-        if length < buffer.len() && self.given == line.len() {
-            let ended = line.ends_with(b"\n");
-            self.line = None;
-            if !ended {
-                buffer[length] = b'\n';
-                return Ok(length + 1);
-            }
-            if length == 0 {
-                // Nothing was left of it, and nothing read means the end.
-                return self.read(buffer);
-            }
-        }
-        Ok(length)
+        self.rest.read(buffer)
     }
 }

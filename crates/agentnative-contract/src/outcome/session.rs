@@ -2,7 +2,7 @@
 
 use super::artifacts::Artifacts;
 use super::calls::{Calls, span};
-use super::event::Event;
+use super::event::EventFields;
 use super::fields::Field;
 use super::texts::Texts;
 use super::types::{ErrorDetails, Metrics, Quantity};
@@ -163,18 +163,17 @@ impl Session {
 }
 
 /// The error of an event.
-pub(super) fn error_details(event: &Event) -> Option<ErrorDetails> {
+pub(super) fn error_details(event: &EventFields) -> Option<ErrorDetails> {
     event.has(Field::Error).then(|| {
-        let owned = |field| event.name(field).map(str::to_owned);
-        let stack_trace = owned(Field::ErrorStack);
+        let stack_trace = event.owned(Field::ErrorStack);
         let frame = stack_trace.as_deref().and_then(first_frame);
         let line = event.number(Field::ErrorLine).filter(|line| *line >= 1.0 && line.fract() == 0.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and positive")]
         let line = line.map(|line| line as u64);
         ErrorDetails {
-            kind: owned(Field::ErrorName),
-            message: owned(Field::ErrorText).or(owned(Field::Error)),
-            file_path: owned(Field::ErrorFile).or(frame.as_ref().map(|(file, _)| file.clone())),
+            kind: event.owned(Field::ErrorName),
+            message: event.owned(Field::ErrorText).or(event.owned(Field::Error)),
+            file_path: event.owned(Field::ErrorFile).or(frame.as_ref().map(|(file, _)| file.clone())),
             line_number: line.or(frame.map(|(_, line)| line)),
             stack_trace,
         }

@@ -2,11 +2,11 @@
 
 use super::artifacts::{Artifacts, Touch};
 use super::calls;
-use super::event::Event;
+use super::event::EventFields;
 use super::fields::Field;
 use super::session::{Session, in_a_line};
 use super::types::{ErrorDetails, Metadata, Metrics, Quantity, RunOutcome};
-use super::{Dialect, Options, opencode, opencode_run};
+use super::{Dialect, OutcomeOptions, opencode, opencode_run};
 
 /// So many sessions are kept apart; the events of others are passed over.
 const MAX_SESSIONS: usize = 1024;
@@ -26,21 +26,21 @@ pub(super) enum Taken {
 }
 
 /// How the events of one agent become an outcome.
-pub(super) struct Stream {
+pub(super) struct EventStream {
     pub(super) dialect: Dialect,
     /// Takes an event.
-    pub(super) take: fn(&mut State, &Event, &str) -> Taken,
+    pub(super) take: fn(&mut State, &EventFields, &str) -> Taken,
     /// Why a session is no success although no error was reported.
     pub(super) unfinished: fn(&Session) -> Option<String>,
 }
 
 /// The streams that are known. Another agent's is one more file and one more line.
-const STREAMS: &[Stream] = &[opencode::STREAM, opencode_run::STREAM];
+const STREAMS: &[EventStream] = &[opencode::STREAM, opencode_run::STREAM];
 
 /// What has been read so far.
 pub(super) struct State {
-    pub(super) options: Options,
-    stream: Option<&'static Stream>,
+    pub(super) options: OutcomeOptions,
+    stream: Option<&'static EventStream>,
     sessions: Vec<Session>,
     /// Files that no session was named for.
     pub(super) loose: Artifacts,
@@ -54,7 +54,7 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(options: Options) -> Self {
+    pub(super) fn new(options: OutcomeOptions) -> Self {
         let stream = STREAMS.iter().find(|stream| stream.dialect == options.dialect);
         Self {
             options,
@@ -70,7 +70,7 @@ impl State {
     }
 
     /// Takes an event; gives a warning when it is not as it should be.
-    pub(super) fn take(&mut self, event: &Event) -> Option<String> {
+    pub(super) fn take(&mut self, event: &EventFields) -> Option<String> {
         self.events += 1;
         let Some(kind) = event.name(Field::Type) else { return Some("has no type".to_owned()) };
         let fixed = self.stream;
@@ -112,7 +112,7 @@ impl State {
     }
 
     /// An update of a tool part; the same in all of opencode's streams.
-    pub(super) fn tool(&mut self, event: &Event) -> Taken {
+    pub(super) fn tool(&mut self, event: &EventFields) -> Taken {
         let (full, when) = (self.options.full, self.events);
         let Some(session) = self.session(event.name(Field::PartSession).or(event.name(Field::Session)))
         else {

@@ -212,26 +212,23 @@ impl Serialize for Quantity {
 
 /// Takes null out of the types of an object's members: what is not known is absent.
 fn never_null(schema: &mut Schema) {
-    struct NeverNull;
-    impl transform::Transform for NeverNull {
-        fn transform(&mut self, schema: &mut Schema) {
-            let Some(object) = schema.as_object_mut() else { return };
-            if let Some(Value::Array(types)) = object.get_mut("type") {
-                types.retain(|name| name != "null");
-                if let [only] = &types[..] {
-                    let only = only.clone();
-                    object.insert("type".to_owned(), only);
-                }
-            }
-            if let Some(Value::Array(branches)) = object.get_mut("anyOf") {
-                branches.retain(|branch| branch.get("type").is_none_or(|name| name != "null"));
-                if let [Value::Object(only)] = &branches[..] {
-                    let only = only.clone();
-                    object.remove("anyOf");
-                    object.extend(only);
-                }
+    let mut never_null = |schema: &mut Schema| {
+        let Some(object) = schema.as_object_mut() else { return };
+        if let Some(Value::Array(types)) = object.get_mut("type") {
+            types.retain(|name| name != "null");
+            if let [only] = &types[..] {
+                let only = only.clone();
+                object.insert("type".to_owned(), only);
             }
         }
-    }
-    transform::transform_subschemas(&mut NeverNull, schema);
+        if let Some(Value::Array(branches)) = object.get_mut("anyOf") {
+            branches.retain(|branch| branch.get("type").is_none_or(|name| name != "null"));
+            if let [Value::Object(only)] = &branches[..] {
+                let only = only.clone();
+                object.remove("anyOf");
+                object.extend(only);
+            }
+        }
+    };
+    transform::transform_subschemas(&mut never_null, schema);
 }

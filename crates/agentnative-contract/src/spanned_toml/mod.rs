@@ -6,16 +6,14 @@ mod value;
 
 pub use diagnostics::{Diagnostics, Span, place};
 pub use nearest::nearest;
-pub use value::{Table, Value, suggestion, variable_name};
+pub use value::{Table, Value, all, suggestion, variable_name};
 
 use crate::error::Result;
 use std::path::Path;
 use toml::de::DeTable;
 
-/// What `parse` makes of the text of the file at `path`.
-///
-/// # Errors
-/// Configuration: all errors of syntax; where there are none, all that `parse` noted.
+/// What `parse` makes of the text of the file at `path`. An error of configuration tells all errors of
+/// syntax; where there are none, all that `parse` noted.
 pub fn parse_file<T>(text: &str, path: &Path, parse: impl FnOnce(&Table<'_>) -> T) -> Result<T> {
     let faults = Diagnostics::new(path, text);
     let (table, errors) = DeTable::parse_recoverable(text);

@@ -133,18 +133,10 @@ impl<'a> Value<'a> {
     /// Arguments of a program: an array of strings without NUL.
     pub fn arguments(&self) -> Option<Vec<Text>> {
         let elements = self.elements("an array of strings, an argument each")?;
-        let read: Vec<Option<Text>> = elements
-            .iter()
-            .map(|element| {
-                let text = element.string("a string")?;
-                if text.text.contains('\0') {
-                    element.fault("an argument can hold no NUL")
-                } else {
-                    Some(text)
-                }
-            })
-            .collect();
-        read.into_iter().collect()
+        all(elements.iter().map(|element| {
+            let text = element.string("a string")?;
+            if text.text.contains('\0') { element.fault("an argument can hold no NUL") } else { Some(text) }
+        }))
     }
 
     /// An integer from 0 to 255.
@@ -205,6 +197,11 @@ impl<'a> Value<'a> {
         }
         Some(variables)
     }
+}
+
+/// All that is read; it is read to its end, so that every fault is noted.
+pub fn all<T>(read: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
+    read.collect::<Vec<_>>().into_iter().collect()
 }
 
 /// Notes a name that no environment variable can have.

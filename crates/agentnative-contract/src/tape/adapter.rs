@@ -1,7 +1,6 @@
 //! The value on a tape as the validator looks at it.
 
-use super::{Elements, Members, Tape, TapeNode};
-use crate::json_ref::{JsonKind, JsonRef};
+use super::{Elements, JsonKind, Members, Tape, TapeNode};
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
@@ -12,19 +11,19 @@ use strict_json::JsonType;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TapeNumber<'a>(pub(super) &'a str);
 
-impl<'a> TapeNumber<'a> {
+impl TapeNumber<'_> {
     fn written_as_integer(self) -> bool {
         !self.0.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
     }
 
-    pub(super) fn to_number_owned(self) -> Cow<'a, Number> {
+    pub(super) fn to_number_owned(self) -> Number {
         if let Ok(natural) = self.0.parse::<u64>() {
-            return Cow::Owned(natural.into());
+            return natural.into();
         }
         // What no number can hold (1e400, NaN) is the greatest that one can.
         let parsed = self.0.parse::<Number>().ok();
         let sign = if self.0.starts_with('-') { -1.0 } else { 1.0 };
-        Cow::Owned(parsed.or_else(|| Number::from_f64(sign * f64::MAX)).unwrap_or_else(|| 0.into()))
+        parsed.or_else(|| Number::from_f64(sign * f64::MAX)).unwrap_or_else(|| 0.into())
     }
 }
 
@@ -43,7 +42,7 @@ impl JsonNumber for TapeNumber<'_> {
         Cow::Borrowed(self.0)
     }
     fn to_number(&self) -> Cow<'_, Number> {
-        self.to_number_owned()
+        Cow::Owned(self.to_number_owned())
     }
     fn is_integer(&self) -> bool {
         self.written_as_integer() || self.as_f64().is_some_and(|value| value.fract() == 0.0)
@@ -135,8 +134,8 @@ impl<'a> Node<'a, TapeJson> for TapeNode<'a> {
         Cow::Owned(match self.kind() {
             JsonKind::Null => Value::Null,
             JsonKind::Bool(value) => Value::Bool(value),
-            JsonKind::Number(number) => Value::Number(number.into_owned()),
-            JsonKind::Text(text) => Value::String(text.into_owned()),
+            JsonKind::Number(number) => Value::Number(number),
+            JsonKind::Text(text) => Value::String(text.to_owned()),
             JsonKind::Array => {
                 Value::Array(self.items().map(|element| element.to_value().into_owned()).collect())
             }

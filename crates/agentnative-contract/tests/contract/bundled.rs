@@ -5,7 +5,7 @@ use agentnative_contract::{Contract, Framing, RunExit, Violation, names};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use strict_json::{Options, read_records, read_value};
+use strict_json::{ReadOptions, read_records, read_value};
 use toml::{Table, Value};
 
 /// The examples of a contract.
@@ -61,7 +61,7 @@ fn judge(contract: &Contract, path: &Path, exit: &RunExit<'_>) -> Vec<Violation>
     let lines = path.extension().unwrap() == "jsonl";
     if lines {
         let several = contract.framing() == Framing::Document;
-        let summary = read_records(bytes.as_slice(), &Options::default(), u64::MAX, |record| {
+        let summary = read_records(bytes.as_slice(), &ReadOptions::default(), u64::MAX, |record| {
             found.extend(judge.push(record.line, &record.value.unwrap()));
             if several {
                 found.extend(judge.finish(&RunExit::default()).violations);
@@ -72,7 +72,7 @@ fn judge(contract: &Contract, path: &Path, exit: &RunExit<'_>) -> Vec<Violation>
             return found;
         }
     } else {
-        let document = read_value(bytes.as_slice(), &Options::default(), u64::MAX).unwrap();
+        let document = read_value(bytes.as_slice(), &ReadOptions::default(), u64::MAX).unwrap();
         found.extend(judge.push(1, &document.value.unwrap()));
     }
     found.extend(judge.finish(exit).violations);

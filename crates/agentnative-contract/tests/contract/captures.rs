@@ -3,9 +3,9 @@
 //! The table was written by hand from the facts of the contracts, before anything was judged. The
 //! captures are beside the repository, so the test runs when it is asked for.
 
-use agentnative_contract::{Broken, Contract, Framing, RunExit};
+use agentnative_contract::{Against, Contract, Framing, RunExit};
 use std::path::Path;
-use strict_json::{Options, read_records, read_value};
+use strict_json::{ReadOptions, read_records, read_value};
 
 /// What is to be found against a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,12 +14,12 @@ enum Expected {
     /// It is not even JSON (lines).
     NotJson,
     /// Rejected by this rule.
-    Reject(Broken, &'static str),
+    Reject(Against, &'static str),
 }
 
 use Expected::{Accept, NotJson, Reject};
 
-const EXIT: Expected = Reject(Broken::Exit, "exit-code");
+const EXIT: Expected = Reject(Against::Exit, "exit-code");
 const fn end(code: i32) -> RunExit<'static> {
     RunExit::exit(code)
 }
@@ -88,7 +88,7 @@ const TABLE: &[(&str, &str, RunExit<'static>, Expected)] = &[
     ("opencode-run", "opencode-err400.stdout", end(1), Accept),
     ("opencode-run", "opencode-err500.stdout", end(1), Accept),
     // It begins steps for ever, and never stops.
-    ("opencode-run", "opencode-midstream.stdout", UNKNOWN, Reject(Broken::Stream, "steps")),
+    ("opencode-run", "opencode-midstream.stdout", UNKNOWN, Reject(Against::Stream, "steps")),
     ("opencode-run", "opencode-permission-reject.stdout", end(0), Accept),
     ("opencode-run", "opencode-sigint.stdout", end(130), Accept),
     ("opencode-run", "opencode-text.stdout", end(0), Accept),
@@ -110,8 +110,13 @@ const TABLE: &[(&str, &str, RunExit<'static>, Expected)] = &[
     ("codex-exec", "codex-two.stdout", end(0), Accept),
     ("codex-exec", "codex-unknown-tool.stdout", end(0), Accept),
     // Streams and documents of others.
-    ("agent-js", "dexter-flat-stdin.stdout", UNKNOWN, Reject(Broken::Schema, "output.schema.json#/required")),
-    ("codex-exec", "opencode-text.stdout", UNKNOWN, Reject(Broken::Stream, "first-event")),
+    (
+        "agent-js",
+        "dexter-flat-stdin.stdout",
+        UNKNOWN,
+        Reject(Against::Schema, "output.schema.json#/required"),
+    ),
+    ("codex-exec", "opencode-text.stdout", UNKNOWN, Reject(Against::Stream, "first-event")),
 ];
 
 #[test]
@@ -141,7 +146,7 @@ fn shared_captures_are_judged_as_the_facts_say() {
 #[derive(Debug)]
 enum Got {
     NotJson,
-    Judged(Vec<(Broken, String, String)>),
+    Judged(Vec<(Against, String, String)>),
 }
 
 fn judge(contract: &Contract, bytes: &[u8], ending: &RunExit<'_>) -> Got {
@@ -150,12 +155,12 @@ fn judge(contract: &Contract, bytes: &[u8], ending: &RunExit<'_>) -> Got {
     let summary = match contract.framing() {
         _ if bytes.is_empty() => None,
         Framing::Document => {
-            let document = read_value(bytes, &Options::default(), u64::MAX).unwrap();
+            let document = read_value(bytes, &ReadOptions::default(), u64::MAX).unwrap();
             found.extend(document.value.iter().flat_map(|value| judge.push(1, value)));
             Some(document.summary)
         }
         Framing::Lines => Some(
-            read_records(bytes, &Options::default(), u64::MAX, |record| {
+            read_records(bytes, &ReadOptions::default(), u64::MAX, |record| {
                 found.extend(record.value.iter().flat_map(|value| judge.push(record.line, value)));
             })
             .unwrap(),
@@ -167,7 +172,7 @@ fn judge(contract: &Contract, bytes: &[u8], ending: &RunExit<'_>) -> Got {
     found.extend(judge.finish(ending).violations);
     let short = found.into_iter().map(|v| {
         let text = v.to_string();
-        (v.broken, v.rule, format!("event {:?} {text}", v.event))
+        (v.against, v.rule, format!("event {:?} {text}", v.event))
     });
     Got::Judged(short.collect())
 }

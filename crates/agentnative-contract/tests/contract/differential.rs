@@ -2,22 +2,20 @@
 //! and generated values.
 
 use crate::mutants::mutants;
-use agentnative_contract::{
-    Contract, Finding, Framing, RunExit, Schema, Settings, Validation, Violation, names,
-};
+use agentnative_contract::{Contract, Framing, RunExit, Schema, Settings, Validation, Violation, names};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::Path;
 
 /// What the fast path finds in these bytes.
-fn fast(contract: &Contract, framing: Framing, bytes: &[u8], threads: usize) -> Vec<Finding> {
+fn fast(contract: &Contract, framing: Framing, bytes: &[u8], threads: usize) -> Vec<Violation> {
     let settings = Settings { framing, max_errors: 10_000, exit: RunExit::default(), threads };
     Validation::new(contract, settings).input(bytes, &mut |_| ()).unwrap().findings
 }
 
 /// Pointer, keyword and message of each, sorted.
-fn of_findings(found: Vec<Finding>) -> Vec<(String, Option<String>, String)> {
+fn of_violations(found: Vec<Violation>) -> Vec<(String, Option<String>, String)> {
     let mut all: Vec<_> = found.into_iter().map(|it| (it.pointer, it.keyword, it.message)).collect();
     all.sort();
     all
@@ -38,12 +36,6 @@ fn upstream(schema: &Value, data: &Value) -> Option<Vec<(String, Option<String>)
 fn places(found: &[(String, Option<String>, String)]) -> Vec<(String, Option<String>)> {
     let mut all: Vec<_> =
         found.iter().map(|(pointer, keyword, _)| (pointer.clone(), keyword.clone())).collect();
-    all.sort();
-    all
-}
-
-fn of_violations(found: Vec<Violation>) -> Vec<(String, Option<String>, String)> {
-    let mut all: Vec<_> = found.into_iter().map(|it| (it.pointer, it.keyword, it.message)).collect();
     all.sort();
     all
 }
@@ -69,7 +61,7 @@ fn suite(draft: &str, uri: &str) {
             for test in group["tests"].as_array().unwrap() {
                 let data = &test["data"];
                 let slow = of_violations(plain.violations(data));
-                let found = of_findings(fast(&contract, Framing::Document, data.to_string().as_bytes(), 1));
+                let found = of_violations(fast(&contract, Framing::Document, data.to_string().as_bytes(), 1));
                 // Element by element an array's faults are the same, found in another order.
                 assert_eq!(
                     found.is_empty(),
@@ -122,7 +114,7 @@ fn compare(contract: &Contract, text: &str, example: &str) {
     slow.extend(judge.finish(&RunExit::default()).violations);
     let slow = of_violations(slow);
     for threads in [1, 2] {
-        let found = of_findings(fast(contract, contract.framing(), text.as_bytes(), threads));
+        let found = of_violations(fast(contract, contract.framing(), text.as_bytes(), threads));
         assert_eq!(found, slow, "{example}");
     }
 }
@@ -236,7 +228,7 @@ proptest! {
             // What is written may differ from the value in memory by the rounding of its numbers.
             let text = value.to_string();
             let value: Value = serde_json::from_str(&text).unwrap();
-            let found = of_findings(fast(&contract, Framing::Document, text.as_bytes(), 1));
+            let found = of_violations(fast(&contract, Framing::Document, text.as_bytes(), 1));
             prop_assert_eq!(Some(places(&found)), upstream(&schema, &value), "{} {}", schema, text);
             prop_assert_eq!(found, of_violations(plain.violations(&value)), "{} {}", schema, text);
         }

@@ -1,7 +1,7 @@
 //! A user's own contract: a folder or a schema file anywhere, read strictly and offline.
 
 use agentnative_contract::error::{Error, ErrorKind};
-use agentnative_contract::{Broken, Contract, Framing, RunExit, contract_path};
+use agentnative_contract::{Against, Contract, Framing, RunExit, contract_path};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -202,17 +202,17 @@ fn a_stream_is_judged_across_its_events() {
     assert_eq!(judge.push(2, &json!({"type": "b", "of": "1"})), []);
     let found = judge.push(3, &json!({"type": "b", "of": "2", "id": 7}));
     assert_eq!(found.len(), 2);
-    assert_eq!((found[0].broken, found[0].event, found[0].line), (Broken::Schema, Some(3), Some(3)));
+    assert_eq!((found[0].against, found[0].event, found[0].line), (Against::Schema, Some(3), Some(3)));
     assert_eq!(
-        (found[1].broken, found[1].pointer.as_str(), found[1].rule.as_str()),
-        (Broken::Stream, "/of", "named")
+        (found[1].against, found[1].pointer.as_str(), found[1].rule.as_str()),
+        (Against::Stream, "/of", "named")
     );
     assert_eq!(judge.push(5, &json!({"type": "c"}))[0].rule, "event-type");
     let outcome = judge.finish(&RunExit::exit(1));
     assert_eq!(outcome.events, 4);
     assert_eq!(outcome.unknown.get("c"), Some(&1));
     let said = &outcome.violations[0];
-    assert_eq!((said.broken, said.rule.as_str()), (Broken::Exit, "exit-code"));
+    assert_eq!((said.against, said.rule.as_str()), (Against::Exit, "exit-code"));
     assert!(said.message.contains("exit code is 1") && said.message.contains("0 (good)"), "{}", said.message);
     // The judge has forgotten the run.
     assert_eq!(judge.push(1, &json!({"type": "b", "of": "1"})).len(), 1);

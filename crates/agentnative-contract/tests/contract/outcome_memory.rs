@@ -2,7 +2,7 @@
 //! memory of the whole process.
 
 use crate::alone::alone;
-use agentnative_contract::outcome::{Collector, Options};
+use agentnative_contract::outcome::{Collector, OutcomeOptions};
 use std::fmt::Write as _;
 use std::io::{self, Read};
 
@@ -33,7 +33,7 @@ fn outcome_of(
     count: u64,
     make: impl FnMut(u64, &mut String),
 ) -> (agentnative_contract::outcome::RunOutcome, u64) {
-    let collector = Collector::new(Options::default());
+    let collector = Collector::new(OutcomeOptions::default());
     collector.read(Events { make, next: 0, count, buffer: String::new(), at: 0 }, "").unwrap();
     (collector.outcome(), peak().unwrap_or(0))
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use strict_json::{Options, read_records, read_value};
+use strict_json::{ReadOptions, read_records, read_value};
 
 /// The contracts beside the agent's own.
 pub const CONTRACTS: [&str; 4] = ["dexter-flat", "dexter-nested", "agent-js", "opencode-events"];
@@ -124,7 +124,7 @@ pub fn ran(child: Child) -> Ran {
 impl Ran {
     /// The one document of standard output, read strictly.
     pub fn document(&self) -> Value {
-        let read = read_value(self.stdout.as_bytes(), &Options::default(), u64::MAX).unwrap();
+        let read = read_value(self.stdout.as_bytes(), &ReadOptions::default(), u64::MAX).unwrap();
         assert!(read.summary.problems.is_empty(), "{:?}\n{self:?}", read.summary.problems);
         read.value.unwrap()
     }
@@ -133,7 +133,7 @@ impl Ran {
     pub fn records(&self) -> Vec<Value> {
         let mut records = Vec::new();
         let take = |record: strict_json::Record| records.push(record.value.unwrap());
-        let summary = read_records(self.stdout.as_bytes(), &Options::default(), u64::MAX, take).unwrap();
+        let summary = read_records(self.stdout.as_bytes(), &ReadOptions::default(), u64::MAX, take).unwrap();
         assert!(summary.problems.is_empty(), "{:?}\n{self:?}", summary.problems);
         records
     }

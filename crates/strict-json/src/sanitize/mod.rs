@@ -20,10 +20,8 @@ pub use commands::command_starts;
 pub use excerpt::excerpt;
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::fmt;
 use std::fmt::Write as _;
-use std::path::Path;
 
 /// Whether a character is spelt out: all C0 (also `\n` and `\t`), DEL, C1, and the controls that
 /// reorder, hide or break text without being seen.
@@ -106,70 +104,6 @@ pub fn rendered(input: &str, color: bool) -> String {
     }
     out.push_str(&text(rest));
     out
-}
-
-/// Bytes or text of a stranger. It has no `Display`; the sanitiser is the only way out.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Untrusted(Vec<u8>);
-
-impl Untrusted {
-    /// Wraps what came from outside.
-    pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
-        Self(bytes.into())
-    }
-    /// Safe text in one line: see [`line()`].
-    pub fn line(&self) -> String {
-        line(&self.0)
-    }
-    /// Safe text in several lines: see [`text()`].
-    pub fn text(&self) -> String {
-        text(&self.0)
-    }
-    /// Safe text in one line of at most `max` characters: see [`capped()`].
-    pub fn capped(&self, max: usize) -> String {
-        capped(&self.0, max)
-    }
-    /// The surroundings of a byte: see [`excerpt()`].
-    pub fn excerpt(&self, byte: usize, max: usize) -> (String, usize) {
-        excerpt(&self.0, byte, max)
-    }
-}
-
-impl fmt::Debug for Untrusted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Untrusted({})", self.line())
-    }
-}
-
-impl From<&str> for Untrusted {
-    fn from(text: &str) -> Self {
-        Self::new(text)
-    }
-}
-impl From<String> for Untrusted {
-    fn from(text: String) -> Self {
-        Self::new(text)
-    }
-}
-impl From<&[u8]> for Untrusted {
-    fn from(bytes: &[u8]) -> Self {
-        Self::new(bytes)
-    }
-}
-impl From<Vec<u8>> for Untrusted {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self::new(bytes)
-    }
-}
-impl From<&OsStr> for Untrusted {
-    fn from(name: &OsStr) -> Self {
-        Self::new(name.as_encoded_bytes())
-    }
-}
-impl From<&Path> for Untrusted {
-    fn from(path: &Path) -> Self {
-        Self::from(path.as_os_str())
-    }
 }
 
 /// What a stream of bytes is made of.

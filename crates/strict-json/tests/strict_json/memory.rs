@@ -4,7 +4,7 @@
 use crate::alone::alone;
 use std::io::{self, Read};
 
-use strict_json::{Options, read_document, read_lines, read_records};
+use strict_json::{ReadOptions, read_document, read_lines, read_records};
 
 /// `head`, then `body` over and over for about `bytes` bytes, then `tail`; never all at once.
 fn stream(head: &str, body: &str, bytes: usize, tail: &str) -> impl Read {
@@ -55,7 +55,7 @@ fn any_amount_of_output_takes_the_memory_of_little() {
             eprintln!("SKIPPED: /proc/self/status does not tell the peak memory");
             return;
         };
-        let options = Options::default();
+        let options = ReadOptions::default();
         for (head, body, tail) in [
             ("[\"", "a long string with \\u00e9scapes and é ", "\"]"),
             ("[1", ",{\"a\":[1,2.5,null,true],\"b\":\"text\"}", "]"),

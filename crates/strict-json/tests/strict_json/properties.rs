@@ -5,15 +5,16 @@ use std::io::Read;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use strict_json::{
-    Event, Options, ProblemKind::*, Sink, Summary, find_span, locate, read_document, read_lines, read_value,
+    Event, ProblemKind::*, ReadOptions, Sink, Summary, find_span, locate, read_document, read_lines,
+    read_value,
 };
 
 fn document(bytes: impl AsRef<[u8]>) -> Summary {
-    read_document(bytes.as_ref(), &Options::default(), &mut ()).unwrap()
+    read_document(bytes.as_ref(), &ReadOptions::default(), &mut ()).unwrap()
 }
 
 fn lines(bytes: impl AsRef<[u8]>) -> Summary {
-    read_lines(bytes.as_ref(), &Options::default(), &mut ()).unwrap()
+    read_lines(bytes.as_ref(), &ReadOptions::default(), &mut ()).unwrap()
 }
 
 /// All events as text; parts of a string apart, since their cuts must not depend on the reader's.
@@ -28,10 +29,10 @@ impl Sink for Events {
         self.0.push(format!("end {offset} {whole}"));
     }
     fn event(&mut self, event: Event<'_>) {
-        if let Event::Key { text, .. }
-        | Event::String { text, .. }
-        | Event::StringPart { text, .. }
-        | Event::Number { text, .. } = event
+        if let Event::Key(_, text)
+        | Event::String(_, text)
+        | Event::StringPart(_, text)
+        | Event::Number(_, text) = event
         {
             assert!(text.len() <= 65_536, "{}", text.len());
         }
@@ -56,7 +57,7 @@ impl Read for Pieces<'_> {
 /// Problems, events and the rest, with the bytes given in pieces of these sizes.
 fn everything(bytes: &[u8], sizes: &[usize]) -> [(Summary, Vec<String>); 2] {
     let pieces = || Pieces { bytes, sizes: sizes.iter().cycle() };
-    let options = Options::default();
+    let options = ReadOptions::default();
     let (mut one, mut two) = (Events::default(), Events::default());
     let document = read_document(pieces(), &options, &mut one).unwrap();
     let lines = read_lines(pieces(), &options, &mut two).unwrap();
@@ -176,7 +177,7 @@ proptest! {
     #[test]
     fn printed_values_are_accepted_and_built_again(value in value()) {
         for text in [serde_json::to_string(&value).unwrap(), serde_json::to_string_pretty(&value).unwrap()] {
-            let read = read_value(text.as_bytes(), &Options::default(), 1 << 20).unwrap();
+            let read = read_value(text.as_bytes(), &ReadOptions::default(), 1 << 20).unwrap();
             prop_assert!(!read.summary.rejected(), "{:?}", read.summary.problems);
             let again: Value = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(read.value, Some(again));

@@ -5,16 +5,16 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use strict_json::{
-    Class, Options, Problem, ProblemKind, ProblemKind::*, Sink, Summary, find_span, locate, read_document,
-    read_lines, read_records, read_value,
+    Class, Problem, ProblemKind, ProblemKind::*, ReadOptions, Sink, Summary, find_span, locate,
+    read_document, read_lines, read_records, read_value,
 };
 
 fn document(bytes: impl AsRef<[u8]>) -> Summary {
-    read_document(bytes.as_ref(), &Options::default(), &mut ()).unwrap()
+    read_document(bytes.as_ref(), &ReadOptions::default(), &mut ()).unwrap()
 }
 
 fn lines(bytes: impl AsRef<[u8]>) -> Summary {
-    read_lines(bytes.as_ref(), &Options::default(), &mut ()).unwrap()
+    read_lines(bytes.as_ref(), &ReadOptions::default(), &mut ()).unwrap()
 }
 
 type Short = (ProblemKind, u64, u64, u64, String);
@@ -195,7 +195,7 @@ fn each_problem_of_json_lines_has_its_kind_place_and_pointer() {
 
 #[test]
 fn problems_beyond_the_limit_are_counted() {
-    let options = Options { max_problems: 2, ..Options::default() };
+    let options = ReadOptions { max_problems: 2, ..ReadOptions::default() };
     let text = format!("{}1e400", "NaN,".repeat(1000));
     let summary = read_document(format!("[{text}]").as_bytes(), &options, &mut ()).unwrap();
     assert_eq!(summary.problems.len(), 3);
@@ -229,7 +229,7 @@ fn depth_is_bounded_without_recursion() {
     expect(&document(nested(513)), &[(Depth, 512, 1, 513, &pointer)]);
     let million = document("[".repeat(1_000_000));
     assert_eq!((million.problems.len(), million.count(Depth)), (1, 1));
-    let deep = Options { max_depth: 2_000_000, ..Options::default() };
+    let deep = ReadOptions { max_depth: 2_000_000, ..ReadOptions::default() };
     let objects = "{\"\":[".repeat(500_000) + &"]}".repeat(500_000);
     assert!(read_document(objects.as_bytes(), &deep, &mut ()).unwrap().problems.is_empty());
     let lines = lines("[".repeat(100_000) + "\n{}\n");
@@ -275,7 +275,7 @@ fn shared_parsing_cases_agree() {
 
 #[test]
 fn values_are_built_up_to_a_budget() {
-    let options = Options::default();
+    let options = ReadOptions::default();
     let text = b"{\"a\":1,\"b\":[true,null,\"\\u00e9\",-2.5,NaN],\"a\":{\"c\":18446744073709551615}}";
     let document = read_value(&text[..], &options, 1000).unwrap();
     assert_eq!(document.value, Some(json!({"a": {"c": u64::MAX}, "b": [true, null, "é", -2.5, null]})));
@@ -362,7 +362,7 @@ fn records_are_given_before_more_is_read_and_a_sink_may_stop() {
         }
     }
     let records = Cell::new(0);
-    let summary = read_lines(Live(&records, 0), &Options::default(), &mut Count(&records)).unwrap();
+    let summary = read_lines(Live(&records, 0), &ReadOptions::default(), &mut Count(&records)).unwrap();
     assert_eq!((records.get(), summary.records, summary.problems.len()), (3, 3, 0));
 }
 
@@ -375,5 +375,5 @@ fn a_failing_reader_is_an_error() {
         }
     }
     let reader = (&b"{\"a\":"[..]).chain(Broken);
-    assert_eq!(read_document(reader, &Options::default(), &mut ()).unwrap_err().to_string(), "broken");
+    assert_eq!(read_document(reader, &ReadOptions::default(), &mut ()).unwrap_err().to_string(), "broken");
 }

@@ -1,6 +1,6 @@
 //! What a sink may ask of the strict JSON reader: text left out, problems told, server-sent events.
 
-use strict_json::{Event, Options, Problem, ProblemKind, Sink, Summary, read_document, read_lines};
+use strict_json::{Event, Problem, ProblemKind, ReadOptions, Sink, Summary, read_document, read_lines};
 
 /// Leaves out what is below the key `skip`, and notes all it is given.
 #[derive(Default)]
@@ -29,14 +29,14 @@ impl Sink for Notes {
     }
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::BeginObject { .. } => self.depth += 1,
-            Event::EndObject { .. } => self.depth -= 1,
-            Event::StringPart { text, .. } => self.all.push(format!("part of {}", text.len())),
-            Event::Key { text, .. } => {
+            Event::Begin(..) => self.depth += 1,
+            Event::End(_) => self.depth -= 1,
+            Event::StringPart(_, text) => self.all.push(format!("part of {}", text.len())),
+            Event::Key(_, text) => {
                 self.skip = text == "skip";
                 self.all.push(text.to_owned());
             }
-            Event::String { text, .. } | Event::Number { text, .. } => self.all.push(text.to_owned()),
+            Event::String(_, text) | Event::Number(_, text) => self.all.push(text.to_owned()),
             _ => {}
         }
     }
@@ -44,7 +44,7 @@ impl Sink for Notes {
 
 fn document(text: &str) -> (Notes, Summary) {
     let mut notes = Notes::default();
-    let summary = read_document(text.as_bytes(), &Options::default(), &mut notes).unwrap();
+    let summary = read_document(text.as_bytes(), &ReadOptions::default(), &mut notes).unwrap();
     (notes, summary)
 }
 
@@ -82,7 +82,7 @@ fn faults_in_text_that_is_not_wanted_are_found() {
 
 #[test]
 fn problems_are_told_as_they_are_met_also_those_that_are_not_kept() {
-    let options = Options { max_problems: 1, ..Options::default() };
+    let options = ReadOptions { max_problems: 1, ..ReadOptions::default() };
     let mut notes = Notes::default();
     read_lines(&b"{}\nno\n[]\nno\n"[..], &options, &mut notes).unwrap();
     let told = [(ProblemKind::Syntax, true), (ProblemKind::NotObject, true), (ProblemKind::Syntax, false)];
@@ -93,7 +93,7 @@ fn problems_are_told_as_they_are_met_also_those_that_are_not_kept() {
 #[test]
 fn records_in_server_sent_events() {
     let stream = b":ping\r\nevent: x\nid: 7\nretry: 1\ndata: {\"a\":1}\n\ndata:{\"a\":2}\r\n\r\n{\"a\":3}\n";
-    let options = Options { event_stream: true, ..Options::default() };
+    let options = ReadOptions { event_stream: true, ..ReadOptions::default() };
     let mut notes = Notes::default();
     let summary = read_lines(&stream[..], &options, &mut notes).unwrap();
     assert!(summary.problems.is_empty(), "{:?}", summary.problems);
@@ -105,6 +105,6 @@ fn records_in_server_sent_events() {
     let places: Vec<_> = summary.problems.iter().map(|one| (one.at.line, one.at.column)).collect();
     assert_eq!(places, [(1, 12), (2, 1), (3, 1)]);
     // Without the option such lines are no records.
-    let summary = read_lines(&stream[..], &Options::default(), &mut ()).unwrap();
+    let summary = read_lines(&stream[..], &ReadOptions::default(), &mut ()).unwrap();
     assert_eq!(summary.whole, 1);
 }
