@@ -39,7 +39,8 @@ fn check_id(folder: &Path) -> io::Result<String> {
     }
     Ok(format!(
         "/// The ID of a check: one for each file in `checks/`. IDs are stable for ever.\n\
-         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]\n\
+         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]\n\
+         #[serde(rename_all = \"kebab-case\")]\n\
          pub enum CheckId {{\n{variants}}}\n\
          impl CheckId {{\n\
          /// Every ID, sorted by name.\n\

@@ -491,7 +491,10 @@ fn the_arguments_of_a_format_go_where_they_belong() {
     }
     assert_eq!(place_format(&strings(&["a", "{format}", "b"]), &[]), ["a", "b"]);
     let formats = Formats::default();
-    assert_eq!(formats.place(&strings(&["list"]), OutputFormat::Jsonl), ["list", "--output", "jsonl"]);
+    assert_eq!(
+        place_format(&strings(&["list"]), formats.args(OutputFormat::Jsonl)),
+        ["list", "--output", "jsonl"]
+    );
 }
 
 #[test]

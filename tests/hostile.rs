@@ -38,11 +38,11 @@ fn shapes() -> Vec<PathBuf> {
 fn attack(shape: &Path, variant: Variant) -> RunSpec {
     let mut spec = spec(shape.to_str().unwrap(), &[], variant);
     spec.key.probe = shape.file_name().unwrap().to_str().unwrap().into();
-    spec.deadline = if GOES_ON.contains(&spec.key.probe.as_str()) { DEADLINE } else { NO_DEADLINE };
+    spec.job.deadline = if GOES_ON.contains(&spec.key.probe.as_str()) { DEADLINE } else { NO_DEADLINE };
     let python = crate::python::program();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", python.parent().unwrap().display());
-    spec.env.insert("PATH".into(), path.into());
-    spec.env.insert(COOKIE.into(), std::process::id().to_string().into());
+    spec.job.env.push(("PATH".into(), path.into()));
+    spec.job.env.push((COOKIE.into(), std::process::id().to_string().into()));
     spec
 }
 
@@ -65,9 +65,9 @@ fn nobody_survives_and_nothing_takes_long() {
         let shapes = shapes();
         assert!(shapes.len() >= 17, "{shapes:?}");
         let mut longest = (Duration::ZERO, String::new());
-        let mut runner = Runner::new(options()).unwrap();
+        let mut runner = Runner::new(options());
         let mut timed = |spec: RunSpec| {
-            let (start, deadline) = (Instant::now(), spec.deadline);
+            let (start, deadline) = (Instant::now(), spec.job.deadline);
             let got = runner.run_all_blocking(vec![spec], &mut |_| {}).unwrap().observations.remove(0);
             (got, start.elapsed(), start.elapsed().saturating_sub(deadline))
         };

@@ -297,9 +297,14 @@ fn the_linted_package_is_the_one_that_builds_the_target() {
         ("web/helper", "#!/usr/bin/env node\nprocess.exit(3);\n"),
     ]);
     let cli = facts(&folder.path().join("crates/cli"));
-    assert_eq!(verdict("p2-src-stray-print", &cli, &[]).evidence.len(), 1);
-    // The library that the CLI is built with may have what it lacks itself.
+    assert_eq!(verdict("p2-src-stray-print", &cli, &[]).evidence.len(), 2);
+    // The library that the CLI is built with has what it lacks itself.
     let json = verdict("p2-src-json-library", &cli, &[]);
+    assert_eq!((json.status, &*json.message), (Status::Pass, "the package depends on serde_json"));
+    // One that is not in the workspace may have it.
+    let manifest = "[package]\nname = \"cli\"\n[dependencies]\ncore = { path = \"../../../core\" }\n";
+    write(folder.path(), "crates/cli/Cargo.toml", manifest.as_bytes());
+    let json = verdict("p2-src-json-library", &facts(&folder.path().join("crates/cli")), &[]);
     assert_eq!((json.status, json.message.contains("core")), (Status::Unverified, true), "{}", json.message);
 
     let whole = facts(folder.path());
@@ -308,6 +313,48 @@ fn the_linted_package_is_the_one_that_builds_the_target() {
     assert_eq!(web.files.keys().collect::<Vec<_>>(), [&Language::TypeScript]);
     assert_eq!(verdict("p2-src-json-library", &web, &[]).status, Status::Pass);
     assert_eq!(verdict("p2-src-exit-in-library", &web, &[]).status, Status::Pass);
+}
+
+#[test]
+fn the_packages_of_the_workspace_that_a_target_is_built_with_are_its_code() {
+    let print = "pub fn f() { println!(\"x\"); }\n";
+    let folder = package(&[
+        (
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"crates/*\"]\n[workspace.dependencies]\nshapes = { path = \"crates/shapes\" }\n",
+        ),
+        (
+            "crates/cli/Cargo.toml",
+            "[package]\nname = \"cli\"\n[dependencies]\ncore = { path = \"../core\" }\n[dev-dependencies]\nother = { path = \"../other\" }\n",
+        ),
+        ("crates/cli/src/main.rs", "fn main() {}\n"),
+        (
+            "crates/core/Cargo.toml",
+            "[package]\nname = \"core\"\n[dependencies]\nshapes = { workspace = true }\n",
+        ),
+        ("crates/core/src/lib.rs", print),
+        // A program of its own.
+        ("crates/core/src/main.rs", print),
+        ("crates/core/tests/a.rs", print),
+        (
+            "crates/shapes/Cargo.toml",
+            "[package]\nname = \"shapes\"\n[dependencies]\ncore = { path = \"../core\" }\n",
+        ),
+        ("crates/shapes/src/lib.rs", "pub enum OutputFormat { Text, Json, Jsonl }\n"),
+        ("crates/other/Cargo.toml", "[package]\nname = \"other\"\n"),
+        ("crates/other/src/lib.rs", print),
+    ]);
+    let mut cli = facts(&folder.path().join("crates/cli"));
+    cli.folder = "crates/cli/".to_owned();
+    assert_eq!(cli.files[&Language::Rust], 3);
+    let prints = verdict("p2-src-stray-print", &cli, &[]);
+    let files: Vec<_> = prints.evidence.iter().map(|evidence| evidence.file.as_deref().unwrap()).collect();
+    assert_eq!(files, ["crates/core/src/lib.rs"]);
+    let formats = verdict("p2-src-output-format", &cli, &[]);
+    assert_eq!(
+        (formats.status, &*formats.message),
+        (Status::Pass, "a set of the formats: crates/shapes/src/lib.rs:1")
+    );
 }
 
 #[test]

@@ -138,6 +138,19 @@ fn what_waits_for_a_waived_fault_is_waived_with_it() {
     }
 }
 
+#[test]
+fn one_shape_of_all_commands_waits_for_what_keeps_them_from_being_read() {
+    let config = format!("{BANNER_CONFIG}\n[[probe]]\nname = 'show'\nargs = ['show']\n");
+    let result = checked(BANNER, &config)("p2-envelope");
+    let cause = |probe| serde_json::json!({"id": "p2-output-json", "probe": probe, "format": "json"});
+    let causes = Value::from(vec![cause("list"), cause("show")]);
+    assert_eq!((told(&result).0, &result["blocked_by"]), ("unverified", &causes), "{result}");
+    let waived = format!("{config}\n[[waiver]]\ncheck = 'p2-output-json'\nreason = 'known'\n");
+    assert_eq!(told(&checked(BANNER, &waived)("p2-envelope")).0, "waived");
+    // One command alone has no shape in common with others.
+    assert_eq!(checked(BANNER, BANNER_CONFIG)("p2-envelope")["blocked_by"], Value::Null);
+}
+
 /// Knows `--json` and no other format; errors are objects there.
 const JSON_ONLY: &str = r#"
 json=

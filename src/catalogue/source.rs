@@ -25,6 +25,24 @@ pub struct SourceCheck {
     pub languages: BTreeMap<Language, LanguageRules>,
 }
 
+impl SourceCheck {
+    /// A hash that tells its rules from others: what was found with those does not say what these would find.
+    pub fn fingerprint(&self) -> u64 {
+        let rules = self
+            .languages
+            .iter()
+            .flat_map(|(language, of)| of.rules.iter().map(move |rule| (language, rule)));
+        let texts = rules.flat_map(|(language, rule)| {
+            let of = rule.of.as_deref().unwrap_or_default();
+            let texts = [language.name(), &rule.name, of, &rule.rule];
+            texts.into_iter().chain(rule.words.iter().map(String::as_str))
+        });
+        // FNV-1a: the same in each build.
+        let byte = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        texts.fold(0xcbf2_9ce4_8422_2325, |hash, text| text.bytes().chain([0]).fold(hash, byte))
+    }
+}
+
 /// A place in a package where things are done that elsewhere are faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

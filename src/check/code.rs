@@ -1,7 +1,7 @@
 //! Reading the code behind a target, and the files around it, into a recording.
 
 use crate::probe::Recording;
-use crate::source::{Facts, Project};
+use crate::source::{Facts, Project, name_in};
 use crate::target::CodeBase;
 use agentnative_contract::error::Result;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,9 +10,6 @@ use strict_json::sanitize;
 
 /// Puts what was found in the code (`source`) and around it (`project`) into the recording. Paths of the
 /// configuration are relative to `root`.
-///
-/// # Errors
-/// Those of `source::scan`.
 pub(super) fn read(
     code: &CodeBase,
     root: Option<&Path>,
@@ -35,9 +32,9 @@ pub(super) fn read(
     recording.facts = Some(facts);
     for module in &code.config.output_modules {
         let path = root.map_or_else(|| module.into(), |root| root.join(module));
-        match path.components().collect::<std::path::PathBuf>().strip_prefix(&code.package) {
-            Ok(inside) => recording.output_modules.push(inside.to_string_lossy().into_owned()),
-            Err(_) => recording.notes.push(format!(
+        match name_in(&code.package, &path.components().collect::<std::path::PathBuf>()) {
+            Some(name) => recording.output_modules.push(name),
+            None => recording.notes.push(format!(
                 "the output module {module} is not in the package of the target, {}",
                 code.package.display()
             )),

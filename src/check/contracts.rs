@@ -10,13 +10,10 @@ use std::path::Path;
 
 /// Contracts by their name, as probes have it.
 #[derive(Default)]
-pub struct LoadedContracts(BTreeMap<String, Contract>);
+pub(super) struct LoadedContracts(BTreeMap<String, Contract>);
 
 impl LoadedContracts {
     /// The contracts of probes whose names are bound already, as those of a recording are.
-    ///
-    /// # Errors
-    /// Those of [`Contract::named`].
     pub fn of(probes: &[Probe]) -> Result<Self> {
         let mut loaded = Self::default();
         for probe in probes {

@@ -19,20 +19,12 @@ pub struct Judged {
 
 /// The verdicts of these checks on what was seen. Nothing is run; the contracts that the probes name are
 /// read.
-///
-/// # Errors
-/// Those of [`LoadedContracts::of`].
 pub fn judge(recording: &Recording, checks: &[&Check]) -> Result<Report> {
     let contracts = LoadedContracts::of(&recording.probes)?;
-    Ok(judged(recording, &contracts, checks))
-}
-
-/// The verdicts on what was seen.
-fn judged(recording: &Recording, contracts: &LoadedContracts, checks: &[&Check]) -> Report {
-    let verdicts = judge::judge(&context(recording, contracts), checks, &recording.waivers);
+    let verdicts = judge::judge(&context(recording, &contracts), checks, &recording.waivers);
     let notes = [&recording.notes[..], &verdicts.notes].concat();
     let (target, runs) = (recording.target.clone(), recording.observations.len());
-    Report::new(target, runs, recording.interrupted, verdicts.results, notes)
+    Ok(Report::new(target, runs, recording.interrupted, verdicts.results, notes))
 }
 
 /// What the judge looks at of a recording.

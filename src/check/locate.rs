@@ -35,7 +35,7 @@ impl Session {
     /// Those of [`Finder::find`] and [`Config::load`]; configuration when there are several targets and none
     /// was chosen, or it cannot be started; general when it does not end by itself.
     pub fn inspect(&self) -> Result<(Target, Help)> {
-        let mut runner = Runner::new(self.options.runner.clone())?;
+        let mut runner = Runner::new(self.options.runner.clone());
         let target =
             self.with_finder(&mut runner, |finder, config| find_one(finder, &self.target, config.as_ref()))?;
         let args: Vec<OsString> = target.prefix_args.iter().cloned().chain(["--help".into()]).collect();
@@ -53,9 +53,6 @@ impl Session {
     }
 
     /// Finds the program, the code behind it, or both.
-    ///
-    /// # Errors
-    /// Those of [`Config::load`] and [`Finder::code`].
     pub(super) fn locate(&self, runner: &mut Runner, program: bool, code: bool) -> Result<Located> {
         self.with_finder(runner, |finder, config| {
             let code = if code { finder.code(&self.target, config.as_ref())? } else { None };
@@ -92,9 +89,6 @@ impl Session {
 }
 
 /// Reads a configuration file, held against the catalogue and the bundled contracts.
-///
-/// # Errors
-/// Those of [`Config::load`].
 pub fn load_config(path: &Path) -> Result<Config> {
     known(|known| Config::load(path, known))
 }

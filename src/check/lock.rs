@@ -51,10 +51,7 @@ pub fn promise_checks() -> Vec<&'static Check> {
 
 /// Learns what the declared probes of a recording promise. With `any_ending` a run counts that ended
 /// otherwise than its probe expects: a comparison then tells what changed.
-///
-/// # Errors
-/// Those of [`LoadedContracts::of`].
-pub fn learn(recording: &Recording, any_ending: bool) -> Result<Learnt> {
+pub(super) fn learn(recording: &Recording, any_ending: bool) -> Result<Learnt> {
     let contracts = LoadedContracts::of(&recording.probes)?;
     Ok(judge::learn(&context(recording, &contracts), &recording.target.name, any_ending))
 }

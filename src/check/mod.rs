@@ -33,11 +33,10 @@ mod progress;
 mod selection;
 mod session;
 
-pub use contracts::LoadedContracts;
 pub use diff_inputs::{DiffInput, diff};
 pub use judging::{Judged, judge};
 pub use locate::load_config;
-pub use lock::{LockMode, Locked, learn, lock, promise_checks};
+pub use lock::{LockMode, Locked, lock, promise_checks};
 pub use progress::{Observer, Progress, replay};
 pub use selection::Selection;
 pub use session::{Session, SessionOptions, SessionOutput};

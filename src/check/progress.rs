@@ -45,9 +45,6 @@ impl Progress<'_> {
 }
 
 /// Gives the events of a recording's runs, as the session gave them that made it.
-///
-/// # Errors
-/// Those of the observer.
 pub fn replay(recording: &Recording, observer: &mut Observer<'_>) -> Result<()> {
     let runs = recording.observations.len();
     observer(Progress::Started { target: &recording.target, runs })?;

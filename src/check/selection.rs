@@ -1,9 +1,8 @@
 //! Which checks are made.
 
 use crate::catalogue::{self, Check};
-use crate::model::Layer;
+use crate::model::{CheckId, Layer};
 use agentnative_contract::error::{Error, Result};
-use agentnative_contract::spanned_toml::nearest;
 
 /// Chooses checks of the catalogue; the default is all of them.
 #[derive(Debug, Clone, Default)]
@@ -25,7 +24,7 @@ impl Selection {
     /// Usage, when an ID does not exist or nothing is left.
     pub fn resolve(&self) -> Result<Vec<&'static Check>> {
         for id in self.checks.iter().chain(&self.skip) {
-            known_check(id)?;
+            id.parse::<CheckId>()?;
         }
         let selected: Vec<_> = catalogue::checks()
             .iter()
@@ -40,16 +39,4 @@ impl Selection {
         }
         Ok(selected)
     }
-}
-
-/// The check of this ID.
-fn known_check(id: &str) -> Result<&'static Check> {
-    catalogue::check(id).ok_or_else(|| {
-        let ids = catalogue::checks().iter().map(|check| check.id.as_str());
-        let hint = match nearest(id, ids) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "see `agentnative list`".to_owned(),
-        };
-        Error::usage(format!("there is no check `{id}`")).hint(hint)
-    })
 }

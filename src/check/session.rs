@@ -60,9 +60,6 @@ impl Session {
     }
 
     /// Makes the runs that these checks need, and judges them.
-    ///
-    /// # Errors
-    /// Those of [`Session::run`] and [`judge`].
     pub fn check(&self, checks: &[&Check]) -> Result<Report> {
         judge(&self.run(checks, &mut |_| Ok(()))?.recording, checks)
     }
@@ -76,13 +73,19 @@ impl Session {
     pub fn run(&self, checks: &[&Check], observer: &mut Observer<'_>) -> Result<SessionOutput> {
         let has = |layer| checks.iter().any(|check| check.layer == layer);
         let (behavioral, source, project) = (has(Layer::Behavioral), has(Layer::Source), has(Layer::Project));
-        let mut runner = Runner::new(self.options.runner.clone())?;
+        let mut runner = Runner::new(self.options.runner.clone());
         let located = self.locate(&mut runner, behavioral || project, source || project)?;
         let Located { config, target, code } = located;
         let root = config.as_ref().map(|config| config.root.clone());
-        let (mut recording, signal) = match (target.transpose(), &code) {
+        let target = target.transpose().and_then(|target| {
+            if target.is_some() && project {
+                runner.start()?;
+            }
+            Ok(target)
+        });
+        let (mut recording, signal) = match (target, &code) {
             (Ok(Some(target)), _) => self.record(checks, target, config, &mut runner, observer)?,
-            // What is not built can be read all the same.
+            // What is not built, or cannot be run here, can be read all the same.
             (without, Some(code)) if !behavioral => {
                 (without_runs(code, without.err().as_ref(), config, observer)?, None)
             }

@@ -99,7 +99,6 @@ pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) 
 }
 
 impl DiffArgs {
-    /// The old and the new one.
     fn inputs(&self, output: &mut Output, runner: &RunnerOptions) -> Result<(DiffInput, DiffInput)> {
         let mut named = self.sides.iter();
         let mut input = |command: &Option<String>| match command {

@@ -1,9 +1,9 @@
 //! `agentnative explain ID`
 
 use crate::catalogue::{Check, Example, check, checks};
-use crate::model::Status;
+use crate::model::{Status, unknown_id};
 use agentnative_contract::diff::{Class, Rule, rule, rules};
-use agentnative_contract::error::{Error, Result};
+use agentnative_contract::error::Result;
 use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,12 +33,7 @@ impl Explained {
                 .iter()
                 .map(|check| check.id.as_str())
                 .chain(rules().iter().map(|rule| rule.id.as_str()));
-            let hint = match agentnative_contract::spanned_toml::nearest(id, ids) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "see `agentnative list`".to_owned(),
-            };
-            let what = if id.starts_with("diff-") { "kind of change" } else { "check" };
-            Error::usage(format!("there is no {what} `{id}`")).hint(hint)
+            unknown_id(if id.starts_with("diff-") { "kind of change" } else { "check" }, id, ids)
         })
     }
 }

@@ -55,10 +55,10 @@ pub(super) fn run(args: ListArgs, output: &mut Output) -> Result<u8> {
 }
 
 fn row(entry: &CheckEntry) -> Vec<Cell> {
-    let level = match entry.level {
-        Level::Must => Cell::new(Tone::Strong, "must"),
-        Level::Should => Cell::new(Tone::Plain, "should"),
-        Level::May => Cell::new(Tone::Dim, "may"),
+    let tone = match entry.level {
+        Level::Must => Tone::Strong,
+        Level::Should => Tone::Plain,
+        Level::May => Tone::Dim,
     };
     let layer = match entry.layer {
         Layer::Behavioral => "behavioral",
@@ -67,7 +67,7 @@ fn row(entry: &CheckEntry) -> Vec<Cell> {
     };
     vec![
         Cell::new(Tone::Plain, entry.id),
-        level,
+        Cell::new(tone, entry.level.name()),
         Cell::new(Tone::Plain, layer),
         Cell::new(Tone::Plain, entry.title),
     ]

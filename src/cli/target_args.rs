@@ -39,7 +39,6 @@ pub(super) struct RunArgs {
 }
 
 impl TargetArgs {
-    /// What was named.
     pub(super) fn selector(&self) -> TargetSelector {
         match (&self.path, &self.name) {
             (_, Some(name)) => TargetSelector::Name(name.clone()),
@@ -49,7 +48,6 @@ impl TargetArgs {
         }
     }
 
-    /// How it is found and run.
     pub(super) fn options(&self, run: &RunArgs, runner: &RunnerOptions) -> SessionOptions {
         let mut runner = runner.clone();
         runner.jobs = run.jobs.map_or(runner.jobs, NonZeroUsize::get);

@@ -99,11 +99,9 @@ enum Line<'a> {
 pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
     let contract = Contract::named(Path::new(""), &args.contract)?;
     let exit = RunExit { exit: args.exit_code.map(i32::from), condition: args.condition.as_deref() };
-    if let Some(name) = exit.condition
-        && !contract.summary().conditions.iter().any(|condition| condition.name == name)
-    {
-        let names: Vec<String> =
-            contract.summary().conditions.into_iter().map(|condition| condition.name).collect();
+    let conditions = contract.summary().conditions.into_iter().map(|condition| condition.name);
+    let names: Vec<String> = conditions.collect();
+    if let Some(name) = exit.condition.filter(|name| !names.iter().any(|known| known == name)) {
         let error = Error::usage(format!("the contract has no condition `{name}`"));
         return Err(error.hint(format!("its conditions: {}", names.join(", "))));
     }
@@ -154,7 +152,6 @@ impl ValidatedFile {
         }
     }
 
-    /// Its lines in a stream.
     fn lines(&self) -> impl Iterator<Item = Line<'_>> {
         let errors = self.errors.iter().map(|finding| Line::Error { file: &self.file, finding });
         errors.chain(iter::once(Line::File {

@@ -25,9 +25,6 @@ pub fn folders_above(start: &Path) -> Vec<PathBuf> {
 impl Config {
     /// The configuration that holds for `start`, a target or its folder: the nearest
     /// `agentnative.toml` there or above, up to the root of the repository. None if there is none.
-    ///
-    /// # Errors
-    /// Those of [`Config::load`].
     pub fn discover(start: &Path, known: &Known<'_>) -> Result<Option<Self>> {
         let here = if start.is_dir() { start.join(FILE_NAME) } else { start.with_file_name(FILE_NAME) };
         // In the folder itself the file is called as the user called the folder.

@@ -22,7 +22,6 @@ pub(super) struct Read {
     pub(super) exit: Option<Span>,
 }
 
-/// All probes of the file.
 pub(super) fn read_all(file: &Table<'_>, root: &Path, known: &Known<'_>) -> Vec<Read> {
     let expected = "tables: [[probe]] for each";
     let elements = file.get("probe").and_then(|value| value.elements(expected)).unwrap_or_default();

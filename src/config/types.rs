@@ -69,14 +69,8 @@ pub struct TargetConfig {
     pub sandbox: bool,
 }
 
-impl TargetConfig {
-    /// The exit codes of principle 2.
-    pub const EXIT_CODES: [i32; 5] = [0, 1, 2, 77, 78];
-    /// The time limit of a run where none is given.
-    pub const TIMEOUT: Duration = Duration::from_secs(10);
-}
-
 impl Default for TargetConfig {
+    /// Every format with its default flag, the exit codes of principle 2, ten seconds a run.
     fn default() -> Self {
         Self {
             name: None,
@@ -85,10 +79,10 @@ impl Default for TargetConfig {
             errors: Stream::Stderr,
             schema: None,
             output_modules: Vec::new(),
-            exit_codes: Self::EXIT_CODES.to_vec(),
+            exit_codes: vec![0, 1, 2, 77, 78],
             env: BTreeMap::new(),
             pass_env: Vec::new(),
-            timeout: Self::TIMEOUT,
+            timeout: Duration::from_secs(10),
             sandbox: false,
         }
     }
@@ -124,13 +118,6 @@ impl Formats {
             OutputFormat::Json => &self.json,
             OutputFormat::Jsonl => &self.jsonl,
         }
-    }
-
-    /// The arguments of a run: `args` with those that ask for `format` in their place.
-    ///
-    /// See [`place_format`].
-    pub fn place(&self, args: &[String], format: OutputFormat) -> Vec<String> {
-        place_format(args, self.args(format))
     }
 }
 

@@ -22,21 +22,16 @@ const SMALL: u64 = 8 << 20;
 /// One run with its probe.
 #[derive(Clone, Copy)]
 pub struct RunView<'a> {
-    /// The context that it is part of.
     pub context: &'a CheckContext<'a>,
-    /// The probe.
     pub probe: &'a Probe,
-    /// What the run gave.
     pub observation: &'a Observation,
 }
 
 impl<'a> RunView<'a> {
-    /// The format asked for.
     pub fn format(&self) -> OutputFormat {
         self.observation.key.format
     }
 
-    /// The condition it was run under.
     pub fn variant(&self) -> Variant {
         self.observation.key.variant
     }
@@ -54,6 +49,15 @@ impl<'a> RunView<'a> {
         match stream {
             Stream::Stdout => &self.observation.stdout.bytes,
             Stream::Stderr => &self.observation.stderr.bytes,
+        }
+    }
+
+    /// The exit code as a shell has it: 128 and the signal, for a run that died of one.
+    pub fn shell_code(&self) -> Option<i32> {
+        match self.observation.end {
+            End::Exited(code) => Some(code),
+            End::Signaled(signal) => Some(128 + signal),
+            _ => None,
         }
     }
 
@@ -133,6 +137,22 @@ impl<'a> RunView<'a> {
         }
     }
 
+    /// That it ended by itself with the code that its probe is expected to have, or why that says nothing.
+    pub fn usable(&self) -> Result<(), Reason> {
+        self.unusable().map_or(Ok(()), Err)
+    }
+
+    /// The exit code, or why there is none.
+    pub fn exited(&self) -> Result<i32, Reason> {
+        self.exit().ok_or_else(|| self.unusable().unwrap_or_default())
+    }
+
+    /// The plain run of the same call.
+    pub fn plain(&self) -> Result<Self, Reason> {
+        let plain = self.context.plain(self.probe, self.format());
+        plain.ok_or_else(|| format!("{} has no plain run to be compared with", self.label()).into())
+    }
+
     /// Why a check that needs parsed data can't use this run, and which check says so.
     pub fn not_parsed(&self) -> Reason {
         let check = match self.format() {
@@ -145,9 +165,7 @@ impl<'a> RunView<'a> {
 
     /// The data on standard output, or why this run says nothing about it.
     pub fn parsed(&self) -> Result<Rc<Scan>, Reason> {
-        if let Some(reason) = self.unusable() {
-            return Err(reason);
-        }
+        self.usable()?;
         let scan = self.scan();
         if scan.structural().is_some() { Err(self.not_parsed()) } else { Ok(scan) }
     }
@@ -207,7 +225,6 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Evidence at a place in a stream.
     pub fn evidence_at(&self, stream: Stream, at: Position, detail: impl Into<String>) -> Evidence {
         let (excerpt, caret) = excerpt(self.bytes(stream), at.offset);
         Evidence {
@@ -219,30 +236,6 @@ impl<'a> RunView<'a> {
             caret: Some(caret),
             ..self.evidence(detail)
         }
-    }
-
-    /// Evidence at the first word of a stream: where it starts, but for white space.
-    pub fn evidence_at_start(&self, stream: Stream, detail: impl Into<String>) -> Evidence {
-        let mut window = [0; WINDOW as usize];
-        let n = self.bytes(stream).read_at(0, &mut window).unwrap_or(0);
-        let blank = window[..n].iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
-        let newlines = || memchr::memchr_iter(b'\n', &window[..blank]);
-        let line_start = newlines().next_back().map_or(0, |newline| newline + 1);
-        let at = Position {
-            offset: blank as u64,
-            line: newlines().count() as u64 + 1,
-            column: (blank - line_start) as u64 + 1,
-        };
-        self.evidence_at(stream, at, detail)
-    }
-
-    /// Evidence at the start of a line, counted from 0.
-    pub fn evidence_at_line(&self, stream: Stream, line: usize, detail: impl Into<String>) -> Evidence {
-        let mut offset = 0;
-        if let Some(starts) = self.line_starts(stream) {
-            offset = starts.get(line).copied().unwrap_or_else(|| self.bytes(stream).len());
-        }
-        self.evidence_at(stream, Position { offset, line: line as u64 + 1, column: 1 }, detail)
     }
 
     fn line_starts(&self, stream: Stream) -> Option<Vec<u64>> {
@@ -259,24 +252,35 @@ impl<'a> RunView<'a> {
         strict_json::locate(bytes.reader(), span.start).ok()
     }
 
-    /// A failed assertion about the run as such.
     pub fn failed(&self, detail: impl Into<String>) -> Assertion {
-        Assertion::Failed(Finding::new(self.evidence(detail)))
+        Err(Finding::new(self.evidence(detail)).into())
     }
 
-    /// A failed assertion at a place.
     pub fn failed_at(&self, stream: Stream, at: Position, detail: impl Into<String>) -> Assertion {
-        Assertion::Failed(Finding::new(self.evidence_at(stream, at, detail)))
+        Err(Finding::new(self.evidence_at(stream, at, detail)).into())
     }
 
-    /// A failed assertion at the start of a stream.
+    /// A failed assertion at the first word of a stream: where it starts, but for white space.
     pub fn failed_at_start(&self, stream: Stream, detail: impl Into<String>) -> Assertion {
-        Assertion::Failed(Finding::new(self.evidence_at_start(stream, detail)))
+        let mut window = [0; WINDOW as usize];
+        let n = self.bytes(stream).read_at(0, &mut window).unwrap_or(0);
+        let blank = window[..n].iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+        let newlines = || memchr::memchr_iter(b'\n', &window[..blank]);
+        let line_start = newlines().next_back().map_or(0, |newline| newline + 1);
+        let at = Position {
+            offset: blank as u64,
+            line: newlines().count() as u64 + 1,
+            column: (blank - line_start) as u64 + 1,
+        };
+        self.failed_at(stream, at, detail)
     }
 
     /// A failed assertion at the start of a line, counted from 0.
     pub fn failed_at_line(&self, stream: Stream, line: usize, detail: impl Into<String>) -> Assertion {
-        Assertion::Failed(Finding::new(self.evidence_at_line(stream, line, detail)))
+        let starts = self.line_starts(stream).unwrap_or_default();
+        let end = if starts.is_empty() { 0 } else { self.bytes(stream).len() };
+        let offset = starts.get(line).copied().unwrap_or(end);
+        self.failed_at(stream, Position { offset, line: line as u64 + 1, column: 1 }, detail)
     }
 
     /// A failed assertion at the value that a JSON pointer names in standard output.

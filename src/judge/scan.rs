@@ -9,7 +9,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use strict_json::{Class, Problem, ProblemKind, Summary};
 
-/// What strict reading gave.
 pub struct Scan {
     /// The problems, and how many records.
     pub summary: Summary,
@@ -45,7 +44,6 @@ impl Scan {
         self.problems().find(|problem| problem.kind.class() == Class::Structural)
     }
 
-    /// The problems, in order.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.summary.problems.iter()
     }

@@ -15,42 +15,11 @@ const MAX_DEPTH: usize = 64;
 /// More kinds of records at one place than this are not told apart.
 const MAX_KINDS: usize = 1024;
 
-/// The type of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Type {
-    /// `null`.
-    Null,
-    /// `true` or `false`.
-    Bool,
-    /// A number.
-    Number,
-    /// A string.
-    String,
-    /// An object.
-    Object,
-    /// An array.
-    Array,
-}
-
-impl Type {
-    /// Its name in JSON Schema.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Bool => "boolean",
-            Self::Number => "number",
-            Self::String => "string",
-            Self::Object => "object",
-            Self::Array => "array",
-        }
-    }
-}
-
 /// All values seen at one place.
 #[derive(Debug, Clone, Default)]
 pub struct Node {
     /// How many of each type.
-    pub types: BTreeMap<Type, u64>,
+    pub types: BTreeMap<JsonType, u64>,
     /// The members of the objects.
     pub keys: BTreeMap<String, Node>,
     /// Some keys were not kept.
@@ -62,17 +31,14 @@ pub struct Node {
 }
 
 impl Node {
-    /// How many values there were.
     pub fn count(&self) -> u64 {
         self.types.values().sum()
     }
 
-    /// How many objects.
     pub fn objects(&self) -> u64 {
-        self.types.get(&Type::Object).copied().unwrap_or(0)
+        self.types.get(&JsonType::Object).copied().unwrap_or(0)
     }
 
-    /// How many elements the arrays had together.
     pub fn elements(&self) -> u64 {
         self.items.as_ref().map_or(0, |items| items.count())
     }
@@ -93,7 +59,6 @@ pub struct Kinds {
 /// Objects that are alike.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Kind {
-    /// How many.
     pub count: u64,
     /// Sum of hashes over their keys and values, in which the order of objects does not matter. Strings
     /// that name a format are left out: they differ between formats by right.
@@ -106,32 +71,21 @@ pub type Shape = Node;
 /// Builds a [`Shape`] while reading.
 #[derive(Default)]
 pub struct ShapeSink {
-    nodes: Vec<Slot>,
+    root: Node,
     frames: Vec<Frame>,
     /// Whether the last part of a longer string is met, which is left out.
     in_parts: bool,
 }
 
-/// A [`Node`] in the making: children by their place in [`ShapeSink::nodes`].
-#[derive(Default)]
-struct Slot {
-    types: BTreeMap<Type, u64>,
-    keys: BTreeMap<String, usize>,
-    more_keys: bool,
-    items: Option<usize>,
-    kinds: Kinds,
-}
-
-/// An open container.
 struct Frame {
-    /// Its node; none where it is too deep or under a key that is not kept.
-    node: Option<usize>,
+    /// Its node, taken from its place until it is closed; none where it is too deep or under a key that is
+    /// not kept.
+    node: Option<Node>,
     is_object: bool,
     /// The member that comes next.
     key: String,
-    child: Option<usize>,
     /// For an object: its keys with their types, and what says its kind.
-    members: BTreeMap<String, Type>,
+    members: BTreeMap<String, JsonType>,
     tag: Option<(&'static str, u64)>,
     values: u64,
 }
@@ -142,49 +96,40 @@ impl ShapeSink {
         while !self.frames.is_empty() {
             self.close();
         }
-        if self.nodes.is_empty() { Node::default() } else { extract(&mut self.nodes, 0) }
+        self.root
     }
 
-    /// The node that the next value belongs to, with the value's type counted there.
-    fn enter(&mut self, of: Type) -> Option<usize> {
-        if self.nodes.is_empty() {
-            self.nodes.push(Slot::default());
+    /// Does something with the node that the next value belongs to, if that is kept.
+    fn with_place<R>(&mut self, then: impl FnOnce(&mut Node) -> R) -> Option<R> {
+        let Some(frame) = self.frames.last_mut() else { return Some(then(&mut self.root)) };
+        let node = frame.node.as_mut()?;
+        if !frame.is_object {
+            return Some(then(node.items.get_or_insert_default()));
         }
-        let node = match self.frames.last_mut() {
-            None => Some(0),
-            Some(frame) if frame.is_object => {
-                if frame.members.len() < MAX_KEYS {
-                    frame.members.insert(std::mem::take(&mut frame.key), of);
-                }
-                frame.child
-            }
-            Some(frame) => match (frame.node, frame.child) {
-                (None, _) => None,
-                (Some(_), Some(child)) => Some(child),
-                (Some(node), None) => {
-                    let next = self.nodes.len();
-                    let child = *self.nodes[node].items.get_or_insert(next);
-                    frame.child = Some(child);
-                    if child == next {
-                        self.nodes.push(Slot::default());
-                    }
-                    Some(child)
-                }
-            },
-        };
-        if let Some(node) = node {
-            *self.nodes[node].types.entry(of).or_default() += 1;
+        if let Some(child) = node.keys.get_mut(&frame.key) {
+            return Some(then(child));
         }
-        node
+        node.more_keys |= node.keys.len() >= MAX_KEYS;
+        (!node.more_keys).then(|| then(node.keys.entry(frame.key.clone()).or_default()))
     }
 
-    fn open(&mut self, of: Type) {
-        let node = self.enter(of).filter(|_| self.frames.len() < MAX_DEPTH);
+    fn enter(&mut self, of: JsonType) {
+        if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_object)
+            && frame.members.len() < MAX_KEYS
+        {
+            frame.members.insert(frame.key.clone(), of);
+        }
+        self.with_place(|node| *node.types.entry(of).or_default() += 1);
+    }
+
+    fn open(&mut self, of: JsonType) {
+        self.enter(of);
+        let is_deep = self.frames.len() >= MAX_DEPTH;
+        let node = if is_deep { None } else { self.with_place(std::mem::take) };
         self.frames.push(Frame {
             node,
-            is_object: of == Type::Object,
+            is_object: of == JsonType::Object,
             key: String::new(),
-            child: None,
             members: BTreeMap::new(),
             tag: None,
             values: 0,
@@ -192,17 +137,20 @@ impl ShapeSink {
     }
 
     fn close(&mut self) {
-        let Some(frame) = self.frames.pop() else { return };
+        let Some(mut frame) = self.frames.pop() else { return };
+        if let Some(node) = frame.node.take() {
+            self.with_place(|place| *place = node);
+        }
         // Where the object counts as one of several: records, and elements of an array.
         let list = match self.frames.last_mut() {
-            None => Some(0),
+            None => Some(&mut self.root),
             Some(parent) => {
                 parent.values = parent.values.wrapping_add(frame.values);
-                parent.node.filter(|_| !parent.is_object)
+                parent.node.as_mut().filter(|_| !parent.is_object)
             }
         };
         if let (true, Some(list)) = (frame.is_object, list) {
-            self.nodes[list].kinds.add(&frame);
+            list.kinds.add(&frame);
         }
     }
 
@@ -211,18 +159,6 @@ impl ShapeSink {
         let hash = xxh3_64(frame.key.as_bytes()).rotate_left(17) ^ xxh3_64(text);
         frame.values = frame.values.wrapping_add(hash);
         hash
-    }
-}
-
-/// The node at `at`, with its children.
-fn extract(nodes: &mut [Slot], at: usize) -> Node {
-    let slot = std::mem::take(&mut nodes[at]);
-    Node {
-        types: slot.types,
-        keys: slot.keys.into_iter().map(|(key, child)| (key, extract(nodes, child))).collect(),
-        more_keys: slot.more_keys,
-        items: slot.items.map(|child| Box::new(extract(nodes, child))),
-        kinds: slot.kinds,
     }
 }
 
@@ -267,8 +203,7 @@ impl Sink for ShapeSink {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::Begin(JsonType::Object, _) => self.open(Type::Object),
-            Event::Begin(..) => self.open(Type::Array),
+            Event::Begin(json_type, _) => self.open(json_type),
             Event::End(_) => self.close(),
             Event::Key(_, text) => self.key(text),
             Event::StringPart(..) => self.in_parts = true,
@@ -279,14 +214,14 @@ impl Sink for ShapeSink {
                     Ok(number) => self.value(&number.to_bits().to_le_bytes()),
                     Err(_) => self.value(text.as_bytes()),
                 };
-                self.enter(Type::Number);
+                self.enter(JsonType::Number);
             }
             Event::Boolean(_, value) => {
                 self.value(if value { b"true" } else { b"false" });
-                self.enter(Type::Bool);
+                self.enter(JsonType::Boolean);
             }
             Event::Null(_) => {
-                self.enter(Type::Null);
+                self.enter(JsonType::Null);
             }
         }
     }
@@ -297,19 +232,6 @@ impl ShapeSink {
         let Some(frame) = self.frames.last_mut() else { return };
         frame.key.clear();
         frame.key.push_str(text);
-        frame.child = frame.node.and_then(|node| {
-            if let Some(child) = self.nodes[node].keys.get(text) {
-                return Some(*child);
-            }
-            if self.nodes[node].keys.len() >= MAX_KEYS {
-                self.nodes[node].more_keys = true;
-                return None;
-            }
-            self.nodes.push(Slot::default());
-            let child = self.nodes.len() - 1;
-            self.nodes[node].keys.insert(text.to_owned(), child);
-            Some(child)
-        });
     }
 
     fn string(&mut self, text: &str) {
@@ -321,6 +243,6 @@ impl ShapeSink {
         {
             frame.tag = Some((tag, hash));
         }
-        self.enter(Type::String);
+        self.enter(JsonType::String);
     }
 }

@@ -6,20 +6,31 @@ use crate::model::{BlockedBy, CheckResult, Evidence, Layer, Level, Status};
 /// More places in the runs than this are counted, not listed.
 const MAX_EVIDENCE: usize = 5;
 
-/// What one run, or a few that belong together, say about a demand.
-pub enum Assertion {
-    /// What is demanded was seen.
-    Passed,
-    /// The contrary was seen.
-    Failed(Finding),
+/// What one run, or a few that belong together, say about a demand: it passes when what is demanded was seen.
+pub type Assertion = Result<(), Unmet>;
+
+/// Why an assertion does not pass.
+pub enum Unmet {
+    /// The contrary of what is demanded was seen.
+    Failed(Box<Finding>),
     /// It could not be told.
     Inconclusive(Reason),
 }
 
-impl Assertion {
-    /// An assertion that could not be decided, and why.
-    pub fn inconclusive(reason: impl Into<Reason>) -> Self {
-        Self::Inconclusive(reason.into())
+/// An assertion that could not be decided, and why.
+pub fn inconclusive(reason: impl Into<Reason>) -> Assertion {
+    Err(Unmet::Inconclusive(reason.into()))
+}
+
+impl From<Finding> for Unmet {
+    fn from(finding: Finding) -> Self {
+        Self::Failed(Box::new(finding))
+    }
+}
+
+impl From<Reason> for Unmet {
+    fn from(reason: Reason) -> Self {
+        Self::Inconclusive(reason)
     }
 }
 
@@ -86,9 +97,9 @@ impl Judgement {
         let (mut findings, mut reasons) = (Vec::new(), Vec::new());
         for assertion in assertions {
             match assertion {
-                Assertion::Passed => passed += 1,
-                Assertion::Failed(finding) => findings.push(finding),
-                Assertion::Inconclusive(reason) => reasons.push(reason),
+                Ok(()) => passed += 1,
+                Err(Unmet::Failed(finding)) => findings.push(*finding),
+                Err(Unmet::Inconclusive(reason)) => reasons.push(reason),
             }
         }
         if !findings.is_empty() {

@@ -56,7 +56,7 @@ fn waivers_of<'w>(
     }
     let mut all = Vec::new();
     for cause in causes {
-        match used.iter().find(|waiver| waives(waiver, cause)) {
+        match used.iter().find(|waiver| waiver.check == cause.id.as_str()) {
             Some(waiver) => all.push(*waiver),
             // The check that tells the cause may itself wait for another.
             None => {
@@ -66,11 +66,6 @@ fn waivers_of<'w>(
         }
     }
     Some(all)
-}
-
-/// Whether a waiver accepts the fault that is this cause.
-fn waives(waiver: &Waiver, cause: &BlockedBy) -> bool {
-    waiver.check == cause.id.as_str()
 }
 
 /// Whether two causes may lie in the same run.

@@ -4,7 +4,7 @@ use super::{Bin, Dependency, Manifest, Package, at, toml};
 use crate::model::Language;
 use ::toml::{Table, Value};
 use agentnative_contract::error::Result;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     let Some(manifest) = toml(&folder.join("Cargo.toml"))? else { return Ok(None) };
@@ -41,25 +41,36 @@ fn dependencies(manifest: &Table, own_name: &str, folder: &Path) -> Vec<Dependen
     let targets = manifest.get("target").and_then(Value::as_table);
     let tables = targets.into_iter().flat_map(Table::values).filter_map(|target| target.get("dependencies"));
     let tables = tables.chain(manifest.get("dependencies")).filter_map(Value::as_table);
-    let shared = shared_dependencies(folder);
+    let workspace = workspace(folder);
+    let shared = |name: &str| {
+        let (root, workspace) = workspace.as_ref()?;
+        Some((root.as_path(), workspace.get("dependencies")?.get(name)?))
+    };
     let dependencies = tables.flatten().map(|(name, value)| {
-        let inherited = value.get("workspace").is_some().then(|| shared.as_ref()?.get(name)).flatten();
-        let value = inherited.unwrap_or(value);
+        let inherited = value.get("workspace").is_some().then(|| shared(name)).flatten();
+        let (base, value) = inherited.unwrap_or((folder, value));
+        let path = value.get("path").and_then(Value::as_str);
         Dependency {
             language: Language::Rust,
             name: value.get("package").and_then(Value::as_str).unwrap_or(name).to_owned(),
-            own: value.get("path").is_some()
+            own: path.is_some()
                 || name.strip_prefix(own_name).is_some_and(|rest| rest.starts_with(['-', '_'])),
+            folder: path.map(|path| base.join(path)),
         }
     });
     dependencies.collect()
 }
 
-/// The dependencies that the workspace around `folder` gives to its packages.
-fn shared_dependencies(folder: &Path) -> Option<Table> {
+/// The folder of the workspace around `folder`, without links; none where there is no workspace.
+pub fn workspace_root(folder: &Path) -> Option<PathBuf> {
+    workspace(folder).map(|(root, _)| root)
+}
+
+/// The workspace around `folder`: its folder, and what its manifest says of it.
+fn workspace(folder: &Path) -> Option<(PathBuf, Value)> {
     let folder = std::fs::canonicalize(folder).ok()?;
     folder.ancestors().find_map(|above| {
-        let manifest = toml(&above.join("Cargo.toml")).ok()??;
-        at(&manifest, &["workspace", "dependencies"])?.as_table().cloned()
+        let mut manifest = toml(&above.join("Cargo.toml")).ok()??;
+        Some((above.to_owned(), manifest.remove("workspace")?))
     })
 }

@@ -5,6 +5,8 @@ mod go;
 mod npm;
 mod python;
 
+pub use cargo::workspace_root;
+
 use crate::model::Language;
 use agentnative_contract::error::{Error, Issue, Place, Result};
 use agentnative_contract::spanned_toml::place;
@@ -18,9 +20,10 @@ use std::path::{Path, PathBuf};
 const LARGEST: u64 = 1 << 20;
 
 /// The kinds of manifests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Manifest {
     /// `Cargo.toml`.
+    #[default]
     Cargo,
     /// `package.json`.
     Npm,
@@ -90,7 +93,7 @@ pub fn is_package(folder: &Path) -> bool {
 }
 
 /// A package, as far as its manifest tells.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Package {
     /// The manifest's kind.
     pub manifest: Manifest,
@@ -132,8 +135,11 @@ pub struct Dependency {
     pub language: Language,
     /// Name in the registry.
     pub name: String,
-    /// It is another package of the same repository.
+    /// It is another package of the same repository, whose code is not read with this one's.
     pub own: bool,
+    /// Its folder, where the manifest names it.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
 }
 
 impl Package {
@@ -144,19 +150,7 @@ impl Package {
 
     /// A package of which nothing is told yet.
     fn new(manifest: Manifest) -> Self {
-        Self {
-            manifest,
-            file: manifest.file_name(),
-            name: None,
-            is_program: false,
-            bins: Vec::new(),
-            dependencies: Vec::new(),
-            entries: Vec::new(),
-            sources: Vec::new(),
-            built: None,
-            members: Vec::new(),
-            build: String::new(),
-        }
+        Self { manifest, file: manifest.file_name(), ..Self::default() }
     }
 }
 

@@ -1,25 +1,14 @@
 //! The IDs of the checks, made by the build script from the names of the files in `checks/`.
 
+use agentnative_contract::error::{Error, Result};
+use agentnative_contract::spanned_toml::nearest;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 include!(concat!(env!("OUT_DIR"), "/check_id.rs"));
-
-/// There is no check of this ID.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownCheck(String);
-
-impl fmt::Display for UnknownCheck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no check `{}`", self.0)
-    }
-}
-
-impl std::error::Error for UnknownCheck {}
 
 impl fmt::Display for CheckId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,24 +17,23 @@ impl fmt::Display for CheckId {
 }
 
 impl FromStr for CheckId {
-    type Err = UnknownCheck;
+    type Err = Error;
 
-    fn from_str(id: &str) -> Result<Self, UnknownCheck> {
+    /// The check of this ID; a usage error, with the one that was probably meant, when there is none.
+    fn from_str(id: &str) -> Result<Self> {
         let known = Self::ALL.binary_search_by_key(&id, |known| known.as_str());
-        known.map(|at| Self::ALL[at]).map_err(|_| UnknownCheck(id.to_owned()))
+        let ids = Self::ALL.iter().map(|known| known.as_str());
+        known.map(|at| Self::ALL[at]).map_err(|_| unknown_id("check", id, ids))
     }
 }
 
-impl Serialize for CheckId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for CheckId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Cow::<str>::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
+/// That there is no check, or kind of change, of this ID; the one of `ids` that was probably meant.
+pub fn unknown_id<'n>(what: &str, id: &str, ids: impl Iterator<Item = &'n str>) -> Error {
+    let hint = match nearest(id, ids) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "see `agentnative list`".to_owned(),
+    };
+    Error::usage(format!("there is no {what} `{id}`")).hint(hint)
 }
 
 /// A string: a report of another version may have other checks.

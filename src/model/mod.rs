@@ -5,7 +5,7 @@ mod language;
 
 pub use agentnative_contract::{OutputFormat, Stream};
 pub use agentnative_helper::Variant;
-pub use check_id::{CheckId, UnknownCheck};
+pub use check_id::{CheckId, unknown_id};
 pub use language::Language;
 
 use schemars::JsonSchema;
@@ -21,6 +21,17 @@ pub enum Level {
     Should,
     /// Offered or not: `pass` or `not-applicable`.
     May,
+}
+
+impl Level {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Must => "must",
+            Self::Should => "should",
+            Self::May => "may",
+        }
+    }
 }
 
 /// What a check looks at.

@@ -36,9 +36,6 @@ pub const RENDERERS: &[Renderer] = &[
 
 /// Writes the end of a `check`: all of it as text or as one document; in `jsonl` the `result` and
 /// `summary` lines, for `start` and `run` were written as they happened.
-///
-/// # Errors
-/// As [`Output::document`].
 pub fn write_report(output: &mut Output, judged: &[Judged], ok: bool) -> Result<()> {
     let view = View { judged, ok, config: *output.config() };
     let events = judged.iter().flat_map(|judged| judged.report.result_events());

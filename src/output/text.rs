@@ -26,14 +26,12 @@ const GROUPS: [(Status, &str, &str, Tone, bool); 6] = [
     (Status::Fail, "✗", "fail", Tone::Bad, false),
 ];
 
-/// All reports, one after the other.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
     let mut page = Page::new(&view.config);
     show(view, &mut page);
     Ok(agentnative_output::gate(&page.finish(), view.config.use_color))
 }
 
-/// Puts all reports on a page.
 pub(super) fn show(view: &View<'_>, page: &mut Page) {
     for judged in view.judged {
         page.blank();
@@ -73,14 +71,6 @@ fn header(page: &mut Page, report: &Report) {
     }
 }
 
-const fn level(level: Level) -> &'static str {
-    match level {
-        Level::Must => "must",
-        Level::Should => "should",
-        Level::May => "may",
-    }
-}
-
 /// Whether a verdict takes more than a line: where there is something to look at.
 const fn is_block(result: &CheckResult) -> bool {
     match result.status {
@@ -100,7 +90,7 @@ fn row(mark: &Cell, result: &CheckResult) -> Vec<Cell> {
     vec![
         mark.clone(),
         Cell::from(result.id.as_str()),
-        Cell::new(Tone::Dim, level(result.level)),
+        Cell::new(Tone::Dim, result.level.name()),
         Cell::from(text.as_str()),
     ]
 }
@@ -130,7 +120,7 @@ fn block(page: &mut Page, mark: &Cell, result: &CheckResult) {
             mark.clone(),
             Cell::from("  "),
             Cell::new(Tone::Strong, result.id.as_str()),
-            Cell::new(Tone::Dim, format!("  {}", level(result.level))),
+            Cell::new(Tone::Dim, format!("  {}", result.level.name())),
         ],
     );
     page.paragraph(2, &result.title);
@@ -276,7 +266,6 @@ fn is_must(result: &CheckResult, status: Status) -> bool {
     result.level == Level::Must && result.status == status
 }
 
-/// What to do first.
 fn next_step(report: &Report) -> Option<String> {
     let first = |status| report.results.iter().find(|result| result.status == status);
     first(Status::Fail)

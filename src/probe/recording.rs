@@ -6,7 +6,7 @@
 use super::{Probe, Promises};
 use crate::config::Waiver;
 use crate::report::TargetInfo;
-use crate::run::{Observation, Recorded};
+use crate::run::Observation;
 use crate::source::{Facts, Project};
 use agentnative_contract::error::{Error, Issue, Place, Result};
 use agentnative_contract::lock::Lock;
@@ -84,7 +84,7 @@ impl Recording {
             serde_json::to_writer(&mut out, self)?;
             for observation in &self.observations {
                 out.write_all(b"\n")?;
-                serde_json::to_writer(&mut out, &Recorded::of(observation)?)?;
+                serde_json::to_writer(&mut out, observation)?;
             }
             out.write_all(b"\n")?;
             out.flush()
@@ -100,8 +100,7 @@ impl Recording {
         let unreadable = |error| Error::config(format!("cannot read {}: {error}", path.display()));
         let mut lines = BufReader::new(File::open(path).map_err(unreadable)?).lines();
         let first = lines.next().transpose().map_err(unreadable)?.unwrap_or_default();
-        let mut recording: Self =
-            serde_json::from_str(&first).map_err(|error| wrong(path, 1, error.column(), &error))?;
+        let mut recording: Self = serde_json::from_str(&first).map_err(|error| wrong(path, 1, &error))?;
         if recording.recording != VERSION {
             let version = recording.recording;
             return Err(Error::config(format!(
@@ -111,17 +110,15 @@ impl Recording {
         }
         for (line, number) in lines.zip(2..) {
             let line = line.map_err(unreadable)?;
-            let recorded: Recorded =
-                serde_json::from_str(&line).map_err(|error| wrong(path, number, error.column(), &error))?;
-            let observation = recorded.into_observation().map_err(|error| wrong(path, number, 1, &error))?;
+            let observation = serde_json::from_str(&line).map_err(|error| wrong(path, number, &error))?;
             recording.observations.push(observation);
         }
         Ok(recording)
     }
 }
 
-fn wrong(path: &Path, line: usize, column: usize, error: &dyn std::error::Error) -> Error {
-    let place = Place { file: path.to_owned(), line, column };
+fn wrong(path: &Path, line: usize, error: &serde_json::Error) -> Error {
+    let place = Place { file: path.to_owned(), line, column: error.column() };
     let issue = Issue { place: Some(place), message: error.to_string() };
     Error::config(format!("{} is not a recording", path.display())).issues(vec![issue])
 }

@@ -2,7 +2,7 @@
 
 use super::{Probe, Promises};
 use crate::model::{OutputFormat, Variant};
-use crate::run::{RunKey, RunSpec, Stdin};
+use crate::run::{Job, RunKey, RunSpec};
 use crate::target::Target;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,20 +17,22 @@ pub fn specs(keys: &[RunKey], probes: &[Probe], promises: &Promises, target: &Ta
 
 fn spec(key: &RunKey, probe: &Probe, promises: &Promises, target: &Target) -> RunSpec {
     let call = probe.call(key.format, promises);
-    let mut env = target.env(|name| std::env::var_os(name));
-    env.extend(probe.env.iter().map(|(name, value)| (name.into(), value.into())));
-    RunSpec {
-        key: key.clone(),
-        program: target.program.clone(),
+    let own = probe.env.iter().map(|(name, value)| (name.into(), value.into()));
+    let job = Job {
+        program: target.program.clone().into(),
         args: target.prefix_args.iter().cloned().chain(call.into_iter().map(OsString::from)).collect(),
-        cwd: probe.cwd.clone().unwrap_or_else(|| target.cwd.clone()),
-        env,
-        stdin: probe.stdin.as_ref().map_or(Stdin::Null, |bytes| Stdin::Bytes(bytes.as_slice().into())),
+        cwd: probe.cwd.clone().unwrap_or_else(|| target.cwd.clone()).into(),
+        env: target.env(|name| std::env::var_os(name)).into_iter().chain(own).collect(),
+        variant: key.variant,
+        nth: key.nth,
+        stdin: probe.stdin.as_ref().map(|bytes| bytes.as_slice().into()),
         deadline: probe.timeout,
         sandbox: target.config.sandbox,
         // When records arrive is evidence there.
         quiet: probe.stream
             && key.format == OutputFormat::Jsonl
             && matches!(key.variant, Variant::Plain | Variant::Tty),
-    }
+        trusted: false,
+    };
+    RunSpec { key: key.clone(), job }
 }

@@ -4,7 +4,6 @@
 //! generated with schemars.
 
 mod events;
-mod exit;
 mod summary;
 
 pub use agentnative_output::{Envelope, ErrorIssue, ErrorObject};

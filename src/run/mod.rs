@@ -11,11 +11,10 @@ mod runner;
 mod spec;
 
 pub use agentnative_helper::{
-    Bytes, Captured, Chunk, End, Enforced, HOSTILE_ENVIRONMENTS, Leftover, Stdin, Waiting, clean_path,
-    manager_variables,
+    Bytes, Captured, Chunk, End, Enforced, HOSTILE_ENVIRONMENTS, Job, Leftover, Options as RunnerOptions,
+    Waiting, clean_path, manager_variables,
 };
 pub use observation::Observation;
-pub use recorded::Recorded;
 pub use resolve::resolve;
-pub use runner::{Finished, Runner, RunnerOptions};
+pub use runner::{Finished, Runner};
 pub use spec::{RunKey, RunSpec};

@@ -1,22 +1,27 @@
-//! What a run gave.
+//! What a run gave, and how a recording has it.
 
-use super::{Captured, End, Leftover, RunKey, Waiting};
+use super::{Captured, End, Leftover, RunKey, Waiting, recorded};
 use agentnative_helper::Outcome;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Everything that was seen of one run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Observation {
     /// Which run it was.
+    #[serde(rename = "run")]
     pub key: RunKey,
-    /// The exact bytes of standard output (on a terminal: as written, before any line discipline).
-    pub stdout: Captured,
-    /// The exact bytes of standard error.
-    pub stderr: Captured,
     /// How it ended.
     pub end: End,
     /// From start to the end of the leader.
     pub duration: Duration,
+    /// The exact bytes of standard output (on a terminal: as written, before any line discipline).
+    #[serde(with = "recorded")]
+    pub stdout: Captured,
+    /// The exact bytes of standard error.
+    #[serde(with = "recorded")]
+    pub stderr: Captured,
     /// Processes that were still there when the leader had ended and the drain deadline was over,
     /// and were then killed.
     pub left_behind: Vec<Leftover>,
@@ -31,6 +36,6 @@ impl Observation {
     /// What came of the run of this name.
     pub(super) fn new(key: RunKey, outcome: Outcome) -> Self {
         let Outcome { stdout, stderr, end, duration, left_behind, held_open, waiting } = outcome;
-        Self { key, stdout, stderr, end, duration, left_behind, held_open, waiting }
+        Self { key, end, duration, stdout, stderr, left_behind, held_open, waiting }
     }
 }

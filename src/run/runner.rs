@@ -1,41 +1,15 @@
 //! Makes many runs, in a process of their own.
 
-use super::{Enforced, Observation, RunKey, RunSpec, Stdin};
+use super::{Enforced, Job, Observation, RunKey, RunSpec, RunnerOptions};
 use crate::model::{OutputFormat, Variant};
 use agentnative_contract::error::{Error, Result};
-use agentnative_helper::{Event, Failure, Helper, Options};
-use std::collections::BTreeMap;
+use agentnative_helper::{Event, Failure, Helper};
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
 /// The executable of the helper, made by the build script; empty where that could not make one.
 const HELPER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agentnative-helper"));
-
-/// How runs are made.
-#[derive(Debug, Clone)]
-pub struct RunnerOptions {
-    /// How many runs go side by side, at least 1.
-    pub jobs: usize,
-    /// The most that is kept of one stream, in bytes; a target that writes more is ended.
-    pub max_output: u64,
-    /// How long bytes of those who are left are taken after the leader's end.
-    pub drain: Duration,
-    /// The time between SIGTERM and SIGKILL.
-    pub grace: Duration,
-    /// SIGINT, SIGTERM and SIGHUP do not end this process any more: they end its runs. For a program,
-    /// which its signals belong to; those that it was started to ignore stay ignored.
-    pub stop_on_signals: bool,
-}
-
-impl Default for RunnerOptions {
-    /// Twice as many jobs as processors, 512 MiB a stream, 200 ms to drain, 300 ms of grace; signals are
-    /// left alone.
-    fn default() -> Self {
-        let Options { jobs, max_output, drain, grace } = Options::default();
-        Self { jobs, max_output, drain, grace, stop_on_signals: false }
-    }
-}
 
 /// What came of a set of runs.
 #[derive(Debug, Clone)]
@@ -48,31 +22,34 @@ pub struct Finished {
     pub sandbox: Option<Enforced>,
 }
 
-/// Makes runs, from any thread. They are made by a helper, a process of its own that starts and ends
-/// with the runner: nothing else is started or reaped in this process.
+/// Makes runs, from any thread. They are made by a helper, a process of its own that starts with the first
+/// run and ends with the runner: nothing else is started or reaped in this process.
 #[derive(Debug)]
 pub struct Runner {
-    helper: Helper,
+    options: RunnerOptions,
+    helper: Option<Helper>,
 }
 
 impl Runner {
-    /// A runner, with its helper started.
+    /// A runner, whose helper is not started yet.
+    pub const fn new(options: RunnerOptions) -> Self {
+        Self { options, helper: None }
+    }
+
+    /// Starts the helper, if it is not yet.
     ///
     /// # Errors
     /// When the helper cannot be started, has no room for temporary files, or cannot see the processes
     /// of this machine: then nobody could be found whom a run leaves behind.
-    pub fn new(options: RunnerOptions) -> Result<Self> {
+    pub fn start(&mut self) -> Result<&mut Helper> {
         if HELPER.is_empty() {
             return Err(Error::general("this build carries no helper, so it can run no program")
                 .hint("build it on the system that it runs on, which is Linux"));
         }
-        let RunnerOptions { jobs, max_output, drain, grace, stop_on_signals } = options;
-        let options = Options { jobs, max_output, drain, grace };
-        let mut helper = Helper::start(HELPER, &options).map_err(error)?;
-        if stop_on_signals {
-            helper.hear_signals().map_err(error)?;
+        match &mut self.helper {
+            Some(helper) => Ok(helper),
+            none => Ok(none.insert(Helper::start(HELPER, &self.options).map_err(error)?)),
         }
-        Ok(Self { helper })
     }
 
     /// Makes all runs: up to the number of jobs side by side, then those that want quiet, one by one.
@@ -80,20 +57,45 @@ impl Runner {
     /// [`End::Interrupted`](super::End::Interrupted), a second one kills them at once.
     ///
     /// # Errors
-    /// When the helper is gone.
+    /// Those of [`Runner::start`], and when the helper is gone.
     pub fn run_all_blocking(
         &mut self,
         specs: Vec<RunSpec>,
         on_done: &mut dyn FnMut(&Observation),
     ) -> Result<Finished> {
-        self.run_jobs(specs, false, on_done)
+        let keys: Vec<RunKey> = specs.iter().map(|spec| spec.key.clone()).collect();
+        let mut done: Vec<Option<Observation>> = keys.iter().map(|_| None).collect();
+        let mut finished = Finished { observations: Vec::new(), interrupted: None, sandbox: None };
+        if specs.is_empty() {
+            return Ok(finished);
+        }
+        let helper = self.start()?;
+        helper.run(specs.into_iter().map(|spec| spec.job).collect()).map_err(error)?;
+        loop {
+            match helper.next_event().map_err(error)? {
+                Event::Done(at, outcome) => {
+                    if let Some(place) = done.get_mut(at) {
+                        on_done(place.insert(Observation::new(keys[at].clone(), *outcome)));
+                    }
+                }
+                Event::Signal(number) => {
+                    finished.interrupted.get_or_insert(number);
+                    helper.stop().map_err(error)?;
+                }
+                Event::Finished(sandbox) => {
+                    finished.sandbox = sandbox;
+                    finished.observations = done.into_iter().flatten().collect();
+                    return Ok(finished);
+                }
+            }
+        }
     }
 
     /// Runs a tool that the checker itself needs, such as `cargo metadata`, with the caller's whole
     /// environment, standard input null and streams on pipes.
     ///
     /// # Errors
-    /// When the helper is gone, or (with the exit code 1) when a signal told us to stop.
+    /// Those of [`Runner::run_all_blocking`], and (with the exit code 1) when a signal told us to stop.
     pub fn run_trusted(
         &mut self,
         program: &Path,
@@ -108,49 +110,21 @@ impl Runner {
             variant: Variant::Plain,
             nth: 0,
         };
-        let spec = RunSpec {
-            key,
-            program: program.to_path_buf(),
+        let job = Job {
+            program: program.into(),
             args: args.to_vec(),
-            cwd: cwd.to_path_buf(),
-            env: BTreeMap::new(),
-            stdin: Stdin::Null,
+            cwd: cwd.into(),
+            env: Vec::new(),
+            variant: key.variant,
+            nth: key.nth,
+            stdin: None,
             deadline,
             sandbox: false,
             quiet: true,
+            trusted: true,
         };
-        let mut finished = self.run_jobs(vec![spec], true, &mut |_| {})?;
+        let mut finished = self.run_all_blocking(vec![RunSpec { key, job }], &mut |_| {})?;
         finished.observations.pop().ok_or_else(|| Error::general("interrupted"))
-    }
-
-    fn run_jobs(
-        &mut self,
-        specs: Vec<RunSpec>,
-        trusted: bool,
-        on_done: &mut dyn FnMut(&Observation),
-    ) -> Result<Finished> {
-        let keys: Vec<RunKey> = specs.iter().map(|spec| spec.key.clone()).collect();
-        let mut done: Vec<Option<Observation>> = keys.iter().map(|_| None).collect();
-        let jobs = specs.into_iter().map(|spec| spec.into_job(trusted)).collect();
-        self.helper.run(jobs).map_err(error)?;
-        let mut interrupted = None;
-        loop {
-            match self.helper.next_event().map_err(error)? {
-                Event::Done(at, outcome) => {
-                    if let Some(place) = done.get_mut(at) {
-                        on_done(place.insert(Observation::new(keys[at].clone(), outcome)));
-                    }
-                }
-                Event::Signal(number) => {
-                    interrupted.get_or_insert(number);
-                    self.helper.stop().map_err(error)?;
-                }
-                Event::Finished(sandbox) => {
-                    let observations = done.into_iter().flatten().collect();
-                    return Ok(Finished { observations, interrupted, sandbox });
-                }
-            }
-        }
     }
 }
 

@@ -1,9 +1,13 @@
 //! What is looked at of a folder: not other people's code, not what is beside the program, no large files.
 
+use crate::manifest::workspace_root;
+use ignore::WalkBuilder;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::fs::{self, File};
 use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use strict_json::sanitize;
 
 /// Folders that hold no code of the project: never entered.
 pub(super) const VENDORED: &[&str] = &[
@@ -83,6 +87,27 @@ pub(super) fn patterns(root: &Path, lines: &[&str]) -> Gitignore {
         let _ = builder.add_line(None, line);
     }
     builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+/// A walk in `root` that follows no links and leaves out what version control ignores there.
+pub(super) fn walker(root: &Path) -> WalkBuilder {
+    let mut walker = WalkBuilder::new(root);
+    walker.follow_links(false).require_git(false).git_global(false).git_exclude(false).ignore(false);
+    walker
+}
+
+/// The path from one folder to another or a file, for people; none where they have no folder in common.
+pub(super) fn relative(from: &Path, to: &Path) -> Option<String> {
+    let up = from.ancestors().position(|above| to.starts_with(above))?;
+    let below = to.strip_prefix(from.ancestors().nth(up)?).ok()?.as_os_str().as_bytes();
+    Some(format!("{}{}", "../".repeat(up), sanitize::lossless(below)))
+}
+
+/// A file or folder as [`Span::file`](super::Span::file) names it; none where it is neither in the package nor
+/// in its workspace.
+pub fn name_in(package: &Path, path: &Path) -> Option<String> {
+    let known = path.starts_with(package) || path.canonicalize().ok()?.starts_with(workspace_root(package)?);
+    if known { relative(package, path) } else { None }
 }
 
 /// The bytes of a file that is not larger than `limit`; `Err` with its size when it is.

@@ -3,7 +3,7 @@
 use super::exclusions::read_up_to;
 use super::rules::{Grammar, Table, WAIVER};
 use super::walk::SourceFile;
-use super::{Entry, MAX_FILE, Match, PackageCode, Skipped, SourceWaiver, Span, Why};
+use super::{Entry, MAX_FILE, Match, Skipped, SourceWaiver, Span, Why};
 use crate::model::Language;
 use agentnative_contract::error::Result;
 use ast_grep_core::matcher::MatcherExt as _;
@@ -32,7 +32,7 @@ pub(super) struct Read {
 }
 
 /// Reads a file and holds it to the rules of its language.
-pub(super) fn read(file: &SourceFile, table: &Table<'_>, package: &PackageCode) -> Result<Read> {
+pub(super) fn read(file: &SourceFile<'_>, table: &Table<'_>) -> Result<Read> {
     let mut read = Read::default();
     let text = match text_of(file) {
         Ok(text) => text,
@@ -51,7 +51,7 @@ pub(super) fn read(file: &SourceFile, table: &Table<'_>, package: &PackageCode) 
         return Ok(read);
     }
     let grammar = table.grammar(file.grammar)?;
-    match matches_in(&text, &hits, file, grammar, table, package) {
+    match matches_in(&text, &hits, file, grammar, table) {
         Ok((matches, waivers)) => {
             read.parsed = true;
             read.matches = matches;
@@ -62,11 +62,11 @@ pub(super) fn read(file: &SourceFile, table: &Table<'_>, package: &PackageCode) 
     Ok(read)
 }
 
-fn skipped(file: &SourceFile, why: Why) -> Skipped {
+fn skipped(file: &SourceFile<'_>, why: Why) -> Skipped {
     Skipped { file: file.name.clone(), language: file.language, why }
 }
 
-fn text_of(file: &SourceFile) -> Result<String, Why> {
+fn text_of(file: &SourceFile<'_>) -> Result<String, Why> {
     let bytes = match read_up_to(&file.path, MAX_FILE) {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(size)) => return Err(Why::TooLarge(size)),
@@ -87,7 +87,7 @@ fn text_of(file: &SourceFile) -> Result<String, Why> {
 }
 
 /// Whether a Go file is built only when it is named: a script of its authors.
-fn is_script(file: &SourceFile, text: &str) -> bool {
+fn is_script(file: &SourceFile<'_>, text: &str) -> bool {
     let mut lines = text.lines().take_while(|line| !line.starts_with("package "));
     file.language == Language::Go
         && lines.any(|line| line.starts_with("//go:build ignore") || line.starts_with("// +build ignore"))
@@ -118,14 +118,12 @@ fn is_generated(text: &str) -> bool {
         || memchr::memchr_iter(b'\n', &bytes[..bytes.len().min(HEAD * 4)]).any(|at| long(at + 1))
 }
 
-/// The matches and waivers in `text`.
 fn matches_in(
     text: &str,
     hits: &[usize],
-    file: &SourceFile,
+    file: &SourceFile<'_>,
     grammar: &Grammar,
     table: &Table<'_>,
-    package: &PackageCode,
 ) -> Result<(Vec<Match>, Vec<SourceWaiver>), Why> {
     let doc = StrDoc::try_new(text, file.grammar).map_err(|_| Why::Broken(1))?;
     let tree = AstGrep::doc(doc);
@@ -154,8 +152,8 @@ fn matches_in(
     }
     let ranges = |matcher| root.find_all(matcher).map(|found| found.range()).collect::<Vec<Range<usize>>>();
     let mut tests = grammar.tests.as_ref().map(ranges).unwrap_or_default();
-    let entry_file = package.is_entry(file.language, &file.name);
-    if !entry_file && package.tells_entry(file.language) {
+    let entry_file = file.package.is_entry(file.language, &file.path);
+    if !entry_file && file.package.tells_entry(file.language) {
         tests.extend(grammar.main_guard.as_ref().map(ranges).unwrap_or_default());
     }
     let entries = ranges(&grammar.entry);
@@ -226,7 +224,6 @@ fn first_error(root: &Tree<'_>) -> u64 {
     }
 }
 
-/// The waivers in a comment.
 fn waiver(comment: &Tree<'_>, lines: &Lines<'_>, file: &str) -> Vec<SourceWaiver> {
     let start = comment.range().start;
     let text = comment.text();

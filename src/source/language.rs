@@ -117,7 +117,6 @@ pub(super) const ROWS: [Row; 4] = [
     },
 ];
 
-/// The row of `language`.
 pub(super) fn row(language: Language) -> &'static Row {
     &ROWS[language as usize]
 }

@@ -5,7 +5,6 @@
 mod exclusions;
 #[cfg(feature = "source")]
 mod file;
-mod fingerprint;
 #[cfg(feature = "source")]
 mod language;
 #[cfg(feature = "source")]
@@ -18,9 +17,7 @@ mod scan;
 #[cfg(feature = "source")]
 mod walk;
 
-pub use fingerprint::fingerprint;
-#[cfg(feature = "source")]
-pub use package::PackageCode;
+pub use exclusions::name_in;
 pub use project::{Document, Project};
 #[cfg(feature = "source")]
 pub use rules::Rules;
@@ -36,8 +33,8 @@ use std::ops::Range;
 /// Files larger than this are not read, in bytes.
 pub const MAX_FILE: u64 = 4 << 20;
 
-/// What was found in the code of a package.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What was found in the code of a package, and of the packages of its workspace that it is built with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Where the package is, for people: what stands before the path of a file of it, such as
     /// `crates/cli/`; empty for the folder that was named itself.
@@ -50,7 +47,7 @@ pub struct Facts {
     /// in it was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub built: Option<String>,
-    /// The checks whose rules the code was held to, each with the [`fingerprint`] of its rules.
+    /// The checks whose rules the code was held to, each with the [`fingerprint`](crate::catalogue::SourceCheck::fingerprint) of its rules.
     pub rules: BTreeMap<String, u64>,
     /// How many files of the program there are, by language; those that were skipped too.
     pub files: BTreeMap<Language, usize>,
@@ -86,7 +83,7 @@ pub struct Excluded {
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// Path relative to the package's folder, with `/`; bytes that are not UTF-8 are spelt `\xNN`.
+    /// Path relative to the package's folder, with `/`, and `../` where it is not in it; bytes that are not UTF-8 are spelt `\xNN`.
     pub file: String,
     /// Bytes.
     pub range: Range<usize>,

@@ -1,8 +1,8 @@
 //! The code of the package that builds the target: its languages, where it is, where it begins.
 
-use super::exclusions::patterns;
+use super::exclusions::{patterns, relative};
 use super::language::ROWS;
-use crate::manifest::{Dependency, Package, packages};
+use crate::manifest::{Dependency, Manifest, Package, packages, workspace_root};
 use crate::model::Language;
 use ignore::gitignore::Gitignore;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,10 @@ use std::path::{Path, PathBuf};
 pub struct PackageCode {
     /// Its folder.
     pub folder: PathBuf,
+    /// What stands before the paths in it, in the eyes of the package that is looked at, such as `../core/`.
+    pub prefix: String,
+    /// It is a library that the package is built with: where programs start in it is no part of the target.
+    pub is_library: bool,
     /// Name of the manifest that evidence about the package as a whole names, when there is one.
     pub manifest: Option<&'static str>,
     /// The languages that the target is built from; empty when no manifest tells: then any.
@@ -20,44 +24,76 @@ pub struct PackageCode {
     pub dependencies: Vec<Dependency>,
     /// The folder that the program is built into, when its code is not there: see [`super::Facts::built`].
     pub built: Option<String>,
-    entries: Vec<Gitignore>,
-    /// By language, whether the manifest tells where the program starts.
-    tells_entry: Vec<bool>,
-    /// By language, where the code is, when the manifest tells.
-    sources: Vec<Option<Gitignore>>,
+    /// By language, what the manifest tells.
+    places: Vec<Places>,
+}
+
+/// Where the code of a language is in a package.
+#[derive(Debug)]
+struct Places {
+    /// Where the program starts.
+    entries: Gitignore,
+    /// Whether it is the manifest that tells.
+    tells_entry: bool,
+    /// Where the code is, when the manifest tells.
+    sources: Option<Gitignore>,
 }
 
 impl PackageCode {
-    /// The package in `folder`. A manifest that cannot be read counts as none.
-    pub fn of(folder: &Path) -> Self {
-        let mut packages = packages(folder);
-        if packages.iter().any(|package| package.is_program) {
-            packages.retain(|package| package.is_program);
+    /// The package in `folder`, and then the packages of the same workspace that it is built with: those that
+    /// manifests of Cargo name by their path. A manifest that cannot be read counts as none.
+    pub fn all(folder: &Path) -> Vec<Self> {
+        let mut manifests = packages(folder);
+        if manifests.iter().any(|package| package.is_program) {
+            manifests.retain(|package| package.is_program);
         }
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let root = workspace_root(folder).unwrap_or_else(|| real.clone());
+        let mut all = vec![Self::of(folder.to_owned(), manifests)];
+        let mut known = vec![real.clone()];
+        let mut at = 0;
+        while let Some(package) = all.get_mut(at) {
+            let mut libraries = Vec::new();
+            for dependency in &mut package.dependencies {
+                let named = dependency.folder.take().and_then(|folder| folder.canonicalize().ok());
+                let Some(folder) = named.filter(|folder| folder.starts_with(&root)) else { continue };
+                let Some(manifest) = Manifest::Cargo.read(&folder).ok().flatten() else { continue };
+                dependency.own = false;
+                if !known.contains(&folder) {
+                    let prefix = relative(&real, &folder).map(|path| path + "/").unwrap_or_default();
+                    let library = Self::of(folder.clone(), vec![manifest]);
+                    libraries.push(Self { prefix, is_library: true, ..library });
+                    known.push(folder);
+                }
+            }
+            all.extend(libraries);
+            at += 1;
+        }
+        all
+    }
+
+    fn of(folder: PathBuf, packages: Vec<Package>) -> Self {
         let mut languages: Vec<Language> = packages.iter().map(Package::language).collect();
         languages.sort_unstable();
         languages.dedup();
-        let entries = ROWS.iter().map(|row| {
-            let own = packages.iter().filter(|package| package.language() == row.language);
-            let own = own.flat_map(|package| &package.entries).map(String::as_str);
-            patterns(folder, &row.entry_files.iter().copied().chain(own).collect::<Vec<_>>())
-        });
-        let sources = ROWS.iter().map(|row| {
-            let own = packages.iter().filter(|package| package.language() == row.language);
-            let own: Vec<&str> = own.flat_map(|package| &package.sources).map(String::as_str).collect();
-            (!own.is_empty()).then(|| patterns(folder, &own))
-        });
-        let tells_entry = ROWS.iter().map(|row| {
-            packages.iter().any(|package| package.language() == row.language && !package.entries.is_empty())
+        let places = ROWS.iter().map(|row| {
+            let own = || packages.iter().filter(|package| package.language() == row.language);
+            let entries: Vec<&str> = own().flat_map(|package| &package.entries).map(String::as_str).collect();
+            let sources: Vec<&str> = own().flat_map(|package| &package.sources).map(String::as_str).collect();
+            Places {
+                entries: patterns(&folder, &[row.entry_files, &entries].concat()),
+                tells_entry: !entries.is_empty(),
+                sources: (!sources.is_empty()).then(|| patterns(&folder, &sources)),
+            }
         });
         Self {
+            places: places.collect(),
+            prefix: String::new(),
+            is_library: false,
             built: packages.iter().find_map(|package| package.built.clone()),
-            tells_entry: tells_entry.collect(),
-            sources: sources.collect(),
-            entries: entries.collect(),
             manifest: packages.first().map(|package| package.file),
-            dependencies: packages.iter().flat_map(|package| package.dependencies.clone()).collect(),
-            folder: folder.to_owned(),
+            dependencies: packages.into_iter().flat_map(|package| package.dependencies).collect(),
+            folder,
             languages,
         }
     }
@@ -69,17 +105,17 @@ impl PackageCode {
 
     /// Whether this file is where the manifest has the code of its language.
     pub(super) fn is_source(&self, language: Language, path: &Path) -> bool {
-        let sources = self.sources[language as usize].as_ref();
+        let sources = self.places[language as usize].sources.as_ref();
         sources.is_none_or(|sources| sources.matched_path_or_any_parents(path, false).is_ignore())
     }
 
     /// Whether the manifest tells where a program in this language starts.
     pub(super) fn tells_entry(&self, language: Language) -> bool {
-        self.tells_entry[language as usize]
+        self.places[language as usize].tells_entry
     }
 
     /// Whether the program starts and ends in this file.
-    pub(super) fn is_entry(&self, language: Language, name: &str) -> bool {
-        self.entries[language as usize].matched_path_or_any_parents(name, false).is_ignore()
+    pub(super) fn is_entry(&self, language: Language, path: &Path) -> bool {
+        self.places[language as usize].entries.matched_path_or_any_parents(path, false).is_ignore()
     }
 }

@@ -1,10 +1,8 @@
 //! The files around the code: what tells people of exit codes, and schemas.
 
-use super::exclusions::{NON_PRODUCT, VENDORED, patterns, read_up_to};
-use ignore::WalkBuilder;
+use super::exclusions::{NON_PRODUCT, VENDORED, patterns, read_up_to, relative, walker};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use strict_json::sanitize;
 
@@ -63,23 +61,13 @@ fn readmes_in(folder: &Path, project: &Path) -> Vec<Document> {
 
 fn document(project: &Path, path: &Path) -> Option<Document> {
     let bytes = read_up_to(path, MAX_DOCUMENT).ok()?.ok()?;
-    let up = project.ancestors().position(|above| path.starts_with(above))?;
-    let name = path.strip_prefix(project.ancestors().nth(up)?).ok()?.as_os_str().as_bytes();
-    Some(Document {
-        file: format!("{}{}", "../".repeat(up), sanitize::lossless(name)),
-        text: sanitize::lossless(&bytes).into_owned(),
-    })
+    Some(Document { file: relative(project, path)?, text: sanitize::lossless(&bytes).into_owned() })
 }
 
 /// The JSON Schemas under `root`, without what version control ignores and what belongs to tests.
 fn schemas(root: &Path) -> Vec<Document> {
     let vendored = patterns(root, &[VENDORED, NON_PRODUCT].concat());
-    let entries = WalkBuilder::new(root)
-        .follow_links(false)
-        .require_git(false)
-        .git_global(false)
-        .git_exclude(false)
-        .ignore(false)
+    let entries = walker(root)
         .sort_by_file_name(|a, b| a.cmp(b))
         .filter_entry(move |entry| {
             entry.depth() == 0

@@ -1,6 +1,5 @@
 //! The checks' rules, compiled: one table a grammar, by kind of node.
 
-use super::fingerprint;
 use super::language::row;
 use crate::catalogue::Check;
 use crate::catalogue::SourceRule;
@@ -18,7 +17,8 @@ pub(super) const WAIVER: &str = "agentnative-ignore";
 
 /// The rules of source checks, ready to be held to code. They are compiled when first needed, once.
 pub struct Rules {
-    fingerprints: BTreeMap<String, u64>,
+    /// The checks that they are of, each with the fingerprint of its rules.
+    pub(super) fingerprints: BTreeMap<String, u64>,
     languages: BTreeMap<Language, Passes>,
 }
 
@@ -47,8 +47,8 @@ impl Rules {
         let mut languages: BTreeMap<Language, Passes> = BTreeMap::new();
         let mut fingerprints = BTreeMap::new();
         for check in checks {
-            fingerprints
-                .extend(check.source.as_ref().map(|source| (check.id.to_string(), fingerprint(source))));
+            let source = check.source.as_ref();
+            fingerprints.extend(source.map(|source| (check.id.to_string(), source.fingerprint())));
             for (language, rules) in check.source.iter().flat_map(|source| &source.languages) {
                 let passes = languages
                     .entry(*language)
@@ -60,11 +60,6 @@ impl Rules {
             }
         }
         Self { fingerprints, languages }
-    }
-
-    /// The checks that the rules are of, each with the fingerprint of its rules.
-    pub(super) fn fingerprints(&self) -> &BTreeMap<String, u64> {
-        &self.fingerprints
     }
 
     /// The rules of `language` for the first pass.

@@ -1,8 +1,9 @@
 //! Reads the code of a package and holds it to the rules, on all cores.
 
 use super::file::{self, Read};
+use super::package::PackageCode;
 use super::walk::{self, SourceFile};
-use super::{Facts, PackageCode, Rules};
+use super::{Facts, Rules};
 use crate::model::Language;
 use agentnative_contract::error::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,27 +11,28 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Reads the code of the package in `folder` and holds it to `rules`.
+/// Reads the code of the package in `folder`, and of those in its workspace that it is built with, and holds
+/// it to `rules`.
 ///
 /// # Errors
 /// A general error when `folder` is none, or a rule is wrong.
 pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
-    let package = PackageCode::of(folder);
-    let walk::Walk { files, excluded } = walk::walk(&package)?;
+    let packages = PackageCode::all(folder);
+    let own = &packages[0];
     let mut facts = Facts {
-        folder: String::new(),
-        manifest: package.manifest.map(str::to_owned),
-        dependencies: package.dependencies.clone(),
-        built: package.built.clone(),
-        rules: rules.fingerprints().clone(),
-        files: BTreeMap::new(),
-        parsed: 0,
-        bytes: 0,
-        matches: Vec::new(),
-        skipped: Vec::new(),
-        waivers: Vec::new(),
-        excluded,
+        manifest: own.manifest.map(str::to_owned),
+        built: own.built.clone(),
+        rules: rules.fingerprints.clone(),
+        ..Facts::default()
     };
+    let mut files = Vec::new();
+    for package in &packages {
+        files.extend(walk::walk(package, &mut facts.excluded)?);
+        let new = package.dependencies.iter().filter(|dependency| !facts.dependencies.contains(dependency));
+        facts.dependencies.extend(new.cloned().collect::<Vec<_>>());
+    }
+    // Largest first: so no large one is begun last.
+    files.sort_by(|a, b| b.size.cmp(&a.size).then_with(|| a.name.cmp(&b.name)));
     for file in &files {
         *facts.files.entry(file.language).or_default() += 1;
     }
@@ -40,11 +42,11 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
             tables.insert(*language, table?);
         }
     }
-    let reads = parallel(&files, |file| Some(file::read(file, tables.get(&file.language)?, &package)));
+    let reads = parallel(&files, |file| Some(file::read(file, tables.get(&file.language)?)));
     for read in reads {
         facts.add(read?);
     }
-    second_pass(&files, rules, &package, &mut facts)?;
+    second_pass(&files, rules, &mut facts)?;
     facts.matches.sort_by(|a, b| (&a.span.file, a.span.range.start).cmp(&(&b.span.file, b.span.range.start)));
     facts.skipped.sort_by(|a, b| a.file.cmp(&b.file));
     facts.waivers.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
@@ -52,7 +54,7 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
 }
 
 /// Holds the files to the rules about names that other rules have captured.
-fn second_pass(files: &[SourceFile], rules: &Rules, package: &PackageCode, facts: &mut Facts) -> Result<()> {
+fn second_pass(files: &[SourceFile<'_>], rules: &Rules, facts: &mut Facts) -> Result<()> {
     let mut names: BTreeMap<Language, BTreeSet<&str>> = BTreeMap::new();
     for found in &facts.matches {
         if let Some(name) = &found.name
@@ -68,7 +70,7 @@ fn second_pass(files: &[SourceFile], rules: &Rules, package: &PackageCode, facts
         }
     }
     let reads = parallel(files, |file| {
-        let read = file::read(file, tables.get(&file.language)?, package);
+        let read = file::read(file, tables.get(&file.language)?);
         let known =
             |name: &String| names.get(&file.language).is_some_and(|names| names.contains(name.as_str()));
         Some(read.map(|mut read| {
@@ -98,7 +100,7 @@ impl Facts {
 }
 
 /// `work` on each file, on all cores. The order of what comes back is not that of `files`.
-fn parallel<T: Send>(files: &[SourceFile], work: impl Fn(&SourceFile) -> Option<T> + Sync) -> Vec<T> {
+fn parallel<T: Send>(files: &[SourceFile<'_>], work: impl Fn(&SourceFile<'_>) -> Option<T> + Sync) -> Vec<T> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(files.len());
     let next = AtomicUsize::new(0);
     let one = || {

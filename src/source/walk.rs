@@ -1,14 +1,15 @@
 //! Which files are the program's code.
 
-use super::exclusions::{NON_PRODUCT, VENDORED, patterns};
+use super::Excluded;
+use super::exclusions::{NON_PRODUCT, VENDORED, patterns, walker};
 use super::language::{self, ROWS};
-use super::{Excluded, PackageCode};
+use super::package::PackageCode;
 use crate::manifest::is_package;
 use crate::model::Language;
 use agentnative_contract::error::{Error, Result};
 use ast_grep_language::SupportLang;
+use ignore::DirEntry;
 use ignore::gitignore::Gitignore;
-use ignore::{DirEntry, WalkBuilder};
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -16,8 +17,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use strict_json::sanitize;
 
-/// A file of the program.
-pub(super) struct SourceFile {
+pub(super) struct SourceFile<'p> {
+    pub package: &'p PackageCode,
     pub path: PathBuf,
     /// As in [`super::Span::file`].
     pub name: String,
@@ -27,16 +28,9 @@ pub(super) struct SourceFile {
     pub size: u64,
 }
 
-/// What a walk has found.
-pub(super) struct Walk {
-    /// Largest first: so no large one is begun last.
-    pub files: Vec<SourceFile>,
-    pub excluded: Excluded,
-}
-
 /// The files of `package`, without what version control ignores, hidden files, foreign code, tests and
-/// the packages inside it. Symbolic links are not followed.
-pub(super) fn walk(package: &PackageCode) -> Result<Walk> {
+/// the packages inside it. Symbolic links are not followed. What is left out is counted.
+pub(super) fn walk<'p>(package: &'p PackageCode, excluded: &mut Excluded) -> Result<Vec<SourceFile<'p>>> {
     let root = package.folder.clone();
     if !root.is_dir() {
         return Err(Error::general(format!("{} is no folder", sanitize::line(root.as_os_str().as_bytes()))));
@@ -48,26 +42,19 @@ pub(super) fn walk(package: &PackageCode) -> Result<Walk> {
         let inside = entry.depth() > 0 && is_folder;
         !(inside && (vendored.matched(entry.path(), true).is_ignore() || nested && is_package(entry.path())))
     };
-    let entries = WalkBuilder::new(&root)
-        .follow_links(false)
-        .require_git(false)
-        .git_global(false)
-        .git_exclude(false)
-        .ignore(false)
-        .filter_entry(enter)
-        .build();
+    let entries = walker(&root).filter_entry(enter).build();
     let non_product = patterns(&root, NON_PRODUCT);
     let rows: Vec<_> =
         ROWS.iter().map(|row| (patterns(&root, row.non_product), patterns(&root, row.generated))).collect();
-    let mut found = Walk { files: Vec::new(), excluded: Excluded::default() };
+    let mut files = Vec::new();
     for entry in entries {
         let Ok(entry) = entry else {
-            found.excluded.folders += 1;
+            excluded.folders += 1;
             continue;
         };
         let Some(kind) = entry.file_type() else { continue };
         if kind.is_symlink() {
-            found.excluded.links += 1;
+            excluded.links += 1;
         }
         if !kind.is_file() {
             continue;
@@ -80,13 +67,18 @@ pub(super) fn walk(package: &PackageCode) -> Result<Walk> {
         let (row_non_product, row_generated) = &rows[language as usize];
         let is = |patterns: &Gitignore| patterns.matched_path_or_any_parents(path, false).is_ignore();
         if is(row_generated) {
-            found.excluded.generated += 1;
-        } else if !package.is_source(language, path) || is(row_non_product) || is(&non_product) {
-            found.excluded.non_product += 1;
+            excluded.generated += 1;
+        } else if !package.is_source(language, path)
+            || package.is_library && package.is_entry(language, path)
+            || is(row_non_product)
+            || is(&non_product)
+        {
+            excluded.non_product += 1;
         } else {
             let name = path.strip_prefix(&root).unwrap_or(path).as_os_str().as_bytes();
-            found.files.push(SourceFile {
-                name: sanitize::lossless(name).into_owned(),
+            files.push(SourceFile {
+                package,
+                name: format!("{}{}", package.prefix, sanitize::lossless(name)),
                 size: entry.metadata().map_or(0, |metadata| metadata.len()),
                 path: path.to_owned(),
                 language,
@@ -94,8 +86,7 @@ pub(super) fn walk(package: &PackageCode) -> Result<Walk> {
             });
         }
     }
-    found.files.sort_by(|a, b| b.size.cmp(&a.size).then_with(|| a.name.cmp(&b.name)));
-    Ok(found)
+    Ok(files)
 }
 
 /// The language of a file: by its name, or for an executable without an extension by its first line.

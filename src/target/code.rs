@@ -54,7 +54,7 @@ impl Finder<'_> {
                 let word = command.first().map_or("", String::as_str);
                 let name = Path::new(word).file_name().and_then(|name| name.to_str());
                 match Project::nearest(root).filter(|project| concerns(project, root, word)) {
-                    None => (without_manifests(root), name.map(str::to_owned), root.to_owned()),
+                    None => (Project::without_manifests(root), name.map(str::to_owned), root.to_owned()),
                     Some(project) => {
                         let package = self.built_as(&project, name);
                         (project, name.map(str::to_owned), package)
@@ -62,7 +62,7 @@ impl Finder<'_> {
                 }
             }
             _ => match Project::nearest(&folder).filter(|project| !is_foreign(project, &folder)) {
-                None => (without_manifests(&folder), None, folder.clone()),
+                None => (Project::without_manifests(&folder), None, folder.clone()),
                 Some(project) => {
                     let hint = target.name.as_deref();
                     let (program, package) = project::package(&project, bin, hint, self.tool)?;
@@ -97,9 +97,4 @@ fn concerns(project: &Project, root: &Path, word: &str) -> bool {
 /// Whether the folder is a package of its own by a manifest that names no program, below the project.
 fn is_foreign(project: &Project, folder: &Path) -> bool {
     project.folder != folder && ["setup.py", "setup.cfg"].iter().any(|file| folder.join(file).is_file())
-}
-
-/// A folder without manifests.
-fn without_manifests(folder: &Path) -> Project {
-    Project { folder: folder.to_owned(), manifests: Vec::new() }
 }

@@ -45,9 +45,6 @@ pub struct Finder<'a> {
 impl Finder<'_> {
     /// Where the search for the configuration begins ([`Config::discover`]): the folder, or the
     /// program.
-    ///
-    /// # Errors
-    /// As [`Finder::find`].
     pub fn start(&self, selector: &TargetSelector) -> Result<PathBuf> {
         match selector {
             TargetSelector::Path(path) => Ok(self.below(path)),
@@ -130,8 +127,7 @@ impl Finder<'_> {
                     Some(_) => error,
                     None => error.hint("build it, or correct `command` under [target] in agentnative.toml"),
                 })?;
-                let around = Project::nearest(root)
-                    .unwrap_or_else(|| Project { folder: root.to_owned(), manifests: Vec::new() });
+                let around = Project::nearest(root).unwrap_or_else(|| Project::without_manifests(root));
                 (file_name(word), program, words[1..].to_vec(), root.to_owned(), around)
             }
             _ => {

@@ -18,7 +18,6 @@ pub struct Project {
 }
 
 impl Project {
-    /// The programs that its manifests declare.
     pub(super) fn declared(&self, tool: Tool<'_>) -> Result<Vec<Declared>> {
         let mut all = Vec::new();
         for manifest in &self.manifests {
@@ -26,6 +25,10 @@ impl Project {
             all.extend(binaries.into_iter().map(|binary| (*manifest, binary)));
         }
         Ok(all)
+    }
+
+    pub(super) fn without_manifests(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), manifests: Vec::new() }
     }
 
     /// The nearest folder with manifests, up to the root of the repository.
@@ -87,7 +90,7 @@ pub(super) fn package(
         Ok(_) | Err(_) => return Ok((None, folder.clone())),
     };
     let pool = candidates(&all, bin, hint, folder)?;
-    let built: Vec<Declared> = pool.iter().filter(|(_, binary)| binary.built.is_some()).cloned().collect();
+    let built = built(&pool);
     let one_package = |pool: &[Declared]| pool.windows(2).all(|pair| pair[0].1.folder == pair[1].1.folder);
     let pool = if built.is_empty() { pool } else { built };
     match &pool[..] {
@@ -130,10 +133,13 @@ fn candidates(
     Ok(pool.iter().filter(keep).cloned().collect())
 }
 
+fn built(pool: &[Declared]) -> Vec<Declared> {
+    pool.iter().filter(|(_, binary)| binary.built.is_some()).cloned().collect()
+}
+
 /// The one of `pool` to take; it is built.
 fn single(pool: &[Declared], folder: &Path) -> Result<Binary> {
-    let built: Vec<Declared> = pool.iter().filter(|(_, binary)| binary.built.is_some()).cloned().collect();
-    match (&built[..], pool) {
+    match (&built(pool)[..], pool) {
         ([(_, only)], _) => Ok(only.clone()),
         ([], [(_, only)]) => Err(Error::config(format!("`{}` is not built", only.name)).hint(format!(
             "run `{}` in {}",

@@ -36,6 +36,14 @@ pub fn skeleton(name: &str, command: Option<&[String]>, help: &Help) -> String {
     text
 }
 
+/// What else can be said of a target.
+const SETTINGS: &str = r##"#errors = "stdout"    # if the error object of a JSON mode goes there; else stderr
+#schema = ["schema"]    # the arguments that print the schema of its output
+#output_modules = ["src/output"]    # where its code prints; else found by name and content
+#exit_codes = [0, 1, 2]    # the codes that it has, if not all of 0, 1, 2, 77, 78
+#timeout = 10    # seconds a run
+"##;
+
 fn target(text: &mut String, command: Option<&[String]>, help: &Help) {
     text.push_str("\n[target]\n");
     match command {
@@ -66,14 +74,7 @@ fn target(text: &mut String, command: Option<&[String]>, help: &Help) {
             "#formats.json = [\"--format\", \"json\"]    # how a format is asked for, if not --output FORMAT",
         );
     }
-    line(text, "#errors = \"stdout\"    # if the error object of a JSON mode goes there; else stderr");
-    line(text, "#schema = [\"schema\"]    # the arguments that print the schema of its output");
-    line(
-        text,
-        "#output_modules = [\"src/output\"]    # where its code prints; else found by name and content",
-    );
-    line(text, "#exit_codes = [0, 1, 2]    # the codes that it has, if not all of 0, 1, 2, 77, 78");
-    line(text, "#timeout = 10    # seconds a run");
+    text.push_str(SETTINGS);
 }
 
 /// A block for each command, those that mostly read only first.

@@ -108,6 +108,32 @@ fn what_is_not_built_is_read_all_the_same() {
 }
 
 #[test]
+fn code_is_read_where_nothing_can_be_run() {
+    let folder = project("python/conforming");
+    write(
+        &folder,
+        &[
+            ("README.md", "Exit codes: 0 success, 1 error, 2 usage, 77 permission, 78 configuration\n"),
+            ("agentnative.toml", "[target]\ncommand = [\"/bin/sh\"]\n"),
+        ],
+    );
+    // Without a folder for temporary files no helper starts, and so no run.
+    let check = |layers: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agentnative"));
+        command.args(["check", "--layer", layers, "--json", "."]).env("TMPDIR", folder.path().join("none"));
+        output_of(command.current_dir(folder.path()))
+    };
+    let said = check("source");
+    assert_eq!((said.code, said.status("p2-src-stray-print")), (Some(0), "pass".into()), "{said:?}");
+    assert_eq!(said.data()["notes"], Value::Null);
+    let said = check("source,project");
+    assert_eq!((said.code, said.status("p2-exit-documented")), (Some(0), "pass".into()), "{said:?}");
+    let note = said.data()["notes"][0].as_str().unwrap().to_owned();
+    assert!(note.starts_with("nothing was run: cannot make a temporary folder"), "{note}");
+    assert_eq!(check("behavioral").code, Some(1));
+}
+
+#[test]
 fn a_program_alone_has_no_code() {
     let folder = Folder::demo("");
     for subject in [&["./cli"][..], &["--", "./cli"], &["--command", "sh"]] {
@@ -230,6 +256,33 @@ fn the_package_that_builds_the_target_is_looked_at() {
     // A configured command is built by the package that declares it.
     write(&folder, &[("agentnative.toml", "[target]\ncommand = ['./target/debug/one']\n")]);
     assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["crates/one/src/main.rs:2"]);
+}
+
+#[test]
+fn a_library_of_the_workspace_may_be_the_output_module() {
+    let folder = Folder::new();
+    let manifest =
+        "[package]\nname = \"cli\"\nedition = \"2024\"\n[dependencies]\nshape = { path = \"../shape\" }\n";
+    write(
+        &folder,
+        &[
+            ("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"3\"\n"),
+            ("crates/cli/Cargo.toml", manifest),
+            ("crates/cli/src/main.rs", "fn main() {}\n"),
+            ("crates/shape/Cargo.toml", "[package]\nname = \"shape\"\nedition = \"2024\"\n"),
+            ("crates/shape/src/lib.rs", "pub fn show() { println!(\"x\"); }\n"),
+        ],
+    );
+    assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["crates/shape/src/lib.rs:1"]);
+    write(&folder, &[("agentnative.toml", "[target]\noutput_modules = [\"crates/shape/src\"]\n")]);
+    let said = folder.run(&STRAY);
+    assert_eq!((said.status("p2-src-stray-print"), &said.data()["notes"]), ("pass".into(), &Value::Null));
+    // What is not read cannot be it.
+    write(
+        &folder,
+        &[("elsewhere/a.rs", ""), ("agentnative.toml", "[target]\noutput_modules = [\"elsewhere\"]\n")],
+    );
+    assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["crates/shape/src/lib.rs:1"]);
 }
 
 #[test]

@@ -15,7 +15,11 @@ const LEAVES_A_DAEMON: &str = "setsid sleep 1000 >/dev/null 2>&1 & echo $!; slee
 
 #[test]
 fn any_thread_may_run() {
-    let make = || Runner::new(options()).unwrap();
+    let make = || {
+        let mut runner = Runner::new(options());
+        runner.start().unwrap();
+        runner
+    };
     // The thread that starts the helper ends before the first run.
     let mut runner = std::thread::spawn(make).join().unwrap();
     let seen = std::thread::spawn(move || {
@@ -30,7 +34,7 @@ fn two_runners_end_what_is_theirs() {
     let runs = |_| {
         std::thread::spawn(|| {
             let specs = vec![sh(LEAVES_A_DAEMON, Variant::Plain); 6];
-            Runner::new(options()).unwrap().run_all_blocking(specs, &mut |_| {}).unwrap()
+            Runner::new(options()).run_all_blocking(specs, &mut |_| {}).unwrap()
         })
     };
     for finished in [(); 2].map(runs) {
@@ -59,7 +63,7 @@ fn children_and_limits_of_the_caller_are_left_alone() {
 
 #[test]
 fn a_helper_that_is_killed_is_an_error() {
-    let mut runner = Runner::new(options()).unwrap();
+    let mut runner = Runner::new(options());
     for script in ["kill -KILL $PPID; exec sleep 1000", "exit 0"] {
         let failed = runner.run_all_blocking(vec![sh(script, Variant::Plain)], &mut |_| {}).unwrap_err();
         assert!(failed.message.contains("the helper that makes the runs is gone"), "{}", failed.message);
@@ -76,7 +80,7 @@ fn signals_to_a_targets_parent_end_nothing() {
 fn nobody_outlives_a_caller_that_is_killed() {
     if std::env::var_os("AGAIN").is_some() {
         let mut wanted = sh("setsid sleep 1000 & echo $! $$ $PPID >new; mv new pids; wait", Variant::Plain);
-        wanted.cwd = std::env::current_dir().unwrap();
+        wanted.job.cwd = std::env::current_dir().unwrap().into();
         run(wanted);
         return;
     }

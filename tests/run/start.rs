@@ -3,7 +3,7 @@
 use super::{all, python, run, sh};
 use crate::runs::{bytes, children, finish, options, spec, text};
 use agentnative::model::Variant;
-use agentnative::run::{End, Enforced, HOSTILE_ENVIRONMENTS, Runner, Stdin};
+use agentnative::run::{End, Enforced, HOSTILE_ENVIRONMENTS, Runner};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -49,11 +49,11 @@ fn a_launch_failure_is_never_an_exit_code() {
     assert_eq!(end_of(folder.path()), denied);
 
     let mut lost = sh("exit 0", Variant::Plain);
-    lost.cwd = folder.path().join("missing");
+    lost.job.cwd = folder.path().join("missing").into();
     let End::NotStarted(2, words) = run(lost).end else { panic!("it started in no folder") };
     assert!(words.contains("working directory"), "{words}");
     let mut nul = sh("exit 0", Variant::Plain);
-    nul.args.push("a\0b".into());
+    nul.job.args.push("a\0b".into());
     assert!(matches!(run(nul).end, End::NotStarted(22, _)));
 }
 
@@ -66,8 +66,9 @@ fn names_that_are_not_utf8_are_started() {
     std::fs::write(&program, "#!/bin/sh\nprintf %s \"$1\"; pwd\n").unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut odd = sh("", Variant::Plain);
-    (odd.program, odd.cwd, odd.args) = (program, below.clone(), vec![OsStr::from_bytes(b"\xfd").into()]);
-    odd.sandbox = true;
+    (odd.job.program, odd.job.cwd) = (program.into(), below.clone().into());
+    odd.job.args = vec![OsStr::from_bytes(b"\xfd").into()];
+    odd.job.sandbox = true;
     let seen = run(odd);
     assert_eq!(seen.end, End::Exited(0));
     assert_eq!(bytes(&seen.stdout), [b"\xfd", below.as_os_str().as_bytes(), b"\n"].concat());
@@ -108,8 +109,8 @@ fn the_environment_is_cleared() {
 #[test]
 fn variables_of_a_spec_win() {
     let mut wanted = sh(r#"echo "$TERM $FORCE_COLOR $HOME""#, Variant::HostileEnv);
-    wanted.env.insert("FORCE_COLOR".into(), "3".into());
-    wanted.env.insert("HOME".into(), "/elsewhere".into());
+    wanted.job.env.push(("FORCE_COLOR".into(), "3".into()));
+    wanted.job.env.push(("HOME".into(), "/elsewhere".into()));
     assert_eq!(text(&run(wanted).stdout), "xterm-256color 3 /elsewhere\n");
 }
 
@@ -117,7 +118,7 @@ fn variables_of_a_spec_win() {
 fn each_hostile_environment_arrives() {
     for (nth, (name, variables)) in HOSTILE_ENVIRONMENTS.iter().enumerate() {
         let mut wanted = spec("/usr/bin/env", &[], Variant::HostileEnv);
-        wanted.key.nth = u8::try_from(nth).unwrap();
+        wanted.job.nth = u8::try_from(nth).unwrap();
         let env = text(&run(wanted).stdout);
         for (variable, value) in *variables {
             let line = format!("{variable}={value}");
@@ -182,7 +183,7 @@ fn the_target_dies_with_the_checker() {
     if std::env::var_os("AGAIN").is_some() {
         // What makes the runs is killed by its target: it has no time for anything.
         let mut wanted = sh("echo $$ >pid; kill -KILL $PPID; exec sleep 1000", Variant::Plain);
-        wanted.cwd = std::env::current_dir().unwrap();
+        wanted.job.cwd = std::env::current_dir().unwrap().into();
         run(wanted);
         return;
     }
@@ -207,7 +208,7 @@ fn memory_stays_small_however_much_is_printed() {
         assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
         return;
     }
-    let mut runner = Runner::new(options()).unwrap();
+    let mut runner = Runner::new(options());
     let specs = vec![sh("head -c 300000000 /dev/zero", Variant::Plain); 3];
     let seen = runner.run_all_blocking(specs, &mut |_| {}).unwrap().observations;
     assert!(seen.iter().all(|one| one.end == End::Exited(0) && one.stdout.bytes.len() == 300_000_000));
@@ -246,10 +247,10 @@ fn stdin_is_null_or_the_bytes() {
     assert_eq!(text(&plain.stdout), "0\n/dev/null\n");
     for len in [0, 5, 3_000_000] {
         let mut fed = spec("/usr/bin/wc", &["-c"], Variant::Plain);
-        fed.stdin = Stdin::Bytes(vec![b'x'; len].into());
+        fed.job.stdin = Some(vec![b'x'; len].into());
         assert_eq!(text(&run(fed).stdout).trim(), len.to_string());
         let mut left_unread = sh("exit 4", Variant::OpenStdin);
-        left_unread.stdin = Stdin::Bytes(vec![b'x'; len].into());
+        left_unread.job.stdin = Some(vec![b'x'; len].into());
         assert_eq!(run(left_unread).end, End::Exited(4));
     }
 }
@@ -258,7 +259,7 @@ fn stdin_is_null_or_the_bytes() {
 fn many_runs_keep_their_order() {
     let specs = (0..40).map(|n| sh(&format!("echo {n}; exit {n}"), Variant::Plain)).collect();
     let mut told = 0;
-    let mut runner = Runner::new(options()).unwrap();
+    let mut runner = Runner::new(options());
     let finished = runner.run_all_blocking(specs, &mut |_| told += 1).unwrap();
     assert_eq!((told, finished.interrupted, finished.sandbox), (40, None, None));
     for (n, seen) in finished.observations.iter().enumerate() {
@@ -273,7 +274,7 @@ fn a_quiet_run_is_alone() {
     let specs = (0..6).map(|n| {
         let script = format!("touch {path}/{n}; ls {path}; rm {path}/{n}");
         let mut spec = sh(&script, Variant::Plain);
-        spec.quiet = n % 2 == 0;
+        spec.job.quiet = n % 2 == 0;
         spec
     });
     for (n, seen) in all(specs.collect()).iter().enumerate() {
@@ -299,10 +300,10 @@ fn a_sandbox_confines_writes_connections_and_signals() {
         \x20   try: act(); print(name, 'may')\n\
         \x20   except PermissionError: print(name, 'may not')";
     let mut confined = python(script, Variant::Plain);
-    confined.args.push(outside.path().into());
-    confined.args.push(listener.local_addr().unwrap().port().to_string().into());
+    confined.job.args.push(outside.path().into());
+    confined.job.args.push(listener.local_addr().unwrap().port().to_string().into());
     let free = confined.clone();
-    confined.sandbox = true;
+    confined.job.sandbox = true;
     let finished = finish(options(), vec![confined]);
     let seen = &finished.observations[0];
     match finished.sandbox {
@@ -319,7 +320,7 @@ fn a_sandbox_confines_writes_connections_and_signals() {
 #[test]
 fn a_trusted_tool_has_the_callers_environment() {
     let args = ["-c".into(), "echo \"$HOME $PATH\"; pwd".into()];
-    let mut runner = Runner::new(options()).unwrap();
+    let mut runner = Runner::new(options());
     let seen = runner.run_trusted(Path::new("/bin/sh"), &args, Path::new("/tmp"), Duration::from_secs(60));
     let [home, path] = ["HOME", "PATH"].map(|name| std::env::var(name).unwrap_or_default());
     let seen = seen.unwrap();

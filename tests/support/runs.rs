@@ -1,10 +1,8 @@
 //! What the tests of runs share.
 
 use agentnative::model::{OutputFormat, Variant};
-use agentnative::run::{Captured, Finished, RunKey, RunSpec, Runner, RunnerOptions, Stdin};
-use std::collections::BTreeMap;
+use agentnative::run::{Captured, Finished, Job, RunKey, RunSpec, Runner, RunnerOptions};
 use std::io::Read;
-use std::path::PathBuf;
 use std::time::Duration;
 
 pub fn options() -> RunnerOptions {
@@ -13,21 +11,25 @@ pub fn options() -> RunnerOptions {
 
 /// A run of `program` under a variant, with a deadline that a working run is far away from.
 pub fn spec(program: &str, args: &[&str], variant: Variant) -> RunSpec {
-    RunSpec {
-        key: RunKey { probe: "test".into(), format: OutputFormat::Text, variant, nth: 0 },
-        program: PathBuf::from(program),
+    let key = RunKey { probe: "test".into(), format: OutputFormat::Text, variant, nth: 0 };
+    let job = Job {
+        program: program.into(),
         args: args.iter().map(Into::into).collect(),
-        cwd: PathBuf::from("/"),
-        env: BTreeMap::new(),
-        stdin: Stdin::Null,
+        cwd: "/".into(),
+        env: Vec::new(),
+        variant,
+        nth: 0,
+        stdin: None,
         deadline: Duration::from_secs(60),
         sandbox: false,
         quiet: false,
-    }
+        trusted: false,
+    };
+    RunSpec { key, job }
 }
 
 pub fn finish(options: RunnerOptions, specs: Vec<RunSpec>) -> Finished {
-    Runner::new(options).unwrap().run_all_blocking(specs, &mut |_| {}).unwrap()
+    Runner::new(options).run_all_blocking(specs, &mut |_| {}).unwrap()
 }
 
 pub fn bytes(captured: &Captured) -> Vec<u8> {

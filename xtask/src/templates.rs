@@ -83,9 +83,9 @@ use crate::judge::verdict::{{Assertion, Judgement}};
 
 /// `{id}`
 pub fn {function}(context: &CheckContext) -> Judgement {{
-    let assertions = context.data_runs().map(|run| match run.parsed() {{
-        Ok(_) => Assertion::Passed,
-        Err(reason) => Assertion::Inconclusive(reason),
+    let assertions = context.data_runs().map(|run| -> Assertion {{
+        run.parsed()?;
+        Ok(())
     }});
     Judgement::of(assertions, "")
 }}

@@ -1,7 +1,7 @@
 //! A helper, as its client has it.
 
-use crate::protocol::{PREFIX, Place, Reply, Request, frame, lengths, message, receive_with};
-use crate::{Bytes, Captured, Event, Failure, Job, Options, SUPERVISE, Stdin, sys};
+use crate::protocol::{Place, Reply, Request, frame, receive};
+use crate::{Bytes, Captured, Event, Failure, Job, Options, SUPERVISE, sys};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
@@ -24,8 +24,6 @@ pub struct Helper {
     /// None only while this is dropped: the helper ends when it is closed.
     socket: Option<UnixStream>,
     child: Child,
-    /// Signals that this process ignored at the start.
-    ignored: Vec<i32>,
     signals: Vec<Heard>,
     files: SharedFiles,
 }
@@ -34,7 +32,7 @@ impl Helper {
     /// Starts an executable that calls `main`, from its bytes.
     ///
     /// # Errors
-    /// When it cannot be started, or can make no runs here.
+    /// When it cannot be started, can make no runs here, or signals cannot be listened to.
     pub fn start(executable: &[u8], options: &Options) -> Result<Self, Failure> {
         let cannot = |e: io::Error| Failure::of("cannot start the helper that makes the runs", &e);
         let (ours, theirs) = UnixStream::pair().map_err(cannot)?;
@@ -47,30 +45,20 @@ impl Helper {
         });
         let child = child.map_err(cannot)?;
         drop(theirs);
-        let (ignored, signals, files) = (Vec::new(), Vec::new(), SharedFiles::default());
-        let mut helper = Self { socket: Some(ours), child, ignored, signals, files };
+        let mut helper =
+            Self { socket: Some(ours), child, signals: Vec::new(), files: SharedFiles::default() };
         helper.send(&Request::Start(options.clone()), &[])?;
-        match helper.receive()? {
-            (Reply::Ready(ignored), ..) => helper.ignored = ignored,
+        let ignored = match helper.receive()? {
+            (Reply::Ready(ignored), ..) => ignored,
             (Reply::Refused(failure), ..) => return Err(failure),
             _ => return Err(helper.gone()),
-        }
+        };
+        let heard = [SIGINT, SIGTERM, SIGHUP]
+            .into_iter()
+            .filter(|signal| options.stop_on_signals && !ignored.contains(signal));
+        let signals: io::Result<_> = heard.map(Heard::new).collect();
+        helper.signals = signals.map_err(|e| Failure::of("cannot listen to signals", &e))?;
         Ok(helper)
-    }
-
-    /// From now on SIGINT, SIGTERM and SIGHUP do not end this process: they are events. Those that it
-    /// ignored already stay ignored.
-    ///
-    /// # Errors
-    /// When they cannot be handled.
-    pub fn hear_signals(&mut self) -> Result<(), Failure> {
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            if !self.ignored.contains(&signal) {
-                let heard = Heard::new(signal).map_err(|e| Failure::of("cannot listen to signals", &e))?;
-                self.signals.push(heard);
-            }
-        }
-        Ok(())
     }
 
     /// Asks for runs. They are over with [`Event::Finished`], before which no others may be asked for.
@@ -78,15 +66,10 @@ impl Helper {
     /// # Errors
     /// When the helper is gone.
     pub fn run(&mut self, jobs: Vec<Job>) -> Result<(), Failure> {
-        let stdins: Vec<_> = jobs.iter().map(|job| job.stdin.clone()).collect();
-        let bytes = |stdin: &Stdin| match stdin {
-            Stdin::Null => None,
-            Stdin::Bytes(bytes) => Some(bytes.clone()),
-        };
-        let behind: Vec<Option<Arc<[u8]>>> = stdins.iter().map(bytes).collect();
-        let lens = behind.iter().map(|bytes| bytes.as_ref().map(|bytes| bytes.len()));
+        let stdins: Vec<Option<Arc<[u8]>>> = jobs.iter().map(|job| job.stdin.clone()).collect();
+        let lens = stdins.iter().map(|stdin| stdin.as_ref().map(|bytes| bytes.len()));
         let request = Request::Run(jobs.into_iter().zip(lens).collect());
-        let behind: Vec<&[u8]> = behind.iter().flatten().map(|bytes| &bytes[..]).collect();
+        let behind: Vec<&[u8]> = stdins.iter().flatten().map(|bytes| &bytes[..]).collect();
         self.send(&request, &behind)
     }
 
@@ -155,7 +138,7 @@ impl Helper {
                     Failure::new("cannot keep the large output of so many runs: too many open files")
                         .hint("raise the limit: ulimit -n")
                 })?;
-                Bytes::File { file: self.files.shared(file.into(), len, digest), len }
+                Bytes::File { file: self.files.shared(file.into(), len, digest), len, digest }
             }
         };
         Ok(())
@@ -177,24 +160,8 @@ impl Helper {
 
     /// The next reply, what stands behind it, and the files that came with it.
     fn receive(&mut self) -> Result<(Reply, Vec<u8>, Vec<OwnedFd>), Failure> {
-        self.try_receive().map_err(|_| self.gone())
-    }
-
-    fn try_receive(&self) -> io::Result<(Reply, Vec<u8>, Vec<OwnedFd>)> {
-        let mut socket = self.socket.as_ref().ok_or(io::ErrorKind::NotConnected)?;
-        let mut prefix = [0; PREFIX];
-        let (got, files) = loop {
-            match receive_with(socket, &mut prefix) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                received => break received?,
-            }
-        };
-        socket.read_exact(&mut prefix[got..])?;
-        let (json, behind) = lengths(prefix);
-        let mut rest = vec![0; json + behind];
-        socket.read_exact(&mut rest)?;
-        let (reply, behind) = message(&rest, json)?;
-        Ok((reply, behind.to_vec(), files))
+        let received = self.socket.as_ref().and_then(|socket| receive(socket).ok());
+        received.ok_or_else(|| self.gone())
     }
 
     /// The helper ended, or makes no sense: it is of no use any more.
@@ -229,7 +196,6 @@ impl Heard {
         Ok(Self { signal, pipe, handler: pipe::register(signal, write)? })
     }
 
-    /// Takes one from the pipe.
     fn take(&self) -> i32 {
         (&self.pipe).read(&mut [0]).map(drop).unwrap_or_default();
         self.signal

@@ -17,16 +17,21 @@ pub struct Options {
     pub drain: Duration,
     /// The time between SIGTERM and SIGKILL.
     pub grace: Duration,
+    /// SIGINT, SIGTERM and SIGHUP do not end the client's process any more: they are events. For a program,
+    /// which its signals belong to; those that it was started to ignore stay ignored.
+    pub stop_on_signals: bool,
 }
 
 impl Default for Options {
-    /// Twice as many jobs as processors, 512 MiB a stream, 200 ms to drain, 300 ms of grace.
+    /// Twice as many jobs as processors, 512 MiB a stream, 200 ms to drain, 300 ms of grace; signals are
+    /// left alone.
     fn default() -> Self {
         Self {
             jobs: 2 * processors(),
             max_output: 512 << 20,
             drain: Duration::from_millis(200),
             grace: Duration::from_millis(300),
+            stop_on_signals: false,
         }
     }
 }
@@ -34,16 +39,6 @@ impl Default for Options {
 /// Number of processors that this process may use.
 pub(crate) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// What standard input is.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Stdin {
-    /// `/dev/null`.
-    #[default]
-    Null,
-    /// A pipe that holds these bytes and then ends. The target may leave them unread.
-    Bytes(Arc<[u8]>),
 }
 
 /// One execution to make. Paths are [`OsString`]s: as a `PathBuf`, one that is not UTF-8 cannot be
@@ -59,13 +54,14 @@ pub struct Job {
     /// Variables added to the cleared base environment (they win over it and over the variant's).
     pub env: Vec<(OsString, OsString)>,
     /// The condition: it decides the channel of standard output, the extra environment variables and
-    /// (for `open-stdin`, when `stdin` is null) standard input.
+    /// (for `open-stdin`, when `stdin` is none) standard input.
     pub variant: Variant,
     /// Which of the [`HOSTILE_ENVIRONMENTS`](crate::HOSTILE_ENVIRONMENTS), for that variant.
     pub nth: u8,
-    /// Standard input. It is not part of the serialised form.
+    /// Standard input: a pipe that holds these bytes, which may be left unread, and then ends; none is
+    /// `/dev/null`. It is not part of the serialised form.
     #[serde(skip)]
-    pub stdin: Stdin,
+    pub stdin: Option<Arc<[u8]>>,
     /// When the run is ended by force, from its start.
     pub deadline: Duration,
     /// Confine writes, connections and signals, as far as the system can.

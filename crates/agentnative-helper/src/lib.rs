@@ -28,8 +28,7 @@ mod outcome;
 pub mod process_tree;
 #[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
 mod protocol;
-#[cfg(feature = "runtime")]
-#[cfg_attr(not(target_os = "linux"), path = "no_supervisor.rs")]
+#[cfg(all(feature = "runtime", target_os = "linux"))]
 mod supervisor;
 #[cfg(target_os = "linux")]
 mod sys;
@@ -40,13 +39,19 @@ pub use client::Helper;
 pub use environment::{HOSTILE_ENVIRONMENTS, clean_path, folders_of, manager_variables};
 #[cfg(any(feature = "client", feature = "runtime"))]
 pub use failure::Failure;
-pub use job::{Job, Options, Stdin};
+pub use job::{Job, Options};
 #[cfg(feature = "client")]
 pub use outcome::Event;
 pub use outcome::{Bytes, Captured, Chunk, End, Enforced, Leftover, Outcome, Waiting};
-#[cfg(feature = "runtime")]
+#[cfg(all(feature = "runtime", target_os = "linux"))]
 pub use supervisor::main;
 pub use variant::Variant;
+
+/// Runs the helper, if this process was started as one: never, on this system.
+#[cfg(all(feature = "runtime", not(target_os = "linux")))]
+pub fn main() -> Option<std::process::ExitCode> {
+    None
+}
 
 /// The argument that makes an executable the supervisor.
 #[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]

@@ -8,41 +8,21 @@ pub enum Helper {}
 
 impl Helper {
     /// Starts a helper.
-    ///
-    /// # Errors
-    /// Always.
     pub fn start(_executable: &[u8], _options: &Options) -> Result<Self, Failure> {
         Err(Failure::new("programs can be run only on Linux"))
     }
 
-    /// Listens to signals.
-    ///
-    /// # Errors
-    /// None.
-    pub fn hear_signals(&mut self) -> Result<(), Failure> {
-        match *self {}
-    }
-
     /// Asks for runs.
-    ///
-    /// # Errors
-    /// None.
     pub fn run(&mut self, _jobs: Vec<Job>) -> Result<(), Failure> {
         match *self {}
     }
 
     /// Asks to end all runs.
-    ///
-    /// # Errors
-    /// None.
     pub fn stop(&mut self) -> Result<(), Failure> {
         match *self {}
     }
 
     /// Waits for the next event.
-    ///
-    /// # Errors
-    /// None.
     pub fn next_event(&mut self) -> Result<Event, Failure> {
         match *self {}
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 #[cfg(feature = "client")]
 pub enum Event {
     /// The run of the job at this place is over.
-    Done(usize, Outcome),
+    Done(usize, Box<Outcome>),
     /// All runs are over; how far sandboxes were enforced, when there were any: the weakest of all.
     Finished(Option<Enforced>),
     /// A signal came to this process, by number.
@@ -131,6 +131,8 @@ pub enum Bytes {
         file: Arc<File>,
         /// Its length in bytes.
         len: u64,
+        /// Its digest: files of the same length and digest hold the same.
+        digest: u128,
     },
 }
 
@@ -149,9 +151,6 @@ impl Bytes {
     }
 
     /// Fills `buffer` from `offset` on; gives how many bytes were read (0 at the end).
-    ///
-    /// # Errors
-    /// Those of reading the temporary file.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Memory(bytes) => {
@@ -160,7 +159,7 @@ impl Bytes {
                 buffer[..n].copy_from_slice(&bytes[start..start + n]);
                 Ok(n)
             }
-            Self::File { file, len } => {
+            Self::File { file, len, .. } => {
                 let left = usize::try_from(len.saturating_sub(offset)).unwrap_or(usize::MAX);
                 let n = buffer.len().min(left);
                 read_at(file, &mut buffer[..n], offset)

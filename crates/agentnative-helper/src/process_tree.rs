@@ -14,9 +14,6 @@ use std::time::{Duration, Instant};
 const SWEEPS: usize = 200;
 
 /// Makes this process the parent of all its descendants whose own parent ends.
-///
-/// # Errors
-/// When the system refuses.
 pub fn become_reaper() -> io::Result<()> {
     sys::become_reaper()
 }
@@ -50,9 +47,8 @@ pub fn kill_descendants(leader: Pid) {
     let mut quiet = 0;
     for _ in 0..SWEEPS {
         let found = all_descendants(getpid());
-        let us = getpid().as_raw_pid();
-        for orphan in found.iter().filter(|stat| stat.is_zombie() && stat.parent == us) {
-            Pid::from_raw(orphan.pid).filter(|pid| *pid != leader).map(sys::reap);
+        for orphan in ended_children(&found).filter(|pid| *pid != leader) {
+            sys::reap(orphan);
         }
         let living = found.iter().filter(|stat| !stat.is_zombie());
         quiet = if living.clone().count() == 0 { quiet + 1 } else { 0 };
@@ -67,6 +63,14 @@ pub fn kill_descendants(leader: Pid) {
 /// Every descendant, zombies included.
 fn all_descendants(root: Pid) -> Vec<Stat> {
     with_descendants(sys::children(root.as_raw_pid()).into_iter().filter_map(sys::stat).collect())
+}
+
+/// Those of our own children that have ended. A grandchild is its parent's to reap, or becomes ours when that
+/// ends.
+pub(crate) fn ended_children(processes: &[Stat]) -> impl Iterator<Item = Pid> {
+    let us = getpid().as_raw_pid();
+    let ended = processes.iter().filter(move |stat| stat.is_zombie() && stat.parent == us);
+    ended.filter_map(|stat| Pid::from_raw(stat.pid))
 }
 
 /// These processes and all their descendants, zombies included.

@@ -1,14 +1,16 @@
-//! What a helper and its client say to each other over the socket between them.
+//! What a helper says to its client and to the launcher of a run, over the sockets between them.
 //!
 //! A frame is the length of a message, the length of the bytes behind it, the message in JSON, and
 //! those bytes. Descriptors go with its first byte.
 
 use crate::{Enforced, Failure, Job, Options, Outcome};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::io::{self, IoSliceMut};
+use std::io::{self, IoSliceMut, Read};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 
 /// From the client.
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,7 +33,7 @@ pub(crate) enum Reply {
     Refused(Failure),
     /// The run with this number in the request is over: what was seen, and where the bytes of standard
     /// output and standard error are.
-    Done(usize, Outcome, [Place; 2]),
+    Done(usize, Box<Outcome>, [Place; 2]),
     /// All runs are over. How far sandboxes were enforced, when there were any: the weakest of all.
     Finished(Option<Enforced>),
 }
@@ -66,17 +68,30 @@ pub(crate) fn lengths([a, b, c, d, e, f, g, h]: [u8; PREFIX]) -> (usize, usize) 
     (length([a, b, c, d]), length([e, f, g, h]))
 }
 
-/// The message of a frame that was read as far as its prefix, and what stands behind it.
-pub(crate) fn message<'a, M: Deserialize<'a>>(rest: &'a [u8], json: usize) -> io::Result<(M, &'a [u8])> {
-    let (message, behind) = rest.split_at_checked(json).ok_or(io::ErrorKind::UnexpectedEof)?;
-    Ok((serde_json::from_slice(message)?, behind))
-}
-
 /// The most descriptors that go with one message.
 pub(crate) const MOST_FDS: usize = 3;
 
+/// Receives a message, what stands behind it, and the descriptors that came with it.
+pub(crate) fn receive<M: DeserializeOwned>(
+    mut socket: &UnixStream,
+) -> io::Result<(M, Vec<u8>, Vec<OwnedFd>)> {
+    let mut prefix = [0; PREFIX];
+    let (got, fds) = loop {
+        match receive_with(socket, &mut prefix) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            received => break received?,
+        }
+    };
+    socket.read_exact(&mut prefix[got..])?;
+    let (json, behind) = lengths(prefix);
+    let mut message = vec![0; json + behind];
+    socket.read_exact(&mut message)?;
+    let behind = message.split_off(json);
+    Ok((serde_json::from_slice(&message)?, behind, fds))
+}
+
 /// Receives some bytes and the descriptors that came with them.
-pub(crate) fn receive_with(socket: impl AsFd, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
+fn receive_with(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let got = recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)?;

@@ -3,32 +3,22 @@
 use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Finding, Judgement};
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
-use crate::run::End;
 use agentnative_contract::{Against, Contract, RunExit, Violation};
 use strict_json::Position;
 
 /// Records and documents larger than this are not judged here, but by `validate`.
 const LARGE: u64 = 64 << 20;
 
-/// `p2-contract-schema`
-pub fn schema(context: &CheckContext) -> Judgement {
-    keeps(context, Against::Schema, |_| true)
-}
-
-/// `p2-contract-stream`
-pub fn stream(context: &CheckContext) -> Judgement {
-    keeps(context, Against::Stream, Contract::has_stream_rules)
-}
-
-/// `p2-contract-exit`
-pub fn exit(context: &CheckContext) -> Judgement {
-    keeps(context, Against::Exit, |contract| !contract.exit_codes().is_empty())
-}
-
-/// Each run with a contract keeps the promises of one kind, where its contract makes any.
-fn keeps(context: &CheckContext, kind: Against, promises: impl Fn(&Contract) -> bool) -> Judgement {
+/// `p2-contract-schema`, `p2-contract-stream` and `p2-contract-exit`: each run with a contract keeps the
+/// promises of one kind, where its contract makes any.
+pub fn keeps(context: &CheckContext, kind: Against) -> Judgement {
+    let promises = |contract: &Contract| match kind {
+        Against::Json | Against::Schema => true,
+        Against::Stream => contract.has_stream_rules(),
+        Against::Exit => !contract.exit_codes().is_empty(),
+    };
     let runs = context.declared().flat_map(|probe| context.runs_of(probe));
     let runs = runs.filter(|run| matches!(run.variant(), Variant::Plain | Variant::Repeat));
     let mut bound = runs.filter_map(|run| Some((run, context.contract_of(&run)?))).peekable();
@@ -39,32 +29,28 @@ fn keeps(context: &CheckContext, kind: Against, promises: impl Fn(&Contract) -> 
     if bound.peek().is_none() {
         return Judgement::NotApplicable("the declared contracts promise nothing of this kind".into());
     }
-    let assertions = bound.filter_map(|(run, contract)| assertion(&run, contract, kind));
+    let assertions = bound
+        .filter(|(run, contract)| run.unusable().is_some() || owes(run, contract, kind))
+        .map(|(run, contract)| kept(&run, contract, kind));
     let missing = declare_success("");
     Judgement::of(assertions, format!("no run printed anything that a contract is about: {missing}"))
 }
 
-/// None where the run owes nothing of this kind: it failed and printed no payload, or its contract is a
-/// schema of successes.
-fn assertion(run: &RunView, contract: &Contract, kind: Against) -> Option<Assertion> {
-    if let Some(reason) = run.unusable() {
-        return Some(Assertion::Inconclusive(reason));
-    }
-    let failing = run.exit() != Some(0);
+/// Whether a run owes something of this kind: not where it failed and printed no payload, or its contract is
+/// a schema of successes.
+fn owes(run: &RunView, contract: &Contract, kind: Against) -> bool {
     let about_failures = !contract.exit_codes().is_empty() || contract.errors().is_some();
-    if failing && (!about_failures || kind != Against::Exit && run.observation.stdout.bytes.is_empty()) {
-        return None;
-    }
-    let ending = match run.observation.end {
-        End::Exited(code) => RunExit::exit(code),
-        End::Signaled(signal) => RunExit::exit(128 + signal),
-        _ => RunExit::default(),
-    };
+    let printed = kind == Against::Exit || !run.bytes(Stream::Stdout).is_empty();
+    run.exit() == Some(0) || about_failures && printed
+}
+
+fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
+    run.usable()?;
     let bytes = run.bytes(Stream::Stdout);
     let lines = run.format() == OutputFormat::Jsonl;
     let nothing = bytes.is_empty() && !lines;
     if !nothing && run.scan().structural().is_some() {
-        return Some(Assertion::Inconclusive(run.not_parsed()));
+        return Err(run.not_parsed().into());
     }
     let mut judge = contract.validator();
     let mut first: Option<(Option<Position>, Violation)> = None;
@@ -96,18 +82,16 @@ fn assertion(run: &RunView, contract: &Contract, kind: Against) -> Option<Assert
     };
     if read.is_err() || too_large {
         let words = "holds a value that is too large to be held here: see `agentnative validate`";
-        return Some(Assertion::inconclusive(format!("{} {words}", run.label())));
+        return inconclusive(format!("{} {words}", run.label()));
     }
-    let outcome = judge.finish(&ending);
+    let outcome = judge.finish(&run.shell_code().map_or_else(RunExit::default, RunExit::exit));
     let unjudged = outcome.unjudged;
     note(None, outcome.violations);
-    let Some((at, violation)) = first else {
-        return Some(match unjudged {
-            0 => Assertion::Passed,
-            _ => Assertion::inconclusive(format!("{} names too many things to follow them all", run.label())),
-        });
-    };
-    Some(Assertion::Failed(broken(run, contract, at, &violation, count)))
+    match (first, unjudged) {
+        (Some((at, violation)), _) => broken(run, contract, at, &violation, count),
+        (None, 0) => Ok(()),
+        _ => inconclusive(format!("{} names too many things to follow them all", run.label())),
+    }
 }
 
 fn broken(
@@ -116,14 +100,14 @@ fn broken(
     at: Option<Position>,
     violation: &Violation,
     count: u64,
-) -> Finding {
+) -> Assertion {
     let event = violation.event.map_or_else(String::new, |event| format!("event {event}, "));
     let more = if count > 1 { format!(" (and {} more in this run)", count - 1) } else { String::new() };
     let detail = format!("breaks the contract {}: {event}{violation}{more}", contract.name());
     let bytes = run.bytes(Stream::Stdout);
     if bytes.is_empty() {
-        return Finding::new(run.evidence(detail));
+        return run.failed(detail);
     }
     let at = at.or_else(|| run.locate(&violation.pointer)).unwrap_or(Position::START);
-    Finding::new(run.evidence_at(Stream::Stdout, at, detail))
+    run.failed_at(Stream::Stdout, at, detail)
 }

@@ -3,14 +3,15 @@
 use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::shape::{Node, Shape, Type};
-use crate::judge::verdict::{Assertion, Finding, Judgement};
+use crate::judge::shape::{Node, Shape};
+use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
 use crate::probe::Probe;
 use crate::run::Bytes;
 use std::collections::BTreeSet;
 use std::fmt;
-use strict_json::{ProblemKind, escape_token};
+use std::io::{BufRead as _, BufReader};
+use strict_json::{JsonType, ProblemKind, escape_token};
 
 impl RunView<'_> {
     /// Whether stdout is a part of what the same call gave under another variant: cut, where the other
@@ -52,76 +53,62 @@ fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFor
     let mut readers = Vec::new();
     for variant in [Variant::Plain, Variant::SlowReader, Variant::File] {
         let Some(run) = context.run(probe, format, variant, 0) else {
-            return Assertion::inconclusive(format!("{} was not run under {}", probe.name, variant.name()));
+            return inconclusive(format!("{} was not run under {}", probe.name, variant.name()));
         };
-        if let Some(reason) = run.unusable() {
-            return Assertion::Inconclusive(reason);
-        }
+        run.usable()?;
         readers.push(run);
     }
     if readers
         .windows(2)
         .all(|pair| same_bytes(&pair[0].observation.stdout.bytes, &pair[1].observation.stdout.bytes))
     {
-        return Assertion::Passed;
+        return Ok(());
     }
     if let Some(cut) = readers.iter().find(|run| run.is_cut()) {
-        return Assertion::Failed(cut_at(cut, &readers));
+        return cut_at(cut, &readers);
     }
     if let Some(run) = readers.iter().find(|run| run.scan().structural().is_some()) {
-        return Assertion::Inconclusive(run.not_parsed());
+        return Err(run.not_parsed().into());
     }
     // The bytes differ, as times and IDs make them. What counts is that nothing is missing.
     let repeats = context.repeats(probe, format);
     let size = |run: &RunView| size(&run.scan().shape);
     let steady = repeats.iter().map(size).collect::<BTreeSet<_>>();
     let Some(expected) = steady.first().copied().filter(|_| steady.len() == 1 && repeats.len() > 1) else {
-        return Assertion::Passed; // The number of values changes by itself, and each output is whole.
+        return Ok(()); // The number of values changes by itself, and each output is whole.
     };
     match readers.iter().find(|run| size(run) < expected) {
         Some(run) => run.failed_at_start(
             Stream::Stdout,
             format!("{} of {expected} values arrive under {}", size(run), run.condition()),
         ),
-        None => Assertion::Passed,
+        None => Ok(()),
     }
 }
 
-fn cut_at(cut: &RunView, readers: &[RunView]) -> Finding {
+fn cut_at(cut: &RunView, readers: &[RunView]) -> Assertion {
     let length = cut.observation.stdout.bytes.len();
     let longest = readers.iter().map(|run| run.observation.stdout.bytes.len()).max().unwrap_or(length);
     let problem = cut.scan().structural().map(|problem| problem.at);
     let detail = format!("stdout is cut after {length} of {longest} bytes under {}", cut.condition());
     match problem {
-        Some(at) => Finding::new(cut.evidence_at(Stream::Stdout, at, detail)),
-        None => Finding::new(cut.evidence(detail)),
+        Some(at) => cut.failed_at(Stream::Stdout, at, detail),
+        None => cut.failed(detail),
     }
 }
 
 fn same_bytes(a: &Bytes, b: &Bytes) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    let (mut left, mut right) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
-    let mut at = 0;
-    while at < a.len() {
-        let want = left.len().min((a.len() - at) as usize);
-        let read = |bytes: &Bytes, buffer: &mut [u8]| -> bool {
-            let mut done = 0;
-            while done < want {
-                match bytes.read_at(at + done as u64, &mut buffer[done..want]) {
-                    Ok(0) | Err(_) => return false,
-                    Ok(n) => done += n,
-                }
-            }
-            true
-        };
-        if !read(a, &mut left) || !read(b, &mut right) || left[..want] != right[..want] {
-            return false;
+    let buffered = |bytes| BufReader::with_capacity(64 * 1024, Bytes::reader(bytes));
+    let (mut left, mut right) = (buffered(a), buffered(b));
+    loop {
+        let (Ok(ours), Ok(theirs)) = (left.fill_buf(), right.fill_buf()) else { return false };
+        let same = ours.len().min(theirs.len());
+        if same == 0 || ours[..same] != theirs[..same] {
+            return ours.len() == theirs.len() && same == 0;
         }
-        at += want as u64;
+        left.consume(same);
+        right.consume(same);
     }
-    true
 }
 
 /// How many values there are.
@@ -131,24 +118,22 @@ pub fn size(node: &Node) -> u64 {
 
 /// `p2-output-stable`
 pub fn stable(context: &CheckContext) -> Judgement {
-    let assertions = context.data_runs().filter(|run| run.variant() == Variant::Repeat).map(|again| {
-        let Some(first) = context.plain(again.probe, again.format()) else {
-            return Assertion::inconclusive(format!(
-                "{} has no first run to be compared with",
-                again.label()
-            ));
-        };
-        for run in [&first, &again] {
-            if let Err(reason) = run.parsed() {
-                return Assertion::Inconclusive(reason);
+    let assertions =
+        context.data_runs().filter(|run| run.variant() == Variant::Repeat).map(|again| -> Assertion {
+            let Some(first) = context.plain(again.probe, again.format()) else {
+                return inconclusive(format!("{} has no first run to be compared with", again.label()));
+            };
+            for run in [&first, &again] {
+                run.parsed()?;
             }
-        }
-        match difference(&first.scan().shape, &again.scan().shape) {
-            Some(difference) => again
-                .failed_at_pointer(&difference.pointer, format!("not the same when run again: {difference}")),
-            None => Assertion::Passed,
-        }
-    });
+            match difference(&first.scan().shape, &again.scan().shape) {
+                Some(difference) => again.failed_at_pointer(
+                    &difference.pointer,
+                    format!("not the same when run again: {difference}"),
+                ),
+                None => Ok(()),
+            }
+        });
     Judgement::of(assertions, declare_success("json or jsonl"))
 }
 
@@ -177,7 +162,7 @@ pub fn difference(a: &Shape, b: &Shape) -> Option<Difference> {
 fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
     let place = |pointer: &str| if pointer.is_empty() { "the whole".to_owned() } else { pointer.to_owned() };
     let types =
-        |node: &Node| node.types.keys().copied().filter(|of| *of != Type::Null).collect::<BTreeSet<_>>();
+        |node: &Node| node.types.keys().copied().filter(|of| *of != JsonType::Null).collect::<BTreeSet<_>>();
     let (left, right) = (types(a), types(b));
     if !left.is_empty() && !right.is_empty() && left.is_disjoint(&right) {
         return Some(format!(
@@ -227,7 +212,7 @@ fn same_number(a: &Node, b: &Node) -> bool {
     a.objects() == b.objects()
 }
 
-fn names(types: &BTreeSet<Type>) -> String {
+fn names(types: &BTreeSet<JsonType>) -> String {
     types.iter().map(|of| of.name()).collect::<Vec<_>>().join(" or ")
 }
 
@@ -242,7 +227,7 @@ fn keys_are_data(a: &Node, b: &Node) -> bool {
         .collect();
     let is_data = |key: &str| key.contains(|c: char| c.is_ascii_digit() || "/.:@ ".contains(c));
     let all = || a.keys.iter().chain(&b.keys);
-    let types: BTreeSet<Type> = all().flat_map(|(_, node)| node.types.keys().copied()).collect();
+    let types: BTreeSet<JsonType> = all().flat_map(|(_, node)| node.types.keys().copied()).collect();
     differing.iter().all(|key| is_data(key)) && (types.len() == 1 || all().all(|(key, _)| is_data(key)))
 }
 
@@ -252,14 +237,14 @@ pub fn envelope(context: &CheckContext) -> Judgement {
     let mut assertions = Vec::new();
     let mut commands = 0;
     for run in context.successes().filter_map(|probe| context.plain(probe, OutputFormat::Json)) {
+        commands += 1;
         let scan = match run.parsed() {
             Ok(scan) => scan,
             Err(reason) => {
-                assertions.push(Assertion::Inconclusive(reason));
+                assertions.push(inconclusive(reason));
                 continue;
             }
         };
-        commands += 1;
         if scan.shape.objects() != 1 {
             let detail =
                 "the document is no object: expected one envelope with the same keys for all commands";
@@ -278,10 +263,10 @@ pub fn envelope(context: &CheckContext) -> Judgement {
                     other.label()
                 ),
             )),
-            Some(_) => assertions.push(Assertion::Passed),
+            Some(_) => assertions.push(Ok(())),
         }
     }
-    if commands < 2 && !assertions.iter().any(|assertion| matches!(assertion, Assertion::Failed(_))) {
+    if commands < 2 && !assertions.iter().any(|assertion| matches!(assertion, Err(Unmet::Failed(_)))) {
         return Judgement::unverified(format!(
             "one shape across commands takes at least two: {}",
             declare_success("json")

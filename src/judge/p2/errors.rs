@@ -4,7 +4,7 @@ use super::determinism::ends_early;
 use super::{declare_failure, declare_success, display_exit, exit_check};
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Judgement, Reason};
+use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ fn unless_stumbled(run: &RunView, judge: fn(&RunView) -> Assertion) -> Option<As
     let asking = run.context.promises.asking(run.format()).join(" ");
     (!declared).then(|| {
         let missing = declare_failure("json or jsonl");
-        Assertion::inconclusive(format!("the target takes `{asking}` only after a command: {missing}"))
+        inconclusive(format!("the target takes `{asking}` only after a command: {missing}"))
     })
 }
 
@@ -96,7 +96,7 @@ fn diagnosed(run: &RunView) -> Assertion {
     let text = run.format() == OutputFormat::Text;
     // In text the words are enough to tell, whatever the formats are.
     if let Some(reason) = unusable(run).filter(|_| !text || run.exit().is_none_or(|exit| exit == 0)) {
-        return Assertion::Inconclusive(reason);
+        return Err(reason.into());
     }
     let (stdout, stderr) = (run.bytes(Stream::Stdout), run.bytes(Stream::Stderr));
     if !text {
@@ -105,7 +105,7 @@ fn diagnosed(run: &RunView) -> Assertion {
             let detail = "a failing run has prose on stdout: expected its diagnostics on stderr";
             run.failed_at_start(Stream::Stdout, detail)
         } else {
-            Assertion::Passed
+            Ok(())
         };
     }
     if stderr.is_empty() {
@@ -119,7 +119,7 @@ fn diagnosed(run: &RunView) -> Assertion {
         };
     }
     let (Some(said), Some(out)) = (run.lines(Stream::Stderr), run.lines(Stream::Stdout)) else {
-        return Assertion::inconclusive(format!("{} prints too much to compare", run.label()));
+        return inconclusive(format!("{} prints too much to compare", run.label()));
     };
     let repeated = out.iter().position(|line| line.trim().len() > 3 && said.contains(line));
     match repeated {
@@ -127,7 +127,7 @@ fn diagnosed(run: &RunView) -> Assertion {
             let detail = "a line of the diagnostics stands on stdout as well: expected it on stderr only";
             run.failed_at_line(Stream::Stdout, line, detail)
         }
-        None => Assertion::Passed,
+        None => Ok(()),
     }
 }
 
@@ -139,18 +139,18 @@ fn is_prose(run: &RunView) -> bool {
 
 fn error_object(run: &RunView) -> Assertion {
     if let Some(reason) = unusable(run) {
-        return Assertion::Inconclusive(reason);
+        return Err(reason.into());
     }
     // A contract that says where errors go says what they look like as well.
     if run.context.contract_of(run).is_some_and(|contract| contract.errors().is_some()) {
-        return Assertion::Passed;
+        return Ok(());
     }
     let channel = run.context.promises.errors;
     let stdout = run.bytes(Stream::Stdout);
     if channel == Stream::Stderr && !stdout.is_empty() {
         if is_prose(run) {
             let what = format!("{} has prose on stdout", run.label());
-            return Assertion::inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what));
+            return inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what));
         }
         if let Some(problem) = run.scan().structural() {
             let detail = format!("a failing run left half a document on stdout: {}", problem.message);
@@ -166,7 +166,7 @@ fn error_object(run: &RunView) -> Assertion {
         return run.failed_at(channel, problem.at, detail);
     }
     let Some(value) = run.value(channel) else {
-        return Assertion::inconclusive(format!("the error of {} is too large to be read", run.label()));
+        return inconclusive(format!("the error of {} is too large to be read", run.label()));
     };
     let Value::Object(object) = value else {
         return run.failed_at_start(
@@ -182,7 +182,7 @@ fn error_object(run: &RunView) -> Assertion {
             channel,
             format!("the error object has no `{key}` that is a non-empty string: expected `error`, `kind` and `message`"),
         ),
-        None => Assertion::Passed,
+        None => Ok(()),
     }
 }
 
@@ -193,7 +193,7 @@ fn silent(run: &RunView, channel: Stream) -> Assertion {
         text.exit().is_some_and(|exit| exit != 0) && text.bytes(Stream::Stderr).is_empty()
     }) {
         let what = format!("{} says nothing in any format", run.label());
-        return Assertion::inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what));
+        return inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what));
     }
     run.failed_at_start(
         channel,

@@ -4,16 +4,11 @@ use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Judgement, Reason};
+use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{BlockedBy, CheckId, OutputFormat, Stream, Variant};
 use crate::probe::Probe;
 use crate::run::End;
 use serde_json::Value;
-
-/// `p2-exit-success`
-pub fn success(context: &CheckContext) -> Judgement {
-    code(context, 0, "declare a probe that is expected to succeed")
-}
 
 /// `p2-exit-error`: also the codes that are a target's own, which no other check judges.
 pub fn error(context: &CheckContext) -> Judgement {
@@ -27,28 +22,14 @@ pub fn error(context: &CheckContext) -> Judgement {
         return Judgement::NotApplicable("the target says that it has no exit code 1".into());
     }
     if has_one && !context.declared().any(|probe| probe.exit == Some(1)) {
-        assertions.push(Assertion::inconclusive("declare a probe with `exit = 1`"));
+        assertions.push(inconclusive("declare a probe with `exit = 1`"));
     }
     Judgement::of(assertions, declare_success(""))
 }
 
-/// `p2-exit-usage`
-pub fn usage(context: &CheckContext) -> Judgement {
-    code(context, 2, "declare a probe with `exit = 2`")
-}
-
-/// `p2-exit-auth`
-pub fn auth(context: &CheckContext) -> Judgement {
-    code(context, 77, "declare a probe with `exit = 77`")
-}
-
-/// `p2-exit-config`
-pub fn config(context: &CheckContext) -> Judgement {
-    code(context, 78, "declare a probe with `exit = 78`")
-}
-
-/// Each probe that is expected to end with `code` does so.
-fn code(context: &CheckContext, code: i32, missing: &str) -> Judgement {
+/// `p2-exit-success`, `p2-exit-usage`, `p2-exit-auth` and `p2-exit-config`, by their code: each probe that is
+/// expected to end with it does so.
+pub fn code(context: &CheckContext, code: i32) -> Judgement {
     if !context.promises.exit_codes.contains(&code) {
         return Judgement::NotApplicable(format!("the target says that it has no exit code {code}"));
     }
@@ -65,12 +46,9 @@ fn code(context: &CheckContext, code: i32, missing: &str) -> Judgement {
     }
     // Help and version say nothing about the target's real work.
     if code == 0 && declared == 0 {
-        assertions.push(Assertion::inconclusive(format!(
-            "only help and version were run: {}",
-            declare_success("")
-        )));
+        assertions.push(inconclusive(format!("only help and version were run: {}", declare_success(""))));
     }
-    Judgement::of(assertions, missing)
+    Judgement::of(assertions, format!("declare a probe with `exit = {code}`"))
 }
 
 /// The check that judges runs expected to end with this code.
@@ -118,15 +96,14 @@ fn ends_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
         if asks && matches!(context.accepted(*format), Accepted::No(_)) || run.stumbles_over_format() {
             continue;
         }
-        match run.exit() {
-            Some(exit) if exit == code => right += 1,
-            Some(_) => wrong = wrong.or(Some(run)),
-            None => return Assertion::Inconclusive(run.unusable().unwrap_or_default()),
+        match run.exited()? {
+            exit if exit == code => right += 1,
+            _ => wrong = wrong.or(Some(run)),
         }
     }
     match (wrong, right) {
-        (None, 0) => Assertion::inconclusive(no_format(context, probe)),
-        (None, _) => Assertion::Passed,
+        (None, 0) => inconclusive(no_format(context, probe)),
+        (None, _) => Ok(()),
         // The codes of derived probes are compared nowhere else.
         (Some(run), right) if right == 0 || !probe.is_declared() => {
             let detail = format!("exit code {}, expected {code}", display_exit(run.exit()));
@@ -134,7 +111,7 @@ fn ends_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
         }
         (Some(run), _) => {
             let what = format!("{} ends with {code} in some formats only", probe.name);
-            Assertion::inconclusive(run.blocked_by(CheckId::P2ExitConsistent, what))
+            inconclusive(run.blocked_by(CheckId::P2ExitConsistent, what))
         }
     }
 }
@@ -183,10 +160,9 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Assertion {
     });
     let mut first: Option<(RunView, i32)> = None;
     for run in runs {
-        match (run.exit(), &first) {
-            (None, _) => return Assertion::Inconclusive(run.unusable().unwrap_or_default()),
-            (Some(exit), None) => first = Some((run, exit)),
-            (Some(exit), Some((other, code))) if exit != *code => {
+        match (run.exited()?, &first) {
+            (exit, None) => first = Some((run, exit)),
+            (exit, Some((other, code))) if exit != *code => {
                 let detail = format!("exit code {exit}, but {code} in {}", other.label());
                 return run.failed_at_start(Stream::Stderr, detail);
             }
@@ -194,8 +170,8 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Assertion {
         }
     }
     match first {
-        Some(_) => Assertion::Passed,
-        None => Assertion::inconclusive(no_format(context, probe)),
+        Some(_) => Ok(()),
+        None => inconclusive(no_format(context, probe)),
     }
 }
 
@@ -211,7 +187,7 @@ fn payload(run: &RunView) -> Option<Assertion> {
         .into_iter()
         .find_map(|key| Some((key, value.get(key).and_then(Value::as_bool)?)))?;
     if ok == (exit == 0) {
-        return Some(Assertion::Passed);
+        return Some(Ok(()));
     }
     let detail = format!("the payload says `\"{key}\": {ok}`, and the exit code is {exit}");
     Some(run.failed_at_start(Stream::Stdout, detail))

@@ -3,10 +3,10 @@
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Finding, Judgement, Reason};
-use crate::model::{Evidence, OutputFormat, Stream, Variant};
+use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
+use crate::model::{OutputFormat, Stream, Variant};
 use crate::probe::Probe;
-use crate::run::{Bytes, End};
+use crate::run::Bytes;
 use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::lock::{Learner, Lock};
 use agentnative_contract::{Contract, OutputSpec};
@@ -58,17 +58,17 @@ fn compared(context: &CheckContext, lock: &Lock, old: &OutputSpec) -> Vec<Assert
     let locked = |probe: &&Probe| probe.name == *name && probe.formats.contains(&format);
     let Some(probe) = context.declared().find(locked) else {
         let words = "is locked and was not run: if it is gone for good, accept that with `agentnative contract lock --update`";
-        return vec![Assertion::inconclusive(format!("{name} · {} {words}", format.name()))];
+        return vec![inconclusive(format!("{name} · {} {words}", format.name()))];
     };
     let new = match promise(context, probe, format, false) {
         Ok(new) => new,
-        Err(reason) => return vec![Assertion::Inconclusive(reason)],
+        Err(reason) => return vec![inconclusive(reason)],
     };
     let compared = Lock::new("", None, vec![new]).compared_with(lock);
     let changes = compare(std::slice::from_ref(old), &compared);
     let assertions: Vec<Assertion> =
         changes.iter().filter_map(|change| of_change(context, probe, format, change)).collect();
-    if assertions.is_empty() { vec![Assertion::Passed] } else { assertions }
+    if assertions.is_empty() { vec![Ok(())] } else { assertions }
 }
 
 fn of_change(
@@ -80,8 +80,8 @@ fn of_change(
     let run = context.plain(probe, format)?;
     let detail = format!("{}: {}", change.rule, with_place(change));
     match change.class {
-        Class::Breaking => Some(Assertion::Failed(Finding::new(evidence(&run, change, detail)))),
-        Class::Undecided => Some(Assertion::inconclusive(format!("{}: {detail}", run.label()))),
+        Class::Breaking => Some(broken(&run, change, detail)),
+        Class::Undecided => Some(inconclusive(format!("{}: {detail}", run.label()))),
         Class::Risky | Class::Compatible => None,
     }
 }
@@ -94,11 +94,11 @@ fn with_place(change: &Change) -> String {
     format!("{event}{error}{pointer}{}", change.message)
 }
 
-/// Where the change is seen, as far as the output has the place.
-fn evidence(run: &RunView, change: &Change, detail: String) -> Evidence {
+/// A change at where it is seen, as far as the output has the place.
+fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
     let bytes = run.bytes(Stream::Stdout);
     if change.in_error || bytes.is_empty() || run.format() != OutputFormat::Json {
-        return run.evidence(detail);
+        return run.failed(detail);
     }
     // What is missing is seen at what it is missing in.
     let mut pointer = change.pointer.replace('*', "0");
@@ -111,7 +111,7 @@ fn evidence(run: &RunView, change: &Change, detail: String) -> Evidence {
             None => break Position::START,
         }
     };
-    run.evidence_at(Stream::Stdout, at, detail)
+    run.failed_at(Stream::Stdout, at, detail)
 }
 
 /// What a probe promises in a format; why that cannot be told.
@@ -128,14 +128,11 @@ fn promise(
     let (mut plain, mut contract, mut code) = (false, None, 0);
     for run in runs {
         plain |= run.variant() == Variant::Plain;
-        if !any_ending && let Some(reason) = run.unusable() {
-            return Err(reason);
+        if !any_ending {
+            run.usable()?;
         }
-        code = match run.observation.end {
-            End::Exited(code) => code,
-            End::Signaled(signal) => 128 + signal,
-            _ => return Err(run.unusable().unwrap_or_else(|| format!("{} did not end", run.label()).into())),
-        };
+        let none = || run.unusable().unwrap_or_else(|| format!("{} did not end", run.label()).into());
+        code = run.shell_code().ok_or_else(none)?;
         let printed = !run.bytes(Stream::Stdout).is_empty();
         if !any_ending && format.is_json() && printed && run.scan().structural().is_some() {
             return Err(run.not_parsed());

@@ -15,8 +15,11 @@ mod well_formed;
 pub use exits::exit_check;
 
 use super::Row;
-use crate::model::CheckId;
-use agentnative_contract::Framing;
+use crate::catalogue::Derived;
+use crate::model::{CheckId, OutputFormat};
+use agentnative_contract::{Against, Framing};
+use project_files::ProjectFiles;
+use strict_json::Class;
 
 /// A contract for the whole target does not take the place of the check.
 const NEVER: &[Framing] = &[];
@@ -30,37 +33,37 @@ const LINES: &[Framing] = &[Framing::Lines];
 /// The checks, their logic, and which contracts for the whole target take their place.
 pub(super) const CHECKS: &[Row] = &[
     (CheckId::P2OutputFormat, output::format, ANY),
-    (CheckId::P2OutputJson, output::json, LINES),
-    (CheckId::P2OutputJsonl, output::jsonl, DOCUMENT),
+    (CheckId::P2OutputJson, |context| output::parsed(context, OutputFormat::Json), LINES),
+    (CheckId::P2OutputJsonl, |context| output::parsed(context, OutputFormat::Jsonl), DOCUMENT),
     (CheckId::P2OutputPure, output::pure, NEVER),
     (CheckId::P2OutputComplete, determinism::complete, NEVER),
     (CheckId::P2OutputStable, determinism::stable, NEVER),
     (CheckId::P2OutputParity, parity::parity, ANY),
-    (CheckId::P2JsonStrict, well_formed::strict, NEVER),
-    (CheckId::P2JsonInterop, well_formed::interop, NEVER),
+    (CheckId::P2JsonStrict, |context| well_formed::without(context, Class::Strict), NEVER),
+    (CheckId::P2JsonInterop, |context| well_formed::without(context, Class::Interop), NEVER),
     (CheckId::P2JsonlNewline, well_formed::newline, DOCUMENT),
     (CheckId::P2JsonlPrompt, well_formed::prompt, DOCUMENT),
     (CheckId::P2StderrDiagnostics, errors::diagnostics, NEVER),
     (CheckId::P2ErrorJson, errors::error_json, ANY),
-    (CheckId::P2ExitSuccess, exits::success, NEVER),
+    (CheckId::P2ExitSuccess, |context| exits::code(context, 0), NEVER),
     (CheckId::P2ExitError, exits::error, ANY),
-    (CheckId::P2ExitUsage, exits::usage, ANY),
-    (CheckId::P2ExitAuth, exits::auth, ANY),
-    (CheckId::P2ExitConfig, exits::config, ANY),
+    (CheckId::P2ExitUsage, |context| exits::code(context, 2), ANY),
+    (CheckId::P2ExitAuth, |context| exits::code(context, 77), ANY),
+    (CheckId::P2ExitConfig, |context| exits::code(context, 78), ANY),
     (CheckId::P2ExitConsistent, exits::consistent, NEVER),
-    (CheckId::P2ExitDocumented, project_files::exit_documented, NEVER),
+    (CheckId::P2ExitDocumented, |context| ProjectFiles::of(context).exit_documented(), NEVER),
     (CheckId::P2Completes, termination::completes, NEVER),
     (CheckId::P2BrokenPipe, termination::broken_pipe, NEVER),
-    (CheckId::P2ContractSchema, contracts::schema, NEVER),
-    (CheckId::P2ContractStream, contracts::stream, NEVER),
-    (CheckId::P2ContractExit, contracts::exit, NEVER),
+    (CheckId::P2ContractSchema, |context| contracts::keeps(context, Against::Schema), NEVER),
+    (CheckId::P2ContractStream, |context| contracts::keeps(context, Against::Stream), NEVER),
+    (CheckId::P2ContractExit, |context| contracts::keeps(context, Against::Exit), NEVER),
     (CheckId::P2ContractLocked, locked::locked, ANY),
     (CheckId::P2Envelope, determinism::envelope, ANY),
     (CheckId::P2SchemaPrint, optional_features::schema, NEVER),
     (CheckId::P2JsonAlias, optional_features::alias, ANY),
-    (CheckId::P2MoreFormats, optional_features::more_formats, NEVER),
-    (CheckId::P2Raw, optional_features::raw, NEVER),
-    (CheckId::P2SchemaFile, project_files::schema_file, NEVER),
+    (CheckId::P2MoreFormats, |context| optional_features::offered(context, Derived::MoreFormats), NEVER),
+    (CheckId::P2Raw, |context| optional_features::offered(context, Derived::Raw), NEVER),
+    (CheckId::P2SchemaFile, |context| ProjectFiles::of(context).schema_file(), NEVER),
 ];
 
 /// What to do when no probe that succeeds can decide: declare one, in these formats, such as `json or jsonl`;

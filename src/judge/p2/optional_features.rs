@@ -5,7 +5,7 @@ use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Finding, Judgement};
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};
 use crate::probe::Probe;
 use agentnative_contract::Schema;
@@ -30,10 +30,7 @@ pub fn alias(context: &CheckContext) -> Judgement {
 }
 
 fn same(short: &RunView, long: &RunView) -> Assertion {
-    let scan = match long.parsed() {
-        Ok(scan) => scan,
-        Err(reason) => return Assertion::Inconclusive(reason),
-    };
+    let scan = long.parsed()?;
     if short.exit() != Some(0) {
         let detail = format!(
             "exit code {}, and 0 with `--output {}`",
@@ -44,7 +41,7 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
     }
     let other = short.scan();
     if other.structural().is_some_and(|problem| ends_early(problem.kind)) {
-        return Assertion::Inconclusive(short.cut());
+        return Err(short.cut().into());
     }
     if let Some(problem) = other.structural() {
         return short.failed_at(
@@ -56,34 +53,26 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
     let repeats = long.context.repeats(long.probe, long.format());
     if repeats.iter().any(|again| difference(&scan.shape, &again.scan().shape).is_some()) {
         let what = format!("{} changes from run to run", long.label());
-        return Assertion::Inconclusive(long.blocked_by(CheckId::P2OutputStable, what));
+        return Err(long.blocked_by(CheckId::P2OutputStable, what).into());
     }
     match difference(&scan.shape, &other.shape) {
         Some(difference) => {
             short.failed_at_pointer(&difference.pointer, format!("not what `--output` gives: {difference}"))
         }
-        None => Assertion::Passed,
+        None => Ok(()),
     }
 }
 
-/// `p2-more-formats`
-pub fn more_formats(context: &CheckContext) -> Judgement {
-    offered(context, Derived::MoreFormats, "no format beyond text, json and jsonl was found")
-}
-
-/// `p2-raw`
-pub fn raw(context: &CheckContext) -> Judgement {
-    offered(context, Derived::Raw, "no `--raw` was found")
-}
-
-fn offered(context: &CheckContext, kind: Derived, absent: &str) -> Judgement {
+/// `p2-more-formats` and `p2-raw`
+pub fn offered(context: &CheckContext, kind: Derived) -> Judgement {
     let works = |probe: &&Probe| {
         let run = context.plain(probe, OutputFormat::Text);
         run.is_some_and(|run| run.exit() == Some(0) && !run.observation.stdout.bytes.is_empty())
     };
     match context.derived(kind).find(works) {
         Some(probe) => Judgement::Pass(format!("offered: {}", probe.name)),
-        None => Judgement::NotApplicable(absent.into()),
+        None if kind == Derived::Raw => Judgement::NotApplicable("no `--raw` was found".into()),
+        None => Judgement::NotApplicable("no format beyond text, json and jsonl was found".into()),
     }
 }
 
@@ -95,17 +84,14 @@ pub fn schema(context: &CheckContext) -> Judgement {
             "how the target prints its schema is not known: declare `schema` under [target]",
         );
     };
+    let broken = |assertion| Judgement::of([assertion], "");
     if printed.exit() != Some(0) {
         let detail = format!("the schema command ends with exit code {}", display_exit(printed.exit()));
-        return Judgement::Broken(vec![Finding::new(printed.evidence_at_start(Stream::Stderr, detail))]);
+        return broken(printed.failed_at_start(Stream::Stderr, detail));
     }
     if let Some(problem) = printed.scan().structural() {
         let detail = format!("the schema command does not print JSON: {}", problem.message);
-        return Judgement::Broken(vec![Finding::new(printed.evidence_at(
-            Stream::Stdout,
-            problem.at,
-            detail,
-        ))]);
+        return broken(printed.failed_at(Stream::Stdout, problem.at, detail));
     }
     let Some(document) = printed.value(Stream::Stdout) else {
         return Judgement::unverified("the printed schema is too large to be read");
@@ -114,24 +100,23 @@ pub fn schema(context: &CheckContext) -> Judgement {
         Ok(schema) => schema,
         Err(error) => {
             let detail = format!("what the schema command prints is no valid JSON Schema: {}", error.message);
-            return Judgement::Broken(vec![Finding::new(printed.evidence_at_start(Stream::Stdout, detail))]);
+            return broken(printed.failed_at_start(Stream::Stdout, detail));
         }
     };
-    let assertions =
-        context.successes().filter_map(|probe| context.plain(probe, OutputFormat::Json)).map(|run| {
-            if let Err(reason) = run.parsed() {
-                return Assertion::Inconclusive(reason);
-            }
+    let assertions = context.successes().filter_map(|probe| context.plain(probe, OutputFormat::Json)).map(
+        |run| -> Assertion {
+            run.parsed()?;
             let Some(value) = run.value(Stream::Stdout) else {
-                return Assertion::inconclusive(format!("{} is too large to be validated here", run.label()));
+                return inconclusive(format!("{} is too large to be validated here", run.label()));
             };
             match schema.violations(&value).into_iter().next() {
                 Some(violation) => run.failed_at_pointer(
                     &violation.pointer,
                     format!("does not validate against the printed schema: {violation}"),
                 ),
-                None => Assertion::Passed,
+                None => Ok(()),
             }
-        });
+        },
+    );
     Judgement::of(assertions, declare_success("json"))
 }

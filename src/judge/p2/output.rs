@@ -4,22 +4,22 @@ use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Finding, Judgement};
+use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};
-use strict_json::ProblemKind;
+use strict_json::{Problem, ProblemKind};
 
 /// `p2-output-format`
 pub fn format(context: &CheckContext) -> Judgement {
     let (mut taken, mut open) = (Vec::new(), Vec::new());
     for format in OutputFormat::ALL {
         match context.accepted(format) {
-            Accepted::Yes => taken.push(Assertion::Passed),
+            Accepted::Yes => taken.push(Ok(())),
             Accepted::No(run) => taken.push(refused(&run)),
             Accepted::Unknown => open.push(format.name()),
         }
     }
     if !open.is_empty() {
-        taken.push(Assertion::inconclusive(format!(
+        taken.push(inconclusive(format!(
             "no declared probe succeeded in {}: {}",
             open.join(", "),
             declare_success("")
@@ -45,17 +45,16 @@ fn refused(run: &RunView) -> Assertion {
 
 /// Without a flag the output is that of `text`.
 fn default(bare: RunView, text: RunView) -> Assertion {
-    if let Some(reason) = bare.unusable().or_else(|| text.unusable()) {
-        return Assertion::Inconclusive(reason);
-    }
+    bare.usable()?;
+    text.usable()?;
     let (Some(without), Some(with)) = (bare.steady_lines(Stream::Stdout), text.steady_lines(Stream::Stdout))
     else {
-        return Assertion::inconclusive(format!("{} prints too much to compare", text.label()));
+        return inconclusive(format!("{} prints too much to compare", text.label()));
     };
-    let Some(line) = first_difference(&without, &with) else { return Assertion::Passed };
+    let Some(line) = first_difference(&without, &with) else { return Ok(()) };
     let again = bare.context.run(text.probe, OutputFormat::Text, Variant::Repeat, 0);
     if again.and_then(|again| again.steady_lines(Stream::Stdout)).is_none_or(|again| again != with) {
-        return Assertion::inconclusive(format!("the text of {} changes from run to run", text.label()));
+        return inconclusive(format!("the text of {} changes from run to run", text.label()));
     }
     let detail = "without a flag the output is not that of `text`: this line differs";
     bare.failed_at_line(Stream::Stdout, line, detail)
@@ -69,58 +68,47 @@ fn first_difference(a: &[String], b: &[String]) -> Option<usize> {
 }
 
 fn invalid(run: &RunView) -> Assertion {
-    match run.exit() {
-        None => Assertion::Inconclusive(run.unusable().unwrap_or_default()),
-        Some(0) => run.failed_at_start(Stream::Stdout, "an output format that does not exist is accepted: expected a usage error"),
-        Some(_) if !run.observation.stdout.bytes.is_empty() => run.failed_at_start(
+    match run.exited()? {
+        0 => run.failed_at_start(Stream::Stdout, "an output format that does not exist is accepted: expected a usage error"),
+        _ if !run.observation.stdout.bytes.is_empty() => run.failed_at_start(
             Stream::Stdout,
             "an output format that does not exist is refused, but with text on stdout: expected nothing there",
         ),
         // A target without the code 2 at all is p2-exit-usage's.
-        Some(exit) if exit != 2 && super::exits::has_usage_code(run.context) => {
+        exit if exit != 2 && super::exits::has_usage_code(run.context) => {
             let detail = format!("an output format that does not exist ends with exit code {exit}: expected 2, a usage error");
             run.failed_at_start(Stream::Stderr, detail)
         }
-        Some(_) => Assertion::Passed,
+        _ => Ok(()),
     }
 }
 
-/// `p2-output-json`
-pub fn json(context: &CheckContext) -> Judgement {
-    parsed(context, OutputFormat::Json, "stdout is not one JSON document", declare_success("json"))
-}
-
-/// `p2-output-jsonl`
-pub fn jsonl(context: &CheckContext) -> Judgement {
-    parsed(context, OutputFormat::Jsonl, "stdout is not JSON lines", declare_success("jsonl"))
-}
-
-/// Plain runs, and their repetitions: what comes only now and then is found by running again.
-fn parsed(context: &CheckContext, format: OutputFormat, what: &str, missing: String) -> Judgement {
+/// `p2-output-json` and `p2-output-jsonl`: plain runs, and their repetitions, since what comes only now and
+/// then is found by running again.
+pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
     let runs = context
         .data_runs()
         .filter(|run| run.format() == format && matches!(run.variant(), Variant::Plain | Variant::Repeat));
-    let assertions = runs.map(|run| {
-        if let Some(reason) = run.unusable() {
-            return Assertion::Inconclusive(reason);
-        }
+    let what = match format {
+        OutputFormat::Jsonl => "stdout is not JSON lines",
+        OutputFormat::Json | OutputFormat::Text => "stdout is not one JSON document",
+    };
+    let assertions = runs.map(|run| -> Assertion {
+        run.usable()?;
         if run.is_cut() {
-            return Assertion::Inconclusive(run.cut());
+            return Err(run.cut().into());
         }
         let scan = run.scan();
         if scan.control().is_some() {
             let what = format!("{} holds control bytes", run.label());
-            return Assertion::Inconclusive(run.blocked_by(CheckId::P2OutputPure, what));
+            return Err(run.blocked_by(CheckId::P2OutputPure, what).into());
         }
         match scan.structural() {
-            None => Assertion::Passed,
-            Some(problem) => Assertion::Failed(Finding {
-                message: format!("{what}: {}", problem.message),
-                evidence: run.evidence_at(Stream::Stdout, problem.at, problem.message.clone()),
-            }),
+            None => Ok(()),
+            Some(problem) => broken(&run, what, problem),
         }
     });
-    Judgement::of(assertions, missing)
+    Judgement::of(assertions, declare_success(format.name()))
 }
 
 /// `p2-output-pure`
@@ -134,47 +122,43 @@ pub fn pure(context: &CheckContext) -> Judgement {
 }
 
 fn plainly_pure(run: &RunView) -> Assertion {
-    if let Some(reason) = run.unusable() {
-        return Assertion::Inconclusive(reason);
-    }
+    run.usable()?;
     let scan = run.scan();
     if let Some(problem) = scan.control() {
-        return Assertion::Failed(Finding {
-            message: format!("stdout holds control bytes beside the data: {}", problem.message),
-            evidence: run.evidence_at(Stream::Stdout, problem.at, problem.message.clone()),
-        });
+        return broken(run, "stdout holds control bytes beside the data", problem);
     }
     match scan.structural() {
-        None => Assertion::Passed,
-        Some(_) => Assertion::Inconclusive(run.not_parsed()),
+        None => Ok(()),
+        Some(_) => Err(run.not_parsed().into()),
     }
 }
 
 /// A run that is data in the plain variant has to be data here as well.
 fn pure_under(run: &RunView) -> Assertion {
-    let Some(plain) = run.context.plain(run.probe, run.format()) else {
-        return Assertion::inconclusive(format!("{} has no plain run to be compared with", run.label()));
-    };
-    if let Some(reason) = plain.unusable().or_else(|| run.unusable()) {
-        return Assertion::Inconclusive(reason);
-    }
+    let plain = run.plain()?;
+    plain.usable()?;
+    run.usable()?;
     let before = plain.scan();
     if before.control().is_some() {
-        return Assertion::Passed; // The plain run already says it.
+        return Ok(()); // The plain run already says it.
     }
     if before.structural().is_some() {
-        return Assertion::Inconclusive(plain.not_parsed());
+        return Err(plain.not_parsed().into());
     }
     let scan = run.scan();
     let impure = scan.control().or_else(|| scan.structural());
     match impure {
-        None => Assertion::Passed,
-        Some(problem) if problem.kind == ProblemKind::Truncated && run.is_cut() => {
-            Assertion::Inconclusive(run.cut())
+        None => Ok(()),
+        Some(problem) if problem.kind == ProblemKind::Truncated && run.is_cut() => Err(run.cut().into()),
+        Some(problem) => {
+            broken(run, &format!("under {}, stdout holds more than data", run.condition()), problem)
         }
-        Some(problem) => Assertion::Failed(Finding {
-            message: format!("under {}, stdout holds more than data: {}", run.condition(), problem.message),
-            evidence: run.evidence_at(Stream::Stdout, problem.at, problem.message.clone()),
-        }),
     }
+}
+
+/// That standard output breaks a demand, and with which problem.
+fn broken(run: &RunView, demand: &str, problem: &Problem) -> Assertion {
+    let message = format!("{demand}: {}", problem.message);
+    let evidence = run.evidence_at(Stream::Stdout, problem.at, problem.message.clone());
+    Err(Finding { message, evidence }.into())
 }

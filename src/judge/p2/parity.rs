@@ -4,11 +4,12 @@ use super::declare_success;
 use super::determinism::{difference, size};
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::shape::{Kind, Node, Type};
-use crate::judge::verdict::{Assertion, Judgement};
+use crate::judge::shape::{Kind, Node};
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream};
 use crate::probe::Probe;
 use std::collections::BTreeMap;
+use strict_json::JsonType;
 
 /// `p2-output-parity`
 pub fn parity(context: &CheckContext) -> Judgement {
@@ -25,9 +26,7 @@ pub fn parity(context: &CheckContext) -> Judgement {
 
 fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> Assertion {
     for run in [document, lines] {
-        if let Err(reason) = run.parsed() {
-            return Assertion::Inconclusive(reason);
-        }
+        run.parsed()?;
     }
     let (whole, records) = (document.scan(), lines.scan());
     if let Some((pointer, count)) = document_line(&whole.shape, &records.shape) {
@@ -48,16 +47,16 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
         steady(document.probe, OutputFormat::Json, same) && steady(lines.probe, OutputFormat::Jsonl, same)
     };
     match matched {
-        Match::Same => Assertion::Passed,
+        Match::Same => Ok(()),
         Match::OtherValues(pointer) if both(same_values) => lines.failed_at_start(
             Stream::Stdout,
             format!("the records have the keys of those at {pointer} in json, but not the same values"),
         ),
-        Match::OtherValues(_) => Assertion::Passed, // Values that change by themselves.
+        Match::OtherValues(_) => Ok(()), // Values that change by themselves.
         Match::None => {
             let count = records.shape.count();
             let Some((pointer, list)) = lists.iter().max_by_key(|(_, list)| list.elements()) else {
-                return Assertion::inconclusive(format!(
+                return inconclusive(format!(
                     "nothing in the json of {} has the keys of its jsonl records: they can't be told to be the same",
                     document.probe.name
                 ));
@@ -65,7 +64,7 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
             // Times and IDs change from run to run; a missing record can be told all the same, as long
             // as number, keys and types do not.
             if !both(same_keys) {
-                return Assertion::inconclusive(format!(
+                return inconclusive(format!(
                     "the records of {} change from run to run",
                     document.probe.name
                 ));
@@ -83,7 +82,7 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
                     ),
                 );
             }
-            Assertion::inconclusive(format!(
+            inconclusive(format!(
                 "no list in the json of {} has the keys of its jsonl records: they can't be told to be the same",
                 document.probe.name
             ))
@@ -162,7 +161,7 @@ fn single(document: &Node, lines: &Node) -> bool {
 /// The lists of a document that stand at one place only, not in other lists, with their pointers.
 fn lists(document: &Node) -> Vec<(String, &Node)> {
     fn walk<'a>(node: &'a Node, pointer: String, depth: usize, found: &mut Vec<(String, &'a Node)>) {
-        if node.types.contains_key(&Type::Array) {
+        if node.types.contains_key(&JsonType::Array) {
             found.push((if pointer.is_empty() { "the top".into() } else { pointer.clone() }, node));
         }
         if depth > 0 {

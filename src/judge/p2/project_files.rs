@@ -43,8 +43,7 @@ pub struct Help<'a> {
 }
 
 impl<'a> ProjectFiles<'a> {
-    /// What the runs and the files tell.
-    fn of(context: &'a CheckContext<'a>) -> Self {
+    pub(super) fn of(context: &'a CheckContext<'a>) -> Self {
         let help = context.derived(Derived::Help).find_map(|probe| {
             let run = context.plain(probe, OutputFormat::Text)?;
             run.exit()?;
@@ -62,16 +61,6 @@ impl<'a> ProjectFiles<'a> {
     }
 }
 
-/// `p2-exit-documented`
-pub(super) fn exit_documented(context: &CheckContext) -> Judgement {
-    ProjectFiles::of(context).exit_documented()
-}
-
-/// `p2-schema-file`
-pub(super) fn schema_file(context: &CheckContext) -> Judgement {
-    ProjectFiles::of(context).schema_file()
-}
-
 /// A text, and how to point into it.
 struct Text<'a> {
     text: &'a str,
@@ -86,7 +75,6 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Evidence at the line of this index.
     fn at(&self, line: usize, detail: String) -> Evidence {
         let text = self.text.lines().nth(line).unwrap_or_default();
         let (excerpt, caret) = sanitize::excerpt(text, text.len() - text.trim_start().len(), EXCERPT);

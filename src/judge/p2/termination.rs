@@ -3,7 +3,7 @@
 use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Judgement};
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{Stream, Variant};
 use crate::run::{Bytes, End, Waiting};
 
@@ -11,9 +11,8 @@ use crate::run::{Bytes, End, Waiting};
 pub fn completes(context: &CheckContext) -> Judgement {
     let assertions = context.runs().filter(|run| run.variant() != Variant::ClosedPipe).map(|run| ended(&run));
     let nothing_declared = context.successes().next().is_none();
-    let open = nothing_declared.then(|| {
-        Assertion::inconclusive(format!("no command that does something was run: {}", declare_success("")))
-    });
+    let open = nothing_declared
+        .then(|| inconclusive(format!("no command that does something was run: {}", declare_success(""))));
     Judgement::of(assertions.chain(open), declare_success(""))
 }
 
@@ -38,8 +37,8 @@ fn ended(run: &RunView) -> Assertion {
     }
     match &run.observation.end {
         End::TimedOut | End::Waited => hung(run),
-        End::Exited(_) | End::Signaled(_) => Assertion::Passed,
-        _ => Assertion::Inconclusive(run.unusable().unwrap_or_default()),
+        End::Exited(_) | End::Signaled(_) => Ok(()),
+        _ => Err(run.unusable().unwrap_or_default().into()),
     }
 }
 
@@ -52,7 +51,7 @@ fn hung(run: &RunView) -> Assertion {
                     "asks on standard input and waits for an answer: expected no question in a JSON mode";
                 run.failed_at_line(stream, line, detail)
             }
-            None if ends_otherwise(run) => Assertion::Passed,
+            None if ends_otherwise(run) => Ok(()),
             None => stuck(run, waits(run)),
         };
     }
@@ -129,12 +128,7 @@ pub fn broken_pipe(context: &CheckContext) -> Judgement {
 }
 
 fn closed(run: &RunView) -> Assertion {
-    let Some(plain) = run.context.plain(run.probe, run.format()) else {
-        return Assertion::inconclusive(format!("{} has no plain run to be compared with", run.label()));
-    };
-    if let Some(reason) = plain.unusable() {
-        return Assertion::Inconclusive(reason);
-    }
+    run.plain()?.usable()?;
     match run.observation.end {
         End::TimedOut | End::Waited => {
             return stuck(run, "does not end when its reader has gone".into());
@@ -143,17 +137,17 @@ fn closed(run: &RunView) -> Assertion {
             return stuck(run, format!("dies of signal {signal} when its reader has gone"));
         }
         End::Exited(_) | End::Signaled(_) => {}
-        _ => return Assertion::Inconclusive(run.unusable().unwrap_or_default()),
+        _ => return Err(run.unusable().unwrap_or_default().into()),
     }
     let Some(lines) = run.lines(Stream::Stderr) else {
-        return Assertion::inconclusive(format!("{} prints too much to be looked through", run.label()));
+        return inconclusive(format!("{} prints too much to be looked through", run.label()));
     };
     match lines.iter().position(|line| CRASHES.iter().any(|crash| line.contains(crash))) {
         Some(line) => {
             let detail = "falls over when its reader has gone: expected a quiet end";
             run.failed_at_line(Stream::Stderr, line, detail)
         }
-        None => Assertion::Passed,
+        None => Ok(()),
     }
 }
 

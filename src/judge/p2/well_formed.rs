@@ -3,33 +3,16 @@
 use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::scan::Scan;
-use crate::judge::verdict::{Assertion, Finding, Judgement};
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
 use std::time::Duration;
-use strict_json::{Class, Problem, ProblemKind};
+use strict_json::{Class, ProblemKind};
 
-/// `p2-json-strict`
-pub fn strict(context: &CheckContext) -> Judgement {
-    without(context, |kind| kind.class() == Class::Strict)
-}
-
-/// `p2-json-interop`
-pub fn interop(context: &CheckContext) -> Judgement {
-    without(context, |kind| kind.class() == Class::Interop)
-}
-
-/// Plain runs have no problem of some kinds.
-fn without(context: &CheckContext, bad: fn(ProblemKind) -> bool) -> Judgement {
+/// `p2-json-strict` and `p2-json-interop`: plain runs have no problem of this class.
+pub fn without(context: &CheckContext, class: Class) -> Judgement {
     let plain = context.data_runs().filter(|run| run.variant() == Variant::Plain);
-    Judgement::of(
-        plain.map(|run| {
-            well_formed(&run, |scan| {
-                scan.problems().find(|problem| bad(problem.kind)).map(|problem| at(&run, problem))
-            })
-        }),
-        declare_success("json or jsonl"),
-    )
+    let assertions = plain.map(|run| well_formed(&run, |kind| kind.class() == class));
+    Judgement::of(assertions, declare_success("json or jsonl"))
 }
 
 /// `p2-jsonl-newline`
@@ -37,41 +20,24 @@ pub fn newline(context: &CheckContext) -> Judgement {
     let lines = context
         .data_runs()
         .filter(|run| run.variant() == Variant::Plain && run.format() == OutputFormat::Jsonl);
-    Judgement::of(
-        lines.map(|run| {
-            well_formed(&run, |scan| {
-                let missing = scan.problems().find(|problem| problem.kind == ProblemKind::NoFinalNewline);
-                missing.map(|problem| at(&run, problem))
-            })
-        }),
-        declare_success("jsonl"),
-    )
+    let assertions = lines.map(|run| well_formed(&run, |kind| kind == ProblemKind::NoFinalNewline));
+    Judgement::of(assertions, declare_success("jsonl"))
 }
 
-/// A run whose data can be parsed; `fault` gives what is wrong with it.
-fn well_formed(run: &RunView, fault: impl FnOnce(&Scan) -> Option<Finding>) -> Assertion {
-    let scan = match run.parsed() {
-        Ok(scan) => scan,
-        Err(reason) => return Assertion::Inconclusive(reason),
-    };
-    if let Some(finding) = fault(&scan) {
-        return Assertion::Failed(finding);
+/// That the data of a run can be parsed and has no problem of these kinds.
+fn well_formed(run: &RunView, bad: impl Fn(ProblemKind) -> bool) -> Assertion {
+    let scan = run.parsed()?;
+    if let Some(problem) = scan.problems().find(|problem| bad(problem.kind)) {
+        let mut detail = problem.message.clone();
+        if !problem.pointer.is_empty() {
+            detail.push_str(&format!(" (at {})", problem.pointer));
+        }
+        return run.failed_at(Stream::Stdout, problem.at, detail);
     }
     if scan.summary.keys_unchecked > 0 {
-        return Assertion::inconclusive(format!(
-            "{} has an object with too many keys to compare them all",
-            run.label()
-        ));
+        return inconclusive(format!("{} has an object with too many keys to compare them all", run.label()));
     }
-    Assertion::Passed
-}
-
-fn at(run: &RunView, problem: &Problem) -> Finding {
-    let mut detail = problem.message.clone();
-    if !problem.pointer.is_empty() {
-        detail.push_str(&format!(" (at {})", problem.pointer));
-    }
-    Finding::new(run.evidence_at(Stream::Stdout, problem.at, detail))
+    Ok(())
 }
 
 /// Records that come closer together than this, on a terminal, are no stream that could be held back.
@@ -89,20 +55,19 @@ pub fn prompt(context: &CheckContext) -> Judgement {
     if streams.peek().is_none() {
         return Judgement::NotApplicable("no probe says `stream = true`".into());
     }
-    let assertions = streams.map(|probe| {
+    let assertions = streams.map(|probe| -> Assertion {
         let runs = (
             context.plain(probe, OutputFormat::Jsonl),
             context.run(probe, OutputFormat::Jsonl, Variant::Tty, 0),
         );
         let (Some(pipe), Some(terminal)) = runs else {
-            return Assertion::inconclusive(format!("{} was not run on a pipe and on a terminal", probe.name));
+            return inconclusive(format!("{} was not run on a pipe and on a terminal", probe.name));
         };
-        if let Some(reason) = pipe.unusable().or_else(|| terminal.unusable()) {
-            return Assertion::Inconclusive(reason);
-        }
+        pipe.usable()?;
+terminal.usable()?;
         let (held_back, made) = (spread(&pipe), spread(&terminal));
         if made.max(held_back) < SPREAD {
-            return Assertion::inconclusive(format!(
+            return inconclusive(format!(
                 "the records of {} come at once on a terminal as well: nothing tells when they are made",
                 probe.name
             ));
@@ -114,7 +79,7 @@ pub fn prompt(context: &CheckContext) -> Judgement {
                 made.as_millis()
             ));
         }
-        Assertion::Passed
+        Ok(())
     });
     Judgement::of(assertions, declare_success("jsonl"))
 }

@@ -8,7 +8,7 @@ use super::context::NoCode;
 use super::verdict::Judgement;
 use crate::catalogue::{Check, checks};
 use crate::model::CheckId;
-use crate::source::{Facts, Skipped, SourceWaiver, fingerprint};
+use crate::source::{Facts, Skipped, SourceWaiver};
 use view::View;
 
 /// As many skipped files are named, and no more.
@@ -87,13 +87,17 @@ impl<'a> Code<'a> {
     fn is_of_these_rules(&self) -> bool {
         let now = checks()
             .iter()
-            .filter_map(|check| Some((check.id.to_string(), fingerprint(check.source.as_ref()?))));
+            .filter_map(|check| Some((check.id.to_string(), check.source.as_ref()?.fingerprint())));
         self.facts.rules == now.collect()
     }
 
     /// The path of a file of the package, for people.
     pub(super) fn path(&self, file: &str) -> String {
-        format!("{}{file}", self.facts.folder)
+        let (mut folder, mut file) = (self.facts.folder.as_str(), file);
+        while let (Some(inner), Some(rest)) = (folder.strip_suffix('/'), file.strip_prefix("../")) {
+            (folder, file) = (&inner[..inner.rfind('/').map_or(0, |slash| slash + 1)], rest);
+        }
+        format!("{folder}{file}")
     }
 
     /// The first of the skipped files, each with the reason, and the number of the others.

@@ -16,7 +16,6 @@ pub(super) struct View<'a> {
     pub source: &'a SourceCheck,
 }
 
-/// A match with its rule.
 struct RuleMatch<'a> {
     rule: &'a SourceRule,
     found: &'a Match,
@@ -43,7 +42,6 @@ impl<'a> View<'a> {
         languages.flat_map(|language| &language.rules).any(|rule| rule.role == role)
     }
 
-    /// The verdict.
     pub fn judgement(&self) -> Judgement {
         if !self.code.is_of_these_rules() {
             return Judgement::unverified(
@@ -79,22 +77,18 @@ impl<'a> View<'a> {
                 format!("the check does not cover {}", names(&not))
             });
         }
-        let skipped = facts.skipped.iter().any(|skipped| covered.contains(&skipped.language));
-        let gaps = skipped || facts.built.is_some() || facts.excluded.folders > 0;
-        let open = |what: &str| {
-            let skipped = skipped.then(|| format!("; skipped: {}", self.code.list(&facts.skipped)));
-            let built = facts.built.as_ref().map(|folder| {
-                format!(
-                    "; {}/ is built, and the code that it is built from is not here",
-                    self.code.path(folder)
-                )
-            });
-            let shut = (facts.excluded.folders > 0)
-                .then(|| format!("; folders that could not be entered: {}", facts.excluded.folders));
-            Judgement::unverified(
-                [what.to_owned()].into_iter().chain(skipped).chain(built).chain(shut).collect::<String>(),
-            )
-        };
+        let mut gaps = String::new();
+        if facts.skipped.iter().any(|skipped| covered.contains(&skipped.language)) {
+            gaps.push_str(&format!("; skipped: {}", self.code.list(&facts.skipped)));
+        }
+        if let Some(folder) = &facts.built {
+            let folder = self.code.path(folder);
+            gaps.push_str(&format!("; {folder}/ is built, and the code that it is built from is not here"));
+        }
+        if facts.excluded.folders > 0 {
+            gaps.push_str(&format!("; folders that could not be entered: {}", facts.excluded.folders));
+        }
+        let open = |what: &str| Judgement::unverified(format!("{what}{gaps}"));
         let wanted = self.wanted();
         if self.has(Role::Wanted) && wanted.is_none() {
             if let Some(open_match) = self.matches(Role::Open).first() {
@@ -110,12 +104,12 @@ impl<'a> View<'a> {
                 (Some(what), _, Some(own)) => {
                     open(&format!("{what}; another package of this repository may do it: {own}"))
                 }
-                (Some(what), _, None) if !gaps => Judgement::Broken(vec![self.about_package(what)]),
+                (Some(what), _, None) if gaps.is_empty() => Judgement::Broken(vec![self.about_package(what)]),
                 (Some(what), ..) | (None, Some(what), _) => open(what),
                 (None, None, _) => open("nothing was seen that could decide"),
             };
         }
-        if self.has(Role::Fault) && gaps {
+        if self.has(Role::Fault) && !gaps.is_empty() {
             return open("not all files could be read");
         }
         let rest = if not.is_empty() { String::new() } else { format!("; not covered: {}", names(&not)) };
@@ -216,7 +210,6 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Evidence at a place in the code.
     fn evidence(&self, span: &Span, detail: String) -> Evidence {
         Evidence {
             file: Some(self.code.path(&span.file)),

@@ -1,6 +1,6 @@
 //! Keeps what a stream gave: small in memory, large in an unlinked file, with the times of arrival.
 
-use crate::{Captured, Chunk};
+use crate::{Bytes, Captured, Chunk, End};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -17,12 +17,19 @@ const PIECE: usize = 256 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooMuch(pub u64);
 
+impl From<TooMuch> for End {
+    fn from(TooMuch(bytes): TooMuch) -> Self {
+        Self::TooMuch(bytes)
+    }
+}
+
 /// Takes the bytes of one stream as they arrive.
 pub(super) struct Sink {
     memory: Vec<u8>,
     spilled: Option<(File, Box<Xxh3>)>,
     len: u64,
-    limit: u64,
+    /// The most that is taken, in bytes.
+    pub limit: u64,
     full: bool,
     chunks: Vec<Chunk>,
     folder: PathBuf,
@@ -87,36 +94,18 @@ impl Sink {
         self.chunks.push(chunk);
     }
 
-    /// What arrived: its times, and its bytes.
-    pub fn finish(self) -> (Captured, Kept) {
+    /// What arrived.
+    pub fn finish(self) -> Captured {
         let bytes = match self.spilled {
-            None => Kept::Memory(self.memory),
-            Some((file, hash)) => Kept::File { file, len: self.len, digest: hash.digest128() },
+            None => self.memory.into(),
+            Some((file, hash)) => Bytes::File { file: file.into(), len: self.len, digest: hash.digest128() },
         };
-        (Captured { chunks: self.chunks, ..Captured::default() }, bytes)
-    }
-}
-
-/// The bytes of a stream.
-#[derive(Debug)]
-pub(super) enum Kept {
-    Memory(Vec<u8>),
-    /// The client lets captures of the same length and digest share one file.
-    File {
-        file: File,
-        len: u64,
-        digest: u128,
-    },
-}
-
-impl Default for Kept {
-    fn default() -> Self {
-        Self::Memory(Vec::new())
+        Captured { bytes, chunks: self.chunks }
     }
 }
 
 /// The contents of a file that a target wrote itself, up to `limit`.
-pub(super) async fn adopt(file: File, limit: u64, at: Duration) -> io::Result<(Captured, Kept)> {
+pub(super) async fn adopt(file: File, limit: u64, at: Duration) -> io::Result<Captured> {
     let written = file.metadata()?.len();
     let len = written.min(limit);
     if written > limit {
@@ -138,8 +127,8 @@ pub(super) async fn adopt(file: File, limit: u64, at: Duration) -> io::Result<(C
         tokio::task::yield_now().await;
     }
     let bytes = match len <= MEMORY as u64 {
-        true => Kept::Memory(memory),
-        false => Kept::File { file, len, digest: hash.digest128() },
+        true => memory.into(),
+        false => Bytes::File { file: file.into(), len, digest: hash.digest128() },
     };
-    Ok((Captured { chunks, ..Captured::default() }, bytes))
+    Ok(Captured { bytes, chunks })
 }

@@ -1,9 +1,9 @@
 //! The three standard descriptors of a run: the target's ends and ours.
 
 use super::capture::Sink;
-use super::stream::{Pace, SMALL_PIPE, Stream, awaitable};
+use super::stream::{Pace, SMALL_PIPE, Source, Stream, awaitable};
 use crate::sys::StdioIds;
-use crate::{Job, Stdin, Variant};
+use crate::{Job, Variant};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::ioctl_fionbio;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
@@ -44,42 +44,42 @@ pub(super) fn open_channels(
 ) -> io::Result<Channels> {
     let mut ids = StdioIds::default();
     let (stdin, feed) = match &job.stdin {
-        Stdin::Bytes(bytes) => {
+        Some(bytes) => {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
             (read, Feed::new(write, bytes.clone())?)
         }
-        Stdin::Null if job.variant == Variant::OpenStdin => {
+        None if job.variant == Variant::OpenStdin => {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
             ids.set_stdin(&read)?;
             (read, Feed::Silent { _held: write })
         }
-        Stdin::Null => {
+        None => {
             let null = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
             (null, Feed::Done)
         }
     };
-    let sink = || Sink::new(spool, limit);
+    let stream = |source, pace| Stream::new(source, pace, Sink::new(spool, limit), start);
     let piped = |pace, small: bool| -> io::Result<(OwnedFd, Stream)> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
         if small {
             fcntl_setpipe_size(&read, SMALL_PIPE)?;
         }
-        Ok((write, Stream::of_fd(read, pace, sink(), limit, start)?))
+        Ok((write, stream(Source::of(read)?, pace)))
     };
     let (out, stdout) = match job.variant {
         Variant::Tty => {
             let (master, slave, name) = terminal()?;
             ids.set_terminal(name);
-            (slave, Stream::of_fd(master, Pace::Eager, sink(), limit, start)?)
+            (slave, stream(Source::of(master)?, Pace::Eager))
         }
         Variant::File => {
             let file = tempfile::tempfile_in(own)?;
-            (file.try_clone()?.into(), Stream::of_file(file, sink(), limit, start))
+            (file.try_clone()?.into(), stream(Source::File(file), Pace::Eager))
         }
         Variant::SlowReader => piped(Pace::paused(start), true)?,
         Variant::ClosedPipe => {
             let (_gone, write) = pipe_with(PipeFlags::CLOEXEC)?;
-            (write, Stream::gone(sink(), limit, start))
+            (write, stream(Source::Closed, Pace::Eager))
         }
         Variant::Plain | Variant::HostileEnv | Variant::Repeat | Variant::OpenStdin => {
             piped(Pace::Eager, false)?

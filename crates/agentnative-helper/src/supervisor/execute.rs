@@ -1,6 +1,6 @@
 //! One run, from its start until nobody of it is left.
 
-use super::capture::{Kept, TooMuch};
+use super::capture::TooMuch;
 use super::channel::{Channels, Feed, open_channels};
 use super::environment;
 use super::folder::Folder;
@@ -11,7 +11,7 @@ use super::process_tree::ProcessTree;
 use super::stream::{Step, Stream};
 use super::{Common, STOP, STOP_NOW, Stop};
 use crate::sys::{Silence, StdioIds, WaitState};
-use crate::{Captured, End, Job, Outcome, Variant, Waiting};
+use crate::{Captured, End, Job, Outcome, Waiting};
 use rustix::process::{Signal, getpid};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -30,12 +30,8 @@ const BEFORE_DEADLINE: Duration = Duration::from_millis(100);
 /// A killed leader that takes longer than this is in an uninterruptible wait.
 const KILLED: Duration = Duration::from_millis(500);
 
-/// What a run came to: the outcome, in which the bytes of its streams are still missing, and those of
-/// standard output and standard error.
-pub(super) type Made = (Outcome, [Kept; 2]);
-
 /// Makes a run. What keeps it from starting is part of the outcome.
-pub(super) async fn execute(common: &Common, job: &Job, stop: Stop) -> Made {
+pub(super) async fn execute(common: &Common, job: &Job, stop: Stop) -> Outcome {
     let run = async {
         let folder = common.root.fresh()?;
         let made = run_in(common, job, &folder, stop).await;
@@ -46,7 +42,7 @@ pub(super) async fn execute(common: &Common, job: &Job, stop: Stop) -> Made {
     run.await.unwrap_or_else(|error: io::Error| {
         let number = error.raw_os_error().unwrap_or(0);
         let words = if number == 0 { error.to_string() } else { words(number) };
-        let outcome = Outcome {
+        Outcome {
             stdout: Captured::default(),
             stderr: Captured::default(),
             end: End::NotStarted(number, format!("the checker cannot make the run: {words}")),
@@ -54,12 +50,11 @@ pub(super) async fn execute(common: &Common, job: &Job, stop: Stop) -> Made {
             left_behind: Vec::new(),
             held_open: false,
             waiting: None,
-        };
-        (outcome, Default::default())
+        }
     })
 }
 
-async fn run_in(common: &Common, job: &Job, folder: &Folder, stop: Stop) -> io::Result<Made> {
+async fn run_in(common: &Common, job: &Job, folder: &Folder, stop: Stop) -> io::Result<Outcome> {
     let start = Instant::now();
     let tag = ProcessTag::new();
     let plan = plan(common, job, folder, &tag);
@@ -82,27 +77,23 @@ async fn run_in(common: &Common, job: &Job, folder: &Folder, stop: Stop) -> io::
         drain: common.options.drain,
         grace: common.options.grace,
     };
-    let why = match live.launch(ours, &plan, target).await? {
-        Some(Answer::Failed(number, words)) => Why::NotStarted(number, words),
+    let forced = match live.launch(ours, &plan, target).await? {
+        Some(Answer::Failed(number, words)) => Some((End::NotStarted(number, words), None)),
         Some(Answer::Started(enforced)) => {
             common.note(enforced);
             live.watch().await
         }
-        None => live.out_of_time(None),
+        None => Some(live.out_of_time(None)),
     };
-    live.finish(why).await
+    live.finish(forced).await
 }
 
 /// What the launcher has to do for a run.
 fn plan(common: &Common, job: &Job, folder: &Folder, tag: &ProcessTag) -> Plan {
     let env = environment::of_run(job, &common.caller, &common.base, folder, tag);
     Plan {
-        program: job.program.clone(),
-        args: job.args.clone(),
-        env: env.into_iter().collect(),
-        cwd: job.cwd.clone(),
+        job: Job { env: env.into_iter().collect(), ..job.clone() },
         parent: getpid().as_raw_pid(),
-        terminal: job.variant == Variant::Tty,
         sandbox: job.sandbox.then(|| vec![folder.path().into()]),
         // More than all processors can give before the deadline: it ends what outlives ourselves.
         cpu: (job.deadline.as_secs() + 5) * common.processors,
@@ -112,17 +103,9 @@ fn plan(common: &Common, job: &Job, folder: &Folder, tag: &ProcessTag) -> Plan {
     }
 }
 
-/// Why a run is over.
-enum Why {
-    Ended,
-    NotStarted(i32, String),
-    TimedOut(Waiting),
-    Waited(Waiting),
-    TooMuch(TooMuch),
-    Interrupted,
-}
+/// Why a run is ended by force, and what it was waiting for.
+type Forced = (End, Option<Waiting>);
 
-/// What happened.
 enum Event {
     /// Bytes moved, or a stream ended.
     Moved,
@@ -187,8 +170,8 @@ impl Live {
         }
     }
 
-    /// Waits until the run is over in one way or another.
-    async fn watch(&mut self) -> Why {
+    /// Waits until the run is over; gives why it is ended by force, unless it ended by itself.
+    async fn watch(&mut self) -> Option<Forced> {
         let is_watched = self.ids.is_any();
         let is_file = !self.stdout.is_open();
         let period = if is_watched || is_file { LOOK } else { TICK };
@@ -199,14 +182,14 @@ impl Live {
         loop {
             let wake = if before.is_none() { next.min(before_deadline) } else { next };
             match self.turn(wake.min(self.deadline), STOP).await {
-                Event::Ended => return Why::Ended,
-                Event::Over(over) => return Why::TooMuch(over),
-                Event::Stop => return Why::Interrupted,
+                Event::Ended => return None,
+                Event::Over(over) => return Some((over.into(), None)),
+                Event::Stop => return Some((End::Interrupted, None)),
                 Event::Moved | Event::Time => {}
             }
             let now = Instant::now();
             if now >= self.deadline && self.leader.status().is_none() {
-                return self.out_of_time(before.as_ref());
+                return Some(self.out_of_time(before.as_ref()));
             }
             if before.is_none() && now >= before_deadline {
                 before = Some(self.state());
@@ -217,12 +200,12 @@ impl Live {
             next = now + period;
             self.tree.reap();
             if let Some(over) = self.stdout.overgrown() {
-                return Why::TooMuch(over);
+                return Some((over.into(), None));
             }
             if is_watched {
                 let written = self.stdout.len() + self.stderr.len();
                 if let Some(input) = silence.after(self.state(), written, now) {
-                    return Why::Waited(input);
+                    return Some((End::Waited, Some(input)));
                 }
             }
         }
@@ -233,12 +216,12 @@ impl Live {
     }
 
     /// At the deadline, or at an order to stop: which of the two, and what the run was doing.
-    fn out_of_time(&self, before: Option<&WaitState>) -> Why {
+    fn out_of_time(&self, before: Option<&WaitState>) -> Forced {
         if *self.stop.borrow() >= STOP {
-            return Why::Interrupted;
+            return (End::Interrupted, None);
         }
         let state = self.state();
-        Why::TimedOut(state.since(before.unwrap_or(&state)))
+        (End::TimedOut, Some(state.since(before.unwrap_or(&state))))
     }
 
     fn is_open(&self) -> bool {
@@ -292,23 +275,17 @@ impl Live {
     }
 
     /// Ends whoever is left and gives what was seen.
-    async fn finish(mut self, why: Why) -> io::Result<Made> {
-        let (mut end, waiting, by_force) = match why {
-            Why::Ended => (self.own_end(), None, false),
-            Why::NotStarted(number, words) => (End::NotStarted(number, words), None, true),
-            Why::TimedOut(waiting) => (End::TimedOut, Some(waiting), true),
-            Why::Waited(waiting) => (End::Waited, Some(waiting), true),
-            Why::TooMuch(TooMuch(bytes)) => (End::TooMuch(bytes), None, true),
-            Why::Interrupted => (End::Interrupted, None, true),
-        };
+    async fn finish(mut self, forced: Option<Forced>) -> io::Result<Outcome> {
+        let by_force = forced.is_some();
+        let (mut end, waiting) = forced.unwrap_or_else(|| (self.own_end(), None));
         let mut left = if by_force {
             self.force().await;
             let mut left = self.tree.alive();
             left.retain(|stat| self.tree.escaped(stat));
             left
         } else {
-            if let Some(TooMuch(bytes)) = self.drain().await {
-                end = End::TooMuch(bytes);
+            if let Some(over) = self.drain().await {
+                end = over.into();
             }
             self.tree.alive()
         };
@@ -322,13 +299,11 @@ impl Live {
         }
         left.sort_by_key(|stat| stat.pid);
         let duration = self.ended.unwrap_or_else(Instant::now) - self.start;
-        let (stdout, out) = self.stdout.finish().await?;
-        let (stderr, err) = self.stderr.finish().await?;
+        let (stdout, stderr) = (self.stdout.finish().await?, self.stderr.finish().await?);
         let left_behind = left.into_iter().map(Into::into).collect();
-        Ok((Outcome { stdout, stderr, end, duration, left_behind, held_open, waiting }, [out, err]))
+        Ok(Outcome { stdout, stderr, end, duration, left_behind, held_open, waiting })
     }
 
-    /// How the leader ended by itself.
     fn own_end(&self) -> End {
         match self.leader.status() {
             Some(Status::Exited(code)) => End::Exited(code),

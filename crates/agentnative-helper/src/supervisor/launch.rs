@@ -5,6 +5,7 @@ use super::plan::{Answer, Plan};
 use super::process_tree::reap_child;
 use super::stream::awaitable;
 use super::talk::send_with;
+use crate::protocol::frame;
 use crate::sys;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use std::io;
@@ -94,7 +95,7 @@ const KILLED_WITHIN_MS: u32 = 500;
 /// Sends the plan and the target's standard descriptors, and waits for the answer. The descriptors are
 /// closed on our side as soon as they are on their way.
 pub(super) async fn instruct(socket: UnixStream, plan: &Plan, fds: [OwnedFd; 3]) -> io::Result<Answer> {
-    let wire = plan.to_wire()?;
+    let wire = frame(plan, &[])?;
     let sent = match send_with(&socket, &wire, &fds.each_ref().map(AsFd::as_fd)) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Answer::read(&[])),
         sent => sent?,

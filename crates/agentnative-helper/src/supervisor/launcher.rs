@@ -2,14 +2,15 @@
 //! target.
 
 use super::plan::{Answer, Plan};
-use crate::sys;
+use crate::protocol::receive;
+use crate::{Variant, sys};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 use rustix::process::{Pid, Resource, Rlimit, getppid, getrlimit, ioctl_tiocsctty, setrlimit, setsid, umask};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
@@ -39,13 +40,20 @@ pub(super) fn launch() -> ExitCode {
 type Failure = (&'static str, io::Error);
 
 /// Sends an answer. It goes to a socket or nowhere: whoever calls the launcher by hand sees nothing.
-fn tell(socket: &UnixStream, answer: &[u8]) -> Result<(), Errno> {
-    send(socket, answer, SendFlags::NOSIGNAL).map(drop)
+fn tell(socket: &UnixStream, answer: &Answer) -> io::Result<()> {
+    Ok(send(socket, &serde_json::to_vec(answer)?, SendFlags::NOSIGNAL).map(drop)?)
+}
+
+/// The plan, and the target's standard descriptors.
+fn read_plan(socket: &UnixStream) -> io::Result<(Plan, [OwnedFd; 3])> {
+    let (plan, _, fds) = receive(socket)?;
+    let fds = <[OwnedFd; 3]>::try_from(fds).map_err(|_| Errno::BADF)?;
+    Ok((plan, fds))
 }
 
 fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failure> {
     let (plan, [stdin, stdout, stderr]) =
-        Plan::receive(socket).map_err(|e| ("cannot read the launcher's plan", e))?;
+        read_plan(socket).map_err(|e| ("cannot read the launcher's plan", e))?;
     let failed = |doing: &'static str| move |e: Errno| (doing, io::Error::from(e));
 
     // The limit that marks the run comes before the session: whoever is in a session of its own
@@ -58,24 +66,24 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     }
     umask(Mode::from_raw_mode(0o022));
     dup2_stdin(stdin).map_err(failed("cannot set standard input"))?;
-    if plan.terminal {
+    if plan.job.variant == Variant::Tty {
         ioctl_tiocsctty(&stdout).map_err(failed("cannot take the terminal"))?;
     }
     dup2_stdout(stdout).map_err(failed("cannot set standard output"))?;
     dup2_stderr(stderr).map_err(failed("cannot set standard error"))?;
-    std::env::set_current_dir(&plan.cwd).map_err(|e| ("cannot enter the working directory", e))?;
+    std::env::set_current_dir(&plan.job.cwd).map_err(|e| ("cannot enter the working directory", e))?;
     reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
     let enforced = match &plan.sandbox {
         None => None,
         Some(paths) => Some(sys::confine(paths).map_err(|e| ("cannot confine it", e))?),
     };
     close_fds::set_fds_cloexec(3, &[]);
-    tell(socket, &Answer::ready(enforced)).map_err(failed("the checker is gone"))?;
+    tell(socket, &Answer::Started(enforced)).map_err(|e| ("the checker is gone", e))?;
 
     // The standard library sets SIGPIPE back to its default and unblocks all signals before exec.
     #[expect(clippy::disallowed_methods, reason = "the launcher becomes the target here")]
-    let mut command = Command::new(&plan.program);
-    command.args(&plan.args).env_clear().envs(plan.env);
+    let mut command = Command::new(&plan.job.program);
+    command.args(&plan.job.args).env_clear().envs(plan.job.env);
     let mut error = command.exec();
     for _ in 0..TEXT_BUSY_TRIES {
         if error.raw_os_error() != Some(Errno::TXTBSY.raw_os_error()) {

@@ -121,7 +121,6 @@ impl Common {
     }
 }
 
-/// Makes runs.
 struct Supervisor {
     common: Rc<Common>,
     /// A signal with a handler does not end us, and has its default again in a target.
@@ -184,7 +183,7 @@ impl Supervisor {
                 tokio::select! {
                     ended = running.join_next() => match ended {
                         None => break,
-                        Some(Ok((at, (outcome, kept)))) => sender.send_done(at, outcome, kept)?,
+                        Some(Ok((at, outcome))) => sender.send_done(at, outcome)?,
                         Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
                     },
                     request = requests.next(), if *order.borrow() < STOP_NOW => {

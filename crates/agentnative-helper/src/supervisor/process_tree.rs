@@ -5,7 +5,7 @@
 
 use super::process_tag::{ProcessTag, number};
 use crate::Leftover;
-use crate::process_tree::with_descendants;
+use crate::process_tree::{ended_children, with_descendants};
 use crate::sys::{self, Stat};
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use std::collections::BTreeMap;
@@ -158,12 +158,9 @@ pub(super) async fn sweep_strays() {
     }
 }
 
-/// Reaps those of our own children that have ended. A grandchild is its parent's to reap, or becomes
-/// ours when that ends.
 fn reap_among(processes: &[Stat]) {
-    let us = getpid().as_raw_pid();
-    for orphan in processes.iter().filter(|stat| stat.is_zombie() && stat.parent == us) {
-        Pid::from_raw(orphan.pid).map(reap_child);
+    for orphan in ended_children(processes) {
+        reap_child(orphan);
     }
 }
 

@@ -1,6 +1,6 @@
 //! One stream of a target while it runs: where its bytes come from, and how eagerly they are read.
 
-use super::capture::{Kept, Sink, TooMuch, adopt};
+use super::capture::{Sink, TooMuch, adopt};
 use crate::Captured;
 use rustix::io::{Errno, ioctl_fionread};
 use rustix::pipe::fcntl_setpipe_size;
@@ -43,7 +43,7 @@ pub(super) fn awaitable(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<O
 }
 
 /// Where the bytes come from.
-enum Source {
+pub(super) enum Source {
     /// A pipe or a terminal.
     Fd(AsyncFd<OwnedFd>),
     /// A file that the target itself writes.
@@ -53,6 +53,14 @@ enum Source {
     Idle(AsyncFd<OwnedFd>),
     /// It has ended, or we closed it.
     Closed,
+}
+
+impl Source {
+    /// The read end of a pipe, or the master of a terminal.
+    pub fn of(fd: OwnedFd) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&fd, true)?;
+        Ok(Self::Fd(awaitable(fd, Interest::READABLE)?))
+    }
 }
 
 /// How eagerly a stream is read.
@@ -83,31 +91,16 @@ pub(super) enum Step {
     Over(TooMuch),
 }
 
-/// One stream.
 pub(super) struct Stream {
     source: Source,
     pace: Pace,
     sink: Sink,
-    limit: u64,
     start: Instant,
 }
 
 impl Stream {
-    /// A stream from the read end of a pipe, or the master of a terminal.
-    pub fn of_fd(fd: OwnedFd, pace: Pace, sink: Sink, limit: u64, start: Instant) -> io::Result<Self> {
-        rustix::io::ioctl_fionbio(&fd, true)?;
-        let fd = awaitable(fd, Interest::READABLE)?;
-        Ok(Self { source: Source::Fd(fd), pace, sink, limit, start })
-    }
-
-    /// A stream whose reader has gone before the first byte.
-    pub fn gone(sink: Sink, limit: u64, start: Instant) -> Self {
-        Self { source: Source::Closed, pace: Pace::Eager, sink, limit, start }
-    }
-
-    /// A stream that the target writes into `file`.
-    pub fn of_file(file: File, sink: Sink, limit: u64, start: Instant) -> Self {
-        Self { source: Source::File(file), pace: Pace::Eager, sink, limit, start }
+    pub fn new(source: Source, pace: Pace, sink: Sink, start: Instant) -> Self {
+        Self { source, pace, sink, start }
     }
 
     /// Whether its end is still to come. (A file has none.)
@@ -127,7 +120,7 @@ impl Stream {
     /// Whether the target's own file has grown past the limit.
     pub fn overgrown(&self) -> Option<TooMuch> {
         let is_file = matches!(self.source, Source::File(_));
-        (is_file && self.len() > self.limit).then_some(TooMuch(self.limit))
+        (is_file && self.len() > self.sink.limit).then_some(TooMuch(self.sink.limit))
     }
 
     /// Reads without pauses from now on.
@@ -231,9 +224,9 @@ impl Stream {
     }
 
     /// What the stream gave.
-    pub async fn finish(self) -> io::Result<(Captured, Kept)> {
+    pub async fn finish(self) -> io::Result<Captured> {
         match self.source {
-            Source::File(file) => adopt(file, self.limit, self.start.elapsed()).await,
+            Source::File(file) => adopt(file, self.sink.limit, self.start.elapsed()).await,
             Source::Fd(_) | Source::Idle(_) | Source::Closed => Ok(self.sink.finish()),
         }
     }

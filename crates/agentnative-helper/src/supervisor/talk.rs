@@ -1,13 +1,13 @@
 //! The helper's side of the socket: requests are read as they come, replies wait for nobody.
 
-use super::capture::Kept;
-use crate::protocol::{MOST_FDS, PREFIX, Place, Reply, Request, frame, lengths, message};
-use crate::{Outcome, Stdin};
+use crate::protocol::{MOST_FDS, PREFIX, Place, Reply, Request, frame, lengths};
+use crate::{Bytes, Outcome};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use std::fs::File;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -48,21 +48,21 @@ async fn read(socket: &mut OwnedReadHalf) -> io::Result<Request> {
     let (json, behind) = lengths(prefix);
     let mut rest = vec![0; json + behind];
     socket.read_exact(&mut rest).await?;
-    let (mut request, mut bytes) = message(&rest, json)?;
+    let (message, mut bytes) = rest.split_at(json);
+    let mut request = serde_json::from_slice(message)?;
     if let Request::Run(jobs) = &mut request {
         for (job, stdin) in jobs {
             let Some(len) = *stdin else { continue };
             let (its, others) = bytes.split_at_checked(len).ok_or(io::ErrorKind::UnexpectedEof)?;
-            (job.stdin, bytes) = (Stdin::Bytes(its.into()), others);
+            (job.stdin, bytes) = (Some(its.into()), others);
         }
     }
     Ok(request)
 }
 
 /// A frame, and the files that go with it.
-type Frame = (Vec<u8>, Vec<File>);
+type Frame = (Vec<u8>, Vec<Arc<File>>);
 
-/// Sends replies.
 pub(super) struct Sender(UnboundedSender<Frame>);
 
 impl Sender {
@@ -73,20 +73,20 @@ impl Sender {
     }
 
     /// Sends what a run came to.
-    pub fn send_done(&self, at: usize, outcome: Outcome, kept: [Kept; 2]) -> io::Result<()> {
-        let places = kept.each_ref().map(|kept| match kept {
-            Kept::Memory(bytes) => Place::Here(bytes.len()),
-            Kept::File { len, digest, .. } => Place::File(*len, *digest),
-        });
+    pub fn send_done(&self, at: usize, outcome: Outcome) -> io::Result<()> {
+        let streams = [&outcome.stdout, &outcome.stderr].map(|stream| stream.bytes.clone());
         let (mut behind, mut files) = (Vec::new(), Vec::new());
-        for kept in kept {
-            match kept {
-                Kept::Memory(bytes) => behind.push(bytes),
-                Kept::File { file, .. } => files.push(file),
+        let places = streams.each_ref().map(|bytes| match bytes {
+            Bytes::Memory(bytes) => {
+                behind.push(&bytes[..]);
+                Place::Here(bytes.len())
             }
-        }
-        let behind: Vec<&[u8]> = behind.iter().map(Vec::as_slice).collect();
-        let frame = frame(&Reply::Done(at, outcome, places), &behind)?;
+            Bytes::File { file, len, digest } => {
+                files.push(file.clone());
+                Place::File(*len, *digest)
+            }
+        });
+        let frame = frame(&Reply::Done(at, outcome.into(), places), &behind)?;
         self.0.send((frame, files)).unwrap_or_default();
         Ok(())
     }
@@ -100,7 +100,7 @@ async fn write_all(socket: OwnedWriteHalf, mut frames: UnboundedReceiver<Frame>)
     }
 }
 
-async fn write(socket: &UnixStream, frame: &[u8], mut files: Vec<File>) -> io::Result<()> {
+async fn write(socket: &UnixStream, frame: &[u8], mut files: Vec<Arc<File>>) -> io::Result<()> {
     let mut sent = 0;
     while sent < frame.len() {
         let fds: Vec<_> = files.iter().map(AsFd::as_fd).collect();

@@ -173,8 +173,9 @@ const INTERNAL: &[&[u8]] = &[
     b"anon_inode:[io_uring]",
 ];
 
-/// What waiting for any of several descriptors amounts to.
-fn any_source(pid: i32, fds: &[i32], ids: &StdioIds) -> Doing {
+/// What waiting for any of several descriptors amounts to, as far as they are known.
+fn any_source(pid: i32, fds: Option<Vec<i32>>, ids: &StdioIds) -> Doing {
+    let Some(fds) = fds else { return Doing::Other };
     let all: Vec<Doing> = fds.iter().map(|&fd| source(pid, fd, ids)).collect();
     if all.contains(&Doing::Other) {
         return Doing::Other;
@@ -197,22 +198,13 @@ fn doing(pid: i32, thread: i32, ids: &StdioIds) -> Doing {
         calls::FUTEX => limited(fourth != 0),
         calls::POLL if int(third) >= 0 => Doing::Other,
         calls::PPOLL if third != 0 => Doing::Other,
-        calls::POLL | calls::PPOLL => match polled(pid, first, second) {
-            Some(fds) => any_source(pid, &fds, ids),
-            None => Doing::Other,
-        },
+        calls::POLL | calls::PPOLL => any_source(pid, polled(pid, first, second), ids),
         calls::SELECT | calls::PSELECT6 if fifth != 0 => Doing::Other,
-        calls::SELECT | calls::PSELECT6 => match selected(pid, first, second) {
-            Some(fds) => any_source(pid, &fds, ids),
-            None => Doing::Other,
-        },
+        calls::SELECT | calls::PSELECT6 => any_source(pid, selected(pid, first, second), ids),
         calls::EPOLL_WAIT | calls::EPOLL_PWAIT if int(fourth) >= 0 => Doing::Other,
         calls::EPOLL_PWAIT2 if fourth != 0 => Doing::Other,
         calls::EPOLL_WAIT | calls::EPOLL_PWAIT | calls::EPOLL_PWAIT2 => {
-            match details::epoll_members(pid, int(first)) {
-                Some(fds) => any_source(pid, &fds, ids),
-                None => Doing::Other,
-            }
+            any_source(pid, details::epoll_members(pid, int(first)), ids)
         }
         _ => Doing::Other,
     }
