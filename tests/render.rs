@@ -47,7 +47,7 @@ fn result(id: &str, level: Level, status: Status, title: &str, message: &str) ->
 }
 
 /// Evidence at byte `at` of the first line of `stdout`.
-fn seen(stdout: &[u8], at: usize, detail: &str) -> Evidence {
+fn evidence_at(stdout: &[u8], at: usize, detail: &str) -> Evidence {
     let (excerpt, caret) = sanitize::excerpt(stdout, at, 120);
     Evidence {
         probe: Some("list".into()),
@@ -76,19 +76,19 @@ fn target() -> TargetInfo {
 fn mixed() -> Report {
     let json = CheckResult {
         evidence: vec![
-            seen(b"Fetching data\xe2\x80\xa6\n[]\n", 0, "expected a JSON value"),
+            evidence_at(b"Fetching data\xe2\x80\xa6\n[]\n", 0, "expected a JSON value"),
             Evidence {
                 variant: Some(Variant::HostileEnv),
                 line: Some(14),
                 ..seen(b"\t{\"a\": \x1b[31m1\x1b[0m}", 7, "an escape sequence is no JSON")
             },
-            seen(
+            evidence_at(
                 &[b"[".as_slice(), &b"\"\xe4\xb8\xad\xe6\x96\x87\",".repeat(40), b"nul]"].concat(),
                 1 + 40 * 9,
                 "expected a JSON value, and this detail is long enough to be wrapped onto another line",
             ),
-            seen(b"x", 0, "not shown"),
-            seen(b"y", 0, "not shown"),
+            evidence_at(b"x", 0, "not shown"),
+            evidence_at(b"y", 0, "not shown"),
         ],
         help: Some("Send progress and log lines to standard error, and keep standard output for the one document, also in a terminal.".into()),
         ..result(

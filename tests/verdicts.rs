@@ -26,7 +26,7 @@ fn checked(script: &str, config: &str) -> impl Fn(&str) -> Value + use<> {
     }
 }
 
-fn told(result: &Value) -> (&str, &str) {
+fn verdict_of(result: &Value) -> (&str, &str) {
     (result["status"].as_str().unwrap(), result["message"].as_str().unwrap())
 }
 
@@ -100,8 +100,10 @@ fn not_passed(report: &Value) -> Vec<(&str, &str, &str, &Value)> {
     let results = report["results"].as_array().unwrap().iter();
     let open =
         results.filter(|result| !["pass", "not-applicable"].contains(&result["status"].as_str().unwrap()));
-    open.map(|result| (result["id"].as_str().unwrap(), told(result).0, told(result).1, &result["blocked_by"]))
-        .collect()
+    open.map(|result| {
+        (result["id"].as_str().unwrap(), verdict_of(result).0, verdict_of(result).1, &result["blocked_by"])
+    })
+    .collect()
 }
 
 #[test]
@@ -144,9 +146,9 @@ fn one_shape_of_all_commands_waits_for_what_keeps_them_from_being_read() {
     let result = checked(BANNER, &config)("p2-envelope");
     let cause = |probe| serde_json::json!({"id": "p2-output-json", "probe": probe, "format": "json"});
     let causes = Value::from(vec![cause("list"), cause("show")]);
-    assert_eq!((told(&result).0, &result["blocked_by"]), ("unverified", &causes), "{result}");
+    assert_eq!((verdict_of(&result).0, &result["blocked_by"]), ("unverified", &causes), "{result}");
     let waived = format!("{config}\n[[waiver]]\ncheck = 'p2-output-json'\nreason = 'known'\n");
-    assert_eq!(told(&checked(BANNER, &waived)("p2-envelope")).0, "waived");
+    assert_eq!(verdict_of(&checked(BANNER, &waived)("p2-envelope")).0, "waived");
     // One command alone has no shape in common with others.
     assert_eq!(checked(BANNER, BANNER_CONFIG)("p2-envelope")["blocked_by"], Value::Null);
 }
@@ -186,16 +188,16 @@ fn a_format_that_no_probe_has_leaves_open_only_what_needs_it() {
     "#;
     let result = checked(JSON_ONLY, config);
     for id in ["p2-output-json", "p2-stderr-diagnostics", "p2-error-json", "p2-exit-usage"] {
-        assert_eq!(told(&result(id)).0, "pass", "{id}: {}", told(&result(id)).1);
+        assert_eq!(verdict_of(&result(id)).0, "pass", "{id}: {}", verdict_of(&result(id)).1);
     }
     for id in ["p2-output-format", "p2-output-jsonl", "p2-output-parity", "p2-jsonl-newline"] {
         let result = result(id);
-        let (status, message) = told(&result);
+        let (status, message) = verdict_of(&result);
         assert_eq!(status, "unverified", "{id}");
         assert!(message.contains("jsonl"), "{id} does not name the format: {message}");
     }
     // `--json` is how this target asks for the format: there is nothing that it could be short for.
-    assert_eq!(told(&result("p2-json-alias")).0, "not-applicable");
+    assert_eq!(verdict_of(&result("p2-json-alias")).0, "not-applicable");
 }
 
 #[test]
@@ -220,11 +222,11 @@ fn a_format_that_is_known_only_after_a_command_leaves_the_errors_open() {
     "#;
     let result = checked(script, config);
     let errors = result("p2-error-json");
-    let (status, message) = told(&errors);
+    let (status, message) = verdict_of(&errors);
     assert_eq!(status, "unverified");
     assert!(message.contains("only after a command"), "{message}");
     assert!(message.contains("declare a probe that is expected to fail"), "{message}");
-    assert_eq!(told(&result("p2-exit-usage")).0, "pass");
+    assert_eq!(verdict_of(&result("p2-exit-usage")).0, "pass");
 }
 
 #[test]
@@ -246,9 +248,9 @@ fn an_exit_code_of_a_targets_own_is_judged() {
             "#
         )
     };
-    assert_eq!(told(&checked(script, &config(5))("p2-exit-error")).0, "pass");
+    assert_eq!(verdict_of(&checked(script, &config(5))("p2-exit-error")).0, "pass");
     let result = checked(script, &config(6))("p2-exit-error");
-    assert_eq!(told(&result), ("fail", "exit code 5, expected 6"));
+    assert_eq!(verdict_of(&result), ("fail", "exit code 5, expected 6"));
 }
 
 #[test]
@@ -275,7 +277,7 @@ fn the_message_on_hundreds_of_keys_is_short() {
         formats = ["json"]
     "#;
     let result = checked(script, config)("p2-envelope");
-    let (status, message) = told(&result);
+    let (status, message) = verdict_of(&result);
     assert_eq!(status, "warn");
     assert!(message.contains("295 more") && message.len() < 200, "{message}");
 }
@@ -316,10 +318,10 @@ fn a_recording_that_lacks_runs_gives_no_pass() {
     check(&["--check", "p2-exit-success", "--check", "p2-output-json", "--record", file, fixture]);
     let results = check(&["--replay", file]);
     let result = |id: &str| results.iter().find(|result| result["id"] == id).unwrap().clone();
-    assert_eq!(told(&result("p2-output-json")).0, "pass");
+    assert_eq!(verdict_of(&result("p2-output-json")).0, "pass");
     for id in ["p2-output-pure", "p2-output-complete", "p2-output-format", "p2-completes", "p2-exit-usage"] {
         let result = result(id);
-        let (status, message) = told(&result);
+        let (status, message) = verdict_of(&result);
         assert_eq!(status, "unverified", "{id}");
         assert!(message.contains("were not made"), "{id}: {message}");
     }
@@ -375,5 +377,5 @@ fn a_check_alone_gives_the_verdict_that_it_gives_among_all() {
         .output()
         .unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(told(&report["data"]["results"][0]), ("fail", "exit code 1, expected 2"));
+    assert_eq!(verdict_of(&report["data"]["results"][0]), ("fail", "exit code 1, expected 2"));
 }

@@ -59,13 +59,13 @@ fn read(table: &Table<'_>, name: Option<&str>, root: &Path) -> TargetConfig {
     let default = TargetConfig::default();
     TargetConfig {
         name: name.map(str::to_owned),
-        command: table.get("command").and_then(|value| words(&value)),
+        command: table.get("command").and_then(|value| argv(&value)),
         formats: table.get("formats").and_then(|value| formats(&value)).unwrap_or_default(),
         errors: table
             .get("errors")
             .and_then(|value| value.choice(&[("stderr", Stream::Stderr), ("stdout", Stream::Stdout)]))
             .unwrap_or(default.errors),
-        schema: table.get("schema").and_then(|value| words(&value)),
+        schema: table.get("schema").and_then(|value| argv(&value)),
         output_modules: table
             .get("output_modules")
             .and_then(|value| output_modules(&value, root))
@@ -86,7 +86,7 @@ fn read(table: &Table<'_>, name: Option<&str>, root: &Path) -> TargetConfig {
 }
 
 /// At least one argument, the first of them not empty.
-fn words(value: &Value<'_>) -> Option<Vec<String>> {
+fn argv(value: &Value<'_>) -> Option<Vec<String>> {
     let words: Vec<String> = value.arguments()?.into_iter().map(|word| word.text).collect();
     match words.first() {
         Some(first) if !first.is_empty() => Some(words),

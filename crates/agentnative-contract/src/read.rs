@@ -58,7 +58,7 @@ fn parse(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
     unique(file, "condition", "name");
     let text = |key: &str| {
         let value = file.require(key, "a string that is not empty");
-        value.and_then(|value| words(&value)).unwrap_or_default()
+        value.and_then(|value| non_empty_string(&value)).unwrap_or_default()
     };
     let spec = Spec {
         name: text("name"),
@@ -81,7 +81,7 @@ fn parse(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
             .iter()
             .filter_map(|table| {
                 table.allow(&["what"]);
-                words(&table.require("what", "a sentence")?)
+                non_empty_string(&table.require("what", "a sentence")?)
             })
             .collect(),
     };
@@ -109,14 +109,14 @@ fn unique(file: &Table<'_>, name: &str, key: &str) {
 }
 
 /// A string that says something.
-pub(super) fn words(value: &Value<'_>) -> Option<String> {
+pub(super) fn non_empty_string(value: &Value<'_>) -> Option<String> {
     let text = value.string("a string that is not empty")?.text;
     if text.trim().is_empty() { value.fault("it is empty; expected some words") } else { Some(text) }
 }
 
 /// A reference to a schema: a file of the folder, or a bundled contract's, and a pointer in it.
 fn reference(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<String> {
-    let text = words(value)?;
+    let text = non_empty_string(value)?;
     references.insert(text.clone(), value.span.clone());
     Some(text)
 }
@@ -160,8 +160,8 @@ fn condition(table: &Table<'_>, types: &Types) -> Option<Condition> {
         value.choice(&names.map(|payload| (payload.name(), payload)))
     });
     let read = |key: &str| table.get(key).and_then(|value| patterns(&value, types)).unwrap_or_default();
-    let name = table.require("name", "a word").and_then(|value| words(&value));
-    let what = table.require("what", "a sentence").and_then(|value| words(&value));
+    let name = table.require("name", "a word").and_then(|value| non_empty_string(&value));
+    let what = table.require("what", "a sentence").and_then(|value| non_empty_string(&value));
     let (some, none) = (read("some"), read("none"));
     if let (Some(Payload::Nothing | Payload::Any), Some(value)) = (payload, table.get("some")) {
         value.fault::<()>(

@@ -1,7 +1,7 @@
 //! Reads a `[[rule]]` and what rules are made of.
 
 use super::pointer::Pointer;
-use super::read::{pattern_of, words};
+use super::read::{non_empty_string, pattern_of};
 use super::rule::{Pattern, PatternValue, Relation, Rule, RuleKind, StateMachine, Term, Test, Transition};
 use super::spec::{EventTypes, Framing};
 use crate::spanned_toml::{Table, Value, all, suggestion};
@@ -45,8 +45,8 @@ impl Types {
 }
 
 pub(super) fn read(table: &Table<'_>, types: &Types) -> Option<Rule> {
-    let id = table.require("id", "a word").and_then(|value| words(&value));
-    let what = table.require("what", "a sentence").and_then(|value| words(&value));
+    let id = table.require("id", "a word").and_then(|value| non_empty_string(&value));
+    let what = table.require("what", "a sentence").and_then(|value| non_empty_string(&value));
     let filter = pattern(table, types);
     let mut kinds = KINDS.into_iter().filter_map(|key| Some((key, table.get(key)?)));
     let (Some((key, value)), extra) = (kinds.next(), kinds.next()) else {
@@ -92,7 +92,7 @@ fn places(value: &Value<'_>, types: &Types) -> Option<Vec<PatternValue>> {
 
 fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<StateMachine> {
     let start = table.require("start", "the state that a life begins in");
-    let start = start.and_then(|value| words(&value))?;
+    let start = start.and_then(|value| non_empty_string(&value))?;
     let key = table
         .get("key")
         .map_or(Some(Vec::new()), |value| all(one_or_more(&value, "JSON pointers")?.iter().map(pointers)));
@@ -128,7 +128,7 @@ fn step(element: &Value<'_>, states: &mut Vec<String>, types: &Types) -> Option<
     let table = element.table("the step", "a table: { from = …, on = …, to = … }")?;
     table.allow(&["from", "on", "when", "new", "to"]);
     let mut state = |value: &Value<'_>| {
-        let name = words(value)?;
+        let name = non_empty_string(value)?;
         let known = states.iter().position(|state| *state == name);
         Some(known.unwrap_or_else(|| {
             states.push(name);

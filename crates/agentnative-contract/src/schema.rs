@@ -129,7 +129,7 @@ impl<'a> Compiler<'a> {
 
 /// The pointer of the first `pattern` or reference whose text a message mentions.
 fn culprit(schema: &Value, message: &str) -> String {
-    fn look(value: &Value, message: &str, path: &mut String) -> bool {
+    fn search(value: &Value, message: &str, path: &mut String) -> bool {
         let length = path.len();
         let members: Vec<(String, &Value)> = match value {
             Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), value)).collect(),
@@ -144,7 +144,7 @@ fn culprit(schema: &Value, message: &str) -> String {
             let text = value.as_str().map(|text| text.trim_start_matches('#'));
             let named = matches!(key.as_str(), "pattern" | "$ref" | "$dynamicRef" | "$recursiveRef");
             if named && text.is_some_and(|text| !text.is_empty() && message.contains(text))
-                || look(value, message, path)
+                || search(value, message, path)
             {
                 return true;
             }
@@ -153,7 +153,7 @@ fn culprit(schema: &Value, message: &str) -> String {
         false
     }
     let mut path = String::new();
-    look(schema, message, &mut path);
+    search(schema, message, &mut path);
     path
 }
 

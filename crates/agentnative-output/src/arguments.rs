@@ -31,14 +31,14 @@ pub fn asked_format(args: &[OsString]) -> OutputFormat {
     let asked = |format: OutputFormat| {
         let alias = format!("--{}", format.name());
         asked_values(args, "--output").any(|value| value == format.name())
-            || format.is_json() && words(args).any(|word| word == alias)
+            || format.is_json() && before_separator(args).any(|word| word == alias)
     };
     OutputFormat::ALL.into_iter().rev().find(|format| asked(*format)).unwrap_or_default()
 }
 
 /// The values that such arguments give to a long option, as `--option VALUE` or `--option=VALUE`.
 pub fn asked_values<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = &'a str> {
-    let pairs = words(args).zip(words(args).skip(1).map(Some).chain([None]));
+    let pairs = before_separator(args).zip(before_separator(args).skip(1).map(Some).chain([None]));
     pairs.filter_map(move |(word, next)| match word.strip_prefix(option)? {
         "" => next,
         rest => rest.strip_prefix('='),
@@ -46,6 +46,6 @@ pub fn asked_values<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<
 }
 
 /// The arguments after the program's name, up to `--`.
-fn words(args: &[OsString]) -> impl Iterator<Item = &str> {
+fn before_separator(args: &[OsString]) -> impl Iterator<Item = &str> {
     args.iter().skip(1).take_while(|arg| *arg != "--").filter_map(|arg| arg.to_str())
 }

@@ -23,7 +23,7 @@ const EXIT: Expected = Reject(Against::Exit, "exit-code");
 const fn end(code: i32) -> RunExit<'static> {
     RunExit::exit(code)
 }
-const fn told(condition: &'static str, exit: Option<i32>) -> RunExit<'static> {
+const fn under_condition(condition: &'static str, exit: Option<i32>) -> RunExit<'static> {
     RunExit { exit, condition: Some(condition) }
 }
 /// The exit code was not recorded, or is that of the harness that ended the run.
@@ -32,8 +32,8 @@ const UNKNOWN: RunExit<'static> = RunExit { exit: None, condition: None };
 /// Contract, capture, how the run ended (death by signal n is 128 + n), what is expected.
 const TABLE: &[(&str, &str, RunExit<'static>, Expected)] = &[
     // The specification says 2 for both; the program ignores the mistake and answers.
-    ("dexter-flat", "dexter-flat-badflag.stdout", told("usage", Some(0)), EXIT),
-    ("dexter-flat", "dexter-flat-modelnoarg.stdout", told("usage", Some(0)), EXIT),
+    ("dexter-flat", "dexter-flat-badflag.stdout", under_condition("usage", Some(0)), EXIT),
+    ("dexter-flat", "dexter-flat-modelnoarg.stdout", under_condition("usage", Some(0)), EXIT),
     ("dexter-flat", "dexter-flat-err400.stdout", end(1), Accept),
     // It never ended: the harness killed it.
     ("dexter-flat", "dexter-flat-err500.stdout", end(137), EXIT),
@@ -73,11 +73,11 @@ const TABLE: &[(&str, &str, RunExit<'static>, Expected)] = &[
     ("opencode-run", "opencode-0.5.29-err400.stdout", end(1), NotJson),
     ("opencode-run", "opencode-0.5.29-tool.stdout", end(1), NotJson),
     // The provider failed, and there is no error line.
-    ("opencode-run", "opencode-1.0.0-err400.stdout", told("failed", Some(1)), EXIT),
-    ("opencode-run", "opencode-1.0.0-tool.stdout", told("failed", Some(1)), EXIT),
+    ("opencode-run", "opencode-1.0.0-err400.stdout", under_condition("failed", Some(1)), EXIT),
+    ("opencode-run", "opencode-1.0.0-tool.stdout", under_condition("failed", Some(1)), EXIT),
     ("opencode-run", "opencode-1.1.11-err400.stdout", end(1), Accept),
     ("opencode-run", "opencode-1.1.11-tool.stdout", end(0), Accept),
-    ("opencode-run", "opencode-attach-err400.stdout", told("attached-failed", None), Accept),
+    ("opencode-run", "opencode-attach-err400.stdout", under_condition("attached-failed", None), Accept),
     ("opencode-run", "opencode-attach-text.stdout", UNKNOWN, Accept),
     ("opencode-run", "opencode-attach-tool.stdout", UNKNOWN, Accept),
     ("opencode-run", "opencode-attach-write.stdout", UNKNOWN, Accept),
@@ -100,11 +100,11 @@ const TABLE: &[(&str, &str, RunExit<'static>, Expected)] = &[
     ("codex-exec", "codex-err429.stdout", end(1), Accept),
     ("codex-exec", "codex-noprompt.stdout", end(1), Accept),
     ("codex-exec", "codex-outputschema.stdout", end(0), Accept),
-    ("codex-exec", "codex-sigint2.stdout", told("interrupted", Some(1)), Accept),
+    ("codex-exec", "codex-sigint2.stdout", under_condition("interrupted", Some(1)), Accept),
     // The same without being told: exit code 1 is that of a failed turn, which is not there.
     ("codex-exec", "codex-sigint2.stdout", end(1), EXIT),
     // Its recorded code is that of timeout(1), which sent the signal.
-    ("codex-exec", "codex-sigterm.stdout", told("terminated", None), Accept),
+    ("codex-exec", "codex-sigterm.stdout", under_condition("terminated", None), Accept),
     ("codex-exec", "codex-text.stdout", end(0), Accept),
     ("codex-exec", "codex-tool.stdout", end(0), Accept),
     ("codex-exec", "codex-two.stdout", end(0), Accept),

@@ -5,7 +5,7 @@ use super::channel::{Channels, Feed, open_channels};
 use super::environment;
 use super::folder::Folder;
 use super::launch::{Leader, Status, instruct};
-use super::plan::{Answer, Plan, words};
+use super::plan::{Answer, Plan, errno_message};
 use super::process_tag::ProcessTag;
 use super::process_tree::ProcessTree;
 use super::stream::{Step, Stream};
@@ -41,11 +41,11 @@ pub(super) async fn execute(common: &Common, job: &Job, stop: Stop) -> Outcome {
     };
     run.await.unwrap_or_else(|error: io::Error| {
         let number = error.raw_os_error().unwrap_or(0);
-        let words = if number == 0 { error.to_string() } else { words(number) };
+        let reason = if number == 0 { error.to_string() } else { errno_message(number) };
         Outcome {
             stdout: Captured::default(),
             stderr: Captured::default(),
-            end: End::NotStarted(number, format!("the checker cannot make the run: {words}")),
+            end: End::NotStarted(number, format!("the checker cannot make the run: {reason}")),
             duration: Duration::ZERO,
             left_behind: Vec::new(),
             held_open: false,

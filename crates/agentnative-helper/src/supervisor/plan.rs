@@ -43,8 +43,8 @@ impl Answer {
     pub fn failed(error: &io::Error, doing: &str) -> Self {
         let number = error.raw_os_error().unwrap_or_else(|| Errno::INVAL.raw_os_error());
         let words = match doing {
-            "" => words(number),
-            doing => format!("{doing}: {}", words(number)),
+            "" => errno_message(number),
+            doing => format!("{doing}: {}", errno_message(number)),
         };
         Self::Failed(number, words)
     }
@@ -58,7 +58,7 @@ impl Answer {
 }
 
 /// The operating system's words for an error number.
-pub(super) fn words(number: i32) -> String {
+pub(super) fn errno_message(number: i32) -> String {
     let words = io::Error::from_raw_os_error(number).to_string();
     // The number stands beside the words already.
     words.split(" (os error").next().unwrap_or_default().to_owned()

@@ -1,6 +1,6 @@
 //! The openai provider against a server of our own.
 
-use crate::server::{Reply, STOP, Server, calls, delta, http, stream, whole};
+use crate::server::{Reply, STOP, Server, calls, delta, http, stream, text_reply};
 use crate::support::{Place, Ran, ran};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -33,7 +33,7 @@ fn agent_js(replies: Vec<Reply>, more: &[&str]) -> (i32, Value, Server) {
 
 #[test]
 fn a_whole_answer_and_what_was_sent_for_it() {
-    let (code, document, server) = agent_js(vec![whole("hello", Some((12, 3)))], &["--no-stream"]);
+    let (code, document, server) = agent_js(vec![text_reply("hello", Some((12, 3)))], &["--no-stream"]);
     assert_eq!((code, &document["message"], &document["model"]), (0, &"hello".into(), &"openai/m".into()));
     assert_eq!(
         (&document["usage"]["input_tokens"], &document["usage"]["has_usage"]),
@@ -52,7 +52,7 @@ fn a_whole_answer_and_what_was_sent_for_it() {
 
 #[test]
 fn without_usage_there_is_none() {
-    let (_, document, _server) = agent_js(vec![whole("hello", None)], &["--no-stream"]);
+    let (_, document, _server) = agent_js(vec![text_reply("hello", None)], &["--no-stream"]);
     assert_eq!(document["usage"]["has_usage"], false);
 }
 
@@ -62,7 +62,7 @@ fn a_tool_round_trip() {
         Place::new(),
         Server::new(vec![
             calls(&[("read_file", json!({"path": "a"})), ("calculate", json!({"expression": "2*3"}))]),
-            whole("done", Some((7, 8))),
+            text_reply("done", Some((7, 8))),
         ]),
     );
     place.file("a", "content of a");
@@ -152,7 +152,8 @@ fn rate_limits_server_errors_and_resets_are_retried() {
         ))
     };
     let broken = || Reply::Bytes(http("503 Service Unavailable", "", "<html>down</html>"));
-    let (code, document, server) = agent_js(vec![busy(), broken(), whole("at last", None)], &["--no-stream"]);
+    let (code, document, server) =
+        agent_js(vec![busy(), broken(), text_reply("at last", None)], &["--no-stream"]);
     assert_eq!(
         (code, &document["message"], &document["health"]["retriesUsed"]),
         (0, &"at last".into(), &2.into())
@@ -161,7 +162,7 @@ fn rate_limits_server_errors_and_resets_are_retried() {
 
     let reset = || Reply::Reset(Vec::new());
     let cut = || Reply::Bytes(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"choices\"".to_vec());
-    let (code, document, _server) = agent_js(vec![reset(), cut(), whole("ok", None)], &[]);
+    let (code, document, _server) = agent_js(vec![reset(), cut(), text_reply("ok", None)], &[]);
     assert_eq!((code, &document["health"]["retriesUsed"]), (0, &2.into()), "{document}");
 
     let (code, document, server) = agent_js(vec![busy(), busy(), busy()], &[]);
@@ -175,7 +176,7 @@ fn a_wait_that_is_asked_for_is_kept_and_bounded() {
     let asks =
         |wait: &str| Reply::Bytes(http("429 Too Many Requests", &format!("retry-after: {wait}\r\n"), ""));
     let began = std::time::Instant::now();
-    let (code, _, _server) = agent_js(vec![asks("1"), whole("ok", None)], &[]);
+    let (code, _, _server) = agent_js(vec![asks("1"), text_reply("ok", None)], &[]);
     assert!(code == 0 && began.elapsed() >= Duration::from_secs(1), "{:?}", began.elapsed());
     let (code, document, _server) = agent_js(vec![asks("3600")], &[]);
     assert_eq!((code, &document["health"]["retriesUsed"]), (8, &0.into()));
@@ -220,7 +221,7 @@ fn what_is_no_chat_completion() {
 fn a_stream_that_breaks_after_words_were_told_is_not_asked_for_again() {
     for reply in [Reply::Bytes(stream(&[&delta("half a")])), Reply::Reset(stream(&[&delta("half a")]))] {
         let place = Place::new();
-        let server = Server::new(vec![reply, whole("never", None)]);
+        let server = Server::new(vec![reply, text_reply("never", None)]);
         let ran = run(&place, &server, "own", &[]);
         assert_eq!((ran.code, server.requests().len()), (1, 1), "{ran:?}");
         assert_eq!(ran.document()["data"]["code"], "PROVIDER_ERROR");
@@ -244,7 +245,7 @@ fn the_size_of_an_answer_is_bounded() {
 
 #[test]
 fn a_redirect_is_not_followed() {
-    let elsewhere = Server::new(vec![whole("stolen", None)]);
+    let elsewhere = Server::new(vec![text_reply("stolen", None)]);
     let location = format!("location: {}/chat/completions\r\n", elsewhere.url);
     for status in ["301 Moved", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
         let (code, document, _server) = agent_js(vec![Reply::Bytes(http(status, &location, ""))], &[]);
@@ -281,7 +282,7 @@ fn a_command_cannot_find_the_key() {
     let place = Place::new();
     let command = "env; cat /proc/$PPID/environ | tr '\\0' '\\n'; true";
     let server =
-        Server::new(vec![calls(&[("run_command", json!({"command": command}))]), whole("done", None)]);
+        Server::new(vec![calls(&[("run_command", json!({"command": command}))]), text_reply("done", None)]);
     let ran = run(&place, &server, "agent-js", &["--profile", "dev", "--no-stream"]);
     assert_eq!(ran.document()["toolCalls"][0]["ok"], true);
     let scratchpads = place.outside("home").join(".local/state/reference-agent/scratchpad");
@@ -299,7 +300,7 @@ fn a_model_without_tools_and_one_without_eyes() {
             r#"{"error":{"message":"this model does not support tools"}}"#,
         ))
     };
-    let (code, document, server) = agent_js(vec![no_tools(), whole("words", None)], &[]);
+    let (code, document, server) = agent_js(vec![no_tools(), text_reply("words", None)], &[]);
     assert_eq!(
         (code, &document["toolsFallbackUsed"], &document["toolsEnabled"]),
         (0, &true.into(), &false.into())

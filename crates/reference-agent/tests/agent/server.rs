@@ -148,13 +148,13 @@ pub fn http(status: &str, headers: &str, body: &str) -> Vec<u8> {
         .into_bytes()
 }
 
-/// A whole answer: these words.
-pub fn whole(text: &str, usage: Option<(u64, u64)>) -> Reply {
+/// An answer: these words.
+pub fn text_reply(text: &str, usage: Option<(u64, u64)>) -> Reply {
     let message = json!({"role": "assistant", "content": text});
     Reply::Bytes(completion(message, usage))
 }
 
-/// A whole answer: these tool calls.
+/// An answer: these tool calls.
 pub fn calls(calls: &[(&str, Value)]) -> Reply {
     let calls: Vec<Value> = calls
         .iter()

@@ -17,7 +17,7 @@ fn side(text: &str, promises: bool) -> Vec<OutputSpec> {
     }
 }
 
-fn told(example: &RuleExample) -> (Vec<Change>, Vec<Change>) {
+fn both_directions(example: &RuleExample) -> (Vec<Change>, Vec<Change>) {
     let (old, new) = (side(&example.old, example.promises), side(&example.new, example.promises));
     (compare(&old, &new), compare(&new, &old))
 }
@@ -39,7 +39,7 @@ fn every_example_is_told_by_its_rule_and_no_other_in_both_directions() {
     let mut wrong = Vec::new();
     for rule in rules() {
         for example in &rule.examples {
-            let (there, back) = told(example);
+            let (there, back) = both_directions(example);
             let ids = |changes: &[Change]| -> Vec<String> {
                 let mut ids: Vec<String> = changes.iter().map(|change| change.rule.clone()).collect();
                 ids.dedup();
@@ -57,7 +57,7 @@ fn every_example_is_told_by_its_rule_and_no_other_in_both_directions() {
         }
         for class in &rule.classes {
             if !rule.examples.iter().any(|example| example.class == *class)
-                && !rule.examples.iter().any(|example| worst(&told(example).1) == Some(*class))
+                && !rule.examples.iter().any(|example| worst(&both_directions(example).1) == Some(*class))
             {
                 wrong.push(format!("{}: no example of class {class:?}", rule.id));
             }
