@@ -80,7 +80,7 @@ fn mixed() -> Report {
             Evidence {
                 variant: Some(Variant::HostileEnv),
                 line: Some(14),
-                ..seen(b"\t{\"a\": \x1b[31m1\x1b[0m}", 7, "an escape sequence is no JSON")
+                ..evidence_at(b"\t{\"a\": \x1b[31m1\x1b[0m}", 7, "an escape sequence is no JSON")
             },
             evidence_at(
                 &[b"[".as_slice(), &b"\"\xe4\xb8\xad\xe6\x96\x87\",".repeat(40), b"nul]"].concat(),
@@ -108,7 +108,7 @@ fn mixed() -> Report {
             column: None,
             excerpt: None,
             caret: None,
-            ..seen(b"", 0, "still running 10.0 s after the reader had gone; it was asleep")
+            ..evidence_at(b"", 0, "still running 10.0 s after the reader had gone; it was asleep")
         }],
         ..result(
             "p2-broken-pipe",
@@ -125,7 +125,7 @@ fn mixed() -> Report {
             column: None,
             excerpt: Some(r#"{"id": 7}"#.into()),
             caret: None,
-            ..seen(b"", 0, "no line feed after the last record")
+            ..evidence_at(b"", 0, "no line feed after the last record")
         }],
         help: Some("::error::End each record with a line feed.\n\n  print(json.dumps(record))".into()),
         ..result("p2-jsonl-newline", Level::Should, Status::Warn, "the last record ends in a newline", "")
@@ -171,7 +171,7 @@ fn mixed() -> Report {
             CheckResult {
                 id: CheckId::P2ExitUsage,
                 message: "only one format was seen".into(),
-                evidence: vec![Evidence { excerpt: None, ..seen(b"", 0, "this run only") }],
+                evidence: vec![Evidence { excerpt: None, ..evidence_at(b"", 0, "this run only") }],
                 ..auth
             },
             result(
