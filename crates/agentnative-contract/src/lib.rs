@@ -35,6 +35,7 @@ mod summary;
 mod tape;
 mod validate;
 mod violation;
+mod workers;
 
 pub use contract::{CONTRACT_FILE, Contract, contract_path, names};
 pub use data_file::{DataFile, data_files};

@@ -5,6 +5,7 @@ use super::record_pipeline::RecordSource;
 use super::record_validator::{RecordValidator, ValidatedRecord, ValidatedRecords};
 use super::tape::Tape;
 use super::validate::{Validation, Verdict};
+use super::workers;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -99,24 +100,18 @@ fn together<R: Read + Send>(
     let source = Mutex::new(ChunkSource { chunker, spare, number: 0 });
     let max_violations = AtomicUsize::new(max_errors);
     thread::scope(|scope| {
-        let mut workers = Vec::new();
-        for _ in 0..threads {
-            let (source, max_violations, done) = (&source, &max_violations, done_in.clone());
-            let work = move || -> io::Result<()> {
-                let mut validator = RecordValidator::new(contract, max_errors);
-                let next = || source.lock().unwrap_or_else(PoisonError::into_inner).next();
-                while let Some((number, chunk)) = next()? {
-                    validator.max_violations = max_violations.load(Ordering::Relaxed);
-                    let examined = examine(&mut validator, &options, &chunk);
-                    let _ = done.send((number, chunk, examined));
-                }
-                Ok(())
-            };
-            let spawned = thread::Builder::new().stack_size(8 << 20).spawn_scoped(scope, work);
-            workers
-                .push(spawned.map_err(|error| io::Error::other(format!("cannot start a thread: {error}")))?);
-        }
-        drop(done_in);
+        let (source, limit) = (&source, &max_violations);
+        let work = move || {
+            let mut validator = RecordValidator::new(contract, max_errors);
+            let next = || source.lock().unwrap_or_else(PoisonError::into_inner).next();
+            while let Some((number, chunk)) = next()? {
+                validator.max_violations = limit.load(Ordering::Relaxed);
+                let examined = examine(&mut validator, &options, &chunk);
+                let _ = done_in.send((number, chunk, examined));
+            }
+            Ok(())
+        };
+        let workers = workers::start(scope, threads, 8 << 20, work)?;
         let (mut waiting, mut next, mut spare_in) = (BTreeMap::new(), 0, Some(spare_in));
         for (number, chunk, examined) in done_out {
             waiting.insert(number, (chunk, examined));
@@ -135,7 +130,7 @@ fn together<R: Read + Send>(
             }
         }
         for worker in workers {
-            worker.join().map_err(|_| io::Error::other("a reading thread failed"))??;
+            workers::join(worker)?;
         }
         Ok(waiting.into_values().map(|(chunk, _)| chunk).collect())
     })

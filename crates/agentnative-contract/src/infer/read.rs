@@ -3,6 +3,7 @@
 use super::super::line_chunker::{Chunk, LineChunker};
 use super::super::spec::Framing;
 use super::super::violation::Violation;
+use super::super::workers;
 use super::PLACES;
 use super::builder::ShapeBuilder;
 use super::shape::Shape;
@@ -59,16 +60,9 @@ pub(super) fn read(
     let shared = Shared { cutter: Mutex::new(LineChunker::new(reader)), stop: AtomicBool::new(false) };
     let (told, telling) = channel();
     thread::scope(|scope| {
-        let mut workers = Vec::new();
-        for _ in 0..threads {
-            let (shared, told) = (&shared, told.clone());
-            // Merging goes as deep as the values do.
-            let builder = thread::Builder::new().stack_size(16 << 20);
-            let spawned = builder.spawn_scoped(scope, move || work(shared, framing, &told));
-            workers
-                .push(spawned.map_err(|error| io::Error::other(format!("cannot start a thread: {error}")))?);
-        }
-        drop(told);
+        let shared = &shared;
+        // Merging goes as deep as the values do.
+        let workers = workers::start(scope, threads, 16 << 20, move || work(shared, framing, &told))?;
         let mut bytes = 0;
         for more in telling {
             bytes += more;
@@ -76,7 +70,7 @@ pub(super) fn read(
         }
         let mut all = Learnt::default();
         for worker in workers {
-            all.join(worker.join().map_err(|_| io::Error::other("a reading thread failed"))??);
+            all.join(workers::join(worker)?);
         }
         all.faults.sort_by_key(|fault| (fault.line, fault.column));
         all.faults.truncate(FAULTS);
