@@ -47,7 +47,8 @@ pub struct Facts {
     /// in it was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub built: Option<String>,
-    /// The checks whose rules the code was held to, each with the [`fingerprint`](crate::catalogue::SourceCheck::fingerprint) of its rules.
+    /// The checks whose rules the code was held to, each with the
+    /// [`fingerprint`](crate::catalogue::SourceCheck::fingerprint) of its rules.
     pub rules: BTreeMap<String, u64>,
     /// How many files of the program there are, by language; those that were skipped too.
     pub files: BTreeMap<Language, usize>,
@@ -83,7 +84,8 @@ pub struct Excluded {
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// Path relative to the package's folder, with `/`, and `../` where it is not in it; bytes that are not UTF-8 are spelt `\xNN`.
+    /// Path relative to the package's folder, with `/`, and `../` where it is not in it; bytes that are not
+    /// UTF-8 are spelt `\xNN`.
     pub file: String,
     /// Bytes.
     pub range: Range<usize>,

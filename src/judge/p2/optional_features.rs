@@ -63,7 +63,7 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
     }
 }
 
-/// `p2-more-formats` and `p2-raw`
+/// `p2-more-formats` and `p2-raw`: a derived probe of this kind is answered.
 pub fn offered(context: &CheckContext, kind: Derived) -> Judgement {
     let works = |probe: &&Probe| {
         let run = context.plain(probe, OutputFormat::Text);
