@@ -115,6 +115,12 @@ name = "signed-out"
 args = ["whoami"]
 exit = 77
 
+[[probe]]
+name = "findings"
+args = ["lint"]
+exit = 1
+result = true
+
 [[waiver]]
 check = "p2-output-jsonl"
 reason = "one document only; tracked in #12"
@@ -143,7 +149,7 @@ reason = "later"
     assert_eq!(target.pass_env, ["TOKEN_FILE"]);
     assert_eq!((target.timeout, target.sandbox), (Duration::from_millis(2500), true));
 
-    let [list, events, bundled, in_folder, signed_out] = &config.probes[..] else { panic!() };
+    let [list, events, bundled, in_folder, signed_out, findings] = &config.probes[..] else { panic!() };
     let schema = Some("schemas/list.schema.json".to_owned());
     assert_eq!(list.contract, Contracts { json: schema.clone(), jsonl: None });
     assert_eq!(list.formats, OutputFormat::ALL);
@@ -158,8 +164,9 @@ reason = "later"
     assert_eq!(bundled.contract, both("opencode-run"));
     assert_eq!(bundled.stdin.as_deref(), Some(&b"text"[..]));
     assert_eq!(in_folder.contract, both("schemas/folder"));
-    assert_eq!((signed_out.exit, &signed_out.stdin), (77, &None));
-    assert_eq!(config.probes_of(target).count(), 5);
+    assert_eq!((signed_out.exit, signed_out.result, &signed_out.stdin), (77, false, &None));
+    assert_eq!((findings.exit, findings.result), (1, true));
+    assert_eq!(config.probes_of(target).count(), 6);
     assert_eq!(config.waivers[0].expires.unwrap().to_string(), "2026-11-21");
     assert_eq!(config.waivers[1].expires, None);
 
@@ -316,6 +323,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
             format!("{probe}formats = |[]"),
             "`formats` is empty; expected at least one of \"text\", \"json\", \"jsonl\"",
         ),
+        (format!("{probe}exit = 1\nresult = |1"), "`result` is an integer; expected `true` or `false`"),
         (format!("{probe}stream = |1"), "`stream` is an integer; expected `true` or `false`"),
         (format!("{probe}stdin = |1"), "`stdin` is an integer; expected a string, or { file = \"…\" }"),
         (

@@ -56,6 +56,7 @@ fn probe(name: &str, role: Role, exit: Option<i32>, formats: &[OutputFormat]) ->
         args: Vec::new(),
         asks_format: true,
         exit,
+        result: false,
         formats: formats.to_vec(),
         contract: Default::default(),
         stream: false,

@@ -5,8 +5,10 @@ use crate::model::OutputFormat;
 use agentnative_contract::spanned_toml::{Span, Table, Value};
 use std::path::{Path, PathBuf};
 
-const KEYS: [&str; 11] =
-    ["name", "target", "args", "exit", "contract", "formats", "stream", "stdin", "env", "cwd", "timeout"];
+const KEYS: [&str; 12] = [
+    "name", "target", "args", "exit", "result", "contract", "formats", "stream", "stdin", "env", "cwd",
+    "timeout",
+];
 
 /// A probe, and where it says what is held against the rest of the file.
 pub(super) struct Read {
@@ -50,6 +52,7 @@ fn read(table: &Table<'_>, root: &Path, known: &Known<'_>) -> Read {
         target: target.as_ref().map(|target| target.text.clone()),
         args,
         exit: exit.as_ref().map_or(0, |(code, _)| *code),
+        result: table.get("result").and_then(|value| value.boolean()).unwrap_or_default(),
         contract: table.get("contract").map(|value| contract::read(&value, root, known)).unwrap_or_default(),
         formats: table
             .get("formats")

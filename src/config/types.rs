@@ -147,6 +147,8 @@ pub struct ProbeConfig {
     pub args: Vec<String>,
     /// The exit code that is expected, 0 to 255.
     pub exit: i32,
+    /// That code is an outcome: standard output is data, and nothing is an error.
+    pub result: bool,
     /// What its output is held to.
     pub contract: Contracts,
     /// The formats that it is run in; not empty.
@@ -171,6 +173,7 @@ impl ProbeConfig {
             target: None,
             args,
             exit: 0,
+            result: false,
             contract: Contracts::default(),
             formats: OutputFormat::ALL.to_vec(),
             stream: false,

@@ -108,9 +108,9 @@ impl<'a> CheckContext<'a> {
         })
     }
 
-    /// All runs of declared probes that are expected to succeed, in a JSON format.
+    /// All runs of declared probes that give data, in a JSON format.
     pub fn data_runs(&'a self) -> impl Iterator<Item = RunView<'a>> {
-        self.successes().flat_map(|probe| self.runs_of(probe)).filter(|run| run.format().is_json())
+        self.data_probes().flat_map(|probe| self.runs_of(probe)).filter(|run| run.format().is_json())
     }
 
     /// The plain run of a call and its repetitions, those that are data.
@@ -126,16 +126,16 @@ impl<'a> CheckContext<'a> {
         self.probes.iter().filter(|probe| probe.is_declared())
     }
 
-    /// The declared probes that are expected to succeed.
-    pub fn successes(&'a self) -> impl Iterator<Item = &'a Probe> {
-        self.declared().filter(|probe| probe.exit == Some(0))
+    /// The declared probes whose standard output is data.
+    pub fn data_probes(&'a self) -> impl Iterator<Item = &'a Probe> {
+        self.declared().filter(|probe| probe.gives_data())
     }
 
     /// The probes that are expected to fail: declared, and those with an unknown flag or command.
     pub fn failures(&'a self) -> impl Iterator<Item = &'a Probe> {
         self.probes.iter().filter(|probe| {
             let unknown = probe.is(Derived::UnknownFlag) || probe.is(Derived::UnknownCommand);
-            probe.is_declared() && probe.exit.is_some_and(|exit| exit != 0) || unknown
+            probe.is_declared() && !probe.gives_data() || unknown
         })
     }
 
@@ -150,19 +150,27 @@ impl<'a> CheckContext<'a> {
         self.derived(kind).filter(move |derived| derived.of() == Some(&name))
     }
 
-    /// Whether the target takes `format`, told by the declared probes that are expected to succeed.
+    /// The declared probe that a derived one was made from.
+    pub fn source_of(&self, derived: &Probe) -> Option<&'a Probe> {
+        let name = derived.of()?;
+        self.probes.iter().find(|probe| probe.name == name)
+    }
+
+    /// Whether the target takes `format`, told by the declared probes that give data.
     pub fn accepted(&'a self, format: OutputFormat) -> Accepted<'a> {
         let mut refused = None;
-        for probe in self.successes() {
+        for probe in self.data_probes() {
             let Some(asked) = self.plain(probe, format) else { continue };
-            let Some(exit) = asked.exit() else { continue };
-            if exit == 0 {
+            if asked.exit().is_none() {
+                continue;
+            }
+            if asked.gave_data() {
                 return Accepted::Yes;
             }
             let bare = self
                 .made_from(Derived::NoFormat, probe)
                 .find_map(|probe| self.plain(probe, OutputFormat::Text));
-            if bare.is_some_and(|bare| bare.exit() == Some(0)) {
+            if bare.is_some_and(|bare| bare.gave_data()) {
                 refused = Some(asked);
             }
         }

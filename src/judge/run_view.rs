@@ -44,6 +44,14 @@ impl<'a> RunView<'a> {
         }
     }
 
+    /// Whether it ended as its probe is expected to, with data. Where that is no success, the code may be that
+    /// of another end as well, and only what was printed tells.
+    pub fn gave_data(&self) -> bool {
+        let as_expected = self.exit().is_some() && self.exit() == self.probe.exit;
+        let told = self.exit() == Some(0) || !self.bytes(Stream::Stdout).is_empty();
+        self.probe.gives_data() && as_expected && told
+    }
+
     /// The bytes of a stream.
     pub fn bytes(&self, stream: Stream) -> &'a Bytes {
         match stream {

@@ -16,7 +16,7 @@ pub const UNKNOWN_FORMAT: &str = "agentnative-unknown-format";
 
 /// The probes of these kinds, from what is declared and promised.
 ///
-/// Those that are made from a declared probe take the ones that succeed: trying another flag on a
+/// Those that are made from a declared probe take the ones that give data: trying another flag on a
 /// call that fails anyway shows nothing.
 pub fn derived(
     kinds: &BTreeSet<Derived>,
@@ -24,19 +24,19 @@ pub fn derived(
     promises: &Promises,
     timeout: Duration,
 ) -> Vec<Probe> {
-    let successes: Vec<&Probe> = declared.iter().filter(|probe| probe.exit == Some(0)).collect();
+    let sources: Vec<&Probe> = declared.iter().filter(|probe| probe.gives_data()).collect();
     let mut probes: Vec<Probe> =
         kinds.iter().filter_map(|kind| standalone(*kind, promises, timeout)).collect();
     // In a format that the target may lack, a call that is wrong shows nothing; and `--output json` is
     // often the name of a file to be written.
-    let has = |format: &OutputFormat| match successes.is_empty() {
+    let has = |format: &OutputFormat| match sources.is_empty() {
         true => promises.known_formats.contains(format),
-        false => successes.iter().any(|probe| probe.formats.contains(format)),
+        false => sources.iter().any(|probe| probe.formats.contains(format)),
     };
     for probe in probes.iter_mut().filter(|probe| !probe.is(Derived::Schema)) {
         probe.formats.retain(|format| *format == OutputFormat::Text || has(format));
     }
-    for (at, probe) in successes.iter().enumerate() {
+    for (at, probe) in sources.iter().enumerate() {
         probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, promises, at == 0)));
     }
     for probe in &mut probes {
@@ -79,6 +79,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         role: Role::Derived { kind, of: None },
         args: args.iter().map(|arg| (*arg).to_owned()).collect(),
         exit: None,
+        result: false,
         asks_format: true,
         formats: OutputFormat::ALL.to_vec(),
         contract: Contracts::default(),
@@ -101,12 +102,13 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
             args: place_format(&probe.args, &asking),
             asks_format: false,
             exit,
+            result: probe.result && exit.is_some(),
             formats: vec![format],
             ..probe.clone()
         }
     };
     match kind {
-        Derived::NoFormat => vec![with("no format", &[], Some(0), Text)],
+        Derived::NoFormat => vec![with("no format", &[], probe.exit, Text)],
         Derived::InvalidFormat if first => {
             let Some(asking) = invalid(promises.asking(Json)) else { return Vec::new() };
             let asking: Vec<&str> = asking.iter().map(String::as_str).collect();
@@ -115,7 +117,7 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
         Derived::Alias => [(Json, "--json"), (Jsonl, "--jsonl")]
             .into_iter()
             .filter(|(format, _)| probe.formats.contains(format) && promises.default_flag(*format))
-            .map(|(format, flag)| with(flag, &[flag], Some(0), format))
+            .map(|(format, flag)| with(flag, &[flag], probe.exit, format))
             .collect(),
         Derived::Raw if first => vec![with("--raw", &["--raw"], None, Text)],
         Derived::MoreFormats if first && promises.default_flag(Json) => ["csv", "tsv", "yaml"]

@@ -32,6 +32,9 @@ pub struct Probe {
     pub asks_format: bool,
     /// The exit code that it is expected to end with, where one is expected.
     pub exit: Option<i32>,
+    /// That code is an outcome whose standard output is data, whatever its number.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub result: bool,
     /// The formats that it is run in.
     pub formats: Vec<OutputFormat>,
     /// What its output is held to, by format; a path is absolute.
@@ -140,6 +143,7 @@ impl Probe {
             args: config.args.clone(),
             asks_format: true,
             exit: Some(config.exit),
+            result: config.result,
             formats: config.formats.clone(),
             contract: config.contract.clone(),
             stream: config.stream,
@@ -153,6 +157,12 @@ impl Probe {
     /// Whether the configuration or the command line declares it.
     pub fn is_declared(&self) -> bool {
         self.role == Role::Declared
+    }
+
+    /// Whether standard output is data when it ends as expected: it succeeds, or its code is an outcome. All
+    /// that concerns data asks this; what is expected to end otherwise is an error.
+    pub fn gives_data(&self) -> bool {
+        self.exit == Some(0) || self.result
     }
 
     /// Whether it is derived, and of this kind.

@@ -82,7 +82,7 @@ fn concerns(probe: &Probe, format: OutputFormat, variant: Variant) -> bool {
     match variant {
         Variant::Plain => true,
         Variant::OpenStdin => probe.stdin.is_none() && format == OutputFormat::Json,
-        _ => probe.exit == Some(0),
+        _ => probe.gives_data(),
     }
 }
 

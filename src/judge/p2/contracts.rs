@@ -41,7 +41,7 @@ pub fn keeps(context: &CheckContext, kind: Against) -> Judgement {
 fn owes(run: &RunView, contract: &Contract, kind: Against) -> bool {
     let about_failures = !contract.exit_codes().is_empty() || contract.errors().is_some();
     let printed = kind == Against::Exit || !run.bytes(Stream::Stdout).is_empty();
-    run.exit() == Some(0) || about_failures && printed
+    run.probe.gives_data() || about_failures && printed
 }
 
 fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {

@@ -23,7 +23,7 @@ impl RunView<'_> {
         let others = [Variant::File, Variant::Plain, Variant::SlowReader];
         others.into_iter().filter_map(|variant| self.context.run(self.probe, self.format(), variant, 0)).any(
             |other| {
-                other.exit() == Some(0)
+                other.gave_data()
                     && other.scan().structural().is_none()
                     && other.observation.stdout.bytes.len() > self.observation.stdout.bytes.len()
             },
@@ -38,7 +38,7 @@ pub fn ends_early(kind: ProblemKind) -> bool {
 
 /// `p2-output-complete`
 pub fn complete(context: &CheckContext) -> Judgement {
-    let assertions = context.successes().flat_map(|probe| {
+    let assertions = context.data_probes().flat_map(|probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter_map(|format| {
             if !probe.formats.contains(&format) {
                 return None;
@@ -236,7 +236,7 @@ pub fn envelope(context: &CheckContext) -> Judgement {
     let mut first: Option<(RunView, Vec<String>)> = None;
     let mut assertions = Vec::new();
     let mut commands = 0;
-    for run in context.successes().filter_map(|probe| context.plain(probe, OutputFormat::Json)) {
+    for run in context.data_probes().filter_map(|probe| context.plain(probe, OutputFormat::Json)) {
         commands += 1;
         let scan = match run.parsed() {
             Ok(scan) => scan,

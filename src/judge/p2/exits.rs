@@ -64,7 +64,7 @@ pub fn exit_check(code: i32) -> CheckId {
 
 /// Whether some call that is wrong did end with the code of a usage error.
 pub fn has_usage_code(context: &CheckContext) -> bool {
-    let wrong = context.probes.iter().filter(|probe| probe.exit == Some(2));
+    let wrong = context.probes.iter().filter(|probe| probe.exit == Some(2) && !probe.gives_data());
     wrong.filter_map(|probe| context.plain(probe, OutputFormat::Text)).any(|run| run.exit() == Some(2))
 }
 
@@ -181,7 +181,8 @@ fn payload(run: &RunView) -> Option<Assertion> {
     if run.context.contract_of(run).is_some_and(|contract| !contract.exit_codes().is_empty()) {
         return None;
     }
-    let exit = run.exit()?;
+    // Of an outcome the payload may say that it is a success, or that something was found.
+    let exit = run.exit().filter(|exit| *exit == 0 || !run.gave_data())?;
     let value = run.value(Stream::Stdout)?;
     let (key, ok) = ["ok", "success"]
         .into_iter()

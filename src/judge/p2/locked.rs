@@ -121,18 +121,19 @@ fn promise(
     format: OutputFormat,
     any_ending: bool,
 ) -> Result<OutputSpec, Reason> {
-    let mut learner = Learner::new(&probe.name, format);
+    let mut learner = Learner::new(&probe.name, format).outcome(probe.exit.filter(|_| probe.gives_data()));
     let runs = context
         .runs_of(probe)
         .filter(|run| run.format() == format && matches!(run.variant(), Variant::Plain | Variant::Repeat));
-    let (mut plain, mut contract, mut code) = (false, None, 0);
+    let (mut plain, mut contract, mut data) = (false, None, false);
     for run in runs {
         plain |= run.variant() == Variant::Plain;
         if !any_ending {
             run.usable()?;
         }
         let none = || run.unusable().unwrap_or_else(|| format!("{} did not end", run.label()).into());
-        code = run.shell_code().ok_or_else(none)?;
+        let code = run.shell_code().ok_or_else(none)?;
+        data = code == 0 || run.gave_data();
         let printed = !run.bytes(Stream::Stdout).is_empty();
         if !any_ending && format.is_json() && printed && run.scan().structural().is_some() {
             return Err(run.not_parsed());
@@ -147,7 +148,7 @@ fn promise(
         return Err(format!("{} · {} was not run", probe.name, format.name()).into());
     }
     let learnt = learner.promise();
-    Ok(match contract.filter(|contract| code == 0 || is_about_failures(contract)) {
+    Ok(match contract.filter(|contract| data || is_about_failures(contract)) {
         Some(contract) => declared(contract, learnt),
         None => learnt,
     })

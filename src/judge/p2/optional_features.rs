@@ -14,8 +14,8 @@ use agentnative_contract::Schema;
 pub fn alias(context: &CheckContext) -> Judgement {
     // A format that no probe runs in may well be one that the target lacks.
     let runs_in = |format: &OutputFormat| {
-        context.successes().next().is_none()
-            || context.successes().any(|probe| probe.formats.contains(format))
+        context.data_probes().next().is_none()
+            || context.data_probes().any(|probe| probe.formats.contains(format))
     };
     let mut formats = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter(runs_in);
     if !formats.any(|format| context.promises.default_flag(format)) {
@@ -23,18 +23,18 @@ pub fn alias(context: &CheckContext) -> Judgement {
     }
     let assertions = context.derived(Derived::Alias).filter_map(|probe| {
         let format = *probe.formats.first()?;
-        let declared = context.probes.iter().find(|declared| Some(declared.name.as_str()) == probe.of())?;
-        Some(same(&context.plain(probe, format)?, &context.plain(declared, format)?))
+        Some(same(&context.plain(probe, format)?, &context.plain(context.source_of(probe)?, format)?))
     });
     Judgement::of(assertions, declare_success("json or jsonl"))
 }
 
 fn same(short: &RunView, long: &RunView) -> Assertion {
     let scan = long.parsed()?;
-    if short.exit() != Some(0) {
+    if short.exit() != long.exit() {
         let detail = format!(
-            "exit code {}, and 0 with `--output {}`",
+            "exit code {}, and {} with `--output {}`",
             display_exit(short.exit()),
+            display_exit(long.exit()),
             short.format().name()
         );
         return short.failed_at_start(Stream::Stderr, detail);
@@ -66,8 +66,11 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
 /// `p2-more-formats` and `p2-raw`: a derived probe of this kind is answered.
 pub fn offered(context: &CheckContext, kind: Derived) -> Judgement {
     let works = |probe: &&Probe| {
-        let run = context.plain(probe, OutputFormat::Text);
-        run.is_some_and(|run| run.exit() == Some(0) && !run.observation.stdout.bytes.is_empty())
+        let expected = context.source_of(probe).and_then(|source| source.exit);
+        let run = context
+            .plain(probe, OutputFormat::Text)
+            .filter(|run| expected.is_some() && run.exit() == expected);
+        run.is_some_and(|run| !run.observation.stdout.bytes.is_empty())
     };
     match context.derived(kind).find(works) {
         Some(probe) => Judgement::Pass(format!("offered: {}", probe.name)),
@@ -103,7 +106,7 @@ pub fn schema(context: &CheckContext) -> Judgement {
             return broken(printed.failed_at_start(Stream::Stdout, detail));
         }
     };
-    let assertions = context.successes().filter_map(|probe| context.plain(probe, OutputFormat::Json)).map(
+    let assertions = context.data_probes().filter_map(|probe| context.plain(probe, OutputFormat::Json)).map(
         |run| -> Assertion {
             run.parsed()?;
             let Some(value) = run.value(Stream::Stdout) else {

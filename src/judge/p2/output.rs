@@ -25,7 +25,7 @@ pub fn format(context: &CheckContext) -> Judgement {
             declare_success("")
         )));
     }
-    let default = context.successes().filter_map(|probe| {
+    let default = context.data_probes().filter_map(|probe| {
         let bare = context.made_from(Derived::NoFormat, probe).next()?;
         Some(default(context.plain(bare, OutputFormat::Text)?, context.plain(probe, OutputFormat::Text)?))
     });
@@ -38,8 +38,11 @@ pub fn format(context: &CheckContext) -> Judgement {
 
 fn refused(run: &RunView) -> Assertion {
     let asked = run.context.promises.asking(run.format()).join(" ");
-    let detail =
-        format!("`{asked}` is not accepted: exit code {}, and 0 without it", display_exit(run.exit()));
+    let detail = format!(
+        "`{asked}` is not accepted: exit code {}, and {} without it",
+        display_exit(run.exit()),
+        display_exit(run.probe.exit)
+    );
     run.failed_at_start(Stream::Stderr, detail)
 }
 
@@ -68,8 +71,9 @@ fn first_difference(a: &[String], b: &[String]) -> Option<usize> {
 }
 
 fn invalid(run: &RunView) -> Assertion {
+    let ignored = run.context.source_of(run.probe).and_then(|probe| probe.exit);
     match run.exited()? {
-        0 => run.failed_at_start(Stream::Stdout, "an output format that does not exist is accepted: expected a usage error"),
+        exit if exit == 0 || Some(exit) == ignored && !run.bytes(Stream::Stdout).is_empty() => run.failed_at_start(Stream::Stdout, "an output format that does not exist is accepted: expected a usage error"),
         _ if !run.observation.stdout.bytes.is_empty() => run.failed_at_start(
             Stream::Stdout,
             "an output format that does not exist is refused, but with text on stdout: expected nothing there",

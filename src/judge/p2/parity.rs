@@ -16,7 +16,7 @@ pub fn parity(context: &CheckContext) -> Judgement {
     let both = |probe: &&Probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].iter().all(|format| probe.formats.contains(format))
     };
-    let assertions = context.successes().filter(both).filter_map(|probe| {
+    let assertions = context.data_probes().filter(both).filter_map(|probe| {
         let document = context.plain(probe, OutputFormat::Json)?;
         let lines = context.plain(probe, OutputFormat::Jsonl)?;
         Some(same_records(context, &document, &lines))

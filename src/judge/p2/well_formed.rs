@@ -49,7 +49,7 @@ const SPREAD: Duration = Duration::from_millis(150);
 /// records are made, and the pipe whether they arrive then.
 pub fn prompt(context: &CheckContext) -> Judgement {
     let mut streams = context
-        .successes()
+        .data_probes()
         .filter(|probe| probe.stream && probe.formats.contains(&OutputFormat::Jsonl))
         .peekable();
     if streams.peek().is_none() {

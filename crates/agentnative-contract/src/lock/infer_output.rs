@@ -32,6 +32,8 @@ pub struct Learner {
     objects: [u64; 2],
     said: [u64; 2],
     failed: u64,
+    /// A code other than 0 with which a run has not failed.
+    outcome: Option<i32>,
     codes: BTreeSet<i32>,
 }
 
@@ -50,8 +52,16 @@ impl Learner {
             objects: [0; 2],
             said: [0; 2],
             failed: 0,
+            outcome: None,
             codes: BTreeSet::new(),
         }
+    }
+
+    /// The same, for a probe whose runs have not failed when they end with this code: it is an outcome.
+    #[must_use]
+    pub const fn outcome(mut self, code: Option<i32>) -> Self {
+        self.outcome = code;
+        self
     }
 
     /// Learns from a run that ended with this code.
@@ -60,7 +70,7 @@ impl Learner {
     /// When a stream cannot be read, or has no shape.
     pub fn run<'a>(&mut self, code: i32, stdout: Open<'a>, stderr: Open<'a>) -> io::Result<()> {
         self.codes.insert(code);
-        if code != 0 {
+        if code != 0 && self.outcome != Some(code) {
             self.failed += 1;
             for (at, open) in [stdout, stderr].into_iter().enumerate() {
                 if open().read(&mut [0])? > 0 {
