@@ -189,6 +189,20 @@ fn several_targets_have_names_and_their_own_probes() {
 }
 
 #[test]
+fn a_contract_of_the_target_says_what_its_table_does_not() {
+    let codes = "contract = 'opencode-run'\n[[probe]]\nname = 'a'\nargs = []\nexit = 130\n";
+    let target = parse(&format!("[target]\n{codes}")).unwrap().targets.remove(0);
+    assert_eq!(target.contract.as_deref(), Some("opencode-run"));
+    assert_eq!(target.formats.jsonl, ["--format", "json"]);
+    assert_eq!(target.formats.json, ["--output", "json"]);
+    assert_eq!((target.errors, &*target.exit_codes), (Stream::Stdout, &[0, 1, 130, 143][..]));
+    let said = "formats.jsonl = ['-j']\nerrors = 'stderr'\nexit_codes = [0, 9, 130]\n";
+    let target = parse(&format!("[target]\n{said}{codes}")).unwrap().targets.remove(0);
+    assert_eq!(target.formats.jsonl, ["-j"]);
+    assert_eq!((target.errors, &*target.exit_codes), (Stream::Stderr, &[0, 9, 130][..]));
+}
+
+#[test]
 fn the_probes_of_the_only_named_target_need_not_name_it() {
     let config = parse("[target.one]\n[[probe]]\nname = 'a'\nargs = []\n").unwrap();
     assert_eq!(config.probes[0].target.as_deref(), Some("one"));
@@ -333,6 +347,19 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         (
             format!("{probe}contract = |'opencode-runs'"),
             "unknown contract `opencode-runs`; did you mean `opencode-run`? (a path holds a `/` or ends in .json)",
+        ),
+        (
+            "[target]\ncontract = |'opencode-runs'".to_owned(),
+            "unknown contract `opencode-runs`; did you mean `opencode-run`? (a path holds a `/` or ends in .json)",
+        ),
+        ("[target]\ncontract = |'agent-events'".to_owned(), "there is no bundled contract `agent-events`"),
+        (
+            format!("[target]\ncontract = 'opencode-run'\n{probe}contract = |'opencode-run'"),
+            "the whole target is held to the contract `opencode-run`; expected `contract` in one of the two places",
+        ),
+        (
+            format!("[target]\ncontract = 'opencode-run'\n{probe}exit = |2"),
+            "exit 2 is not among the target's exit codes (0, 1, 130, 143); expected one of them, or `exit_codes` in its table with 2",
         ),
         (format!("{probe}contract = |{{}}"), "`contract` is empty; expected `json`, `jsonl` or both"),
         (

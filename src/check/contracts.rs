@@ -1,6 +1,6 @@
 //! The contracts that probes are held to: found, loaded, and bound to the format that they are about.
 
-use crate::config::{Contracts, TargetConfig};
+use crate::config::Contracts;
 use crate::model::OutputFormat;
 use crate::probe::Probe;
 use agentnative_contract::error::Result;
@@ -47,35 +47,24 @@ impl LoadedContracts {
         Ok(())
     }
 
-    /// Puts a contract in the place of what the configuration says of the whole target: the one format,
-    /// how it is asked for, the error channel and the exit codes. Gives its name as probes have it.
-    pub(super) fn replace(
+    /// Holds all probes to one contract, in its one format, and nothing else. Gives the name as probes have
+    /// it, and the contract.
+    pub(super) fn hold_all(
         &mut self,
         name: &str,
-        target: &mut TargetConfig,
+        root: &Path,
         probes: &mut [Probe],
-    ) -> Result<String> {
+    ) -> Result<(String, &Contract)> {
         let mut contracts = Contracts { json: Some(name.to_owned()), jsonl: Some(name.to_owned()) };
-        self.bind(&mut contracts, Path::new("."))?;
-        let (format, asking) = match contracts.json {
-            Some(_) => (OutputFormat::Json, &mut target.formats.json),
-            None => (OutputFormat::Jsonl, &mut target.formats.jsonl),
-        };
-        let name = contracts.json.clone().or_else(|| contracts.jsonl.clone()).unwrap_or_default();
-        let contract = &self.0[&name];
-        if let Some(ask) = contract.ask() {
-            *asking = ask.to_vec();
-        }
-        target.errors = contract.errors().unwrap_or(target.errors);
-        let codes = contract.exit_codes();
-        if !codes.is_empty() {
-            target.exit_codes = codes;
-        }
+        self.bind(&mut contracts, root)?;
+        let format = if contracts.json.is_some() { OutputFormat::Json } else { OutputFormat::Jsonl };
         for probe in probes {
             probe.contract = contracts.clone();
             probe.formats = vec![format];
         }
-        Ok(name)
+        let name = contracts.json.or(contracts.jsonl).unwrap_or_default();
+        let contract = &self.0[&name];
+        Ok((name, contract))
     }
 
     fn load(&mut self, name: &str) -> Result<()> {

@@ -112,9 +112,14 @@ impl Session {
         }
         let mut contracts = LoadedContracts::default();
         let mut declared = self.declared(&target, config.as_ref(), &mut contracts)?;
-        let contract = match &self.options.contract {
-            Some(name) => Some(contracts.replace(name, &mut target.config, &mut declared)?),
-            None => None,
+        let contract = match (&self.options.contract, &target.config.contract) {
+            (Some(name), _) => {
+                let (name, contract) = contracts.hold_all(name, Path::new("."), &mut declared)?;
+                target.config.take(contract);
+                Some(name)
+            }
+            (None, Some(name)) => Some(contracts.hold_all(name, root_of(config.as_ref()), &mut declared)?.0),
+            (None, None) => None,
         };
         let promises = Promises { contract, ..Promises::of(&target.config) };
 
@@ -179,7 +184,7 @@ impl Session {
         config: Option<&Config>,
         contracts: &mut LoadedContracts,
     ) -> Result<Vec<Probe>> {
-        let root = config.map_or(Path::new("."), |config| &config.root);
+        let root = root_of(config);
         let of_config = config.into_iter().flat_map(|config| config.probes_of(&target.config));
         let mut probes: Vec<Probe> = Vec::new();
         for config in of_config.chain(&self.options.probes) {
@@ -192,6 +197,11 @@ impl Session {
         }
         Ok(probes)
     }
+}
+
+/// What names in the configuration are relative to.
+fn root_of(config: Option<&Config>) -> &Path {
+    config.map_or(Path::new("."), |config| &config.root)
 }
 
 /// No runs: the code alone is looked at. `why` is what kept us from running the program, if it was to be run.

@@ -1,6 +1,7 @@
-//! `contract` of a probe.
+//! `contract` of a probe, and of a whole target.
 
 use super::{Contracts, Known, contract_path};
+use agentnative_contract::Contract;
 use agentnative_contract::spanned_toml::{Value, suggestion};
 use std::path::Path;
 
@@ -18,6 +19,18 @@ pub(super) fn read(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Contrac
     }
     let named = |key| Some(existing(&table.get(key)?, root, known)?.0);
     Contracts { json: named("json"), jsonl: named("jsonl") }
+}
+
+/// The contract of a whole target: its name, and what it says of the target.
+pub(super) fn of_target(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<(String, Contract)> {
+    let (name, _) = existing(value, root, known)?;
+    match Contract::named(root, &name) {
+        Ok(contract) => Some((name, contract)),
+        Err(error) => {
+            let first = error.issues.first().map(|issue| format!(": {}", issue.message)).unwrap_or_default();
+            value.fault(&format!("{}{first}", error.message))
+        }
+    }
 }
 
 /// A bare schema is that of the json document; a contract has its own parts for each format.

@@ -18,7 +18,7 @@ impl Config {
         let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         parse_file(text, path, |file| {
             file.allow(&["target", "probe", "waiver"]);
-            let targets = target::read_all(file, &root);
+            let targets = target::read_all(file, &root, known);
             let probes = probes(probe::read_all(file, &root, known), &targets, file.faults);
             let waivers = waiver::read_all(file, known);
             Self { path: path.to_owned(), root: root.clone(), targets, probes, waivers }
@@ -45,6 +45,9 @@ fn probes(read: Vec<probe::Read>, targets: &[TargetConfig], faults: &Diagnostics
             }
         }
         if let Some(target) = target_of(&mut read, targets, faults) {
+            if let (Some(name), Some(span)) = (&target.contract, &read.contract) {
+                faults.add(span, format!("the whole target is held to the contract `{name}`; expected `contract` in one of the two places"));
+            }
             let (exit, codes) = (read.probe.exit, &target.exit_codes);
             if let (false, Some(span)) = (codes.contains(&exit), &read.exit) {
                 let all: Vec<String> = codes.iter().map(ToString::to_string).collect();

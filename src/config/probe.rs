@@ -20,6 +20,8 @@ pub(super) struct Read {
     pub(super) target: Option<Span>,
     /// It names a target, but not with a string.
     pub(super) target_broken: bool,
+    /// Where its contract is; none if it names none.
+    pub(super) contract: Option<Span>,
     /// What its exit code is held against the target's at; none if it is no exit code.
     pub(super) exit: Option<Span>,
 }
@@ -47,13 +49,14 @@ fn read(table: &Table<'_>, root: &Path, known: &Known<'_>) -> Read {
         Some(value) => value.exit_code().map(|code| (code, value.span)),
         None => Some((0, table.span.clone())),
     };
+    let contract = table.get("contract");
     let probe = ProbeConfig {
         name: name.as_ref().map(|name| name.text.clone()).unwrap_or_default(),
         target: target.as_ref().map(|target| target.text.clone()),
         args,
         exit: exit.as_ref().map_or(0, |(code, _)| *code),
         result: table.get("result").and_then(|value| value.boolean()).unwrap_or_default(),
-        contract: table.get("contract").map(|value| contract::read(&value, root, known)).unwrap_or_default(),
+        contract: contract.as_ref().map(|value| contract::read(value, root, known)).unwrap_or_default(),
         formats: table
             .get("formats")
             .and_then(|value| formats(&value))
@@ -70,6 +73,7 @@ fn read(table: &Table<'_>, root: &Path, known: &Known<'_>) -> Read {
         name: name.map(|name| name.span),
         target_broken: target_value.is_some() && target.is_none(),
         target: target.map(|target| target.span),
+        contract: contract.map(|value| value.span),
         exit: exit.map(|(_, span)| span),
     }
 }

@@ -1,12 +1,14 @@
 //! `[target]` and `[target.NAME]`.
 
-use super::{Formats, TargetConfig};
+use super::{Formats, Known, TargetConfig, contract};
 use crate::model::Stream;
+use agentnative_contract::Contract;
 use agentnative_contract::spanned_toml::{Table, Value, suggestion, variable_name};
 use std::path::{Component, Path};
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "command",
+    "contract",
     "formats",
     "errors",
     "schema",
@@ -19,7 +21,7 @@ const KEYS: [&str; 10] = [
 ];
 
 /// All targets of the file; one with the defaults if it has none.
-pub(super) fn read_all(file: &Table<'_>, root: &Path) -> Vec<TargetConfig> {
+pub(super) fn read_all(file: &Table<'_>, root: &Path, known: &Known<'_>) -> Vec<TargetConfig> {
     let Some(value) = file.get("target") else { return vec![TargetConfig::default()] };
     let expected = "a table: [target], or [target.NAME] for each of several";
     let Some(table) = value.table("[target]", expected) else { return vec![TargetConfig::default()] };
@@ -29,7 +31,7 @@ pub(super) fn read_all(file: &Table<'_>, root: &Path) -> Vec<TargetConfig> {
     let names: Vec<&str> =
         table.entries.keys().map(|key| &**key.get_ref()).filter(|n| is_target(n)).collect();
     if names.is_empty() {
-        return vec![read(&table, None, root)];
+        return vec![read(&table, None, root, known)];
     }
     for key in table.entries.keys() {
         let name: &str = key.get_ref();
@@ -47,20 +49,28 @@ pub(super) fn read_all(file: &Table<'_>, root: &Path) -> Vec<TargetConfig> {
             if name.trim().is_empty() {
                 table.faults.add(&table.span, "the name of a target is empty; expected [target.NAME]");
             }
-            Some((table.span.start, read(&table, Some(name), root)))
+            Some((table.span.start, read(&table, Some(name), root, known)))
         })
         .collect();
     targets.sort_by_key(|(offset, _)| *offset);
     targets.into_iter().map(|(_, target)| target).collect()
 }
 
-fn read(table: &Table<'_>, name: Option<&str>, root: &Path) -> TargetConfig {
+fn read(table: &Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -> TargetConfig {
     table.allow(&KEYS);
-    let default = TargetConfig::default();
+    let contract = table.get("contract").and_then(|value| contract::of_target(&value, root, known));
+    let default = match &contract {
+        Some((name, contract)) => defaults_of(name, contract),
+        None => TargetConfig::default(),
+    };
     TargetConfig {
         name: name.map(str::to_owned),
         command: table.get("command").and_then(|value| argv(&value)),
-        formats: table.get("formats").and_then(|value| formats(&value)).unwrap_or_default(),
+        contract: default.contract,
+        formats: match table.get("formats") {
+            Some(value) => formats(&value, &default.formats).unwrap_or_default(),
+            None => default.formats,
+        },
         errors: table
             .get("errors")
             .and_then(|value| value.choice(&[("stderr", Stream::Stderr), ("stdout", Stream::Stdout)]))
@@ -85,6 +95,13 @@ fn read(table: &Table<'_>, name: Option<&str>, root: &Path) -> TargetConfig {
     }
 }
 
+/// What holds for a target of this contract where its table does not say otherwise.
+fn defaults_of(name: &str, contract: &Contract) -> TargetConfig {
+    let mut target = TargetConfig { contract: Some(name.to_owned()), ..TargetConfig::default() };
+    target.take(contract);
+    target
+}
+
 /// At least one argument, the first of them not empty.
 fn argv(value: &Value<'_>) -> Option<Vec<String>> {
     let words: Vec<String> = value.arguments()?.into_iter().map(|word| word.text).collect();
@@ -94,10 +111,11 @@ fn argv(value: &Value<'_>) -> Option<Vec<String>> {
     }
 }
 
-fn formats(value: &Value<'_>) -> Option<Formats> {
+/// The default of each format that is not named is that of `default`.
+fn formats(value: &Value<'_>, default: &Formats) -> Option<Formats> {
     let table = value.table("`formats`", "a table, as in formats.json = [\"--format\", \"json\"]")?;
     table.allow(&["text", "json", "jsonl"]);
-    let mut formats = Formats::default();
+    let mut formats = default.clone();
     for (name, slot) in
         [("text", &mut formats.text), ("json", &mut formats.json), ("jsonl", &mut formats.jsonl)]
     {

@@ -2,6 +2,7 @@
 
 use super::Date;
 use crate::model::{OutputFormat, Stream};
+use agentnative_contract::{Contract, Framing};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -48,6 +49,9 @@ pub struct TargetConfig {
     /// Program and leading arguments, as written: a program with a `/` is relative to
     /// [`Config::root`], another is found on PATH. None: it is found from the manifest.
     pub command: Option<Vec<String>>,
+    /// The contract that the whole target is held to: a bundled contract's name, or the path of a contract
+    /// folder or schema file as written.
+    pub contract: Option<String>,
     /// How a format is asked for.
     pub formats: Formats,
     /// Where the error object of a JSON mode goes.
@@ -75,6 +79,7 @@ impl Default for TargetConfig {
         Self {
             name: None,
             command: None,
+            contract: None,
             formats: Formats::default(),
             errors: Stream::Stderr,
             schema: None,
@@ -84,6 +89,25 @@ impl Default for TargetConfig {
             pass_env: Vec::new(),
             timeout: Duration::from_secs(10),
             sandbox: false,
+        }
+    }
+}
+
+impl TargetConfig {
+    /// Takes over what a contract for the whole target says: how its format is asked for, the error channel,
+    /// the exit codes.
+    pub fn take(&mut self, contract: &Contract) {
+        let asking = match contract.framing() {
+            Framing::Document => &mut self.formats.json,
+            Framing::Lines => &mut self.formats.jsonl,
+        };
+        if let Some(ask) = contract.ask() {
+            *asking = ask.to_vec();
+        }
+        self.errors = contract.errors().unwrap_or(self.errors);
+        let codes = contract.exit_codes();
+        if !codes.is_empty() {
+            self.exit_codes = codes;
         }
     }
 }
