@@ -1,6 +1,9 @@
 //! Runs the checks over every fixture: what conforms is silent, each violation fires exactly the check that
 //! it is named for, and each incident those of its `expect.toml`.
 
+use crate::examples;
+use agentnative::catalogue::{check, checks};
+use agentnative::model::{CheckId, Layer};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -55,9 +58,20 @@ fn fired(report: &Value) -> BTreeSet<String> {
         let id = result["id"].as_str().unwrap().to_owned();
         assert!(!result["evidence"].as_array().unwrap().is_empty(), "{id} has no evidence");
         assert!(result["help"].as_str().is_some_and(|help| !help.is_empty()), "{id} has no help");
+        for kind in kinds(result) {
+            assert!(
+                check(&id).unwrap().kinds.contains_key(kind),
+                "checks/{id}.toml does not have the kind {kind}"
+            );
+        }
         id
     })
     .collect()
+}
+
+/// In which ways a check is broken.
+fn kinds(result: &Value) -> impl Iterator<Item = &str> {
+    result["evidence"].as_array().unwrap().iter().map(|evidence| evidence["kind"].as_str().unwrap())
 }
 
 fn expected(file: &Path) -> BTreeSet<String> {
@@ -97,11 +111,10 @@ fn silent(path: &Path) -> Option<String> {
         .then(|| format!("{}:{}{}", path.display(), messages(&report, "fail"), messages(&report, "warn")))
 }
 
-fn fires(path: &Path, expected: BTreeSet<String>) -> Option<String> {
-    let report = checked(path);
-    (fired(&report) != expected).then(|| {
+fn unless_fired(path: &Path, report: &Value, expected: BTreeSet<String>) -> Option<String> {
+    (fired(report) != expected).then(|| {
         let messages: String =
-            ["fail", "warn", "unverified"].iter().map(|status| messages(&report, status)).collect();
+            ["fail", "warn", "unverified"].iter().map(|status| messages(report, status)).collect();
         format!("{}: expected {expected:?}{messages}", path.display())
     })
 }
@@ -122,15 +135,36 @@ fn traps_are_silent() {
 
 #[test]
 fn each_violation_fires_its_check_and_no_other() {
+    let shown = Mutex::new(examples::kinds_shown());
     walk(fixtures("violating"), |path| {
         let name = path.file_name().unwrap().to_str().unwrap();
-        fires(path, BTreeSet::from([name.split('.').next().unwrap().to_owned()]))
+        let id = name.split('.').next().unwrap().to_owned();
+        let report = checked(path);
+        for result in
+            report["results"].as_array().unwrap().iter().filter(|result| result["id"] == id.as_str())
+        {
+            shown.lock().unwrap().extend(kinds(result).map(|kind| (id.clone(), kind.to_owned())));
+        }
+        unless_fired(path, &report, BTreeSet::from([id]))
     });
+    // Those of a lock are the rules of `contract diff`, which have examples of their own; what is too deep is
+    // too long for an example.
+    let behavioral = checks()
+        .iter()
+        .filter(|check| check.layer == Layer::Behavioral && check.id != CheckId::P2ContractLocked);
+    let shown = shown.into_inner().unwrap();
+    let never: Vec<(String, String)> = behavioral
+        .flat_map(|check| check.kinds.keys().map(|kind| (check.id.to_string(), kind.clone())))
+        .filter(|(id, kind)| kind != "depth" && !shown.contains(&(id.clone(), kind.clone())))
+        .collect();
+    assert!(never.is_empty(), "no fixture and no example shows {never:?}");
 }
 
 #[test]
 fn each_incident_is_found() {
-    walk(fixtures("incidents"), |path| fires(path, expected(&path.join("expect.toml"))));
+    walk(fixtures("incidents"), |path| {
+        unless_fired(path, &checked(path), expected(&path.join("expect.toml")))
+    });
 }
 
 #[test]

@@ -2,11 +2,13 @@
 
 mod source;
 
-pub use source::{Home, LanguageRules, Role, Snippet, SourceCheck, SourceRule};
+pub use source::{Home, LanguageRules, MISSING, Role, Snippet, SourceCheck, SourceRule};
 
 use crate::model::{CheckId, Layer, Level, OutputFormat, Status, Variant};
+use agentnative_contract::diff::{Class, rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// One check, as its file in `checks/` says it.
@@ -37,6 +39,9 @@ pub struct Check {
     /// The further probes that it needs.
     #[serde(default)]
     pub derived: Vec<Derived>,
+    /// The ways in which it can be broken: the `kind` of each piece of evidence, with what that means.
+    #[serde(default)]
+    pub kinds: BTreeMap<String, String>,
     /// Rules and snippets, for a source check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceCheck>,
@@ -112,6 +117,10 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
                 for prose in [&mut check.what, &mut check.why, &mut check.fix] {
                     *prose = unwrapped(prose);
                 }
+                check.kinds.extend(check.source.iter().flat_map(SourceCheck::kinds));
+                if check.id == CheckId::P2ContractLocked {
+                    check.kinds.extend(breaking_changes());
+                }
                 check
             }
             Err(error) => panic!("checks/{id}.toml, which is part of the program, is wrong: {error}"),
@@ -120,6 +129,12 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     checks.sort_by_key(|check| check.order);
     checks
 });
+
+/// The kinds of change that break readers: rules of `contract diff`.
+fn breaking_changes() -> impl Iterator<Item = (String, String)> {
+    let breaking = rules().iter().filter(|rule| rule.classes.contains(&Class::Breaking));
+    breaking.map(|rule| (rule.id.clone(), rule.title.clone()))
+}
 
 /// The text with a line for each paragraph and list item: how it is wrapped in the file is not how it is
 /// shown. Code, indented by four or more, stays as it is.

@@ -25,7 +25,19 @@ pub struct SourceCheck {
     pub languages: BTreeMap<Language, LanguageRules>,
 }
 
+/// The kind of a fault that is not at a place in the code: nothing of what is wanted is there.
+pub const MISSING: &str = "missing";
+
 impl SourceCheck {
+    /// The ways in which the check can be broken: the rules whose matches are findings, and that what is wanted
+    /// is missing.
+    pub fn kinds(&self) -> impl Iterator<Item = (String, String)> {
+        let rules = self.languages.values().flat_map(|of| &of.rules);
+        let faults = rules.filter(|rule| matches!(rule.role, Role::Fault | Role::Nearly));
+        let missing = self.missing.iter().map(|what| (MISSING.to_owned(), what.clone()));
+        missing.chain(faults.map(|rule| (rule.name.clone(), rule.message.clone())))
+    }
+
     /// A hash that tells its rules from others: what was found with those does not say what these would find.
     pub fn fingerprint(&self) -> u64 {
         let rules = self

@@ -80,6 +80,13 @@ fn show_check(check: &Check, page: &mut Page) {
         page.heading(label);
         page.paragraph(2, text);
     }
+    if !check.kinds.is_empty() {
+        page.blank();
+        page.heading("Kinds of fault");
+        let rows =
+            check.kinds.iter().map(|(kind, what)| vec![Cell::from(kind.as_str()), Cell::from(what.as_str())]);
+        page.table(2, &rows.collect::<Vec<_>>());
+    }
     for example in &check.examples {
         page.blank();
         show_example(example, page);

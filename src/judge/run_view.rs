@@ -228,6 +228,8 @@ impl<'a> RunView<'a> {
             probe: Some(key.probe.clone()),
             format: Some(key.format),
             variant: Some(key.variant),
+            nth: Some(key.nth),
+            argv: self.observation.command_line(),
             detail: detail.into(),
             ..Evidence::default()
         }
@@ -260,16 +262,25 @@ impl<'a> RunView<'a> {
         strict_json::locate(bytes.reader(), span.start).ok()
     }
 
-    pub fn failed(&self, detail: impl Into<String>) -> Assertion {
-        Err(Finding::new(self.evidence(detail)).into())
+    /// A failed assertion about the run as such. The kind of this and of the others is one of those that the
+    /// check declares.
+    pub fn failed(&self, kind: &str, detail: impl Into<String>) -> Assertion {
+        Err(Finding::new(kind, self.evidence(detail)).into())
     }
 
-    pub fn failed_at(&self, stream: Stream, at: Position, detail: impl Into<String>) -> Assertion {
-        Err(Finding::new(self.evidence_at(stream, at, detail)).into())
+    /// A failed assertion at a place in a stream.
+    pub fn failed_at(
+        &self,
+        kind: &str,
+        stream: Stream,
+        at: Position,
+        detail: impl Into<String>,
+    ) -> Assertion {
+        Err(Finding::new(kind, self.evidence_at(stream, at, detail)).into())
     }
 
     /// A failed assertion at the first word of a stream: where it starts, but for white space.
-    pub fn failed_at_start(&self, stream: Stream, detail: impl Into<String>) -> Assertion {
+    pub fn failed_at_start(&self, kind: &str, stream: Stream, detail: impl Into<String>) -> Assertion {
         let mut window = [0; WINDOW as usize];
         let n = self.bytes(stream).read_at(0, &mut window).unwrap_or(0);
         let blank = window[..n].iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
@@ -280,21 +291,27 @@ impl<'a> RunView<'a> {
             line: newlines().count() as u64 + 1,
             column: (blank - line_start) as u64 + 1,
         };
-        self.failed_at(stream, at, detail)
+        self.failed_at(kind, stream, at, detail)
     }
 
     /// A failed assertion at the start of a line, counted from 0.
-    pub fn failed_at_line(&self, stream: Stream, line: usize, detail: impl Into<String>) -> Assertion {
+    pub fn failed_at_line(
+        &self,
+        kind: &str,
+        stream: Stream,
+        line: usize,
+        detail: impl Into<String>,
+    ) -> Assertion {
         let starts = self.line_starts(stream).unwrap_or_default();
         let end = if starts.is_empty() { 0 } else { self.bytes(stream).len() };
         let offset = starts.get(line).copied().unwrap_or(end);
-        self.failed_at(stream, Position { offset, line: line as u64 + 1, column: 1 }, detail)
+        self.failed_at(kind, stream, Position { offset, line: line as u64 + 1, column: 1 }, detail)
     }
 
     /// A failed assertion at the value that a JSON pointer names in standard output.
-    pub fn failed_at_pointer(&self, pointer: &str, detail: impl Into<String>) -> Assertion {
+    pub fn failed_at_pointer(&self, kind: &str, pointer: &str, detail: impl Into<String>) -> Assertion {
         let at = self.locate(pointer).unwrap_or(Position::START);
-        self.failed_at(Stream::Stdout, at, detail)
+        self.failed_at(kind, Stream::Stdout, at, detail)
     }
 }
 

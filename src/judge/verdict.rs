@@ -43,9 +43,9 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding whose message is the detail of its evidence.
-    pub fn new(evidence: Evidence) -> Self {
-        Self { message: evidence.detail.clone(), evidence }
+    /// A finding of a kind that the check declares, whose message is the detail of its evidence.
+    pub fn new(kind: &str, evidence: Evidence) -> Self {
+        Self { message: evidence.detail.clone(), evidence: Evidence { kind: kind.to_owned(), ..evidence } }
     }
 }
 

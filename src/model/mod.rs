@@ -69,6 +69,9 @@ pub enum Status {
 /// file, and where it applies the span in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
+    /// In which way the check is broken there: a stable word, one of those that `agentnative explain` lists
+    /// for the check.
+    pub kind: String,
     /// Name of the probe, for a run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub probe: Option<String>,
@@ -78,6 +81,12 @@ pub struct Evidence {
     /// Condition that the run was under.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variant: Option<Variant>,
+    /// Which one of several runs alike, from 0.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nth: Option<u8>,
+    /// The command line of the run, quoted for a shell.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub argv: Option<String>,
     /// Path of the file, relative to the project of the target, for a place in a file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub file: Option<String>,

@@ -12,6 +12,9 @@ pub struct Observation {
     /// Which run it was.
     #[serde(rename = "run")]
     pub key: RunKey,
+    /// The program and its arguments; empty in a recording that is older than this field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub argv: Vec<String>,
     /// How it ended.
     pub end: End,
     /// From start to the end of the leader.
@@ -33,9 +36,14 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// What came of the run of this name.
-    pub(super) fn new(key: RunKey, outcome: Outcome) -> Self {
+    /// What came of the run of this name and command line.
+    pub(super) fn new(key: RunKey, argv: Vec<String>, outcome: Outcome) -> Self {
         let Outcome { stdout, stderr, end, duration, left_behind, held_open, waiting } = outcome;
-        Self { key, end, duration, stdout, stderr, left_behind, held_open, waiting }
+        Self { key, argv, end, duration, stdout, stderr, left_behind, held_open, waiting }
+    }
+
+    /// The command line, quoted so that a shell takes it as it was run.
+    pub fn command_line(&self) -> Option<String> {
+        shlex::try_join(self.argv.iter().map(String::as_str)).ok().filter(|line| !line.is_empty())
     }
 }

@@ -63,8 +63,9 @@ impl Runner {
         specs: Vec<RunSpec>,
         on_done: &mut dyn FnMut(&Observation),
     ) -> Result<Finished> {
-        let keys: Vec<RunKey> = specs.iter().map(|spec| spec.key.clone()).collect();
-        let mut done: Vec<Option<Observation>> = keys.iter().map(|_| None).collect();
+        let named: Vec<(RunKey, Vec<String>)> =
+            specs.iter().map(|spec| (spec.key.clone(), spec.argv())).collect();
+        let mut done: Vec<Option<Observation>> = named.iter().map(|_| None).collect();
         let mut finished = Finished { observations: Vec::new(), interrupted: None, sandbox: None };
         if specs.is_empty() {
             return Ok(finished);
@@ -75,7 +76,8 @@ impl Runner {
             match helper.next_event().map_err(error)? {
                 Event::Done(at, outcome) => {
                     if let Some(place) = done.get_mut(at) {
-                        on_done(place.insert(Observation::new(keys[at].clone(), *outcome)));
+                        let (key, argv) = named[at].clone();
+                        on_done(place.insert(Observation::new(key, argv, *outcome)));
                     }
                 }
                 Event::Signal(number) => {

@@ -3,6 +3,7 @@
 use crate::model::{OutputFormat, Variant};
 use agentnative_helper::Job;
 use serde::{Deserialize, Serialize};
+use strict_json::sanitize;
 
 /// What names a run: probe × format × variant, and which one of several alike.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -24,4 +25,13 @@ pub struct RunSpec {
     pub key: RunKey,
     /// What the helper has to do, under the variant of the key.
     pub job: Job,
+}
+
+impl RunSpec {
+    /// The program and its arguments as they are shown: what is not UTF-8 is spelt out.
+    pub(super) fn argv(&self) -> Vec<String> {
+        let program = std::iter::once(self.job.program.as_os_str());
+        let words = program.chain(self.job.args.iter().map(|arg| arg.as_os_str()));
+        words.map(|word| sanitize::lossless(word.as_encoded_bytes()).into_owned()).collect()
+    }
 }

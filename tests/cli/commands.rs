@@ -74,6 +74,7 @@ fn explain() {
             "principle",
             "runs",
             "title",
+            "kinds",
             "what",
             "why",
         ];

@@ -24,6 +24,8 @@ pub fn check(id: &str, principle: u8, order: u16) -> String {
     check_head(id, principle, order, "must", "behavioral")
         + r#"runs = { formats = ["json"], variants = ["plain"] }
 
+[kinds]
+
 [[example]]
 verdict = "pass"
 command = "mycli list --output json"

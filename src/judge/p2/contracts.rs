@@ -104,10 +104,15 @@ fn broken(
     let event = violation.event.map_or_else(String::new, |event| format!("event {event}, "));
     let more = if count > 1 { format!(" (and {} more in this run)", count - 1) } else { String::new() };
     let detail = format!("breaks the contract {}: {event}{violation}{more}", contract.name());
+    let kind = match violation.against {
+        Against::Json | Against::Schema => "invalid",
+        Against::Stream => "rule-broken",
+        Against::Exit => "exit-code",
+    };
     let bytes = run.bytes(Stream::Stdout);
     if bytes.is_empty() {
-        return run.failed(detail);
+        return run.failed(kind, detail);
     }
     let at = at.or_else(|| run.locate(&violation.pointer)).unwrap_or(Position::START);
-    run.failed_at(Stream::Stdout, at, detail)
+    run.failed_at(kind, Stream::Stdout, at, detail)
 }

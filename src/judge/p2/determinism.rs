@@ -79,6 +79,7 @@ fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFor
     };
     match readers.iter().find(|run| size(run) < expected) {
         Some(run) => run.failed_at_start(
+            "values-missing",
             Stream::Stdout,
             format!("{} of {expected} values arrive under {}", size(run), run.condition()),
         ),
@@ -92,8 +93,8 @@ fn cut_at(cut: &RunView, readers: &[RunView]) -> Assertion {
     let problem = cut.scan().structural().map(|problem| problem.at);
     let detail = format!("stdout is cut after {length} of {longest} bytes under {}", cut.condition());
     match problem {
-        Some(at) => cut.failed_at(Stream::Stdout, at, detail),
-        None => cut.failed(detail),
+        Some(at) => cut.failed_at("cut", Stream::Stdout, at, detail),
+        None => cut.failed("cut", detail),
     }
 }
 
@@ -128,6 +129,7 @@ pub fn stable(context: &CheckContext) -> Judgement {
             }
             match difference(&first.scan().shape, &again.scan().shape) {
                 Some(difference) => again.failed_at_pointer(
+                    difference.kind,
                     &difference.pointer,
                     format!("not the same when run again: {difference}"),
                 ),
@@ -141,6 +143,8 @@ pub fn stable(context: &CheckContext) -> Judgement {
 pub struct Difference {
     /// Pointer to the first such place; elements of a list count as one, so its index is 0.
     pub pointer: String,
+    /// What kind of difference it is: `keys` or `types`.
+    pub kind: &'static str,
     what: String,
 }
 
@@ -155,22 +159,18 @@ impl fmt::Display for Difference {
 /// that are data (IDs, paths, numbers) may differ.
 pub fn difference(a: &Shape, b: &Shape) -> Option<Difference> {
     let mut pointer = String::new();
-    let what = differ(a, b, &mut pointer)?;
-    Some(Difference { pointer, what })
+    let (kind, what) = differ(a, b, &mut pointer)?;
+    Some(Difference { pointer, kind, what })
 }
 
-fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
+fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<(&'static str, String)> {
     let place = |pointer: &str| if pointer.is_empty() { "the whole".to_owned() } else { pointer.to_owned() };
     let types =
         |node: &Node| node.types.keys().copied().filter(|of| *of != JsonType::Null).collect::<BTreeSet<_>>();
     let (left, right) = (types(a), types(b));
     if !left.is_empty() && !right.is_empty() && left.is_disjoint(&right) {
-        return Some(format!(
-            "{} is {} in one and {} in the other",
-            place(pointer),
-            names(&left),
-            names(&right)
-        ));
+        let (left, right) = (names(&left), names(&right));
+        return Some(("types", format!("{} is {left} in one and {right} in the other", place(pointer))));
     }
     if a.objects() > 0 && b.objects() > 0 && !(keys_are_data(a, b) || a.more_keys || b.more_keys) {
         for (one, other) in [(a, b), (b, a)] {
@@ -178,9 +178,10 @@ fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<String> {
                 node.count() == one.objects() && !other.keys.contains_key(*key) && same_number(one, other)
             });
             if let Some((key, _)) = gone {
-                return Some(format!(
-                    "the key `{key}` of {} is there in one and not in the other",
-                    place(pointer)
+                let whole = place(pointer);
+                return Some((
+                    "keys",
+                    format!("the key `{key}` of {whole} is there in one and not in the other"),
                 ));
             }
         }
@@ -248,13 +249,14 @@ pub fn envelope(context: &CheckContext) -> Judgement {
         if scan.shape.objects() != 1 {
             let detail =
                 "the document is no object: expected one envelope with the same keys for all commands";
-            assertions.push(run.failed_at_start(Stream::Stdout, detail));
+            assertions.push(run.failed_at_start("not-object", Stream::Stdout, detail));
             continue;
         }
         let keys: Vec<String> = scan.shape.keys.keys().cloned().collect();
         match &first {
             None => first = Some((run, keys)),
             Some((other, expected)) if *expected != keys => assertions.push(run.failed_at_start(
+                "keys",
                 Stream::Stdout,
                 format!(
                     "the top-level keys are {}, but {} in {}",

@@ -103,7 +103,7 @@ fn diagnosed(run: &RunView) -> Assertion {
         let prose = !stdout.is_empty() && is_prose(run);
         return if prose && run.context.promises.errors == Stream::Stderr {
             let detail = "a failing run has prose on stdout: expected its diagnostics on stderr";
-            run.failed_at_start(Stream::Stdout, detail)
+            run.failed_at_start("prose-on-stdout", Stream::Stdout, detail)
         } else {
             Ok(())
         };
@@ -111,11 +111,13 @@ fn diagnosed(run: &RunView) -> Assertion {
     if stderr.is_empty() {
         return if stdout.is_empty() {
             run.failed_at_start(
+                "silent",
                 Stream::Stderr,
                 format!("exit code {}, and no word why: expected a line on stderr", display_exit(run.exit())),
             )
         } else {
-            run.failed_at_start(Stream::Stdout, "a failing run says why on stdout: expected it on stderr")
+            let detail = "a failing run says why on stdout: expected it on stderr";
+            run.failed_at_start("on-stdout", Stream::Stdout, detail)
         };
     }
     let (Some(said), Some(out)) = (run.lines(Stream::Stderr), run.lines(Stream::Stdout)) else {
@@ -125,7 +127,7 @@ fn diagnosed(run: &RunView) -> Assertion {
     match repeated {
         Some(line) => {
             let detail = "a line of the diagnostics stands on stdout as well: expected it on stderr only";
-            run.failed_at_line(Stream::Stdout, line, detail)
+            run.failed_at_line("repeated-on-stdout", Stream::Stdout, line, detail)
         }
         None => Ok(()),
     }
@@ -154,7 +156,7 @@ fn error_object(run: &RunView) -> Assertion {
         }
         if let Some(problem) = run.scan().structural() {
             let detail = format!("a failing run left half a document on stdout: {}", problem.message);
-            return run.failed_at(Stream::Stdout, problem.at, detail);
+            return run.failed_at("half-document", Stream::Stdout, problem.at, detail);
         }
     }
     if run.bytes(channel).is_empty() {
@@ -163,13 +165,14 @@ fn error_object(run: &RunView) -> Assertion {
     let scan = run.document(channel);
     if let Some(problem) = scan.structural() {
         let detail = format!("{} is not one JSON object: {}", name(channel), problem.message);
-        return run.failed_at(channel, problem.at, detail);
+        return run.failed_at("not-json", channel, problem.at, detail);
     }
     let Some(value) = run.value(channel) else {
         return inconclusive(format!("the error of {} is too large to be read", run.label()));
     };
     let Value::Object(object) = value else {
         return run.failed_at_start(
+            "not-object",
             channel,
             "the error is not a JSON object: expected `error`, `kind` and `message`",
         );
@@ -179,6 +182,7 @@ fn error_object(run: &RunView) -> Assertion {
         .find(|key| object.get(*key).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty()));
     match wrong {
         Some(key) => run.failed_at_start(
+            "key-missing",
             channel,
             format!("the error object has no `{key}` that is a non-empty string: expected `error`, `kind` and `message`"),
         ),
@@ -196,6 +200,7 @@ fn silent(run: &RunView, channel: Stream) -> Assertion {
         return inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what));
     }
     run.failed_at_start(
+        "silent",
         channel,
         format!("{} is empty: expected one JSON object with `error`, `kind` and `message`", name(channel)),
     )

@@ -98,7 +98,7 @@ fn with_place(change: &Change) -> String {
 fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
     let bytes = run.bytes(Stream::Stdout);
     if change.in_error || bytes.is_empty() || run.format() != OutputFormat::Json {
-        return run.failed(detail);
+        return run.failed(&change.rule, detail);
     }
     // What is missing is seen at what it is missing in.
     let mut pointer = change.pointer.replace('*', "0");
@@ -111,7 +111,7 @@ fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
             None => break Position::START,
         }
     };
-    run.failed_at(Stream::Stdout, at, detail)
+    run.failed_at(&change.rule, Stream::Stdout, at, detail)
 }
 
 /// What a probe promises in a format; why that cannot be told.

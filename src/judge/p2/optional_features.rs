@@ -37,7 +37,7 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
             display_exit(long.exit()),
             short.format().name()
         );
-        return short.failed_at_start(Stream::Stderr, detail);
+        return short.failed_at_start("refused", Stream::Stderr, detail);
     }
     let other = short.scan();
     if other.structural().is_some_and(|problem| ends_early(problem.kind)) {
@@ -45,6 +45,7 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
     }
     if let Some(problem) = other.structural() {
         return short.failed_at(
+            "differs",
             Stream::Stdout,
             problem.at,
             format!("not what `--output` gives: {}", problem.message),
@@ -57,7 +58,8 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
     }
     match difference(&scan.shape, &other.shape) {
         Some(difference) => {
-            short.failed_at_pointer(&difference.pointer, format!("not what `--output` gives: {difference}"))
+            let detail = format!("not what `--output` gives: {difference}");
+            short.failed_at_pointer("differs", &difference.pointer, detail)
         }
         None => Ok(()),
     }
@@ -90,11 +92,11 @@ pub fn schema(context: &CheckContext) -> Judgement {
     let broken = |assertion| Judgement::of([assertion], "");
     if printed.exit() != Some(0) {
         let detail = format!("the schema command ends with exit code {}", display_exit(printed.exit()));
-        return broken(printed.failed_at_start(Stream::Stderr, detail));
+        return broken(printed.failed_at_start("fails", Stream::Stderr, detail));
     }
     if let Some(problem) = printed.scan().structural() {
         let detail = format!("the schema command does not print JSON: {}", problem.message);
-        return broken(printed.failed_at(Stream::Stdout, problem.at, detail));
+        return broken(printed.failed_at("not-json", Stream::Stdout, problem.at, detail));
     }
     let Some(document) = printed.value(Stream::Stdout) else {
         return Judgement::unverified("the printed schema is too large to be read");
@@ -103,7 +105,7 @@ pub fn schema(context: &CheckContext) -> Judgement {
         Ok(schema) => schema,
         Err(error) => {
             let detail = format!("what the schema command prints is no valid JSON Schema: {}", error.message);
-            return broken(printed.failed_at_start(Stream::Stdout, detail));
+            return broken(printed.failed_at_start("invalid-schema", Stream::Stdout, detail));
         }
     };
     let assertions = context.data_probes().filter_map(|probe| context.plain(probe, OutputFormat::Json)).map(
@@ -114,6 +116,7 @@ pub fn schema(context: &CheckContext) -> Judgement {
             };
             match schema.violations(&value).into_iter().next() {
                 Some(violation) => run.failed_at_pointer(
+                    "output-invalid",
                     &violation.pointer,
                     format!("does not validate against the printed schema: {violation}"),
                 ),

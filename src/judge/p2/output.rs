@@ -43,7 +43,7 @@ fn refused(run: &RunView) -> Assertion {
         display_exit(run.exit()),
         display_exit(run.probe.exit)
     );
-    run.failed_at_start(Stream::Stderr, detail)
+    run.failed_at_start("refused", Stream::Stderr, detail)
 }
 
 /// Without a flag the output is that of `text`.
@@ -60,7 +60,7 @@ fn default(bare: RunView, text: RunView) -> Assertion {
         return inconclusive(format!("the text of {} changes from run to run", text.label()));
     }
     let detail = "without a flag the output is not that of `text`: this line differs";
-    bare.failed_at_line(Stream::Stdout, line, detail)
+    bare.failed_at_line("default-differs", Stream::Stdout, line, detail)
 }
 
 fn first_difference(a: &[String], b: &[String]) -> Option<usize> {
@@ -73,15 +73,19 @@ fn first_difference(a: &[String], b: &[String]) -> Option<usize> {
 fn invalid(run: &RunView) -> Assertion {
     let ignored = run.context.source_of(run.probe).and_then(|probe| probe.exit);
     match run.exited()? {
-        exit if exit == 0 || Some(exit) == ignored && !run.bytes(Stream::Stdout).is_empty() => run.failed_at_start(Stream::Stdout, "an output format that does not exist is accepted: expected a usage error"),
+        exit if exit == 0 || Some(exit) == ignored && !run.bytes(Stream::Stdout).is_empty() => {
+            let detail = "an output format that does not exist is accepted: expected a usage error";
+            run.failed_at_start("invalid-accepted", Stream::Stdout, detail)
+        }
         _ if !run.observation.stdout.bytes.is_empty() => run.failed_at_start(
+            "invalid-on-stdout",
             Stream::Stdout,
             "an output format that does not exist is refused, but with text on stdout: expected nothing there",
         ),
         // A target without the code 2 at all is p2-exit-usage's.
         exit if exit != 2 && super::exits::has_usage_code(run.context) => {
             let detail = format!("an output format that does not exist ends with exit code {exit}: expected 2, a usage error");
-            run.failed_at_start(Stream::Stderr, detail)
+            run.failed_at_start("invalid-exit-code", Stream::Stderr, detail)
         }
         _ => Ok(()),
     }
@@ -109,7 +113,7 @@ pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
         }
         match scan.structural() {
             None => Ok(()),
-            Some(problem) => broken(&run, what, problem),
+            Some(problem) => broken(&run, problem.kind.name(), what, problem),
         }
     });
     Judgement::of(assertions, declare_success(format.name()))
@@ -129,7 +133,8 @@ fn plainly_pure(run: &RunView) -> Assertion {
     run.usable()?;
     let scan = run.scan();
     if let Some(problem) = scan.control() {
-        return broken(run, "stdout holds control bytes beside the data", problem);
+        let what = "stdout holds control bytes beside the data";
+        return broken(run, control(problem.kind), what, problem);
     }
     match scan.structural() {
         None => Ok(()),
@@ -150,19 +155,31 @@ fn pure_under(run: &RunView) -> Assertion {
         return Err(plain.not_parsed().into());
     }
     let scan = run.scan();
-    let impure = scan.control().or_else(|| scan.structural());
-    match impure {
+    if let Some(problem) = scan.control() {
+        return broken(run, control(problem.kind), &more_than_data(run), problem);
+    }
+    match scan.structural() {
         None => Ok(()),
         Some(problem) if problem.kind == ProblemKind::Truncated && run.is_cut() => Err(run.cut().into()),
-        Some(problem) => {
-            broken(run, &format!("under {}, stdout holds more than data", run.condition()), problem)
-        }
+        Some(problem) => broken(run, "not-data", &more_than_data(run), problem),
     }
 }
 
+/// The kind of fault that a problem which comes of control bytes is.
+fn control(kind: ProblemKind) -> &'static str {
+    match kind {
+        ProblemKind::Nul | ProblemKind::BareCr => kind.name(),
+        _ => ProblemKind::Control.name(),
+    }
+}
+
+fn more_than_data(run: &RunView) -> String {
+    format!("under {}, stdout holds more than data", run.condition())
+}
+
 /// That standard output breaks a demand, and with which problem.
-fn broken(run: &RunView, demand: &str, problem: &Problem) -> Assertion {
+fn broken(run: &RunView, kind: &str, demand: &str, problem: &Problem) -> Assertion {
     let message = format!("{demand}: {}", problem.message);
     let evidence = run.evidence_at(Stream::Stdout, problem.at, problem.message.clone());
-    Err(Finding { message, evidence }.into())
+    Err(Finding { message, ..Finding::new(kind, evidence) }.into())
 }

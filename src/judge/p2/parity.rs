@@ -32,7 +32,7 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
     if let Some((pointer, count)) = document_line(&whole.shape, &records.shape) {
         let detail =
             format!("json has {count} records at {pointer}, and jsonl has the whole document as one");
-        return lines.failed_at_start(Stream::Stdout, detail);
+        return lines.failed_at_start("whole-document", Stream::Stdout, detail);
     }
     let lists = lists(&whole.shape);
     let matched = matches(&whole.shape, &records.shape);
@@ -49,6 +49,7 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
     match matched {
         Match::Same => Ok(()),
         Match::OtherValues(pointer) if both(same_values) => lines.failed_at_start(
+            "values",
             Stream::Stdout,
             format!("the records have the keys of those at {pointer} in json, but not the same values"),
         ),
@@ -71,10 +72,11 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
             }
             if list.elements() != count && (count == 0 || related(list, &records.shape)) {
                 let detail = format!("json has {} records at {pointer}, jsonl {count}", list.elements());
-                return lines.failed_at_start(Stream::Stdout, detail);
+                return lines.failed_at_start("number", Stream::Stdout, detail);
             }
             if list.elements() == count && related(list, &records.shape) {
                 return lines.failed_at_start(
+                    "keys",
                     Stream::Stdout,
                     format!(
                         "the jsonl records have not the keys and types of those at {pointer} in json: {}",

@@ -145,7 +145,7 @@ impl ProjectFiles<'_> {
             (None, Some(text)) => Evidence { detail: what, ..text.source.clone() },
             (None, None) => Evidence { detail: what, ..Evidence::default() },
         };
-        Judgement::Broken(vec![Finding::new(evidence)])
+        Judgement::Broken(vec![Finding::new("undocumented", evidence)])
     }
 }
 
@@ -197,8 +197,8 @@ impl ProjectFiles<'_> {
         let Some(project) = self.project else {
             return Judgement::NotApplicable("there is no project around the target".to_owned());
         };
-        let finding = |file: &str, detail: String| {
-            Finding::new(Evidence { file: Some(file.to_owned()), detail, ..Evidence::default() })
+        let finding = |kind: &str, file: &str, detail: String| {
+            Finding::new(kind, Evidence { file: Some(file.to_owned()), detail, ..Evidence::default() })
         };
         let mut valid = Vec::new();
         let mut wrong = Vec::new();
@@ -208,7 +208,9 @@ impl ProjectFiles<'_> {
                 .and_then(|schema| Schema::compile(&schema).map(|_| schema).map_err(|error| error.message))
             {
                 Ok(schema) => valid.push((file, schema)),
-                Err(error) => wrong.push(finding(file, format!("it is no valid JSON Schema: {error}"))),
+                Err(error) => {
+                    wrong.push(finding("invalid", file, format!("it is no valid JSON Schema: {error}")))
+                }
             }
         }
         let same =
@@ -216,9 +218,11 @@ impl ProjectFiles<'_> {
         match (same, self.printed.as_ref()) {
             (Some((file, _)), _) => Judgement::Pass(format!("{file} is the schema that is printed")),
             _ if !wrong.is_empty() => Judgement::Broken(wrong),
-            _ if valid.is_empty() => {
-                Judgement::Broken(vec![finding(".", "no JSON Schema was found in the repository".to_owned())])
-            }
+            _ if valid.is_empty() => Judgement::Broken(vec![finding(
+                "missing",
+                ".",
+                "no JSON Schema was found in the repository".to_owned(),
+            )]),
             (None, None) => {
                 let schemas = match &valid[..] {
                     [(file, _)] => format!("{file} is a valid JSON Schema"),
@@ -233,6 +237,7 @@ impl ProjectFiles<'_> {
                 })
             }
             (None, Some(_)) if valid.len() > MANY => Judgement::Broken(vec![finding(
+                "differs",
                 ".",
                 format!(
                     "none of the {} JSON Schemas in the repository is the one that is printed",
@@ -244,7 +249,11 @@ impl ProjectFiles<'_> {
                     let place = difference(schema, printed, String::new()).unwrap_or_default();
                     let place =
                         if place.is_empty() { "at the root".to_owned() } else { format!("at {place}") };
-                    finding(file, format!("it is not the schema that is printed: they differ {place}"))
+                    finding(
+                        "differs",
+                        file,
+                        format!("it is not the schema that is printed: they differ {place}"),
+                    )
                 });
                 Judgement::Broken(differ.collect())
             }

@@ -33,7 +33,7 @@ fn ended(run: &RunView) -> Assertion {
                 names.join(", ")
             )
         };
-        return run.failed(detail);
+        return run.failed("left-behind", detail);
     }
     match &run.observation.end {
         End::TimedOut | End::Waited => hung(run),
@@ -49,21 +49,21 @@ fn hung(run: &RunView) -> Assertion {
             Some((stream, line)) => {
                 let detail =
                     "asks on standard input and waits for an answer: expected no question in a JSON mode";
-                run.failed_at_line(stream, line, detail)
+                run.failed_at_line("asks", stream, line, detail)
             }
             None if ends_otherwise(run) => Ok(()),
-            None => stuck(run, waits(run)),
+            None => waits(run),
         };
     }
-    stuck(run, waits(run))
+    waits(run)
 }
 
 /// Points at the last thing it said.
-fn stuck(run: &RunView, detail: String) -> Assertion {
+fn stuck(run: &RunView, kind: &str, detail: String) -> Assertion {
     let stream = if run.bytes(Stream::Stderr).is_empty() { Stream::Stdout } else { Stream::Stderr };
     match run.lines(stream).map(|lines| lines.len()) {
-        Some(lines) if lines > 0 => run.failed_at_line(stream, lines - 1, detail),
-        _ => run.failed(detail),
+        Some(lines) if lines > 0 => run.failed_at_line(kind, stream, lines - 1, detail),
+        _ => run.failed(kind, detail),
     }
 }
 
@@ -91,7 +91,7 @@ fn last_byte(bytes: &Bytes) -> Option<u8> {
     (read == 1).then_some(byte[0])
 }
 
-fn waits(run: &RunView) -> String {
+fn waits(run: &RunView) -> Assertion {
     let doing = match run.observation.waiting {
         Some(Waiting::Stdin) => "it was reading standard input",
         Some(Waiting::Terminal) => "it was reading the terminal",
@@ -100,12 +100,13 @@ fn waits(run: &RunView) -> String {
         Some(Waiting::Asleep) | None => "it was asleep",
     };
     if run.observation.end == End::Waited {
-        return format!("waits for input that never comes: {doing}");
+        return stuck(run, "waits", format!("waits for input that never comes: {doing}"));
     }
     let limit = run.probe.timeout.as_secs_f64();
-    format!(
+    let detail = format!(
         "did not end within {limit} s: {doing} (a command that takes longer needs a `timeout` of its own)"
-    )
+    );
+    stuck(run, "hangs", detail)
 }
 
 /// Words of a program that fell over, as the common runtimes print them.
@@ -131,10 +132,10 @@ fn closed(run: &RunView) -> Assertion {
     run.plain()?.usable()?;
     match run.observation.end {
         End::TimedOut | End::Waited => {
-            return stuck(run, "does not end when its reader has gone".into());
+            return stuck(run, "hangs", "does not end when its reader has gone".into());
         }
         End::Signaled(signal) if signal != SIGPIPE => {
-            return stuck(run, format!("dies of signal {signal} when its reader has gone"));
+            return stuck(run, "signal", format!("dies of signal {signal} when its reader has gone"));
         }
         End::Exited(_) | End::Signaled(_) => {}
         _ => return Err(run.unusable().unwrap_or_default().into()),
@@ -145,7 +146,7 @@ fn closed(run: &RunView) -> Assertion {
     match lines.iter().position(|line| CRASHES.iter().any(|crash| line.contains(crash))) {
         Some(line) => {
             let detail = "falls over when its reader has gone: expected a quiet end";
-            run.failed_at_line(Stream::Stderr, line, detail)
+            run.failed_at_line("crashes", Stream::Stderr, line, detail)
         }
         None => Ok(()),
     }

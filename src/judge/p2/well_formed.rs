@@ -32,7 +32,7 @@ fn well_formed(run: &RunView, bad: impl Fn(ProblemKind) -> bool) -> Assertion {
         if !problem.pointer.is_empty() {
             detail.push_str(&format!(" (at {})", problem.pointer));
         }
-        return run.failed_at(Stream::Stdout, problem.at, detail);
+        return run.failed_at(problem.kind.name(), Stream::Stdout, problem.at, detail);
     }
     if scan.summary.keys_unchecked > 0 {
         return inconclusive(format!("{} has an object with too many keys to compare them all", run.label()));
@@ -73,7 +73,7 @@ terminal.usable()?;
             ));
         }
         if held_back * 4 < made {
-            return pipe.failed_at_start(Stream::Stdout, format!(
+            return pipe.failed_at_start("held-back", Stream::Stdout, format!(
                 "on a pipe all records arrive within {} ms at the end, on a terminal over {} ms: they are held back in a buffer",
                 held_back.as_millis(),
                 made.as_millis()

@@ -2,7 +2,7 @@
 
 use super::Code;
 use crate::catalogue::Check;
-use crate::catalogue::{Home, Role, SourceCheck, SourceRule};
+use crate::catalogue::{Home, MISSING, Role, SourceCheck, SourceRule};
 use crate::judge::verdict::{Finding, Judgement};
 use crate::manifest::Dependency;
 use crate::model::{Evidence, Language};
@@ -135,7 +135,7 @@ impl<'a> View<'a> {
         matches.retain(|one| places.insert((&one.found.span.file, one.found.span.start)));
         let finding = |RuleMatch { rule, found }: RuleMatch<'_>| {
             let message = rule.message.replace("$NAME", found.name.as_deref().unwrap_or_default());
-            (self.waiver(&found.span), Finding::new(self.evidence(&found.span, message)))
+            (self.waiver(&found.span), Finding::new(&rule.name, self.evidence(&found.span, message)))
         };
         matches.into_iter().map(finding).collect()
     }
@@ -228,7 +228,7 @@ impl<'a> View<'a> {
     /// A finding about the package as a whole.
     fn about_package(&self, what: &str) -> Finding {
         let file = self.code.path(self.code.facts.manifest.as_deref().unwrap_or("."));
-        Finding::new(Evidence { file: Some(file), detail: what.to_owned(), ..Evidence::default() })
+        Finding::new(MISSING, Evidence { file: Some(file), detail: what.to_owned(), ..Evidence::default() })
     }
 }
 
