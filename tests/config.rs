@@ -1,6 +1,6 @@
 //! `agentnative.toml` through the public face: what it says, and what is said when it is wrong.
 
-use agentnative::config::{Config, Contracts, Date, Formats, Known, ProbeConfig, place_format};
+use agentnative::config::{Asking, Config, Contracts, Date, Formats, Known, ProbeConfig, place_format};
 use agentnative::model::{OutputFormat, Stream};
 use agentnative_contract::error::{Error, ErrorKind};
 use std::fs;
@@ -45,13 +45,19 @@ fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
+fn with(words: &[&str]) -> Asking {
+    Asking::With(strings(words))
+}
+
 #[test]
 fn an_empty_file_is_one_target_with_the_defaults() {
     let config = parse("").unwrap();
     assert_eq!(config.targets.len(), 1);
     let target = &config.targets[0];
     assert_eq!((&target.name, &target.command, &target.schema), (&None, &None, &None));
-    assert_eq!(target.formats.jsonl, ["--output", "jsonl"]);
+    assert_eq!(target.formats.jsonl, with(&["--output", "jsonl"]));
+    assert!(target.formats.assumed);
+    assert_eq!((target.default_format, target.usage), (OutputFormat::Text, 2));
     assert_eq!(target.errors, Stream::Stderr);
     assert_eq!(target.exit_codes, [0, 1, 2, 77, 78]);
     assert_eq!((target.timeout, target.sandbox), (Duration::from_secs(10), false));
@@ -136,9 +142,10 @@ reason = "later"
     let target = &config.targets[0];
     assert_eq!(target.command, Some(strings(&["./target/debug/mycli", "--quiet"])));
     let formats = Formats {
-        text: vec![],
-        json: strings(&["--format", "json"]),
-        jsonl: strings(&["--output", "jsonl"]),
+        text: with(&[]),
+        json: with(&["--format", "json"]),
+        jsonl: with(&["--format", "jsonl"]),
+        assumed: false,
     };
     assert_eq!(target.formats, formats);
     assert_eq!(target.errors, Stream::Stdout);
@@ -183,7 +190,7 @@ fn several_targets_have_names_and_their_own_probes() {
     .unwrap();
     let names: Vec<_> = config.targets.iter().map(|target| target.name.as_deref().unwrap()).collect();
     assert_eq!(names, ["server", "client"]);
-    assert_eq!(config.targets[1].formats.json, ["-j"]);
+    assert_eq!(config.targets[1].formats.json, with(&["-j"]));
     let of = |nth: usize| config.probes_of(&config.targets[nth]).map(|p| &*p.name).collect::<Vec<_>>();
     assert_eq!((of(0), of(1)), (vec!["b"], vec!["a"]));
 }
@@ -193,12 +200,12 @@ fn a_contract_of_the_target_says_what_its_table_does_not() {
     let codes = "contract = 'opencode-run'\n[[probe]]\nname = 'a'\nargs = []\nexit = 130\n";
     let target = parse(&format!("[target]\n{codes}")).unwrap().targets.remove(0);
     assert_eq!(target.contract.as_deref(), Some("opencode-run"));
-    assert_eq!(target.formats.jsonl, ["--format", "json"]);
-    assert_eq!(target.formats.json, ["--output", "json"]);
+    assert_eq!(target.formats.jsonl, with(&["--format", "json"]));
+    assert_eq!(target.formats.json, with(&["--output", "json"]));
     assert_eq!((target.errors, &*target.exit_codes), (Stream::Stdout, &[0, 1, 130, 143][..]));
     let said = "formats.jsonl = ['-j']\nerrors = 'stderr'\nexit_codes = [0, 9, 130]\n";
     let target = parse(&format!("[target]\n{said}{codes}")).unwrap().targets.remove(0);
-    assert_eq!(target.formats.jsonl, ["-j"]);
+    assert_eq!(target.formats.jsonl, with(&["-j"]));
     assert_eq!((target.errors, &*target.exit_codes), (Stream::Stderr, &[0, 9, 130][..]));
 }
 
@@ -212,7 +219,103 @@ fn the_probes_of_the_only_named_target_need_not_name_it() {
 fn tables_of_settings_alone_are_no_targets() {
     let config = parse("[target.env]\nA = '1'\n[target.formats]\njson = ['--json']\n").unwrap();
     assert_eq!((config.targets.len(), &config.targets[0].name), (1, &None));
-    assert_eq!(config.targets[0].formats.json, ["--json"]);
+    assert_eq!(config.targets[0].formats.json, with(&["--json"]));
+}
+
+#[test]
+fn the_other_formats_follow_from_one_whose_arguments_hold_its_name() {
+    let (undeclared, lacking) = (Asking::Undeclared, Asking::Lacking);
+    let cases = [
+        (
+            "json = ['--format', 'json']",
+            [with(&["--format", "text"]), with(&["--format", "json"]), with(&["--format", "jsonl"])],
+        ),
+        (
+            "jsonl = ['-o=jsonl', '-q']",
+            [with(&["-o=text", "-q"]), with(&["-o=json", "-q"]), with(&["-o=jsonl", "-q"])],
+        ),
+        // Text is what comes without a flag; nobody says how jsonl is asked for.
+        ("json = ['-j']", [with(&[]), with(&["-j"]), undeclared.clone()]),
+        ("json = ['--json']", [with(&[]), with(&["--json"]), undeclared.clone()]),
+        (
+            "json = ['-j']\njsonl = ['--as', 'jsonl']",
+            [with(&["--as", "text"]), with(&["-j"]), with(&["--as", "jsonl"])],
+        ),
+        (
+            "json = ['--format', 'json']\njsonl = false",
+            [with(&["--format", "text"]), with(&["--format", "json"]), lacking.clone()],
+        ),
+        // Neither `false` nor no arguments say anything about the others.
+        ("text = []\njsonl = false", [with(&[]), with(&["--output", "json"]), lacking.clone()]),
+        ("text = false", [lacking.clone(), with(&["--output", "json"]), with(&["--output", "jsonl"])]),
+    ];
+    for (formats, [text, json, jsonl]) in cases {
+        let config = parse(&format!("[target.formats]\n{formats}\n")).unwrap();
+        let read = &config.targets[0].formats;
+        assert_eq!((&read.text, &read.json, &read.jsonl), (&text, &json, &jsonl), "{formats}");
+        let kept = serde_json::to_string(read).unwrap();
+        assert_eq!(&serde_json::from_str::<Formats>(&kept).unwrap(), read, "{kept}");
+    }
+    let config = parse("[target]\nformats.text = false\n[[probe]]\nname = 'a'\nargs = []\n").unwrap();
+    let target = &config.targets[0];
+    assert_eq!(target.default_format, OutputFormat::Json, "the first that there is");
+    assert_eq!(
+        config.probes[0].formats_of(target).collect::<Vec<_>>(),
+        [OutputFormat::Json, OutputFormat::Jsonl]
+    );
+}
+
+#[test]
+fn a_probe_may_have_its_own_way_to_ask_for_a_format() {
+    let config = parse(
+        "[target]\nformats.json = ['--json']\ndefault_format = 'text'\n\
+         [[probe]]\nname = 'a'\nargs = []\nformats = { json = ['--format', 'json'], text = false }\n\
+         [[probe]]\nname = 'b'\nargs = []\nformats.jsonl = ['-l']\n[[probe]]\nname = 'c'\nargs = []\n",
+    )
+    .unwrap();
+    use OutputFormat::{Json, Jsonl, Text};
+    let of = |nth: usize| config.probes[nth].formats_of(&config.targets[0]).collect::<Vec<_>>();
+    // How jsonl is asked for is not declared, and is asked for by the probe alone that says how.
+    assert_eq!([of(0), of(1), of(2)], [vec![Json], vec![Text, Json, Jsonl], vec![Text, Json]]);
+    assert_eq!(config.probes[0].asking[&Json], with(&["--format", "json"]));
+    assert_eq!(config.probes[0].asking[&Text], Asking::Lacking);
+    assert_eq!(config.probes[1].asking.len(), 1);
+}
+
+#[test]
+fn a_code_for_wrong_calls_stands_for_2() {
+    let codes = |target: &str| {
+        let target = parse(&format!("[target]\n{target}")).unwrap().targets.remove(0);
+        (target.usage, target.exit_codes)
+    };
+    assert_eq!(codes("usage = 252"), (252, vec![0, 1, 77, 78, 252]));
+    assert_eq!(codes("usage = 4\nexit_codes = [0, 4]"), (4, vec![0, 4]));
+    assert_eq!(codes("usage = 1"), (1, vec![0, 1, 77, 78]));
+    assert_eq!(codes("exit_codes = [0, 1]"), (2, vec![0, 1]));
+}
+
+#[test]
+fn a_waiver_may_be_narrow_and_an_expired_one_is_kept() {
+    let config = parse(
+        "[[probe]]\nname = 'a'\nargs = []\n[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nprobe = 'a'\n\
+         format = 'jsonl'\nexpires = 2026-11-20\n[[waiver]]\ncheck = 'p2-error-json'\nreason = 'y'\nprobe = '--help'\n",
+    )
+    .unwrap();
+    let [narrow, made] = &config.waivers[..] else { panic!() };
+    assert_eq!((narrow.probe.as_deref(), narrow.format), (Some("a"), Some(OutputFormat::Jsonl)));
+    assert!(narrow.expired && !made.expired);
+}
+
+#[test]
+fn the_name_of_a_setting_is_no_name_of_a_target() {
+    for setting in ["usage", "default_format", "env", "formats"] {
+        assert_eq!(
+            fault(&format!("[target.one]\n[target.|{setting}]\ncommand = ['x']\n")),
+            format!(
+                "`{setting}` is a setting of [target] and cannot be the name of a target; expected another name for [target.{setting}]"
+            )
+        );
+    }
 }
 
 #[test]
@@ -396,8 +499,45 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
             "`reason` is empty; expected why the fault is accepted",
         ),
         (
-            "[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nexpires = |2026-11-20".to_owned(),
-            "this waiver expired on 2026-11-20 and today is 2026-11-21; mend what it waives, or give it a later date",
+            "[target]\nformats.json = |true".to_owned(),
+            "`json` is a boolean; expected the arguments that ask for the format, or `false` where there is none",
+        ),
+        (
+            "[target]\nformats = |{ text = false, json = false, jsonl = false }".to_owned(),
+            "every format is `false`; expected one at least that there is",
+        ),
+        (
+            "[target]\nformats.json = false\ndefault_format = |'json'".to_owned(),
+            "`default_format` is \"json\", and formats.json is `false`; expected a format that there is",
+        ),
+        (
+            "[target]\ndefault_format = |'yaml'".to_owned(),
+            "`default_format` is \"yaml\"; expected \"text\" or \"json\" or \"jsonl\"",
+        ),
+        ("[target]\nusage = |256".to_owned(), "`usage` is 256; expected an exit code from 0 to 255"),
+        (
+            "[target]\nusage = |0".to_owned(),
+            "`usage` is 0, which is success; expected the exit code of wrong calls",
+        ),
+        (
+            "[target]\nusage = |64\nexit_codes = [0, 2]".to_owned(),
+            "`usage` is 64, and `exit_codes` does not have it; expected it in both",
+        ),
+        (
+            format!("{probe}formats = {{ |yaml = [] }}"),
+            "unknown key `yaml` in `formats`; expected `text`, `json`, `jsonl`",
+        ),
+        (
+            format!("[target]\nformats.jsonl = false\n{probe}formats = |['json', 'jsonl']"),
+            "the probe is run in jsonl, and the target says that it has no such format; expected formats that it has",
+        ),
+        (
+            format!("{probe}[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nprobe = |'aa'"),
+            "unknown probe `aa`; did you mean `a`?",
+        ),
+        (
+            "[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nformat = |'yaml'".to_owned(),
+            "`format` is \"yaml\"; expected \"text\" or \"json\" or \"jsonl\"",
         ),
         (
             "[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nexpires = |'2027-03-01'".to_owned(),
@@ -437,7 +577,7 @@ fn missing_files_are_faults_that_say_where_they_were_looked_for() {
 
 #[test]
 fn all_faults_are_reported_at_once_in_the_order_of_the_file() {
-    let text = "[[waiver]]\ncheck = 'nope'\nexpires = 2020-01-01\n[[probe]]\nexit = 'x'\nzzz = 1\n\
+    let text = "[[waiver]]\ncheck = 'nope'\nexpires = '2020-01-01'\n[[probe]]\nexit = 'x'\nzzz = 1\n\
                 [target]\ntimeout = 'é'\nexit_codes = [0, 'a', 300]\n";
     let places: Vec<String> = faults(text).iter().map(|f| f.split_once(' ').unwrap().0.to_owned()).collect();
     assert_eq!(places, ["1:1", "2:9", "3:11", "4:1", "4:1", "5:8", "6:1", "8:11", "9:18", "9:23"]);
@@ -527,7 +667,7 @@ fn the_arguments_of_a_format_go_where_they_belong() {
     assert_eq!(place_format(&strings(&["a", "{format}", "b"]), &[]), ["a", "b"]);
     let formats = Formats::default();
     assert_eq!(
-        place_format(&strings(&["list"]), formats.args(OutputFormat::Jsonl)),
+        place_format(&strings(&["list"]), formats.args(OutputFormat::Jsonl).unwrap()),
         ["list", "--output", "jsonl"]
     );
 }

@@ -58,6 +58,7 @@ fn probe(name: &str, role: Role, exit: Option<i32>, formats: &[OutputFormat]) ->
         exit,
         result: false,
         formats: formats.to_vec(),
+        asking: Default::default(),
         contract: Default::default(),
         stream: false,
         stdin: None,

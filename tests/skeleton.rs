@@ -1,6 +1,6 @@
 //! The skeleton that `agentnative init` writes.
 
-use agentnative::config::{Config, Date, Known};
+use agentnative::config::{Asking, Config, Date, Known};
 use agentnative::target::Help;
 use agentnative::target::skeleton;
 use agentnative_contract::error::Error;
@@ -55,8 +55,9 @@ fn a_skeleton_suggests_what_the_help_says() {
     let help = "Commands:\n  push  Send\n  list  List the notes\n\nOptions:\n  --json  JSON\n";
     let text = skeleton("notes", None, &Help::parse(help.as_bytes()));
     let config = parse(&confirmed(&text).replace("exit_codes = [0, 1, 2] ", "")).unwrap();
-    assert_eq!(config.targets[0].formats.json, ["--json"]);
-    assert_eq!(config.targets[0].formats.text, [""; 0]);
+    let asking = |args: &[&str]| Asking::With(strings(args));
+    assert_eq!(config.targets[0].formats.json, asking(&["--json"]));
+    assert_eq!(config.targets[0].formats.text, asking(&[]));
     let probes: Vec<(&str, i32)> = config.probes.iter().map(|probe| (&*probe.name, probe.exit)).collect();
     assert_eq!(probes, [("list", 0), ("push", 0), ("not-found", 1), ("signed-out", 77), ("bad-config", 78)]);
     assert!(text.contains("# List the notes\n#[[probe]]\n#name = \"list\"\n#args = [\"list\"]\n"), "{text}");

@@ -61,6 +61,7 @@ impl LoadedContracts {
         for probe in probes {
             probe.contract = contracts.clone();
             probe.formats = vec![format];
+            probe.asking.retain(|_, asking| asking.args().is_some());
         }
         let name = contracts.json.or(contracts.jsonl).unwrap_or_default();
         let contract = &self.0[&name];

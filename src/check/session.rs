@@ -169,7 +169,7 @@ impl Session {
         recording.notes = sandbox.and_then(confined).into_iter().map(str::to_owned).collect();
         if let Some(config) = config {
             recording.lock = read_lock(&config.root, &recording.target.name)?;
-            recording.waivers = config.waivers;
+            recording.waivers = config.waivers_of(&target.config);
         }
         if needed && interrupted.is_none() {
             something_ran(&recording.target, &recording.observations)?;
@@ -191,7 +191,7 @@ impl Session {
             if probes.iter().any(|probe| probe.name == config.name) {
                 return Err(Error::usage(format!("there are two probes `{}`", config.name)));
             }
-            let mut probe = Probe::declared(config, target.config.timeout);
+            let mut probe = Probe::declared(config, &target.config);
             contracts.bind(&mut probe.contract, root)?;
             probes.push(probe);
         }
@@ -213,7 +213,7 @@ fn without_runs(
 ) -> Result<Recording> {
     let target = code.info(&std::env::current_dir().unwrap_or_default());
     let mut recording = Recording::new(target, Promises::of(&code.config));
-    recording.waivers = config.map(|config| config.waivers).unwrap_or_default();
+    recording.waivers = config.map(|config| config.waivers_of(&code.config)).unwrap_or_default();
     recording.notes = why.map(not_run).into_iter().collect();
     observer(Progress::Started { target: &recording.target, runs: 0 })?;
     Ok(recording)

@@ -8,6 +8,7 @@ mod contract;
 mod date;
 mod discover;
 mod flag;
+mod formats;
 mod parse;
 mod probe;
 mod target;
@@ -17,6 +18,5 @@ mod waiver;
 pub use agentnative_contract::contract_path;
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above};
-pub use types::{
-    Config, Contracts, FORMAT_PLACE, Formats, Known, ProbeConfig, TargetConfig, Waiver, place_format,
-};
+pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};
+pub use types::{Config, Contracts, Known, ProbeConfig, TargetConfig, Waiver};

@@ -1,6 +1,7 @@
 //! Reading the file: its elements, and whether they fit each other.
 
-use super::{Config, Known, ProbeConfig, TargetConfig, probe, target, waiver};
+use super::{Asking, Config, Known, ProbeConfig, TargetConfig, probe, target, waiver};
+use crate::model::OutputFormat;
 use agentnative_contract::error::Result;
 use agentnative_contract::spanned_toml::{Diagnostics, parse_file, suggestion};
 use std::collections::HashMap;
@@ -20,7 +21,7 @@ impl Config {
             file.allow(&["target", "probe", "waiver"]);
             let targets = target::read_all(file, &root, known);
             let probes = probes(probe::read_all(file, &root, known), &targets, file.faults);
-            let waivers = waiver::read_all(file, known);
+            let waivers = waiver::read_all(file, &probes, known);
             Self { path: path.to_owned(), root: root.clone(), targets, probes, waivers }
         })
     }
@@ -48,6 +49,7 @@ fn probes(read: Vec<probe::Read>, targets: &[TargetConfig], faults: &Diagnostics
             if let (Some(name), Some(span)) = (&target.contract, &read.contract) {
                 faults.add(span, format!("the whole target is held to the contract `{name}`; expected `contract` in one of the two places"));
             }
+            formats(&read, target, faults);
             let (exit, codes) = (read.probe.exit, &target.exit_codes);
             if let (false, Some(span)) = (codes.contains(&exit), &read.exit) {
                 let all: Vec<String> = codes.iter().map(ToString::to_string).collect();
@@ -58,6 +60,21 @@ fn probes(read: Vec<probe::Read>, targets: &[TargetConfig], faults: &Diagnostics
         probes.push(read.probe);
     }
     probes
+}
+
+/// Notes the formats of a probe that its target says it has not.
+fn formats(read: &probe::Read, target: &TargetConfig, faults: &Diagnostics<'_>) {
+    let own = |format: &OutputFormat| read.probe.asking.contains_key(format);
+    let lacking = |format: &OutputFormat| !own(format) && target.formats.of(*format) == &Asking::Lacking;
+    let Some(span) = &read.formats else { return };
+    let formats = &read.probe.formats;
+    let named: Vec<&str> =
+        formats.iter().filter(|format| lacking(format)).map(|format| format.name()).collect();
+    // A table leaves to the target what it does not name.
+    if !named.is_empty() && (read.probe.asking.is_empty() || named.len() == formats.len()) {
+        let all = named.join(", ");
+        faults.add(span, format!("the probe is run in {all}, and the target says that it has no such format; expected formats that it has"));
+    }
 }
 
 /// The target of a probe, which is then written into it where there is only one.

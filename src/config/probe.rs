@@ -1,8 +1,9 @@
 //! `[[probe]]`.
 
-use super::{FORMAT_PLACE, Known, ProbeConfig, contract};
+use super::{Asking, FORMAT_PLACE, Known, ProbeConfig, contract, formats};
 use crate::model::OutputFormat;
 use agentnative_contract::spanned_toml::{Span, Table, Value};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const KEYS: [&str; 12] = [
@@ -22,6 +23,8 @@ pub(super) struct Read {
     pub(super) target_broken: bool,
     /// Where its contract is; none if it names none.
     pub(super) contract: Option<Span>,
+    /// Where it says in which formats it is run; none if it does not.
+    pub(super) formats: Option<Span>,
     /// What its exit code is held against the target's at; none if it is no exit code.
     pub(super) exit: Option<Span>,
 }
@@ -50,6 +53,9 @@ fn read(table: &Table<'_>, root: &Path, known: &Known<'_>) -> Read {
         None => Some((0, table.span.clone())),
     };
     let contract = table.get("contract");
+    let said = table.get("formats");
+    let (formats, asking) =
+        said.as_ref().and_then(formats_of).unwrap_or_else(|| (OutputFormat::ALL.to_vec(), BTreeMap::new()));
     let probe = ProbeConfig {
         name: name.as_ref().map(|name| name.text.clone()).unwrap_or_default(),
         target: target.as_ref().map(|target| target.text.clone()),
@@ -57,10 +63,8 @@ fn read(table: &Table<'_>, root: &Path, known: &Known<'_>) -> Read {
         exit: exit.as_ref().map_or(0, |(code, _)| *code),
         result: table.get("result").and_then(|value| value.boolean()).unwrap_or_default(),
         contract: contract.as_ref().map(|value| contract::read(value, root, known)).unwrap_or_default(),
-        formats: table
-            .get("formats")
-            .and_then(|value| formats(&value))
-            .unwrap_or_else(|| OutputFormat::ALL.to_vec()),
+        formats,
+        asking,
         stream: table.get("stream").and_then(|value| value.boolean()).unwrap_or_default(),
         stdin: table.get("stdin").and_then(|value| stdin(&value, root)),
         env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
@@ -74,6 +78,7 @@ fn read(table: &Table<'_>, root: &Path, known: &Known<'_>) -> Read {
         target_broken: target_value.is_some() && target.is_none(),
         target: target.map(|target| target.span),
         contract: contract.map(|value| value.span),
+        formats: said.map(|value| value.span),
         exit: exit.map(|(_, span)| span),
     }
 }
@@ -86,9 +91,15 @@ fn arguments(value: &Value<'_>) -> Option<Vec<String>> {
     Some(arguments.into_iter().map(|argument| argument.text).collect())
 }
 
-/// Which formats, in the order of the specification.
-fn formats(value: &Value<'_>) -> Option<Vec<OutputFormat>> {
-    let elements = value.elements("an array of \"text\", \"json\", \"jsonl\"")?;
+/// Which formats, in the order of the specification, and how each is asked for where that is told.
+fn formats_of(value: &Value<'_>) -> Option<(Vec<OutputFormat>, BTreeMap<OutputFormat, Asking>)> {
+    const EXPECTED: &str = "an array of \"text\", \"json\", \"jsonl\", or a table, as in { json = [\"--format\", \"json\"], jsonl = false }";
+    if value.inner.is_table() {
+        let asking = formats::read(value, EXPECTED)?;
+        let lacks = |format: &OutputFormat| asking.get(format) == Some(&Asking::Lacking);
+        return Some((OutputFormat::ALL.into_iter().filter(|format| !lacks(format)).collect(), asking));
+    }
+    let elements = value.elements(EXPECTED)?;
     let names = OutputFormat::ALL.map(|format| (format.name(), format));
     let read: Vec<Option<OutputFormat>> = elements.iter().map(|element| element.choice(&names)).collect();
     let mut formats: Vec<OutputFormat> = read.into_iter().collect::<Option<_>>()?;
@@ -97,7 +108,7 @@ fn formats(value: &Value<'_>) -> Option<Vec<OutputFormat>> {
     }
     formats.sort_unstable();
     formats.dedup();
-    Some(formats)
+    Some((formats, BTreeMap::new()))
 }
 
 fn stdin(value: &Value<'_>, root: &Path) -> Option<Vec<u8>> {

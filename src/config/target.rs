@@ -1,24 +1,31 @@
 //! `[target]` and `[target.NAME]`.
 
-use super::{Formats, Known, TargetConfig, contract};
-use crate::model::Stream;
+use super::{Asking, Formats, Known, TargetConfig, contract, formats};
+use crate::model::{OutputFormat, Stream};
 use agentnative_contract::Contract;
 use agentnative_contract::spanned_toml::{Table, Value, suggestion, variable_name};
+use std::collections::BTreeMap;
 use std::path::{Component, Path};
+use toml::de::DeValue;
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 13] = [
     "command",
     "contract",
     "formats",
+    "default_format",
     "errors",
     "schema",
     "output_modules",
     "exit_codes",
+    "usage",
     "env",
     "pass_env",
     "timeout",
     "isolation",
 ];
+
+/// Those of them that are tables.
+const TABLES: [&str; 2] = ["formats", "env"];
 
 /// All targets of the file; one with the defaults if it has none.
 pub(super) fn read_all(file: &Table<'_>, root: &Path, known: &Known<'_>) -> Vec<TargetConfig> {
@@ -26,7 +33,7 @@ pub(super) fn read_all(file: &Table<'_>, root: &Path, known: &Known<'_>) -> Vec<
     let expected = "a table: [target], or [target.NAME] for each of several";
     let Some(table) = value.table("[target]", expected) else { return vec![TargetConfig::default()] };
     // A setting's name is always the setting; under any other key, a table is a target of that name.
-    let is_setting = |name: &str| KEYS.contains(&name);
+    let is_setting = |name: &str| KEYS.contains(&name) && !means_a_target(&table, name);
     let is_target = |name: &str| !is_setting(name) && table.get(name).is_some_and(|v| v.inner.is_table());
     let names: Vec<&str> =
         table.entries.keys().map(|key| &**key.get_ref()).filter(|n| is_target(n)).collect();
@@ -37,6 +44,8 @@ pub(super) fn read_all(file: &Table<'_>, root: &Path, known: &Known<'_>) -> Vec<
         let name: &str = key.get_ref();
         if is_setting(name) {
             file.faults.add(&key.span(), format!("`{name}` is a setting of [target], but the file has [target.{}] too; expected either [target] or only named ones", names[0]));
+        } else if KEYS.contains(&name) {
+            file.faults.add(&key.span(), format!("`{name}` is a setting of [target] and cannot be the name of a target; expected another name for [target.{name}]"));
         } else if !is_target(name) {
             let near = suggestion(name, KEYS);
             file.faults.add(&key.span(), format!("unknown key `{name}` in [target]; {near}"));
@@ -56,6 +65,12 @@ pub(super) fn read_all(file: &Table<'_>, root: &Path, known: &Known<'_>) -> Vec<
     targets.into_iter().map(|(_, target)| target).collect()
 }
 
+/// Whether the table under a setting's name was meant for a target of that name.
+fn means_a_target(table: &Table<'_>, name: &str) -> bool {
+    let Some(DeValue::Table(inner)) = table.get(name).map(|value| value.inner) else { return false };
+    !TABLES.contains(&name) || inner.get("command").is_some_and(|command| command.get_ref().is_array())
+}
+
 fn read(table: &Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -> TargetConfig {
     table.allow(&KEYS);
     let contract = table.get("contract").and_then(|value| contract::of_target(&value, root, known));
@@ -63,14 +78,23 @@ fn read(table: &Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -
         Some((name, contract)) => defaults_of(name, contract),
         None => TargetConfig::default(),
     };
+    let declared = table
+        .get("formats")
+        .and_then(|value| formats::read(&value, "a table, as in formats.json = [\"--format\", \"json\"]"))
+        .unwrap_or_default();
+    let default_format = default_format(table, &declared);
+    let formats = match default.contract {
+        Some(_) => default.formats.overlaid(declared),
+        None => Formats::complete(&declared, default_format),
+    };
+    let codes = table.get("exit_codes").map(|value| exit_codes(&value));
+    let usage = table.get("usage").and_then(|value| usage(&value, codes.as_ref())).unwrap_or(default.usage);
     TargetConfig {
         name: name.map(str::to_owned),
         command: table.get("command").and_then(|value| argv(&value)),
         contract: default.contract,
-        formats: match table.get("formats") {
-            Some(value) => formats(&value, &default.formats).unwrap_or_default(),
-            None => default.formats,
-        },
+        formats,
+        default_format,
         errors: table
             .get("errors")
             .and_then(|value| value.choice(&[("stderr", Stream::Stderr), ("stdout", Stream::Stdout)]))
@@ -80,11 +104,12 @@ fn read(table: &Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -
             .get("output_modules")
             .and_then(|value| output_modules(&value, root))
             .unwrap_or_default(),
-        exit_codes: match table.get("exit_codes") {
+        exit_codes: match codes {
             // After a fault, no exit code of a probe is held against the codes.
-            Some(value) => exit_codes(&value).unwrap_or_else(|| (0..=255).collect()),
-            None => default.exit_codes,
+            Some(codes) => codes.unwrap_or_else(|| (0..=255).collect()),
+            None => with_usage(default.exit_codes, usage),
         },
+        usage,
         env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
         pass_env: table.get("pass_env").and_then(|value| pass_env(&value)).unwrap_or_default(),
         timeout: table.get("timeout").and_then(|value| value.seconds()).unwrap_or(default.timeout),
@@ -111,19 +136,43 @@ fn argv(value: &Value<'_>) -> Option<Vec<String>> {
     }
 }
 
-/// The default of each format that is not named is that of `default`.
-fn formats(value: &Value<'_>, default: &Formats) -> Option<Formats> {
-    let table = value.table("`formats`", "a table, as in formats.json = [\"--format\", \"json\"]")?;
-    table.allow(&["text", "json", "jsonl"]);
-    let mut formats = default.clone();
-    for (name, slot) in
-        [("text", &mut formats.text), ("json", &mut formats.json), ("jsonl", &mut formats.jsonl)]
-    {
-        if let Some(arguments) = table.get(name).and_then(|value| value.arguments()) {
-            *slot = arguments.into_iter().map(|argument| argument.text).collect();
+/// The format that comes without a flag; the first that there is, when nothing is said.
+fn default_format(table: &Table<'_>, declared: &BTreeMap<OutputFormat, Asking>) -> OutputFormat {
+    let lacks = |format: &OutputFormat| declared.get(format) == Some(&Asking::Lacking);
+    let said = table.get("default_format").and_then(|value| {
+        let format = value.choice(&OutputFormat::ALL.map(|format| (format.name(), format)))?;
+        if lacks(&format) {
+            let name = format.name();
+            return value.fault(&format!(
+                "`default_format` is {name:?}, and formats.{name} is `false`; expected a format that there is"
+            ));
         }
+        Some(format)
+    });
+    let first = || OutputFormat::ALL.into_iter().find(|format| !lacks(format));
+    said.or_else(first).unwrap_or(TargetConfig::default().default_format)
+}
+
+/// The code for wrong calls, which has to be among the `codes`, if they are said.
+fn usage(value: &Value<'_>, codes: Option<&Option<Vec<i32>>>) -> Option<i32> {
+    let code = value.exit_code()?;
+    if code == 0 {
+        return value.fault("`usage` is 0, which is success; expected the exit code of wrong calls");
     }
-    Some(formats)
+    if codes.and_then(Option::as_ref).is_some_and(|codes| !codes.contains(&code)) {
+        return value
+            .fault(&format!("`usage` is {code}, and `exit_codes` does not have it; expected it in both"));
+    }
+    Some(code)
+}
+
+/// The default exit codes, with the target's own for wrong calls.
+fn with_usage(mut codes: Vec<i32>, usage: i32) -> Vec<i32> {
+    let default = TargetConfig::default().usage;
+    codes.iter_mut().filter(|code| **code == default).for_each(|code| *code = usage);
+    codes.sort_unstable();
+    codes.dedup();
+    codes
 }
 
 fn exit_codes(value: &Value<'_>) -> Option<Vec<i32>> {

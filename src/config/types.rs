@@ -1,6 +1,6 @@
 //! The settings, valid: what the rest of the program works with.
 
-use super::Date;
+use super::{Asking, Date, Formats};
 use crate::model::{OutputFormat, Stream};
 use agentnative_contract::{Contract, Framing};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub struct Config {
     pub targets: Vec<TargetConfig>,
     /// The probes, in the order of the file.
     pub probes: Vec<ProbeConfig>,
-    /// The waivers, in the order of the file; none has expired.
+    /// The waivers, in the order of the file.
     pub waivers: Vec<Waiver>,
 }
 
@@ -38,6 +38,14 @@ impl Config {
     /// The probes of a target, in the order of the file.
     pub fn probes_of<'a>(&'a self, target: &'a TargetConfig) -> impl Iterator<Item = &'a ProbeConfig> {
         self.probes.iter().filter(|probe| probe.target == target.name)
+    }
+
+    /// The waivers that a target can have use for: all but those of another target's probes.
+    pub fn waivers_of(&self, target: &TargetConfig) -> Vec<Waiver> {
+        let foreign = |name: &String| {
+            self.probes.iter().any(|probe| probe.name == *name && probe.target != target.name)
+        };
+        self.waivers.iter().filter(|waiver| !waiver.probe.as_ref().is_some_and(foreign)).cloned().collect()
     }
 }
 
@@ -54,6 +62,8 @@ pub struct TargetConfig {
     pub contract: Option<String>,
     /// How a format is asked for.
     pub formats: Formats,
+    /// The format that comes without a flag.
+    pub default_format: OutputFormat,
     /// Where the error object of a JSON mode goes.
     pub errors: Stream,
     /// The arguments that print the schema of the target's output.
@@ -63,6 +73,8 @@ pub struct TargetConfig {
     pub output_modules: Vec<String>,
     /// The exit codes that the target has, sorted.
     pub exit_codes: Vec<i32>,
+    /// Its exit code for wrong calls.
+    pub usage: i32,
     /// Variables that its runs get.
     pub env: BTreeMap<String, String>,
     /// Names of the variables of our own environment that its runs get.
@@ -81,10 +93,12 @@ impl Default for TargetConfig {
             command: None,
             contract: None,
             formats: Formats::default(),
+            default_format: OutputFormat::Text,
             errors: Stream::Stderr,
             schema: None,
             output_modules: Vec::new(),
             exit_codes: vec![0, 1, 2, 77, 78],
+            usage: 2,
             env: BTreeMap::new(),
             pass_env: Vec::new(),
             timeout: Duration::from_secs(10),
@@ -97,12 +111,12 @@ impl TargetConfig {
     /// Takes over what a contract for the whole target says: how its format is asked for, the error channel,
     /// the exit codes.
     pub fn take(&mut self, contract: &Contract) {
-        let asking = match contract.framing() {
-            Framing::Document => &mut self.formats.json,
-            Framing::Lines => &mut self.formats.jsonl,
+        let format = match contract.framing() {
+            Framing::Document => OutputFormat::Json,
+            Framing::Lines => OutputFormat::Jsonl,
         };
         if let Some(ask) = contract.ask() {
-            *asking = ask.to_vec();
+            self.formats.declare(format, ask.to_vec());
         }
         self.errors = contract.errors().unwrap_or(self.errors);
         let codes = contract.exit_codes();
@@ -110,54 +124,6 @@ impl TargetConfig {
             self.exit_codes = codes;
         }
     }
-}
-
-/// The arguments that ask for each format. The default is `--output FORMAT`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Formats {
-    /// For people.
-    pub text: Vec<String>,
-    /// One JSON document.
-    pub json: Vec<String>,
-    /// One JSON object a line.
-    pub jsonl: Vec<String>,
-}
-
-impl Default for Formats {
-    fn default() -> Self {
-        let output = |format: OutputFormat| vec!["--output".to_owned(), format.name().to_owned()];
-        Self {
-            text: output(OutputFormat::Text),
-            json: output(OutputFormat::Json),
-            jsonl: output(OutputFormat::Jsonl),
-        }
-    }
-}
-
-impl Formats {
-    /// The arguments that ask for `format`.
-    pub fn args(&self, format: OutputFormat) -> &[String] {
-        match format {
-            OutputFormat::Text => &self.text,
-            OutputFormat::Json => &self.json,
-            OutputFormat::Jsonl => &self.jsonl,
-        }
-    }
-}
-
-/// The element of a probe's arguments that stands for the arguments that ask for a format.
-pub const FORMAT_PLACE: &str = "{format}";
-
-/// `args` with the arguments `asking` for a format in their place: where `"{format}"` stands, else
-/// before the first `--`, else at the end.
-pub fn place_format(args: &[String], asking: &[String]) -> Vec<String> {
-    let marked = args.iter().position(|arg| arg == FORMAT_PLACE);
-    let end = || args.iter().position(|arg| arg == "--").unwrap_or(args.len());
-    let (before, after) = match marked {
-        Some(at) => (&args[..at], &args[at + 1..]),
-        None => args.split_at(end()),
-    };
-    [before, asking, after].concat()
 }
 
 /// One way to call the target.
@@ -175,8 +141,10 @@ pub struct ProbeConfig {
     pub result: bool,
     /// What its output is held to.
     pub contract: Contracts,
-    /// The formats that it is run in; not empty.
+    /// The formats that it is run in, as far as the target has them; not empty.
     pub formats: Vec<OutputFormat>,
+    /// How it is asked for a format, or that it has none, where that is not as the target says.
+    pub asking: BTreeMap<OutputFormat, Asking>,
     /// Records arrive as they are made.
     pub stream: bool,
     /// What is on standard input; none is `/dev/null`.
@@ -190,6 +158,14 @@ pub struct ProbeConfig {
 }
 
 impl ProbeConfig {
+    /// The formats that it is run in, called as a probe of `target`.
+    pub fn formats_of<'a>(&'a self, target: &'a TargetConfig) -> impl Iterator<Item = OutputFormat> + 'a {
+        let asked = |format: &OutputFormat| {
+            self.asking.get(format).unwrap_or_else(|| target.formats.of(*format)).args().is_some()
+        };
+        self.formats.iter().copied().filter(asked)
+    }
+
     /// A probe of these arguments that is expected to succeed, in every format.
     pub fn new(name: impl Into<String>, args: Vec<String>) -> Self {
         Self {
@@ -200,6 +176,7 @@ impl ProbeConfig {
             result: false,
             contract: Contracts::default(),
             formats: OutputFormat::ALL.to_vec(),
+            asking: BTreeMap::new(),
             stream: false,
             stdin: None,
             env: BTreeMap::new(),
@@ -220,12 +197,21 @@ pub struct Contracts {
 }
 
 /// A fault that is known and accepted for a time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiver {
     /// ID of the check.
     pub check: String,
+    /// The probe that it is about; none for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<String>,
+    /// The format that it is about; none for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<OutputFormat>,
     /// Why it is accepted; not empty.
     pub reason: String,
     /// The last day that it holds.
     pub expires: Option<Date>,
+    /// That day was over when the file was read: it waives nothing any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub expired: bool,
 }

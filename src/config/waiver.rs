@@ -1,18 +1,22 @@
 //! `[[waiver]]`.
 
-use super::{Date, Known, Waiver};
-use agentnative_contract::spanned_toml::{Table, Value};
+use super::{Date, Known, ProbeConfig, Waiver};
+use crate::model::OutputFormat;
+use agentnative_contract::spanned_toml::{Table, Value, suggestion};
 use toml::de::DeValue;
 
-/// All waivers of the file that are good.
-pub(super) fn read_all(file: &Table<'_>, known: &Known<'_>) -> Vec<Waiver> {
+/// All waivers of the file that are good, held against its probes.
+pub(super) fn read_all(file: &Table<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Vec<Waiver> {
     let expected = "tables: [[waiver]] for each";
     let elements = file.get("waiver").and_then(|value| value.elements(expected)).unwrap_or_default();
-    elements.iter().filter_map(|element| read(&element.table("[[waiver]]", expected)?, known)).collect()
+    elements
+        .iter()
+        .filter_map(|element| read(&element.table("[[waiver]]", expected)?, probes, known))
+        .collect()
 }
 
-fn read(table: &Table<'_>, known: &Known<'_>) -> Option<Waiver> {
-    table.allow(&["check", "reason", "expires"]);
+fn read(table: &Table<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Option<Waiver> {
+    table.allow(&["check", "probe", "format", "reason", "expires"]);
     let check = table.require("check", "the ID of a check").and_then(|value| {
         let id = value.string("the ID of a check, a string")?.text;
         if known.checks.contains(&id.as_str()) {
@@ -31,20 +35,41 @@ fn read(table: &Table<'_>, known: &Known<'_>) -> Option<Waiver> {
         }
         Some(reason)
     });
-    let expires = table.get("expires").and_then(|value| expires(&value, known.today));
-    Some(Waiver { check: check?, reason: reason?, expires })
+    let probe = table.get("probe").map(|value| probe(&value, probes));
+    let formats = OutputFormat::ALL.map(|format| (format.name(), format));
+    let format = table.get("format").map(|value| value.choice(&formats));
+    let expires = table.get("expires").and_then(|value| expires(&value));
+    Some(Waiver {
+        check: check?,
+        // One that should be narrow and is not said to what is none.
+        probe: probe.map_or(Some(None), |probe| probe.map(Some))?,
+        format: format.map_or(Some(None), |format| format.map(Some))?,
+        reason: reason?,
+        expires,
+        expired: expires.is_some_and(|last| last < known.today),
+    })
 }
 
-fn expires(value: &Value<'_>, today: Date) -> Option<Date> {
+/// The name of a probe: a declared one, or one that is made, such as `--help`.
+fn probe(value: &Value<'_>, probes: &[ProbeConfig]) -> Option<String> {
+    let name = value.string("the name of a probe, a string")?.text;
+    let mut names = probes.iter().map(|probe| probe.name.as_str());
+    let is_made = name.starts_with('-') || name.starts_with("agentnative-");
+    if is_made || names.clone().any(|declared| declared == name) {
+        return Some(name);
+    }
+    let near = if names.next().is_none() {
+        "the file declares none".into()
+    } else {
+        suggestion(&name, probes.iter().map(|probe| probe.name.as_str()))
+    };
+    value.fault(&format!("unknown probe `{name}`; {near}"))
+}
+
+fn expires(value: &Value<'_>) -> Option<Date> {
     let date = match value.inner {
         DeValue::Datetime(toml::value::Datetime { date: Some(date), time: None, offset: None }) => date,
         _ => return value.wrong("a date without quotes and without a time, such as 2027-03-01"),
     };
-    let date = Date { year: date.year.into(), month: date.month, day: date.day };
-    if date < today {
-        return value.fault(&format!(
-            "this waiver expired on {date} and today is {today}; mend what it waives, or give it a later date"
-        ));
-    }
-    Some(date)
+    Some(Date { year: date.year.into(), month: date.month, day: date.day })
 }

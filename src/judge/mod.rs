@@ -19,7 +19,6 @@ use crate::config::Waiver;
 use crate::model::{CheckId, CheckResult, Layer};
 use crate::probe;
 use agentnative_contract::Framing;
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// What gives a verdict.
@@ -42,22 +41,19 @@ pub struct Verdicts {
 
 /// The verdict on each of `checks`, with what these waivers accept.
 pub fn judge(context: &CheckContext, checks: &[&Check], waivers: &[Waiver]) -> Verdicts {
-    let (mut results, mut blocked) = (Vec::new(), BTreeSet::new());
+    let mut waived = waive::Waived::default();
     for check in checks {
-        let judgement = judgement(context, check);
-        if judgement.is_blocked() {
-            blocked.insert(check.id);
-        }
-        results.push(judgement.result(check));
+        waived.add(check, judgement(context, check), waivers, context.probes);
     }
+    waived.waive_dependents();
     let mut notes = Vec::new();
     if let Ok(code) = &context.code
         && checks.iter().any(|check| check.layer == Layer::Source)
     {
         notes = source::notes(code);
     }
-    notes.extend(waive::waive(waivers, &mut results, &blocked));
-    Verdicts { results, notes }
+    notes.append(&mut waived.notes);
+    Verdicts { results: waived.results, notes }
 }
 
 fn judgement(context: &CheckContext, check: &Check) -> Judgement {

@@ -4,7 +4,7 @@ use super::{Probe, Promises, Role};
 use crate::catalogue::Derived;
 use crate::config::{Contracts, FORMAT_PLACE, place_format};
 use crate::model::OutputFormat;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// A flag that no program has.
@@ -52,8 +52,8 @@ fn standalone(kind: Derived, promises: &Promises, timeout: Duration) -> Option<P
     let (args, exit): (&[&str], _) = match kind {
         Derived::Help => (&["--help"], 0),
         Derived::Version => (&["--version"], 0),
-        Derived::UnknownFlag => (&[UNKNOWN_FLAG], 2),
-        Derived::UnknownCommand if promises.has_commands => (&[UNKNOWN_COMMAND], 2),
+        Derived::UnknownFlag => (&[UNKNOWN_FLAG], promises.usage),
+        Derived::UnknownCommand if promises.has_commands => (&[UNKNOWN_COMMAND], promises.usage),
         Derived::Schema => {
             let args: Vec<&str> = promises.schema.as_ref()?.iter().map(String::as_str).collect();
             let mut probe = bare(kind, &args, timeout);
@@ -82,6 +82,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         result: false,
         asks_format: true,
         formats: OutputFormat::ALL.to_vec(),
+        asking: BTreeMap::new(),
         contract: Contracts::default(),
         stream: false,
         stdin: None,
@@ -107,20 +108,22 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
             ..probe.clone()
         }
     };
+    let by_default_flag =
+        |format: OutputFormat| probe.asking(format, promises) == ["--output", format.name()];
     match kind {
         Derived::NoFormat => vec![with("no format", &[], probe.exit, Text)],
         Derived::InvalidFormat if first => {
-            let Some(asking) = invalid(promises.asking(Json)) else { return Vec::new() };
+            let Some(asking) = invalid(probe.asking(Json, promises)) else { return Vec::new() };
             let asking: Vec<&str> = asking.iter().map(String::as_str).collect();
             vec![with("invalid format", &asking, None, Text)]
         }
         Derived::Alias => [(Json, "--json"), (Jsonl, "--jsonl")]
             .into_iter()
-            .filter(|(format, _)| probe.formats.contains(format) && promises.default_flag(*format))
+            .filter(|(format, _)| probe.formats.contains(format) && by_default_flag(*format))
             .map(|(format, flag)| with(flag, &[flag], probe.exit, format))
             .collect(),
         Derived::Raw if first => vec![with("--raw", &["--raw"], None, Text)],
-        Derived::MoreFormats if first && promises.default_flag(Json) => ["csv", "tsv", "yaml"]
+        Derived::MoreFormats if first && by_default_flag(Json) => ["csv", "tsv", "yaml"]
             .into_iter()
             .map(|format| with(format, &["--output", format], None, Text))
             .collect(),

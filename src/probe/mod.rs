@@ -11,7 +11,7 @@ pub use recording::Recording;
 pub use spec::specs;
 
 use crate::catalogue::Derived;
-use crate::config::{Contracts, Formats, ProbeConfig, TargetConfig, place_format};
+use crate::config::{Asking, Contracts, Formats, ProbeConfig, TargetConfig, place_format};
 use crate::model::{OutputFormat, Stream};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,6 +37,9 @@ pub struct Probe {
     pub result: bool,
     /// The formats that it is run in.
     pub formats: Vec<OutputFormat>,
+    /// How it is asked for a format, or that it has none, where that is not as the target says.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub asking: BTreeMap<OutputFormat, Asking>,
     /// What its output is held to, by format; a path is absolute.
     #[serde(default)]
     pub contract: Contracts,
@@ -72,10 +75,16 @@ pub enum Role {
 pub struct Promises {
     /// How each format is asked for.
     pub formats: Formats,
+    /// The format that comes without a flag.
+    #[serde(default)]
+    pub default_format: OutputFormat,
     /// Where the error object goes in a JSON mode.
     pub errors: Stream,
     /// The exit codes that it has.
     pub exit_codes: Vec<i32>,
+    /// Its exit code for wrong calls.
+    #[serde(default = "usage")]
+    pub usage: i32,
     /// How it prints its schema.
     pub schema: Option<Vec<String>>,
     /// Its help lists commands.
@@ -89,20 +98,29 @@ pub struct Promises {
     pub known_formats: Vec<OutputFormat>,
 }
 
+/// What the exit code for wrong calls is in a recording that does not tell.
+fn usage() -> i32 {
+    TargetConfig::default().usage
+}
+
 impl Promises {
     /// The promises of a configuration, with nothing known of the help.
     pub fn of(target: &TargetConfig) -> Self {
         let mut promises = Self {
             formats: target.formats.clone(),
+            default_format: target.default_format,
             errors: target.errors,
             exit_codes: target.exit_codes.clone(),
+            usage: target.usage,
             schema: target.schema.clone(),
             has_commands: false,
             known_formats: Vec::new(),
             contract: None,
         };
-        let asked_otherwise = |format: &OutputFormat| format.is_json() && !promises.default_flag(*format);
-        promises.known_formats = OutputFormat::ALL.into_iter().filter(asked_otherwise).collect();
+        let declared = |format: &OutputFormat| {
+            format.is_json() && !promises.formats.assumed && promises.formats.args(*format).is_some()
+        };
+        promises.known_formats = OutputFormat::ALL.into_iter().filter(declared).collect();
         promises
     }
 
@@ -116,19 +134,27 @@ impl Promises {
     ) -> Self {
         self.has_commands = has_commands;
         for (format, asking) in [(OutputFormat::Json, json), (OutputFormat::Jsonl, jsonl)] {
-            if asking == Some(self.asking(format)) && !self.known_formats.contains(&format) {
+            if asking.is_some()
+                && asking == self.formats.args(format)
+                && !self.known_formats.contains(&format)
+            {
                 self.known_formats.push(format);
             }
         }
         self
     }
 
-    /// The arguments that ask for `format`.
+    /// The arguments that ask for `format`; none where there is no such format or nobody says how.
     pub fn asking(&self, format: OutputFormat) -> &[String] {
-        self.formats.args(format)
+        self.formats.args(format).unwrap_or_default()
     }
 
-    /// Whether formats are asked for with `--output FORMAT`.
+    /// Whether the target says that it has no such format.
+    pub fn lacks(&self, format: OutputFormat) -> bool {
+        self.formats.of(format) == &Asking::Lacking
+    }
+
+    /// Whether a format is asked for with `--output FORMAT`.
     pub fn default_flag(&self, format: OutputFormat) -> bool {
         self.asking(format) == ["--output", format.name()]
     }
@@ -136,7 +162,7 @@ impl Promises {
 
 impl Probe {
     /// The probe that a configuration or the command line declares.
-    pub fn declared(config: &ProbeConfig, timeout: Duration) -> Self {
+    pub fn declared(config: &ProbeConfig, target: &TargetConfig) -> Self {
         Self {
             name: config.name.clone(),
             role: Role::Declared,
@@ -144,13 +170,14 @@ impl Probe {
             asks_format: true,
             exit: Some(config.exit),
             result: config.result,
-            formats: config.formats.clone(),
+            formats: config.formats_of(target).collect(),
+            asking: config.asking.clone(),
             contract: config.contract.clone(),
             stream: config.stream,
             stdin: config.stdin.clone(),
             env: config.env.clone(),
             cwd: config.cwd.clone(),
-            timeout: config.timeout.unwrap_or(timeout),
+            timeout: config.timeout.unwrap_or(target.timeout),
         }
     }
 
@@ -182,7 +209,15 @@ impl Probe {
     pub fn call(&self, format: OutputFormat, promises: &Promises) -> Vec<String> {
         // Text is what comes without a flag: it shows calls that know no format.
         let asked = self.asks_format && (self.is_declared() || format.is_json());
-        let asking = if asked { promises.asking(format) } else { &[] };
+        let asking = if asked { self.asking(format, promises) } else { &[] };
         place_format(&self.args, asking)
+    }
+
+    /// The arguments that ask for `format` in a call of this probe.
+    pub fn asking<'a>(&'a self, format: OutputFormat, promises: &'a Promises) -> &'a [String] {
+        match self.asking.get(&format) {
+            Some(own) => own.args().unwrap_or_default(),
+            None => promises.asking(format),
+        }
     }
 }

@@ -56,9 +56,9 @@ fn target(text: &mut String, command: Option<&[String]>, help: &Help) {
     let default = Formats::default();
     let mut guessed = false;
     for (format, asking, default) in
-        [("json", &help.json, default.json), ("jsonl", &help.jsonl, default.jsonl)]
+        [("json", &help.json, &default.json), ("jsonl", &help.jsonl, &default.jsonl)]
     {
-        if let Some(asking) = asking.as_ref().filter(|asking| **asking != default) {
+        if let Some(asking) = asking.as_ref().filter(|asking| default.args() != Some(asking)) {
             guessed = true;
             line(
                 text,

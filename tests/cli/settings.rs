@@ -47,11 +47,16 @@ fn a_waiver_that_is_not_used_is_told() {
 }
 
 #[test]
-fn a_waiver_that_has_expired_is_a_configuration_error() {
+fn a_waiver_that_has_expired_waives_nothing_and_is_told() {
     let folder = waived("check = 'p2-output-json'\nreason = 'later'\nexpires = 2020-01-31");
-    let said = folder.run(&["check"]);
-    assert_eq!((said.code, said.out.as_str()), (Some(78), ""));
-    assert!(said.err.contains("  agentnative.toml:9:11: this waiver expired on 2020-01-31"), "{}", said.err);
+    let said = folder.run(&["check", "--check", "p2-output-json", "--json"]);
+    assert_eq!((said.code, said.status("p2-output-json").as_str()), (Some(1), "fail"));
+    assert_eq!(
+        said.data()["notes"][0],
+        "the waiver of p2-output-json expired on 2020-01-31: it waives nothing any more"
+    );
+    let message = said.data()["results"][0]["message"].as_str().unwrap().to_owned();
+    assert!(message.ends_with("; the waiver expired on 2020-01-31"), "{message}");
 }
 
 /// The runs of a check: probe, format, exit code.
