@@ -21,7 +21,7 @@ pub struct Options {
     /// Output format. [default: text; with --contract the contract's own]
     #[arg(long, value_enum, value_name = "FORMAT")]
     #[serde(skip)]
-    output: Option<OutputFormat>,
+    output: Option<Format>,
     /// Short for --output json.
     #[arg(long, conflicts_with_all = ["jsonl", "output"])]
     #[serde(skip)]
@@ -119,7 +119,7 @@ fn after_help() -> String {
     format!(
         "A contract is one JSON document on stdout, also for an error, or a JSON object a line. Without
 --contract, json is {{ok, command, data}} and jsonl an event a line, and an error is
-{{error, kind, message}} on stderr.
+{{error, kind, message}} on stderr. csv has a row for each event.
 
 Exit codes:
   0    success
@@ -133,6 +133,30 @@ Contracts with exit codes of their own:{}
 The key of the openai provider is read from OPENAI_API_KEY, and from nowhere else.",
         protocols::exit_codes()
     )
+}
+
+/// The formats: those of every command, and a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// One JSON document.
+    Json,
+    /// One JSON object a line, as things happen.
+    Jsonl,
+    /// A table with a row for each of these objects, as things happen.
+    Csv,
+}
+
+impl Format {
+    /// The format that all is written in which is not the table, such as errors.
+    const fn of_messages(self) -> OutputFormat {
+        match self {
+            Self::Json => OutputFormat::Json,
+            Self::Jsonl => OutputFormat::Jsonl,
+            Self::Text | Self::Csv => OutputFormat::Text,
+        }
+    }
 }
 
 /// Whether the model is told of tools.
@@ -226,17 +250,22 @@ impl Options {
         Ok(options)
     }
 
-    fn requested_format(&self) -> Option<OutputFormat> {
+    fn requested_format(&self) -> Option<Format> {
         match self {
-            Self { json: true, .. } => Some(OutputFormat::Json),
-            Self { jsonl: true, .. } => Some(OutputFormat::Jsonl),
+            Self { json: true, .. } => Some(Format::Json),
+            Self { jsonl: true, .. } => Some(Format::Jsonl),
             Self { output, .. } => *output,
         }
     }
 
     /// The protocol's own format, else the one that is asked for.
     pub fn format(&self) -> OutputFormat {
-        self.protocol.format.or(self.requested_format()).unwrap_or_default()
+        self.protocol.format.or(self.requested_format().map(Format::of_messages)).unwrap_or_default()
+    }
+
+    /// Whether a table is asked for.
+    pub fn is_table(&self) -> bool {
+        self.output == Some(Format::Csv)
     }
 
     /// How output looks.
@@ -248,18 +277,21 @@ impl Options {
     /// from, and the defaults; fails for settings that make no sense together, too.
     pub fn resolve(mut self, args: &[OsString]) -> Result<Self> {
         if let (Some(own), Some(requested)) = (self.protocol.format, self.requested_format())
-            && own != requested
+            && value_name(requested) != own.name()
         {
             let contract = self.protocol.contract.unwrap_or_default();
-            let (own, requested) = (own.name(), requested.name());
+            let (own, requested) = (own.name(), value_name(requested));
             let message =
                 format!("--contract {contract} is spoken in {own} only: it makes no sense in {requested}");
             let hint = format!("leave the format away, or say --output {own}");
             return Err(Failure::new(Code::InvalidOption, message).hint(hint));
         }
         let format = self.format();
-        if self.raw && format.is_json() {
-            let message = format!("--raw prints the bare answer: it makes no sense in {}", format.name());
+        if let Some(requested) = self.requested_format().filter(|format| *format != Format::Text)
+            && self.raw
+        {
+            let message =
+                format!("--raw prints the bare answer: it makes no sense in {}", value_name(requested));
             return Err(Failure::new(Code::InvalidOption, message));
         }
         if let Some(path) = &self.config {

@@ -6,6 +6,8 @@ use super::protocols::own::Data;
 use agentnative_contract::Contract;
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::{Envelope, Output, OutputFormat, pretty};
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 /// Prints it, and gives the exit code. In jsonl it is that of a line; text has none, so it gets json's.
@@ -17,10 +19,15 @@ pub fn print(protocol: &Protocol, format: OutputFormat, output: &mut Output) -> 
 fn schema(protocol: &Protocol, format: OutputFormat) -> Result<Value> {
     let schema = match (protocol.contract, format) {
         (Some(name), _) => return bundled(name),
-        (None, OutputFormat::Jsonl) => schemars::schema_for!(Event),
-        (None, _) => schemars::schema_for!(Envelope<Data>),
+        (None, OutputFormat::Jsonl) => written().into_root_schema_for::<Event>(),
+        (None, _) => written().into_root_schema_for::<Envelope<Data>>(),
     };
     Ok(schema.to_value())
+}
+
+/// Makes schemas of what is written, not of what would be read.
+fn written() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().for_serialize().into_generator()
 }
 
 /// The schema of a bundled contract: each that is spoken here has one file.

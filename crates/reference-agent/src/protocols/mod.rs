@@ -5,6 +5,7 @@ mod dexter_flat;
 mod dexter_nested;
 mod opencode_events;
 pub(super) mod own;
+mod table;
 
 use super::event::{Event, Outcome};
 use super::options::Options;

@@ -1,7 +1,7 @@
 //! The agent's own shapes, after principle 2 (seed 003): an envelope in json, a typed event a line in
-//! jsonl as things happen, the bare answer in text; errors on standard error.
+//! jsonl as things happen, the same as a table in csv, the bare answer in text; errors on standard error.
 
-use super::{Encoder, Protocol};
+use super::{Encoder, Protocol, table};
 use crate::event::{Event, Outcome};
 use crate::failure::Code;
 use crate::run_summary::RunSummary;
@@ -19,7 +19,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     scratchpad: None,
     takes_empty_answer: false,
     reports_signals: true,
-    encoder: |options| Box::new(Own { raw: options.raw, steps: Vec::new() }),
+    encoder: |options| Box::new(Own { raw: options.raw, table: options.is_table(), steps: Vec::new() }),
 };
 
 /// `data` of the json envelope.
@@ -34,12 +34,14 @@ pub struct Data<'a> {
 
 struct Own {
     raw: bool,
+    table: bool,
     steps: Vec<Event>,
 }
 
 impl Own {
     fn step(&mut self, step: &Event, output: &mut Output) -> Result<()> {
         match output.config().format {
+            OutputFormat::Text if self.table => output.raw(&table::rows(step)),
             OutputFormat::Text => Ok(()),
             OutputFormat::Jsonl => output.record(step),
             OutputFormat::Json => {
@@ -73,7 +75,7 @@ impl Encoder for Own {
             }
         }
         match outcome {
-            Ok(answer) if output.config().format == OutputFormat::Text => {
+            Ok(answer) if output.config().format == OutputFormat::Text && !self.table => {
                 if self.raw { output.raw(answer) } else { output.text(answer) }.map(|()| 0)
             }
             Ok(_) => Ok(0),

@@ -24,6 +24,62 @@ fn the_three_formats_and_their_aliases() {
 }
 
 #[test]
+fn a_table_has_a_row_for_each_event() {
+    let place = Place::new();
+    let calls = serde_json::json!([{"tool": "calculate", "args": {"expression": "6 * 7"}}, {"tool": "nope"}]);
+    place.script(&script(&[serde_json::json!({"calls": calls}), says("it is \"42\",\nI think")]));
+    let ran = place.run(["--output", "csv", "--quiet", "a, b"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    // What a run took changes.
+    let rows: Vec<Vec<String>> = csv(&ran.stdout);
+    assert!(rows.iter().all(|row| row.len() == 7), "{rows:?}");
+    let column = |at: usize| rows.iter().map(|row| row[at].as_str()).collect::<Vec<_>>();
+    let types = [
+        "type",
+        "start",
+        "turn",
+        "tool-call",
+        "tool-result",
+        "tool-call",
+        "tool-result",
+        "turn",
+        "text",
+        "end",
+    ];
+    assert_eq!(column(0), types);
+    assert_eq!(column(4), ["ok", "", "", "", "true", "", "false", "", "", "true"]);
+    assert_eq!((rows[1][6].as_str(), rows[9][6].as_str()), ("a, b", "it is \"42\",\nI think"));
+    assert_eq!(rows[3][6], "{\"expression\":\"6 * 7\"}");
+    // An error is told as in text; before the run began there is no table.
+    place.script(&script(&[serde_json::json!({"fail": {"kind": "request", "message": "no"}})]));
+    let ran = place.run(["--output", "csv", "q"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, "error: no\n"));
+    assert!(ran.stdout.ends_with("PROVIDER_ERROR\n"), "{ran:?}");
+    assert_eq!(place.run(["--output", "csv"]).stdout, "");
+}
+
+/// The fields of a table, read as RFC 4180 says.
+fn csv(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut field, mut quoted) = (vec![vec![]], String::new(), false);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.next_if_eq(&'"').is_some() => field.push('"'),
+            '"' => quoted = !quoted,
+            ',' | '\n' if !quoted => {
+                rows.last_mut().unwrap().push(std::mem::take(&mut field));
+                if c == '\n' {
+                    rows.push(vec![]);
+                }
+            }
+            c => field.push(c),
+        }
+    }
+    assert_eq!(rows.pop(), Some(vec![]));
+    rows
+}
+
+#[test]
 fn text_has_its_diagnostics_on_standard_error() {
     let place = Place::new();
     let ran = place.run(["calculate 6*7"]);
@@ -43,10 +99,12 @@ fn what_makes_no_sense_together_is_a_usage_error_that_says_so() {
         (["--contract", "opencode-events", "--output", "text"], "jsonl only"),
         (["--raw", "--output", "json", "q"], "--raw"),
         (["--raw", "--output", "jsonl", "q"], "--raw"),
+        (["--raw", "--output", "csv", "q"], "--raw"),
+        (["--contract", "opencode-events", "--output", "csv"], "jsonl only"),
     ] {
         let ran = place.run(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}");
-        assert!(ran.error()["message"].as_str().unwrap().contains(said), "{ran:?}");
+        assert!(ran.stderr.contains(said), "{ran:?}");
     }
     let flat = place.run(["--contract", "dexter-flat", "--output", "jsonl", "q"]);
     flat.keeps("dexter-flat");
