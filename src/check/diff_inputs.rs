@@ -24,8 +24,6 @@ pub struct DiffInput {
     pub name: String,
     /// What it promises.
     pub promises: Vec<OutputSpec>,
-    /// Why nothing is known of some output.
-    pub unknown: Vec<String>,
     /// What it is a lock of, or what a lock of it would be.
     lock: Option<Lock>,
 }
@@ -33,18 +31,10 @@ pub struct DiffInput {
 /// What changed from one to the other, the worst first. What was seen of no data (an empty list, a null of
 /// the day) is no change where both are learnt from runs.
 pub fn diff(old: &DiffInput, new: &DiffInput) -> Vec<Change> {
-    let mut changes = match (&old.lock, &new.lock) {
+    match (&old.lock, &new.lock) {
         (Some(before), Some(now)) => compare(&old.promises, &now.compared_with(before)),
         _ => compare(&old.promises, &new.promises),
-    };
-    for (side, input) in [("old", old), ("new", new)] {
-        let reasons = input.unknown.iter();
-        changes.extend(
-            reasons.map(|reason| Change::undecided(format!("the {side} side says nothing: {reason}"))),
-        );
     }
-    changes.sort_by_key(|change| change.class);
-    changes
 }
 
 impl DiffInput {
@@ -96,21 +86,17 @@ impl DiffInput {
 
     /// What the runs of a recording show of its declared probes.
     fn of_runs(name: &str, recording: &Recording) -> Result<Self> {
-        let learnt = learn(recording, true)?;
-        if learnt.lock.promises.is_empty() && learnt.unknown.is_empty() {
+        let lock = learn(recording)?;
+        if lock.promises.is_empty() {
             let message =
                 format!("no probe of {} is declared: there is nothing to compare", recording.target.name);
             return Err(Error::config(message).hint("declare probes in agentnative.toml, or give --probe"));
         }
-        Ok(Self {
-            unknown: learnt.unknown,
-            lock: Some(learnt.lock.clone()),
-            ..Self::of(name, learnt.lock.compared())
-        })
+        Ok(Self { lock: Some(lock.clone()), ..Self::of(name, lock.compared()) })
     }
 
     fn of(name: &str, promises: Vec<OutputSpec>) -> Self {
-        Self { name: name.to_owned(), promises, unknown: Vec::new(), lock: None }
+        Self { name: name.to_owned(), promises, lock: None }
     }
 }
 

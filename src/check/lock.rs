@@ -4,12 +4,13 @@ use super::contracts::LoadedContracts;
 use super::judging::context;
 use super::session::SessionOutput;
 use crate::catalogue::Check;
-use crate::judge::{self, Learnt};
-use crate::model::CheckId;
+use crate::judge;
+use crate::model::{CheckId, OutputFormat};
 use crate::probe::Recording;
 use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::lock::{Lock, lock_path};
+use agentnative_contract::{OutputSpec, Payload};
 use agentnative_output::pretty;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -49,11 +50,21 @@ pub fn promise_checks() -> Vec<&'static Check> {
     vec![CheckId::P2ContractLocked.check()]
 }
 
-/// Learns what the declared probes of a recording promise. With `any_ending` a run counts that ended
-/// otherwise than its probe expects: a comparison then tells what changed.
-pub(super) fn learn(recording: &Recording, any_ending: bool) -> Result<Learnt> {
+/// Learns what the declared probes of a recording promise.
+pub(super) fn learn(recording: &Recording) -> Result<Lock> {
     let contracts = LoadedContracts::of(&recording.probes)?;
-    Ok(judge::learn(&context(recording, &contracts), &recording.target.name, any_ending))
+    Ok(judge::learn(&context(recording, &contracts), &recording.target.name))
+}
+
+/// Why an output cannot be locked, if so.
+fn not_lockable(promise: &OutputSpec) -> Option<String> {
+    let format = promise.format.filter(|format| format.is_json());
+    let prose = promise.framing.is_none() && promise.stdout() == Some(Payload::Any);
+    let words = |format: OutputFormat| {
+        let probe = promise.probe.as_deref().unwrap_or_default();
+        format!("{probe} · {} prints text that is no JSON: see p2-output-{}", format.name(), format.name())
+    };
+    promise.unknown.clone().or_else(|| format.filter(|_| prose).map(words))
 }
 
 /// Locks what a session of [`promise_checks`] showed, or compares it with the lock beside its configuration.
@@ -66,18 +77,18 @@ pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
         return Err(Error::config("there is no agentnative.toml: a lock stands beside one")
             .hint("`agentnative init` writes one"));
     };
-    let learnt = learn(&output.recording, mode == LockMode::Check)?;
-    if !learnt.unknown.is_empty() || learnt.lock.promises.is_empty() {
-        let issue = |message: String| Issue { place: None, message };
-        let message = match learnt.unknown.is_empty() {
-            true => "no probe is declared: there is nothing to lock",
-            false => "some probes say nothing that can be locked",
-        };
-        return Err(Error::general(message)
-            .issues(learnt.unknown.into_iter().map(issue).collect())
+    let (old, new) = (&output.recording.lock, learn(&output.recording)?);
+    if new.promises.is_empty() {
+        return Err(Error::general("no probe is declared: there is nothing to lock")
             .hint("`agentnative check` tells more"));
     }
-    let (old, new) = (&output.recording.lock, learnt.lock);
+    let refused: Vec<String> = new.promises.iter().filter_map(not_lockable).collect();
+    if mode != LockMode::Check && !refused.is_empty() {
+        let issue = |message: String| Issue { place: None, message };
+        return Err(Error::general("some probes say nothing that can be locked")
+            .issues(refused.into_iter().map(issue).collect())
+            .hint("`agentnative check` tells more"));
+    }
     let folder = lock_path(root, &new.target);
     match (old, mode) {
         (None, LockMode::Check) => {

@@ -4,7 +4,7 @@ use super::progress::drawn;
 use crate::check::{DiffInput, SessionOptions, diff};
 use crate::config::ProbeConfig;
 use crate::run::RunnerOptions;
-use agentnative_contract::diff::{Change, Class};
+use agentnative_contract::diff::{Change, Class, Elsewhere};
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
@@ -189,10 +189,20 @@ pub(super) fn show_change(change: &Change, page: &mut Page) {
     if let Some(note) = &change.note {
         detail("note", note);
     }
+    if !change.also.is_empty() {
+        detail("also in", &change.also.iter().map(other_place).collect::<Vec<_>>().join("; "));
+    }
     if let Some(witness) = &change.witness {
         detail("possible now", &witness.document.to_string());
         detail("old readers", &witness.rejected);
     }
+}
+
+/// Another output with the same change.
+fn other_place(other: &Elsewhere) -> String {
+    let probe = other.probe.as_ref().map(|probe| format!("probe {probe}"));
+    let place = [probe, other.format.map(|format| format.name().to_owned()), other.pointer.clone()];
+    place.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn short(value: &Value) -> String {

@@ -59,13 +59,19 @@ fn show(locked: &Locked, old: Option<&Lock>, page: &mut Page) {
         let words = |version: &Option<String>| version.clone().unwrap_or_else(|| "unknown".to_owned());
         page.line(0, &[Cell::from(&*format!("version: {}, was {}", words(&locked.version), words(was)))]);
     }
+    let many = |count: usize, what: &str| match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    };
+    let changes = many(locked.changes.len(), "change");
     let outcome = match (old, locked.written) {
         (None, _) => {
-            format!("{} promises of {} written to {}", locked.promises, locked.target, locked.folder)
+            let promises = many(locked.promises, "promise");
+            format!("{promises} of {} written to {}", locked.target, locked.folder)
         }
-        (Some(_), true) => format!("{} updated: {} changes accepted", locked.folder, locked.changes.len()),
+        (Some(_), true) => format!("{} updated: {changes} accepted", locked.folder),
         (Some(_), false) if locked.changes.is_empty() => format!("{} holds", locked.folder),
-        (Some(_), false) => format!("{} changes since {} was written", locked.changes.len(), LOCK_FOLDER),
+        (Some(_), false) => format!("{changes} since {LOCK_FOLDER} was written"),
     };
     page.line(0, &[Cell::from(&*outcome)]);
 }

@@ -46,6 +46,14 @@ pub struct OutputSpec {
     /// output; `*` stands for each element of an array.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub key_order: BTreeMap<String, Vec<String>>,
+    /// The values that keys which name a type (`type`, `kind`, …) had below the type of an event: by the
+    /// pointer of the key, `*` for each element and each key of a map.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kinds: BTreeMap<String, Vec<String>>,
+    /// Why nothing more is known than its exit code, if that: its run did not end as it was declared to. A
+    /// lock never holds such an output.
+    #[serde(skip)]
+    pub unknown: Option<String>,
 }
 
 /// The types of records in a stream, and their order.
@@ -106,6 +114,39 @@ pub struct Errors {
 }
 
 impl OutputSpec {
+    /// An output of which nothing is known but perhaps the exit code of its run, and why.
+    pub fn unknown(probe: &str, format: OutputFormat, code: Option<i32>, why: String) -> Self {
+        let exit = |code| Exit { codes: vec![code], ..Exit::default() };
+        Self {
+            probe: Some(probe.to_owned()),
+            format: Some(format),
+            exits: code.map(exit).into_iter().collect(),
+            unknown: Some(why),
+            ..Self::default()
+        }
+    }
+
+    /// Whether it was learnt from runs alone.
+    pub(crate) fn is_learnt(&self) -> bool {
+        self.probe.is_some() && self.documents.is_empty()
+    }
+
+    /// What standard output holds; none where that is not known, or depends on how a run ends.
+    pub fn stdout(&self) -> Option<Payload> {
+        let shaped = self.schema.is_some() || self.events.is_some();
+        match self.exits.as_slice() {
+            [] => (self.framing.is_some() && shaped).then_some(Payload::Whole),
+            [Exit { condition: None, stdout: Some(payload), .. }] => Some(*payload),
+            // A lock that does not say so has a shape where there was data.
+            [Exit { condition: None, .. }] if self.is_learnt() => match self.framing {
+                Some(_) if shaped => Some(Payload::Whole),
+                Some(_) => Some(Payload::Nothing),
+                None => None,
+            },
+            _ => None,
+        }
+    }
+
     /// What a contract, or a schema that stands for one, promises.
     pub fn of_contract(contract: &Contract) -> Self {
         let spec = &contract.spec;

@@ -3,11 +3,12 @@
 use crate::data_file::{DataFile, framing};
 use crate::error::{Error, Issue, Result};
 use crate::infer::{Inference, Rules};
+use crate::lock::{EventOrder, EventOrders};
 use crate::{Events, Framing, OutputSpec, Violation, type_keys};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use strict_json::JsonType;
+use strict_json::{JsonType, ReadOptions, read_lines};
 
 /// A keyword, and the test that a value of it passes.
 type Keyword = (&'static str, fn(&Value) -> bool);
@@ -83,20 +84,31 @@ impl OutputSpec {
         let single = if inference.records() > 1 { Framing::Lines } else { Framing::Document };
         let framing = framing.unwrap_or(single);
         let mut spec = Self { framing: Some(framing), ..Self::default() };
+        spec.kinds = inference.kinds(&rules);
         let mut keys = type_keys().filter(|_| framing == Framing::Lines);
         match keys.find_map(|key| Some((key, inference.variants(key, &rules)?))) {
             Some((key, variants)) => {
                 let types = variants
                     .into_iter()
                     .filter_map(|variant| Some((variant.tag.as_str()?.to_owned(), variant.schema)));
-                spec.events = Some(Events {
-                    discriminator: format!("/{key}"),
-                    types: types.collect(),
-                    ..Events::default()
-                });
+                let discriminator = format!("/{key}");
+                spec.kinds.remove(&discriminator);
+                let bounds = bounds(path, key)?;
+                spec.events = Some(Events { discriminator, types: types.collect(), ..bounds });
             }
             None => spec.schema = Some(inference.schema(&rules)),
         }
         Ok(spec)
     }
+}
+
+/// The types that the stream in a file begins and ends with.
+fn bounds(path: &Path, key: &str) -> Result<Events> {
+    let unreadable = |error: std::io::Error| Error::usage(format!("cannot read {}: {error}", path.display()));
+    let file = fs::File::open(path).map_err(unreadable)?;
+    let (mut orders, mut order) = (EventOrders::default(), EventOrder::default());
+    read_lines(file, &ReadOptions::default(), &mut order).map_err(unreadable)?;
+    orders.add(order);
+    let found = orders.ordered().filter(|(found, _)| *found == key);
+    Ok(found.map_or_else(Events::default, |(_, events)| Events { order: Vec::new(), ..events }))
 }

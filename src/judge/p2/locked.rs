@@ -16,28 +16,43 @@ use strict_json::sanitize;
 
 /// The longest version that is kept, in characters.
 const VERSION: usize = 120;
+/// The longest line of standard error that is told, in characters.
+const LINE: usize = 200;
 
-/// What the declared probes promise now.
-pub struct Learnt {
-    /// The promises, as a lock has them.
-    pub lock: Lock,
-    /// Why the runs of a probe in a format say nothing.
-    pub unknown: Vec<String>,
-}
-
-/// Learns what the declared probes promise. With `any_ending` a run counts that ended otherwise than its
-/// probe expects, or printed something else than data: a comparison then tells what changed.
-pub fn learn(context: &CheckContext, target: &str, any_ending: bool) -> Learnt {
-    let (mut promises, mut unknown) = (Vec::new(), Vec::new());
+/// Learns what the declared probes promise, as a lock has it. Of runs that did not end as their probe expects
+/// nothing is learnt but that and why.
+pub fn learn(context: &CheckContext, target: &str) -> Lock {
+    let mut promises = Vec::new();
     for probe in context.declared() {
         for format in &probe.formats {
-            match promise(context, probe, *format, any_ending) {
-                Ok(promise) => promises.push(promise),
-                Err(reason) => unknown.push(reason.message),
-            }
+            let promise = promise(context, probe, *format);
+            promises.push(promise.unwrap_or_else(|reason| unknown(context, probe, *format, reason)));
         }
     }
-    Learnt { lock: Lock::new(target, version(context), promises), unknown }
+    Lock::new(target, version(context), promises)
+}
+
+/// An output of which nothing can be learnt: why, the exit code, and what the run says of it.
+fn unknown(context: &CheckContext, probe: &Probe, format: OutputFormat, reason: Reason) -> OutputSpec {
+    let odd = |run: &RunView| run.unusable().is_some();
+    let run = printed(context, probe, format).find(odd);
+    let code = run.as_ref().and_then(RunView::shell_code);
+    let says = run.and_then(|run| run.lines(Stream::Stderr));
+    let says = says.and_then(|lines| lines.into_iter().rfind(|line| !line.trim().is_empty()));
+    let says = says.map_or_else(String::new, |line| {
+        format!("; standard error: {}", sanitize::capped(line.trim(), LINE))
+    });
+    OutputSpec::unknown(&probe.name, format, code, format!("{}{says}", reason.message))
+}
+
+/// The runs that a promise is learnt from.
+fn printed<'a>(
+    context: &'a CheckContext,
+    probe: &'a Probe,
+    format: OutputFormat,
+) -> impl Iterator<Item = RunView<'a>> {
+    let learnt_from = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::Repeat);
+    context.runs_of(probe).filter(move |run| run.format() == format && learnt_from(run))
 }
 
 /// `p2-contract-locked`
@@ -60,10 +75,16 @@ fn compared(context: &CheckContext, lock: &Lock, old: &OutputSpec) -> Vec<Assert
         let words = "is locked and was not run: if it is gone for good, accept that with `agentnative contract lock --update`";
         return vec![inconclusive(format!("{name} · {} {words}", format.name()))];
     };
-    let new = match promise(context, probe, format, false) {
+    let new = match promise(context, probe, format) {
         Ok(new) => new,
         Err(reason) => return vec![inconclusive(reason)],
     };
+    // Data that is no JSON any longer is told by another check.
+    let prose = |run: &RunView| !run.bytes(Stream::Stdout).is_empty() && run.scan().structural().is_some();
+    let mut data = printed(context, probe, format).filter(|run| format.is_json() && run.gave_data());
+    if let Some(run) = data.find(prose) {
+        return vec![inconclusive(run.not_parsed())];
+    }
     let compared = Lock::new("", None, vec![new]).compared_with(lock);
     let changes = compare(std::slice::from_ref(old), &compared);
     let assertions: Vec<Assertion> =
@@ -115,29 +136,15 @@ fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
 }
 
 /// What a probe promises in a format; why that cannot be told.
-fn promise(
-    context: &CheckContext,
-    probe: &Probe,
-    format: OutputFormat,
-    any_ending: bool,
-) -> Result<OutputSpec, Reason> {
+fn promise(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Result<OutputSpec, Reason> {
     let mut learner = Learner::new(&probe.name, format).outcome(probe.exit.filter(|_| probe.gives_data()));
-    let runs = context
-        .runs_of(probe)
-        .filter(|run| run.format() == format && matches!(run.variant(), Variant::Plain | Variant::Repeat));
     let (mut plain, mut contract, mut data) = (false, None, false);
-    for run in runs {
+    for run in printed(context, probe, format) {
         plain |= run.variant() == Variant::Plain;
-        if !any_ending {
-            run.usable()?;
-        }
+        run.usable()?;
         let none = || run.unusable().unwrap_or_else(|| format!("{} did not end", run.label()).into());
         let code = run.shell_code().ok_or_else(none)?;
         data = code == 0 || run.gave_data();
-        let printed = !run.bytes(Stream::Stdout).is_empty();
-        if !any_ending && format.is_json() && printed && run.scan().structural().is_some() {
-            return Err(run.not_parsed());
-        }
         contract = context.contract_of(&run);
         let open = |stream| move || Box::new(run.bytes(stream).reader()) as Box<dyn Read + Send>;
         learner

@@ -70,6 +70,9 @@ pub struct Change {
     /// Output that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<Witness>,
+    /// The other outputs that changed in the same way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Elsewhere>,
     /// A value of the new side, at the place that was compared, that is thought to show it.
     #[serde(skip)]
     pub(super) sample: Option<Value>,
@@ -121,6 +124,20 @@ impl Change {
         let sample = self.sample.clone().and_then(place);
         self.clone().under(token).sample(sample)
     }
+}
+
+/// Another output that has a change.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Elsewhere {
+    /// The probe whose output it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<String>,
+    /// The format that it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<OutputFormat>,
+    /// Where it is there, if that is another place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<String>,
 }
 
 /// How bad all of them are together.

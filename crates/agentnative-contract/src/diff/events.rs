@@ -5,9 +5,11 @@ use super::canonicalize::Canonicalizer;
 use super::change::{Change, Class, Witness};
 use super::outputs::OutputComparison;
 use super::rename;
+use super::typed_schema::TypedSchema;
 use super::union::{Variants, by_tag, candidates};
 use super::validator::valid;
 use super::walk::{Walker, any_schema};
+use super::witness::Witnesses;
 use crate::{Events, Framing, OutputSpec};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -20,31 +22,94 @@ struct Stream<'b> {
     variants: Variants<'b>,
 }
 
+impl<'b> Stream<'b> {
+    /// What its records may be: those of each type, and those whose type has no schema of its own.
+    fn records(&self, side: Canonicalizer<'b>, bundle: &'b Bundle) -> Vec<TypedSchema<'b>> {
+        let typed = self.variants.values().flat_map(|(_, alts)| alts.iter().cloned());
+        let others = bundle.schema(DATA).map(|schema| side.alternatives(&[schema])).unwrap_or_default();
+        typed.chain(others.into_iter().filter(|_| self.variants.is_empty())).collect()
+    }
+}
+
 impl OutputComparison<'_> {
-    /// Compares the types of records; gives whether both sides have some, or should have.
+    /// Compares the types of records; gives whether there is no more to compare of them.
     pub fn events<'b>(&mut self, walker: &mut Walker<'b>, before: &'b Bundle, after: &'b Bundle) -> bool {
         let (old, new) = (stream(walker.old, before, self.old), stream(walker.new, after, self.new));
-        let (Some(old), Some(new)) = (old, new) else {
-            let lost = self.old.events.is_some() && self.new.events.is_none();
-            if lost {
-                self.add(Change::undecided("nothing is known of the new types of events"));
+        match (old, new) {
+            (None, None) => false,
+            (Some(old), Some(new)) => {
+                self.streams(walker, &old, &new);
+                true
             }
-            return lost;
-        };
+            (Some(stream), None) => {
+                let old = stream.records(walker.old, before);
+                match after.schema(DATA) {
+                    Some(schema) => {
+                        let new = walker.new.alternatives(&[schema]);
+                        self.records(walker, &old, &new, &stream.events, "diff-discriminator-removed");
+                    }
+                    None => self.add(Change::undecided("nothing is known of the new types of events")),
+                }
+                true
+            }
+            (None, Some(stream)) => {
+                let new = stream.records(walker.new, after);
+                if let Some(schema) = before.schema(DATA) {
+                    let old = walker.old.alternatives(&[schema]);
+                    self.records(walker, &old, &new, &stream.events, "diff-discriminator-added");
+                }
+                true
+            }
+        }
+    }
+
+    /// Compares streams whose records have types on both sides.
+    fn streams<'b>(&mut self, walker: &mut Walker<'b>, old: &Stream<'b>, new: &Stream<'b>) {
         let (was, is) = (&old.events.discriminator, &new.events.discriminator);
         if was != is {
             let message = format!("the type of an event is at {is} instead of {was}");
             let found = Change::breaking("diff-discriminator-changed", message).old(was).new_value(is);
             self.add(Change { pointer: was.clone(), ..found });
         }
-        self.types(walker, &old, &new);
+        self.types(walker, old, new);
         self.bounds(&old.events, &new.events);
         self.order(&old.events, &new.events);
-        true
+    }
+
+    /// Compares records as schemas where one side only has types of events. That a type comes or goes, which
+    /// the other side does not name at all, is a break in itself.
+    fn records<'b>(
+        &mut self,
+        walker: &mut Walker<'b>,
+        old: &[TypedSchema<'b>],
+        new: &[TypedSchema<'b>],
+        events: &Events,
+        rule: &str,
+    ) {
+        let pointer = &events.discriminator;
+        let (other, message) = match rule {
+            "diff-discriminator-added" => (old, format!("records have a type at {pointer}, they had none")),
+            _ => (new, format!("records have no type at {pointer} any longer")),
+        };
+        let mut found = walker.alternatives(old, new);
+        let roots = (any_schema(&walker.old, old), any_schema(&walker.new, new));
+        let top = pointer.split('/').nth(1).map_or_else(String::new, unescape_token);
+        if !other.iter().any(|alt| alt.named_keys().contains(top.as_str())) {
+            let at_type = |found: &Change| found.pointer == *pointer && found.rule.starts_with("diff-key-");
+            let sample = found.iter_mut().find(|found| at_type(found)).and_then(|found| found.sample.take());
+            found.retain(|found| !at_type(found));
+            let mut change = Change { pointer: pointer.clone(), ..Change::breaking(rule, message) };
+            let witnesses = Witnesses::new(&roots, walker.old, old);
+            change.witness = sample.and_then(|sample| witnesses.check(&change, &sample));
+            let types: Vec<&String> = events.types.keys().collect();
+            self.add(if std::ptr::eq(other, old) { change.new_value(types) } else { change.old(types) });
+        }
+        self.add_with_witnesses(found, &roots, old, walker.old);
     }
 
     fn types<'b>(&mut self, walker: &mut Walker<'b>, old: &Stream<'b>, new: &Stream<'b>) {
         let (gone, come) = rename::differences(&old.variants, &new.variants);
+        let first = |events: &Events, name: &String| events.first.iter().flatten().any(|one| one == name);
         let last = |events: &Events, name: &String| events.last.iter().flatten().any(|one| one == name);
         for (name, before) in come {
             let (class, why) = if old.events.closed {
@@ -73,7 +138,9 @@ impl OutputComparison<'_> {
             });
         }
         for (name, after) in gone {
-            let (class, why) = if last(&old.events, name) {
+            let (class, why) = if first(&old.events, name) {
+                (Class::Breaking, "; a stream began with it")
+            } else if last(&old.events, name) {
                 (Class::Breaking, "; it ended a stream")
             } else if old.events.closed {
                 (Class::Breaking, "; it was one of a closed set")

@@ -8,6 +8,8 @@ mod bundle;
 mod canonicalize;
 mod catalogue;
 mod change;
+mod channels;
+mod elsewhere;
 mod events;
 mod inline;
 mod normalize;
@@ -25,7 +27,7 @@ mod walk;
 mod witness;
 
 pub use catalogue::{Rule, RuleExample, rule, rules};
-pub use change::{Change, Class, Witness};
+pub use change::{Change, Class, Elsewhere, Witness};
 
 use super::OutputSpec;
 use crate::OutputFormat;
@@ -34,8 +36,8 @@ use std::collections::BTreeMap;
 
 /// All changes between two versions of a target's promises, the worst first; none where they mean the same.
 ///
-/// Promises are paired by probe and format; one on either side is a pair whatever they are called. Nothing
-/// is run, read or fetched.
+/// Promises are paired by probe and format; one on either side is a pair whatever they are called. What
+/// changed in several outputs alike is told once, with the others. Nothing is run, read or fetched.
 pub fn compare(old: &[OutputSpec], new: &[OutputSpec]) -> Vec<Change> {
     let mut changes = Vec::new();
     if let ([old], [new]) = (old, new) {
@@ -57,7 +59,7 @@ pub fn compare(old: &[OutputSpec], new: &[OutputSpec]) -> Vec<Change> {
         }
     }
     changes.sort_by_key(|change| change.class);
-    changes
+    elsewhere::told_once(changes)
 }
 
 type Key<'a> = (Option<&'a str>, Option<OutputFormat>);

@@ -3,10 +3,11 @@
 use super::bundle::{Bundle, DATA, ERROR};
 use super::canonicalize::Canonicalizer;
 use super::change::{Change, Class};
+use super::channels::is_text;
 use super::typed_schema::TypedSchema;
 use super::walk::Walker;
 use super::witness::Witnesses;
-use crate::{Errors, Exit, Framing, OutputSpec, Payload, Stream};
+use crate::{Exit, Framing, OutputSpec, Payload, Stream};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,16 +25,39 @@ impl<'a> OutputComparison<'a> {
 
     /// All changes, those of the whole output first.
     pub fn compare(mut self) -> Vec<Change> {
-        let (before, after) = (Bundle::new(self.old), Bundle::new(self.new));
-        let framed = self.framing();
+        if self.old.unknown.is_some() || self.new.unknown.is_some() {
+            self.not_compared();
+            return self.changes;
+        }
         self.exits();
-        self.error_channel();
-        if framed {
-            self.schemas(&before, &after);
+        let moved = self.error_channel();
+        // Where an error moved, the stream that it left or came to says nothing more of data.
+        let empty =
+            |spec: &OutputSpec| !matches!(spec.stdout(), Some(Payload::Whole | Payload::Part | Payload::Any));
+        let data = !(moved && (empty(self.old) || empty(self.new))) && self.stdout();
+        self.schemas(data);
+        if data {
+            self.kinds();
         }
         self.rules();
         self.key_order();
         self.changes
+    }
+
+    /// Tells which side says nothing and why, and that the exit code is another one if the old one is known.
+    fn not_compared(&mut self) {
+        let sides = [("old", &self.old.unknown), ("new", &self.new.unknown)];
+        let why = sides.map(|(side, why)| why.as_ref().map(|why| format!("the {side} side: {why}")));
+        let why = why.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        if self.old.unknown.is_none() {
+            self.exits();
+        }
+        if self.changes.is_empty() {
+            return self.add(Change::undecided(format!("nothing was compared: {why}")));
+        }
+        self.changes
+            .iter_mut()
+            .for_each(|change| change.note = Some(format!("nothing else was compared: {why}")));
     }
 
     /// Adds a change whose place in the output is known.
@@ -46,32 +70,10 @@ impl<'a> OutputComparison<'a> {
         }
     }
 
-    /// Whether the data can be compared any further.
-    fn framing(&mut self) -> bool {
-        match (self.old.framing, self.new.framing) {
-            (Some(old), Some(new)) if old != new => {
-                let phrase = |framing| match framing {
-                    Framing::Document => "one JSON document",
-                    Framing::Lines => "JSON lines",
-                };
-                let message = format!("it was {}, it is {}", phrase(old), phrase(new));
-                let found = Change::breaking("diff-framing-changed", message);
-                self.add(found.old(old.name()).new_value(new.name()));
-                false
-            }
-            (Some(old), None) => {
-                let message = "it was data, now nothing is known to be";
-                self.add(Change::undecided(message).old(old.name()));
-                false
-            }
-            _ => true,
-        }
-    }
-
     fn exits(&mut self) {
         let (old, new) = (&self.old.exits, &self.new.exits);
         if old.is_empty() || new.is_empty() {
-            if !old.is_empty() {
+            if !old.is_empty() && self.new.unknown.is_none() {
                 self.add(Change::undecided("nothing is known of the new exit codes").old(codes(old)));
             }
             return;
@@ -104,6 +106,10 @@ impl<'a> OutputComparison<'a> {
 
     fn payload(&mut self, was: &Exit, is: &Exit, what: &str) {
         let (Some(before), Some(after)) = (was.stdout, is.stdout) else { return };
+        // What runs held is compared with their data.
+        if was.condition.is_none() || is.condition.is_none() {
+            return;
+        }
         if before == after {
             return;
         }
@@ -115,37 +121,37 @@ impl<'a> OutputComparison<'a> {
         self.add(found.old(before.name()).new_value(after.name()));
     }
 
-    fn error_channel(&mut self) {
-        let (Some(old), new) = (&self.old.errors, &self.new.errors) else { return };
-        let stream = |errors: &Errors| if errors.stream == Stream::Stdout { "stdout" } else { "stderr" };
-        let was = stream(old);
-        match new.as_ref().map(stream) {
-            Some(is) if is != was => {
-                let message = format!("errors are on {is} now, they were on {was}");
-                self.add(Change::breaking("diff-error-stream-changed", message).old(was).new_value(is));
+    /// Compares the schemas: those of the data, if there is any on both sides, and those of errors.
+    fn schemas(&mut self, data: bool) {
+        let (before, after) = (Bundle::new(self.old), Bundle::new(self.new));
+        let mut walker = Walker::new(&before.root, &after.root);
+        if data {
+            self.data(&mut walker, &before, &after);
+        }
+        let (Some(was), Some(is)) = (&self.old.errors, &self.new.errors) else { return };
+        if was.stream != is.stream || data && was.stream == Stream::Stdout {
+            // It moved, or is the data that was compared.
+            return;
+        }
+        match (before.schema(ERROR), after.schema(ERROR)) {
+            (Some(old), Some(new)) => self.compare_schemas(&mut walker, old, new, true),
+            (Some(_), None) if !is_text(self.new, is) => {
+                let found = Change::undecided("nothing is known of the new shape of errors");
+                self.add(Change { in_error: true, ..found });
             }
-            None => self.add(Change::undecided("nothing is known of where errors are now").old(was)),
             _ => {}
         }
     }
 
-    fn schemas(&mut self, before: &Bundle, after: &Bundle) {
-        let mut walker = Walker::new(&before.root, &after.root);
+    fn data<'b>(&mut self, walker: &mut Walker<'b>, before: &'b Bundle, after: &'b Bundle) {
         let lines = [self.old.framing, self.new.framing] == [Some(Framing::Lines); 2];
-        if !(self.events(&mut walker, before, after) && lines) {
-            match (before.schema(DATA), after.schema(DATA)) {
-                (Some(old), Some(new)) => self.compare_schemas(&mut walker, old, new, false),
-                (Some(_), None) if self.new.events.is_none() => {
-                    self.add(Change::undecided("nothing is known of the new shape"));
-                }
-                _ => {}
-            }
+        if self.events(walker, before, after) && lines {
+            return;
         }
-        match (before.schema(ERROR), after.schema(ERROR)) {
-            (Some(old), Some(new)) => self.compare_schemas(&mut walker, old, new, true),
-            (Some(_), None) => {
-                let found = Change::undecided("nothing is known of the new shape of errors");
-                self.add(Change { in_error: true, ..found });
+        match (before.schema(DATA), after.schema(DATA)) {
+            (Some(old), Some(new)) => self.compare_schemas(walker, old, new, false),
+            (Some(_), None) if self.new.events.is_none() => {
+                self.add(Change::undecided("nothing is known of the new shape"));
             }
             _ => {}
         }
@@ -207,6 +213,32 @@ impl<'a> OutputComparison<'a> {
         for (id, new) in self.new.rules.iter().filter(|(id, _)| !self.old.rules.contains_key(*id)) {
             let message = format!("the rule `{id}` holds");
             self.add(Change::compatible("diff-rule-added", message).new_value(new));
+        }
+    }
+
+    /// Compares the values of keys that name a type, below the type of an event. Where nothing was seen on
+    /// one side, that is no change.
+    fn kinds(&mut self) {
+        let missing = |words: &[String], others: &[String]| -> Vec<String> {
+            words.iter().filter(|word| !others.contains(word)).cloned().collect()
+        };
+        for (pointer, old) in &self.old.kinds {
+            let Some(new) = self.new.kinds.get(pointer) else { continue };
+            let (gone, come) = (missing(old, new), missing(new, old));
+            let renamed = |of: &[String], others: &[String], what: &str| match (of, others) {
+                ([_], [other]) => Some(format!("`{other}` is {what}: it looks like a rename")),
+                _ => None,
+            };
+            for word in &gone {
+                let message = format!("the value `{word}` does not come any longer");
+                let found = Change::new("diff-kind-removed", Class::Risky, message).old(word);
+                self.add(Change { pointer: pointer.clone(), note: renamed(&gone, &come, "new"), ..found });
+            }
+            for word in &come {
+                let message = format!("the value `{word}` is new");
+                let found = Change::new("diff-kind-added", Class::Risky, message).new_value(word);
+                self.add(Change { pointer: pointer.clone(), note: renamed(&come, &gone, "gone"), ..found });
+            }
         }
     }
 

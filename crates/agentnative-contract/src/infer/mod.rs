@@ -4,6 +4,7 @@
 //! on their order. Every sample validates against the schema.
 
 mod builder;
+mod kinds;
 mod objects;
 mod read;
 mod render;

@@ -224,7 +224,7 @@ fn differ(groups: &[&Group]) -> bool {
 }
 
 /// What all values have been, where the keys of objects are data.
-fn map(group: &Group, cautious: bool) -> Option<Shape> {
+pub(super) fn map(group: &Group, cautious: bool) -> Option<Shape> {
     let fields = &group.fields;
     if let Some(map) = &fields.map {
         return Some((**map).clone());

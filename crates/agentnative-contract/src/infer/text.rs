@@ -136,11 +136,12 @@ pub(super) fn is_choice(word: &str) -> bool {
     word.len() <= 32 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-.:".contains(&byte))
 }
 
-/// Whether a key looks like data (a path, an address, a date, an identifier) and not like a name.
+/// Whether a key looks like data (a path, an address, a date, an identifier, the version of a model) and not
+/// like a name.
 pub(super) fn is_data(key: &str) -> bool {
     let digits = key.bytes().filter(u8::is_ascii_digit).count();
-    key.is_empty()
-        || key.starts_with(|first: char| first.is_ascii_digit())
-        || digits >= 4
-        || key.bytes().any(|byte| b"/\\@ :".contains(&byte))
+    // `gpt-4o`, `gemini-2.5-pro`: a part of a name begins with a digit.
+    let versioned =
+        || key.split(['-', '.']).any(|part| part.starts_with(|first: char| first.is_ascii_digit()));
+    key.is_empty() || digits >= 4 || versioned() || key.bytes().any(|byte| b"/\\@ :".contains(&byte))
 }

@@ -12,10 +12,6 @@ pub(super) fn carry_over(mut new: OutputSpec, old: &OutputSpec) -> OutputSpec {
     if !new.documents.is_empty() || !old.documents.is_empty() {
         return new;
     }
-    if new.schema.is_none() && new.events.is_none() && old.events.is_none() && new.framing == old.framing {
-        // There were no records.
-        new.schema.clone_from(&old.schema);
-    }
     pair(new.schema.as_mut(), old.schema.as_ref());
     let errors = |errors: &super::super::output_spec::Errors| errors.schema.clone();
     let old_errors = old.errors.as_ref().and_then(errors);

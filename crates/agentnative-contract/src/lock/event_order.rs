@@ -19,7 +19,7 @@ struct Types {
 }
 
 /// Takes the records of one stream.
-pub(super) struct EventOrder {
+pub(crate) struct EventOrder {
     depth: usize,
     /// The key that waits for its value.
     waiting: Option<usize>,
@@ -87,7 +87,7 @@ impl Sink for EventOrder {
 
 /// What holds of the order in all streams so far.
 #[derive(Default)]
-pub(super) struct EventOrders {
+pub(crate) struct EventOrders {
     streams: Vec<EventOrder>,
 }
 

@@ -6,11 +6,11 @@
 
 use super::super::infer::{Inference, Rules};
 use super::super::output_spec::{Errors, Events, Exit, OutputSpec};
-use super::super::spec::Framing;
+use super::super::spec::{Framing, Payload};
 use super::event_order::{EventOrder, EventOrders};
 use crate::{OutputFormat, Stream};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use strict_json::{ProblemKind, ReadOptions, Summary, read_document, read_lines};
 
@@ -26,6 +26,7 @@ pub struct Learner {
     orders: EventOrders,
     /// The framings that standard output can be read in, of all runs that printed something.
     framings: [bool; 2],
+    runs: u64,
     printed: u64,
     errors: [Inference; 2],
     /// Failed runs with one JSON object on standard output, on standard error; and with anything there.
@@ -47,6 +48,7 @@ impl Learner {
             lines: Inference::new(),
             orders: EventOrders::default(),
             framings: [true; 2],
+            runs: 0,
             printed: 0,
             errors: [Inference::new(), Inference::new()],
             objects: [0; 2],
@@ -83,10 +85,12 @@ impl Learner {
                 }
             }
         }
-        if !self.format.is_json() || stdout().read(&mut [0])? == 0 {
+        let printed = stdout().read(&mut [0])? > 0;
+        self.runs += 1;
+        self.printed += u64::from(printed);
+        if !self.format.is_json() || !printed {
             return Ok(());
         }
-        self.printed += 1;
         let options = ReadOptions::default();
         let document = good(&read_document(stdout(), &options, &mut ())?);
         if document && self.framings[0] {
@@ -113,9 +117,14 @@ impl Learner {
         asked.into_iter().find(|framing| self.framings[usize::from(*framing == Framing::Lines)])
     }
 
-    /// Whether standard output holds something else than JSON where JSON was asked for.
-    pub fn is_no_data(&self) -> bool {
-        self.format.is_json() && self.framing().is_none()
+    /// What standard output held.
+    fn payload(&self) -> Payload {
+        match self.framing() {
+            _ if self.printed == 0 => Payload::Nothing,
+            None => Payload::Any,
+            Some(_) if self.printed < self.runs && self.format == OutputFormat::Json => Payload::Part,
+            Some(_) => Payload::Whole,
+        }
     }
 
     /// What all runs keep.
@@ -126,16 +135,26 @@ impl Learner {
             Some(Framing::Document) => &self.documents,
             _ => &self.lines,
         };
+        let mut kinds = framing.map_or_else(BTreeMap::new, |_| inference.kinds(&rules));
         let events = framing.filter(|framing| *framing == Framing::Lines).and_then(|_| self.events(&rules));
+        if let Some(events) = &events {
+            kinds.remove(&events.discriminator);
+        }
         let known = framing.is_some() && self.printed > 0 && events.is_none();
+        let exit = Exit {
+            codes: self.codes.iter().copied().collect(),
+            stdout: Some(self.payload()),
+            ..Exit::default()
+        };
         OutputSpec {
             probe: Some(self.probe.clone()),
             format: Some(self.format),
             framing,
             schema: known.then(|| inference.schema(&rules)),
             events,
-            exits: vec![Exit { codes: self.codes.iter().copied().collect(), ..Exit::default() }],
+            exits: vec![exit],
             errors: self.errors(&rules),
+            kinds,
             ..OutputSpec::default()
         }
     }

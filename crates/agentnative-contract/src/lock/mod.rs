@@ -7,6 +7,7 @@ mod carry_over;
 mod event_order;
 mod infer_output;
 
+pub(crate) use event_order::{EventOrder, EventOrders};
 pub use infer_output::Learner;
 
 use super::output_spec::OutputSpec;

@@ -1,8 +1,8 @@
 //! A lock against other data: what the data of the day did not show is no break, what readers relied on is.
 
-use agentnative_contract::OutputFormat;
 use agentnative_contract::diff::{Class, compare};
 use agentnative_contract::lock::{Learner, Lock, lock_path};
+use agentnative_contract::{OutputFormat, OutputSpec};
 use std::io::Read;
 use std::path::Path;
 
@@ -87,4 +87,68 @@ fn a_lock_is_what_was_written() {
     let error = Lock::read(&path).unwrap_err();
     assert!(error.issues[0].place.as_ref().is_some_and(|place| place.line == 1), "{error:?}");
     assert!(Lock::read(Path::new("/nowhere")).is_err());
+}
+
+/// What of a stream is gone is told, be it the first event or the value of a nested key.
+#[test]
+fn types_that_are_gone_are_told() {
+    let old = "{\"type\":\"start\",\"id\":\"x\"}\n{\"type\":\"item\",\"item\":{\"type\":\"assistant_message\"}}\n{\"type\":\"end\"}\n";
+    let new = "{\"type\":\"item\",\"item\":{\"type\":\"agent_message\"}}\n{\"type\":\"end\"}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let sample = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        OutputSpec::of_samples(&path).unwrap()
+    };
+    let (before, now) = (lock(OutputFormat::Jsonl, &[old]), lock(OutputFormat::Jsonl, &[new]));
+    for changes in [
+        compare(&before.compared(), &now.compared_with(&before)),
+        compare(&[sample("old.jsonl", old)], &[sample("new.jsonl", new)]),
+    ] {
+        let class = |rule: &str, old: &str| {
+            let found = changes.iter().find(|change| {
+                change.rule == rule && change.old.as_ref().is_some_and(|value| value.as_str() == Some(old))
+            });
+            found.map(|change| (change.class, change.pointer.as_str()))
+        };
+        assert_eq!(class("diff-event-removed", "start"), Some((Class::Breaking, "/type")), "{changes:#?}");
+        let kind = class("diff-kind-removed", "assistant_message");
+        assert_eq!(kind, Some((Class::Risky, "/item/type")), "{changes:#?}");
+    }
+}
+
+/// Names of models are keys of a map, though there is one in each sample.
+#[test]
+fn a_map_by_name_of_model_is_no_record() {
+    let usage = |model: &str| format!("{{\"usage\":{{\"{model}\":{{\"in\":1,\"out\":2}}}}}}");
+    for (old, new) in [("gpt-4o", "claude-sonnet-4"), ("gemini-2.5-pro", "claude-opus-4-20250514")] {
+        assert_eq!(broken(OutputFormat::Json, &usage(old), &usage(new)), [""; 0], "{old} {new}");
+    }
+    // A name without a number is a name.
+    assert_eq!(broken(OutputFormat::Json, &usage("total-cost"), &usage("cost")), ["diff-key-removed"]);
+}
+
+/// What changed in several outputs alike is told once, with where else.
+#[test]
+fn a_change_is_told_once_over_formats_and_probes() {
+    let promises = |records: [&str; 2]| {
+        let promise = |(probe, format)| {
+            let document = format!("[{}]", records.join(","));
+            let lines = records.map(|record| format!("{record}\n")).concat();
+            let text = if format == OutputFormat::Json { document } else { lines };
+            let mut learner = Learner::new(probe, format);
+            let stdout = || Box::new(text.as_bytes()) as Box<dyn Read + Send>;
+            learner.run(0, &stdout, &|| Box::new(std::io::empty())).unwrap();
+            learner.promise()
+        };
+        let outputs =
+            ["all", "list"].map(|probe| [(probe, OutputFormat::Json), (probe, OutputFormat::Jsonl)]);
+        outputs.into_iter().flatten().map(promise).collect::<Vec<_>>()
+    };
+    let changes = compare(&promises([r#"{"id":1}"#; 2]), &promises([r#"{"id":"1"}"#; 2]));
+    let [change] = changes.as_slice() else { panic!("{changes:#?}") };
+    assert_eq!((change.probe.as_deref(), change.pointer.as_str()), (Some("all"), "/*/id"));
+    let also: Vec<_> =
+        change.also.iter().map(|other| (other.probe.as_deref(), other.pointer.as_deref())).collect();
+    assert_eq!(also, [(Some("all"), Some("/id")), (Some("list"), None), (Some("list"), Some("/id"))]);
 }
