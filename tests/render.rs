@@ -40,6 +40,7 @@ fn result(id: &str, level: Level, status: Status, title: &str, message: &str) ->
         title: title.into(),
         message: message.into(),
         evidence: Vec::new(),
+        evidence_left_out: 0,
         blocked_by: Vec::new(),
         help: None,
         docs: format!("agentnative explain {id}"),
@@ -50,9 +51,12 @@ fn result(id: &str, level: Level, status: Status, title: &str, message: &str) ->
 fn evidence_at(stdout: &[u8], at: usize, detail: &str) -> Evidence {
     let (excerpt, caret) = sanitize::excerpt(stdout, at, 120);
     Evidence {
+        kind: "syntax".into(),
         probe: Some("list".into()),
         format: Some(OutputFormat::Json),
         variant: Some(Variant::Plain),
+        nth: Some(0),
+        argv: Some("'/opt/my tools/mycli' --no-update list --output json".into()),
         stream: Some(Stream::Stdout),
         offset: Some(at as u64),
         line: Some(1),

@@ -67,6 +67,7 @@ fn run_event(run: &Observation) -> RunEvent {
         format: run.key.format,
         variant: run.key.variant,
         nth: run.key.nth,
+        argv: run.command_line(),
         exit,
         ended,
         signal,

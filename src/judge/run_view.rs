@@ -4,9 +4,9 @@ use super::context::{Accepted, CheckContext};
 use super::p2::exit_check;
 use super::scan::Scan;
 use super::verdict::{Assertion, Finding, Reason};
-use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant};
+use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant, condition};
 use crate::probe::Probe;
-use crate::run::{Bytes, End, HOSTILE_ENVIRONMENTS, Observation};
+use crate::run::{Bytes, End, Observation};
 use serde_json::Value;
 use std::io::Read as _;
 use std::rc::Rc;
@@ -212,13 +212,9 @@ impl<'a> RunView<'a> {
         label
     }
 
-    /// Names the condition: the variant, and for an environment which one.
+    /// Names the condition.
     pub fn condition(&self) -> String {
-        let key = &self.observation.key;
-        match (key.variant, HOSTILE_ENVIRONMENTS.get(usize::from(key.nth))) {
-            (Variant::HostileEnv, Some((name, _))) => format!("{} ({name})", key.variant.name()),
-            _ => key.variant.name().to_owned(),
-        }
+        condition(self.variant(), self.observation.key.nth)
     }
 
     /// Evidence about the run as such.

@@ -2,9 +2,10 @@
 
 use crate::catalogue::Check;
 use crate::model::{BlockedBy, CheckResult, Evidence, Layer, Level, Status};
+use std::collections::BTreeMap;
 
 /// More places in the runs than this are counted, not listed.
-const MAX_EVIDENCE: usize = 5;
+const MAX_EVIDENCE: usize = 100;
 
 /// What one run, or a few that belong together, say about a demand: it passes when what is demanded was seen.
 pub type Assertion = Result<(), Unmet>;
@@ -125,7 +126,7 @@ impl Judgement {
 
     /// The verdict on `check`.
     pub fn result(self, check: &Check) -> CheckResult {
-        let (mut evidence, mut blocked_by) = (Vec::new(), Vec::new());
+        let (mut evidence, mut blocked_by, mut evidence_left_out) = (Vec::new(), Vec::new(), 0);
         let (status, message) = match self {
             Self::Pass(message) => (Status::Pass, message),
             Self::NotApplicable(message) => (Status::NotApplicable, message),
@@ -142,6 +143,7 @@ impl Judgement {
                 (Status::Unverified, messages.join("; "))
             }
             Self::Broken(findings) => {
+                let findings: Vec<Finding> = distinct_first(findings).collect();
                 let status = match check.level {
                     Level::Must => Status::Fail,
                     Level::Should => Status::Warn,
@@ -151,8 +153,9 @@ impl Judgement {
                 if findings.len() > 1 {
                     message.push_str(&format!(" (and {} more)", findings.len() - 1));
                 }
-                // Each place in the code is to be mended; more runs than a few tell nothing new.
+                // Each place in the code is to be mended; more runs than that tell nothing new.
                 let most = if check.layer == Layer::Source { usize::MAX } else { MAX_EVIDENCE };
+                evidence_left_out = findings.len().saturating_sub(most);
                 evidence = findings.into_iter().take(most).map(|finding| finding.evidence).collect();
                 (status, message)
             }
@@ -166,6 +169,7 @@ impl Judgement {
             title: check.title.clone(),
             message,
             evidence,
+            evidence_left_out,
             blocked_by,
             help: matches!(status, Status::Fail | Status::Warn).then(|| check.fix.clone()),
             docs: format!("agentnative explain {}", check.id),
@@ -173,8 +177,48 @@ impl Judgement {
     }
 }
 
+/// Orders what was found in runs: the same kind of fault in another run of the same probe is a repetition, and
+/// comes after all that is no repetition; there the probes take turns. What was found in files stays in order.
+fn distinct_first(findings: Vec<Finding>) -> impl Iterator<Item = Finding> {
+    let mut runs: BTreeMap<(String, String), Vec<_>> = BTreeMap::new();
+    let mut turns: BTreeMap<(usize, String), usize> = BTreeMap::new();
+    let mut place = |Evidence { kind, probe, format, variant, nth, .. }: &Evidence| {
+        let Some(probe) = probe else { return (0, 0) };
+        let run = (*format, *variant, *nth);
+        let runs = runs.entry((kind.clone(), probe.clone())).or_default();
+        let repetition = runs.iter().position(|seen| *seen == run).unwrap_or_else(|| {
+            runs.push(run);
+            runs.len() - 1
+        });
+        let turn = turns.entry((repetition, probe.clone())).or_default();
+        *turn += 1;
+        (repetition, *turn)
+    };
+    let mut placed: Vec<_> =
+        findings.into_iter().map(|finding| (place(&finding.evidence), finding)).collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, finding)| finding)
+}
+
 fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {
         list.push(item);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::CheckId;
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        let finding = |nth: usize| {
+            let probe = Some(format!("probe {nth}"));
+            Finding::new("syntax", Evidence { probe, detail: "wrong".into(), ..Evidence::default() })
+        };
+        let result = Judgement::Broken((0..130).map(finding).collect()).result(CheckId::P2OutputJson.check());
+        assert_eq!((result.evidence.len(), result.evidence_left_out), (MAX_EVIDENCE, 130 - MAX_EVIDENCE));
+        assert_eq!(result.message, "wrong (and 129 more)");
     }
 }

@@ -1,11 +1,13 @@
 //! The words that all rooms share: formats, streams, variants, levels, layers, verdicts and their evidence.
 
 mod check_id;
+mod condition;
 mod language;
 
 pub use agentnative_contract::{OutputFormat, Stream};
 pub use agentnative_helper::Variant;
 pub use check_id::{CheckId, unknown_id};
+pub use condition::{condition, settings};
 pub use language::Language;
 
 use schemars::JsonSchema;
@@ -136,8 +138,12 @@ pub struct CheckResult {
     pub title: String,
     /// Why this verdict: what was seen and what was expected; for `unverified`, what is missing.
     pub message: String,
-    /// Where it was seen.
+    /// Where it was seen: distinct faults first, so that each probe with a fault is named before a fault is
+    /// repeated under another condition.
     pub evidence: Vec<Evidence>,
+    /// How many more places there are than `evidence` holds.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub evidence_left_out: usize,
     /// The verdicts that this one waits for: what they tell of kept it from being decided.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub blocked_by: Vec<BlockedBy>,
@@ -146,6 +152,10 @@ pub struct CheckResult {
     pub help: Option<String>,
     /// The command that explains the check.
     pub docs: String,
+}
+
+const fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A verdict that another one waits for.

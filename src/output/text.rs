@@ -4,7 +4,7 @@
 //! A check that needs nothing is one line.
 
 use super::View;
-use crate::model::{CheckResult, Evidence, Layer, Level, OutputFormat, Status, Stream, Variant};
+use crate::model::{CheckResult, Evidence, Layer, Level, OutputFormat, Status, Stream, condition, settings};
 use crate::report::Report;
 use agentnative_contract::error::Result;
 use agentnative_output::{Cell, Page, Tone, columns, expand_tabs};
@@ -132,19 +132,39 @@ fn block(page: &mut Page, mark: &Cell, result: &CheckResult) {
     for evidence in shown {
         place(page, evidence, digits.max(1) + 2);
     }
-    let more = result.evidence.len().saturating_sub(MAX_EVIDENCE);
-    if more > 0 {
-        page.line(
-            2,
-            &[Cell::new(Tone::Dim, format!("… and {more} more places; --output json has them all"))],
-        );
-    }
+    not_shown(page, result);
     if let Some(help) = &result.help {
         page.labelled(2, &Cell::new(Tone::Strong, "help: "), help);
     }
     if matches!(result.status, Status::Fail | Status::Warn) {
         page.labelled(2, &Cell::new(Tone::Strong, "docs: "), &result.docs);
     }
+}
+
+/// How many places are not shown, which probes they are in, and where they all are.
+fn not_shown(page: &mut Page, result: &CheckResult) {
+    let rest = result.evidence.get(MAX_EVIDENCE..).unwrap_or_default();
+    let more = rest.len() + result.evidence_left_out;
+    if more == 0 {
+        return;
+    }
+    let shown = result.evidence.iter().take(MAX_EVIDENCE).filter_map(|evidence| evidence.probe.as_deref());
+    let mut known: Vec<&str> = shown.collect();
+    let mut others = Vec::new();
+    for probe in rest.iter().filter_map(|evidence| evidence.probe.as_deref()) {
+        if !known.contains(&probe) {
+            known.push(probe);
+            others.push(probe);
+        }
+    }
+    let others =
+        if others.is_empty() { String::new() } else { format!("; further probes: {}", others.join(", ")) };
+    let places = if more == 1 { "place" } else { "places" };
+    let json = match result.evidence_left_out {
+        0 => "--output json has them all".to_owned(),
+        _ => format!("--output json has {} in all", result.evidence.len()),
+    };
+    page.labelled(2, &Cell::new(Tone::Dim, "… "), format!("and {more} more {places}{others}; {json}"));
 }
 
 fn line_number(evidence: &Evidence) -> String {
@@ -161,12 +181,12 @@ fn where_seen(evidence: &Evidence) -> String {
         };
     }
     let format = evidence.format.map(OutputFormat::name);
-    let variant = evidence.variant.map(Variant::name);
+    let variant = evidence.variant.map(|variant| condition(variant, evidence.nth.unwrap_or_default()));
     let stream = evidence.stream.map(|stream| match stream {
         Stream::Stdout => "stdout",
         Stream::Stderr => "stderr",
     });
-    let parts = [evidence.probe.as_deref(), format, variant, stream];
+    let parts = [evidence.probe.as_deref(), format, variant.as_deref(), stream];
     let mut run = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     match (evidence.line, evidence.column, evidence.offset) {
         (Some(line), Some(column), _) => run.push_str(&format!(" {line}:{column}")),
@@ -181,6 +201,11 @@ fn where_seen(evidence: &Evidence) -> String {
 /// numbers end before column `gutter`.
 fn place(page: &mut Page, evidence: &Evidence, gutter: usize) {
     page.line(gutter, &[Cell::new(Tone::Open, "--> "), Cell::from(where_seen(evidence).as_str())]);
+    if let Some(argv) = &evidence.argv {
+        let settings = evidence.variant.map(|variant| settings(variant, evidence.nth.unwrap_or_default()));
+        let line = format!("{}{argv}", settings.unwrap_or_default());
+        page.line(gutter, &[Cell::new(Tone::Dim, "  $ "), Cell::from(line.as_str())]);
+    }
 
     let bar = Cell::new(Tone::Open, " | ");
     let Some(excerpt) = &evidence.excerpt else {

@@ -42,6 +42,9 @@ pub struct RunEvent {
     pub variant: Variant,
     /// The n-th of several alike, from 0.
     pub nth: u8,
+    /// The command line, quoted for a shell.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub argv: Option<String>,
     /// Exit code; null when it did not end by itself.
     pub exit: Option<i32>,
     /// How it ended.

@@ -44,12 +44,18 @@ fn a_report_as_a_document() {
         ]
     );
     let evidence = &result["evidence"][0];
-    let expected =
-        ["caret", "column", "detail", "excerpt", "format", "line", "offset", "probe", "stream", "variant"];
+    let expected = [
+        "argv", "caret", "column", "detail", "excerpt", "format", "kind", "line", "nth", "offset", "probe",
+        "stream", "variant",
+    ];
     assert_eq!(keys(evidence), expected);
     let of = |key: &str| evidence[key].clone();
-    assert_eq!(["probe", "format", "variant", "stream"].map(of), ["list", "json", "plain", "stdout"]);
-    assert_eq!(["offset", "line", "column", "caret"].map(of), [0, 1, 1, 0]);
+    assert_eq!(
+        ["kind", "probe", "format", "variant", "stream"].map(of),
+        ["syntax", "list", "json", "plain", "stdout"]
+    );
+    assert_eq!(["nth", "offset", "line", "column", "caret"].map(of), [0, 0, 1, 1, 0]);
+    assert_eq!(of("argv"), format!("{} list --output json", folder.path().join("cli").display()));
     assert_eq!(of("excerpt"), "Fetching data...");
     // The reason for the exit code is one object on standard error.
     assert_eq!(said.error()["kind"], "general");
@@ -78,6 +84,7 @@ fn a_report_as_a_stream_holds_the_same() {
     let runs = of("run");
     assert_eq!(runs.len() as u64, start["runs"].as_u64().unwrap());
     let expected = [
+        "argv",
         "duration_ms",
         "ended",
         "exit",
@@ -93,6 +100,7 @@ fn a_report_as_a_stream_holds_the_same() {
     assert!(runs.iter().all(|run| keys(run) == expected), "{runs:#?}");
     let list = |run: &&Value| run["probe"] == "list" && run["format"] == "json" && run["variant"] == "plain";
     let run = runs.iter().find(list).unwrap();
+    assert_eq!(run["argv"], format!("{} list --output json", folder.path().join("cli").display()));
     assert_eq!((&run["exit"], &run["ended"], &run["stderr_bytes"]), (&json!(0), &json!("exited"), &json!(0)));
 
     let mut results = of("result");
@@ -116,6 +124,7 @@ fn a_report_for_people() {
         "cli  ",
         "✗ fail  p2-output-json  must\n",
         "--> list · json · plain · stdout 1:1\n",
+        "/cli list --output json\n",
         "1 | Fetching data...\n    | ^ ",
         "help: ",
         "docs: agentnative explain p2-output-json\n",

@@ -4,6 +4,7 @@ mod check;
 mod commands;
 mod diff;
 mod errors;
+mod evidence;
 mod infer;
 mod live;
 mod record;

@@ -1,0 +1,62 @@
+//! Evidence: complete, told apart, in an order that hides nothing, with command lines that can be run again.
+
+use super::support::{CliOutput, Folder, output_of};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// Prints a line before its JSON, and its arguments in it.
+const SAYS: &str = "case $* in *json*) echo Loading ;; esac; printf '<%s>' \"$@\"\n";
+
+fn evidence(said: &CliOutput) -> Vec<Value> {
+    said.data()["results"][0]["evidence"].as_array().unwrap().clone()
+}
+
+#[test]
+fn each_faulty_probe_is_named_before_a_fault_is_repeated() {
+    let folder = Folder::with(SAYS);
+    let probes = ["one", "two", "three", "four"].map(|name| ["--probe", name]).concat();
+    let args = [&["check", "./cli", "--check", "p2-output-json"], &probes[..]].concat();
+    let said = folder.run(&[&args[..], &["--json"]].concat());
+    let evidence = evidence(&said);
+    let run = |seen: &Value| ["probe", "variant", "nth"].map(|key| seen[key].to_string());
+    assert_eq!(evidence.iter().map(run).collect::<BTreeSet<_>>().len(), 12, "{evidence:#?}");
+    let named: Vec<&str> = evidence.iter().map(|seen| seen["probe"].as_str().unwrap()).collect();
+    let first = named[..4].iter().copied().collect::<BTreeSet<_>>();
+    assert_eq!(first, BTreeSet::from(["one", "two", "three", "four"]), "{named:?}");
+    assert!(evidence[..4].iter().all(|seen| seen["kind"] == "syntax" && seen["variant"] == "plain"));
+    let message = said.data()["results"][0]["message"].to_string();
+    assert!(message.contains("(and 11 more)"), "{message}");
+    let text = folder.run(&args).out;
+    assert!(
+        text.contains("… and 9 more places; further probes: four; --output json has them all\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_command_line_can_be_pasted_into_a_shell() {
+    let folder = Folder::with(SAYS);
+    let probe = "say \"it's\" '$HOME * ~' '' 'a\nb'";
+    let args = ["check", "./cli", "--json", "--check", "p2-output-json", "--probe", probe];
+    let recorded = folder.run(&[&args[..], &["--record", "seen"]].concat());
+    let seen = &evidence(&recorded)[0];
+    let argv = seen["argv"].as_str().unwrap();
+    let pasted = output_of(Command::new("sh").args(["-c", argv]));
+    assert_eq!(pasted.out, "Loading\n<say><it's><$HOME * ~><><a\nb><--output><json>", "{argv}");
+    // A recording has it as well, and so has each run of the stream.
+    assert_eq!(folder.run(&["check", "--replay", "seen", "--check", "p2-output-json", "--json"]), recorded);
+    let stream = folder.run(&["check", "--replay", "seen", "--check", "p2-output-json", "--jsonl"]);
+    let lines = stream.lines();
+    let mut runs = lines.iter().filter(|line| line["type"] == "run");
+    assert!(runs.all(|run| run["argv"].as_str().is_some_and(|argv| argv.contains("/cli "))), "{lines:#?}");
+}
+
+#[test]
+fn a_hostile_environment_is_shown_with_its_variables() {
+    let folder = Folder::with("if [ -n \"$FORCE_COLOR\" ]; then printf '\\033[1m'; fi; echo '{}'\n");
+    let said = folder.run(&["check", "./cli", "--check", "p2-output-pure", "--probe", "list"]);
+    let shown = said.out.lines().find(|line| line.contains(" $ ")).unwrap();
+    assert!(said.out.contains("list · json · hostile-env (colour) · stdout 1:1\n"), "{}", said.out);
+    assert!(shown.contains("$ FORCE_COLOR=1 ") && shown.ends_with("/cli list --output json"), "{shown}");
+}
