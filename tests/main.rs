@@ -9,6 +9,9 @@ mod examples;
 mod fixtures;
 mod fixtures_shape;
 mod help;
+mod judging;
+#[path = "support/made_up.rs"]
+mod made_up;
 #[path = "../crates/agentnative-contract/tests/contract/mutants.rs"]
 mod mutants;
 mod outcome;

@@ -185,6 +185,12 @@ fn a_format_that_no_probe_has_leaves_open_only_what_needs_it() {
         name = "list"
         args = ["list"]
         formats = ["text", "json"]
+
+        [[probe]]
+        name = "wrong"
+        args = ["wrong"]
+        exit = 2
+        formats = ["text", "json"]
     "#;
     let result = checked(JSON_ONLY, config);
     for id in ["p2-output-json", "p2-stderr-diagnostics", "p2-error-json", "p2-exit-usage"] {
@@ -323,7 +329,7 @@ fn a_recording_that_lacks_runs_gives_no_pass() {
         let result = result(id);
         let (status, message) = verdict_of(&result);
         assert_eq!(status, "unverified", "{id}");
-        assert!(message.contains("were not made"), "{id}: {message}");
+        assert!(message.ends_with("runs that it needs were not recorded"), "{id}: {message}");
     }
 }
 

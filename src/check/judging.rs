@@ -33,10 +33,13 @@ pub(super) fn context<'a>(recording: &'a Recording, contracts: &'a LoadedContrac
     let mut context =
         CheckContext::new(&recording.promises, contracts, &recording.probes, &recording.observations);
     context.lock = recording.lock.as_ref();
-    context.project = recording.around.as_ref();
+    context.interrupted = recording.interrupted;
+    let no_project = recording.target.project.is_none();
+    context.project =
+        recording.around.as_ref().ok_or(if no_project { NoCode::NoProject } else { NoCode::NotRecorded });
     context.code = match &recording.facts {
         Some(facts) => Ok(Code { facts, output: &recording.output_modules }),
-        None if recording.target.project.is_none() => Err(NoCode::NoProject),
+        None if no_project => Err(NoCode::NoProject),
         None if cfg!(feature = "source") => Err(NoCode::NotRecorded),
         None => Err(NoCode::NoReader),
     };

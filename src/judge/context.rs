@@ -22,20 +22,22 @@ pub struct CheckContext<'a> {
     pub probes: &'a [Probe],
     /// What the probes promised when that was last accepted.
     pub lock: Option<&'a Lock>,
-    /// The files of the project; none when there is no project, or they were not read.
-    pub project: Option<&'a Project>,
+    /// The files of the project, or why there are none to look at.
+    pub project: Result<&'a Project, NoCode>,
     /// The code of the target, or why there is none to look at.
     pub code: Result<Code<'a>, NoCode>,
+    /// The runs were cut short.
+    pub interrupted: bool,
     runs: BTreeMap<&'a RunKey, &'a Observation>,
     pub(super) scans: Scans,
 }
 
-/// Why there is no code to look at.
+/// Why there is no code, or there are no files around it, to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoCode {
     /// A program was named.
     NoProject,
-    /// The recording was made without source checks.
+    /// The recording was made without checks of them.
     NotRecorded,
     /// This build cannot read code.
     NoReader,
@@ -64,7 +66,8 @@ impl<'a> CheckContext<'a> {
             contracts,
             probes,
             lock: None,
-            project: None,
+            project: Err(NoCode::NoProject),
+            interrupted: false,
             code: Err(NoCode::NoProject),
             runs: observations.iter().map(|observation| (&observation.key, observation)).collect(),
             scans: Scans::default(),
@@ -179,8 +182,13 @@ impl<'a> CheckContext<'a> {
 
     /// The contract that a run's standard output is held to.
     pub fn contract_of(&self, run: &RunView<'_>) -> Option<&'a Contract> {
-        let contract = &run.probe.contract;
-        let name = match run.format() {
+        self.contract_for(run.probe, run.format())
+    }
+
+    /// The contract that a probe's standard output is held to in a format.
+    pub fn contract_for(&self, probe: &Probe, format: OutputFormat) -> Option<&'a Contract> {
+        let contract = &probe.contract;
+        let name = match format {
             OutputFormat::Json => contract.json.as_ref(),
             OutputFormat::Jsonl => contract.jsonl.as_ref(),
             OutputFormat::Text => None,

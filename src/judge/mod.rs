@@ -16,7 +16,7 @@ pub use verdict::Judgement;
 
 use crate::catalogue::Check;
 use crate::config::Waiver;
-use crate::model::{CheckId, CheckResult, Layer};
+use crate::model::{CheckId, CheckResult, Layer, Level};
 use crate::probe;
 use agentnative_contract::Framing;
 use std::time::Duration;
@@ -73,21 +73,35 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
     }
 }
 
-/// What was seen is enough only when all runs that the check needs were made: an interrupted check, or a
-/// recording of other checks, has fewer.
+/// What was seen is enough only when all that the check needs was looked at: an interrupted check, or a recording
+/// of other checks, has less. What to declare is then not known either; what another check tells stays.
 fn complete(context: &CheckContext, check: &Check, judgement: Judgement) -> Judgement {
-    let decides = matches!(judgement, Judgement::Pass(_) | Judgement::Unverified(_));
-    if check.layer != Layer::Behavioral || !decides {
+    let (behavioral, may) = (check.layer == Layer::Behavioral, check.level == Level::May);
+    let no_files = !behavioral && context.project == Err(NoCode::NotRecorded);
+    let Some(lack) = missing_runs(context, check).or_else(|| no_files.then(|| NO_FILES.to_owned())) else {
         return judgement;
+    };
+    match judgement {
+        Judgement::Pass(_) if behavioral => Judgement::unverified(lack),
+        Judgement::NotApplicable(_) if behavioral && may => Judgement::NotApplicable(lack),
+        Judgement::NotApplicable(_) if no_files => Judgement::unverified(lack),
+        Judgement::Unverified(mut reasons) => {
+            reasons.retain(|reason| reason.blocked_by.is_some());
+            reasons.push(lack.into());
+            Judgement::Unverified(reasons)
+        }
+        decided => decided,
     }
+}
+
+const NO_FILES: &str =
+    "the files around the target were not recorded: the recording was made without the project layer";
+
+/// How many of the runs that a check needs were not made.
+fn missing_runs(context: &CheckContext, check: &Check) -> Option<String> {
     let declared = context.declared().cloned().collect();
     let (_, needed) = probe::plan(&[check], declared, context.promises, Duration::ZERO);
     let missing = needed.iter().filter(|key| !context.has_run(key)).count();
-    if missing == 0 {
-        return judgement;
-    }
-    let what = format!("{missing} of the {} runs that it needs were not made", needed.len());
-    let mut reasons = if let Judgement::Unverified(reasons) = judgement { reasons } else { Vec::new() };
-    reasons.push(what.into());
-    Judgement::Unverified(reasons)
+    let why = if context.interrupted { "made: the check was interrupted" } else { "recorded" };
+    (missing > 0).then(|| format!("{missing} of the {} runs that it needs were not {why}", needed.len()))
 }

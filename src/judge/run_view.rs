@@ -52,6 +52,12 @@ impl<'a> RunView<'a> {
         self.probe.gives_data() && as_expected && told
     }
 
+    /// Whether standard output holds whole values in its format, and at least one.
+    pub fn has_values(&self) -> bool {
+        let scan = self.scan();
+        scan.structural().is_none() && scan.shape.count() > 0
+    }
+
     /// The bytes of a stream.
     pub fn bytes(&self, stream: Stream) -> &'a Bytes {
         match stream {
@@ -231,7 +237,11 @@ impl<'a> RunView<'a> {
         }
     }
 
+    /// Evidence in a stream; in one that holds nothing there is no place to point at.
     pub fn evidence_at(&self, stream: Stream, at: Position, detail: impl Into<String>) -> Evidence {
+        if self.bytes(stream).is_empty() {
+            return Evidence { stream: Some(stream), ..self.evidence(detail) };
+        }
         let (excerpt, caret) = excerpt(self.bytes(stream), at.offset);
         Evidence {
             stream: Some(stream),
@@ -244,11 +254,13 @@ impl<'a> RunView<'a> {
         }
     }
 
-    fn line_starts(&self, stream: Stream) -> Option<Vec<u64>> {
+    /// Where a line starts, counted from 0; the end of the stream where it has not so many.
+    pub fn line_start(&self, stream: Stream, line: u64) -> u64 {
+        let Some(before) = line.checked_sub(1) else { return 0 };
         let mut text = Vec::new();
-        self.bytes(stream).reader().read_to_end(&mut text).ok()?;
-        let newlines = memchr::memchr_iter(b'\n', &text).map(|at| at as u64 + 1);
-        Some(std::iter::once(0).chain(newlines).collect())
+        let read = self.bytes(stream).reader().read_to_end(&mut text).is_ok();
+        let newline = memchr::memchr_iter(b'\n', &text).nth(before as usize).filter(|_| read);
+        newline.map_or(self.bytes(stream).len(), |at| at as u64 + 1)
     }
 
     /// Where the value that a JSON pointer names stands in the document on standard output.
@@ -290,6 +302,14 @@ impl<'a> RunView<'a> {
         self.failed_at(kind, stream, at, detail)
     }
 
+    /// A failed assertion at the line of a stream that says what went wrong, as far as that can be told.
+    pub fn failed_at_reason(&self, kind: &str, stream: Stream, detail: impl Into<String>) -> Assertion {
+        match self.lines(stream).as_deref().and_then(reason_line) {
+            Some(line) => self.failed_at_line(kind, stream, line, detail),
+            None => self.failed_at_start(kind, stream, detail),
+        }
+    }
+
     /// A failed assertion at the start of a line, counted from 0.
     pub fn failed_at_line(
         &self,
@@ -298,9 +318,7 @@ impl<'a> RunView<'a> {
         line: usize,
         detail: impl Into<String>,
     ) -> Assertion {
-        let starts = self.line_starts(stream).unwrap_or_default();
-        let end = if starts.is_empty() { 0 } else { self.bytes(stream).len() };
-        let offset = starts.get(line).copied().unwrap_or(end);
+        let offset = self.line_start(stream, line as u64);
         self.failed_at(kind, stream, Position { offset, line: line as u64 + 1, column: 1 }, detail)
     }
 
@@ -309,6 +327,23 @@ impl<'a> RunView<'a> {
         let at = self.locate(pointer).unwrap_or(Position::START);
         self.failed_at(kind, Stream::Stdout, at, detail)
     }
+}
+
+/// The line of a program's last words that gives the reason, counted from 0: the one that is called an error, else
+/// the last where a usage or a traceback comes first, else the first.
+fn reason_line(lines: &[String]) -> Option<usize> {
+    let first = lines.iter().position(|line| !line.trim().is_empty())?;
+    let last = lines.iter().rposition(|line| line.starts_with(|start: char| !start.is_whitespace()));
+    let opens_with = |word: &str| lines[first].trim_start().to_lowercase().starts_with(word);
+    if opens_with("traceback") {
+        return last;
+    }
+    let names_error = |line: &String| {
+        let line = line.trim_start().to_lowercase();
+        line.starts_with("error") || ["error:", "fatal:"].iter().any(|word| line.contains(word))
+    };
+    let error = lines.iter().position(names_error);
+    error.or_else(|| last.filter(|_| opens_with("usage"))).or(Some(first))
 }
 
 /// The line around `offset`, fit to be shown, and the character of it that the offset is at.

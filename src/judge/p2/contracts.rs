@@ -19,17 +19,19 @@ pub fn keeps(context: &CheckContext, kind: Against) -> Judgement {
         Against::Stream => contract.has_stream_rules(),
         Against::Exit => !contract.exit_codes().is_empty(),
     };
-    let runs = context.declared().flat_map(|probe| context.runs_of(probe));
-    let runs = runs.filter(|run| matches!(run.variant(), Variant::Plain | Variant::Repeat));
-    let mut bound = runs.filter_map(|run| Some((run, context.contract_of(&run)?))).peekable();
-    if bound.peek().is_none() {
+    let formats =
+        context.declared().flat_map(|probe| probe.formats.iter().map(move |format| (probe, *format)));
+    let mut declared = formats.filter_map(|(probe, format)| context.contract_for(probe, format)).peekable();
+    if declared.peek().is_none() {
         return Judgement::NotApplicable("no contract is declared for any probe".into());
     }
-    let mut bound = bound.filter(|(_, contract)| promises(contract)).peekable();
-    if bound.peek().is_none() {
+    if !declared.any(promises) {
         return Judgement::NotApplicable("the declared contracts promise nothing of this kind".into());
     }
-    let assertions = bound
+    let runs = context.declared().flat_map(|probe| context.runs_of(probe));
+    let assertions = runs
+        .filter(|run| matches!(run.variant(), Variant::Plain | Variant::Repeat))
+        .filter_map(|run| Some((run, context.contract_of(&run).filter(|contract| promises(contract))?)))
         .filter(|(run, contract)| run.unusable().is_some() || owes(run, contract, kind))
         .map(|(run, contract)| kept(&run, contract, kind));
     let missing = declare_success("");

@@ -1,16 +1,20 @@
 //! How a failing run says why.
 
-use super::determinism::ends_early;
+use super::determinism::difference;
 use super::{declare_failure, declare_success, display_exit, exit_check};
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
+use crate::judge::shape::Shape;
+use crate::judge::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};
+use crate::run::Bytes;
 use serde_json::Value;
+use strict_json::{Problem, ProblemKind};
 
 /// `p2-stderr-diagnostics`
 pub fn diagnostics(context: &CheckContext) -> Judgement {
-    Judgement::of(failing(context).filter_map(|run| unless_stumbled(&run, diagnosed)), declare_failure(""))
+    let assertions = failing(context).filter_map(|run| unless_stumbled(&run, diagnosed));
+    Judgement::of(assertions.chain(not_shown(context, &OutputFormat::ALL)), declare_failure(""))
 }
 
 /// `p2-error-json`
@@ -18,14 +22,41 @@ pub fn error_json(context: &CheckContext) -> Judgement {
     let assertions = failing(context)
         .filter(|run| run.format().is_json())
         .filter_map(|run| unless_stumbled(&run, error_object));
-    Judgement::of(assertions, declare_failure("json or jsonl"))
+    let not_shown = not_shown(context, &[OutputFormat::Json, OutputFormat::Jsonl]);
+    Judgement::of(assertions.chain(not_shown), declare_failure("json or jsonl"))
+}
+
+/// A wrong call shows how the arguments are read, and nothing of how the target's own work fails: that takes a
+/// declared probe, in each of these formats that the target gives data in.
+fn not_shown(context: &CheckContext, formats: &[OutputFormat]) -> Option<Assertion> {
+    let fails_in = |format| {
+        let mut declared = context.failures().filter(|probe| probe.is_declared());
+        declared.any(|probe| context.plain(probe, format).is_some())
+    };
+    let gives_data_in = |format: &OutputFormat| {
+        !matches!(context.accepted(*format), Accepted::No(_))
+            && context.data_probes().any(|probe| probe.formats.contains(format))
+    };
+    let given: Vec<OutputFormat> = formats.iter().copied().filter(gives_data_in).collect();
+    let open: Vec<&str> = match given.is_empty() {
+        true if formats.iter().any(|format| fails_in(*format)) => Vec::new(),
+        true => formats.iter().map(|format| format.name()).collect(),
+        false => given.into_iter().filter(|format| !fails_in(*format)).map(OutputFormat::name).collect(),
+    };
+    let formats = open.join(", ");
+    (!open.is_empty()).then(|| {
+        inconclusive(format!(
+            "no failure but that of a wrong call was seen in {formats}: {}",
+            declare_failure(&formats)
+        ))
+    })
 }
 
 /// What a run says, unless it stumbled over the format itself: then it says nothing where a declared probe
 /// does.
 fn unless_stumbled(run: &RunView, judge: fn(&RunView) -> Assertion) -> Option<Assertion> {
     if !run.stumbles_over_format() {
-        return Some(judge(run));
+        return Some(judge(run).map_err(|unmet| may_be_an_outcome(run, unmet)));
     }
     let declared = run
         .context
@@ -68,6 +99,34 @@ fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a
         .filter_map(|(probe, format)| context.run(probe, format, Variant::Plain, 0))
 }
 
+/// What is wrong with a failing run, with what to declare if it is no failure: when it printed a whole document,
+/// or whole records, in the shape that a successful run has.
+fn may_be_an_outcome(run: &RunView, unmet: Unmet) -> Unmet {
+    let Unmet::Failed(mut finding) = unmet else { return unmet };
+    let context = run.context;
+    let like_data = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(|format| {
+        let Some(failed) = context.plain(run.probe, format).filter(RunView::has_values) else { return false };
+        let data = context.data_probes().filter_map(|probe| context.plain(probe, format));
+        let mut data = data.filter(|data| data.gave_data() && data.has_values());
+        data.any(|data| is_like(&data.scan().shape, &failed.scan().shape))
+    });
+    if let Some(exit) = run.exit().filter(|_| like_data && run.probe.is_declared()) {
+        let hint = format!(
+            "; in JSON it prints what a success prints: if exit code {exit} is an outcome and no error, declare `result = true` for `{}`",
+            run.probe.name
+        );
+        finding.message.push_str(&hint);
+        finding.evidence.detail.push_str(&hint);
+    }
+    Unmet::Failed(finding)
+}
+
+/// Whether a value has the shape of data, with all keys that are always there in it.
+fn is_like(data: &Shape, value: &Shape) -> bool {
+    let mut always = data.keys.iter().filter(|(_, member)| member.count() == data.objects());
+    difference(data, value).is_none() && always.all(|(key, _)| value.keys.contains_key(key))
+}
+
 /// Why a run says nothing about how failures are told.
 fn unusable(run: &RunView) -> Option<Reason> {
     match run.exit() {
@@ -100,24 +159,24 @@ fn diagnosed(run: &RunView) -> Assertion {
     }
     let (stdout, stderr) = (run.bytes(Stream::Stdout), run.bytes(Stream::Stderr));
     if !text {
-        let prose = !stdout.is_empty() && is_prose(run);
-        return if prose && run.context.promises.errors == Stream::Stderr {
-            let detail = "a failing run has prose on stdout: expected its diagnostics on stderr";
-            run.failed_at_start("prose-on-stdout", Stream::Stdout, detail)
-        } else {
-            Ok(())
+        return match misplaced(run) {
+            Some(Misplaced { problem, is_prose: true }) if run.context.promises.errors == Stream::Stderr => {
+                let detail = "a failing run has prose on stdout: expected its diagnostics on stderr";
+                run.failed_at("prose-on-stdout", Stream::Stdout, problem.at, detail)
+            }
+            _ => Ok(()),
         };
     }
     if stderr.is_empty() {
         return if stdout.is_empty() {
-            run.failed_at_start(
+            run.failed_at_reason(
                 "silent",
                 Stream::Stderr,
                 format!("exit code {}, and no word why: expected a line on stderr", display_exit(run.exit())),
             )
         } else {
             let detail = "a failing run says why on stdout: expected it on stderr";
-            run.failed_at_start("on-stdout", Stream::Stdout, detail)
+            run.failed_at_reason("on-stdout", Stream::Stdout, detail)
         };
     }
     let (Some(said), Some(out)) = (run.lines(Stream::Stderr), run.lines(Stream::Stdout)) else {
@@ -133,10 +192,43 @@ fn diagnosed(run: &RunView) -> Assertion {
     }
 }
 
-/// Whether stdout holds something that is no JSON at all (a cut document is some).
-fn is_prose(run: &RunView) -> bool {
+/// What a failing run has on standard output and should not have, in a JSON mode.
+struct Misplaced {
+    problem: Problem,
+    /// It is no JSON that is cut or malformed.
+    is_prose: bool,
+}
+
+/// Anything but whole data; white space is nothing.
+fn misplaced(run: &RunView) -> Option<Misplaced> {
     let scan = run.scan();
-    scan.structural().is_some_and(|problem| !ends_early(problem.kind))
+    let problem = scan.structural()?.clone();
+    // Each record stands for itself, and so does what follows a document.
+    let from = match problem.kind {
+        ProblemKind::Trailing => problem.at.offset,
+        _ if run.format() == OutputFormat::Jsonl => run.line_start(Stream::Stdout, problem.at.line - 1),
+        _ => 0,
+    };
+    let is_prose = !opens_json(run.bytes(Stream::Stdout), from)?;
+    Some(Misplaced { problem, is_prose })
+}
+
+/// Whether the first word from `offset` on is the beginning of an object or a list, and no word in brackets such
+/// as `[error]`; none where there is white space only.
+fn opens_json(bytes: &Bytes, offset: u64) -> Option<bool> {
+    let mut window = [0; 512];
+    let length = bytes.read_at(offset, &mut window).ok()?;
+    let text = window[..length].trim_ascii_start();
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+    let inside = text.get(1..)?;
+    let first = inside.trim_ascii_start().first();
+    let on_a_line_of_its_own =
+        inside.iter().take_while(|byte| byte.is_ascii_whitespace()).any(|byte| *byte == b'\n');
+    Some(match text[0] {
+        b'{' => first.is_none_or(|byte| b"\"'}".contains(byte)),
+        b'[' => first.is_none_or(|byte| b"\"'{[],".contains(byte)) || on_a_line_of_its_own,
+        _ => false,
+    })
 }
 
 fn error_object(run: &RunView) -> Assertion {
@@ -148,15 +240,17 @@ fn error_object(run: &RunView) -> Assertion {
         return Ok(());
     }
     let channel = run.context.promises.errors;
-    let stdout = run.bytes(Stream::Stdout);
-    if channel == Stream::Stderr && !stdout.is_empty() {
-        if is_prose(run) {
-            let what = format!("{} has prose on stdout", run.label());
-            return inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what));
-        }
-        if let Some(problem) = run.scan().structural() {
-            let detail = format!("a failing run left half a document on stdout: {}", problem.message);
-            return run.failed_at("half-document", Stream::Stdout, problem.at, detail);
+    if channel == Stream::Stderr {
+        match misplaced(run) {
+            Some(Misplaced { is_prose: true, .. }) => {
+                let what = format!("{} has prose on stdout", run.label());
+                return inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what));
+            }
+            Some(Misplaced { problem, .. }) => {
+                let detail = format!("a failing run left a broken document on stdout: {}", problem.message);
+                return run.failed_at("half-document", Stream::Stdout, problem.at, detail);
+            }
+            None => {}
         }
     }
     if run.bytes(channel).is_empty() {
@@ -196,7 +290,7 @@ fn silent(run: &RunView, channel: Stream) -> Assertion {
     if text.is_some_and(|text| {
         text.exit().is_some_and(|exit| exit != 0) && text.bytes(Stream::Stderr).is_empty()
     }) {
-        let what = format!("{} says nothing in any format", run.label());
+        let what = format!("{} says nothing on stderr in any format", run.label());
         return inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what));
     }
     run.failed_at_start(

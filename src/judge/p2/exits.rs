@@ -107,7 +107,7 @@ fn ends_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
         // The codes of derived probes are compared nowhere else.
         (Some(run), right) if right == 0 || !probe.is_declared() => {
             let detail = format!("exit code {}, expected {code}", display_exit(run.exit()));
-            run.failed_at_start("wrong-code", Stream::Stderr, detail)
+            run.failed_at_reason("wrong-code", Stream::Stderr, detail)
         }
         (Some(run), _) => {
             let what = format!("{} ends with {code} in some formats only", probe.name);
@@ -146,7 +146,7 @@ fn died(run: &RunView) -> Option<Assertion> {
     match run.observation.end {
         End::Signaled(signal) if run.variant() != Variant::ClosedPipe => {
             let detail = format!("died of signal {signal}: expected an exit code");
-            Some(run.failed_at_start("signal", Stream::Stderr, detail))
+            Some(run.failed_at_reason("signal", Stream::Stderr, detail))
         }
         _ => None,
     }
@@ -164,7 +164,7 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Assertion {
             (exit, None) => first = Some((run, exit)),
             (exit, Some((other, code))) if exit != *code => {
                 let detail = format!("exit code {exit}, but {code} in {}", other.label());
-                return run.failed_at_start("changes", Stream::Stderr, detail);
+                return run.failed_at_reason("changes", Stream::Stderr, detail);
             }
             _ => {}
         }

@@ -37,7 +37,7 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
             display_exit(long.exit()),
             short.format().name()
         );
-        return short.failed_at_start("refused", Stream::Stderr, detail);
+        return short.failed_at_reason("refused", Stream::Stderr, detail);
     }
     let other = short.scan();
     if other.structural().is_some_and(|problem| ends_early(problem.kind)) {
@@ -92,7 +92,7 @@ pub fn schema(context: &CheckContext) -> Judgement {
     let broken = |assertion| Judgement::of([assertion], "");
     if printed.exit() != Some(0) {
         let detail = format!("the schema command ends with exit code {}", display_exit(printed.exit()));
-        return broken(printed.failed_at_start("fails", Stream::Stderr, detail));
+        return broken(printed.failed_at_reason("fails", Stream::Stderr, detail));
     }
     if let Some(problem) = printed.scan().structural() {
         let detail = format!("the schema command does not print JSON: {}", problem.message);

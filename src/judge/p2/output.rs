@@ -43,7 +43,7 @@ fn refused(run: &RunView) -> Assertion {
         display_exit(run.exit()),
         display_exit(run.probe.exit)
     );
-    run.failed_at_start("refused", Stream::Stderr, detail)
+    run.failed_at_reason("refused", Stream::Stderr, detail)
 }
 
 /// Without a flag the output is that of `text`.
@@ -85,7 +85,7 @@ fn invalid(run: &RunView) -> Assertion {
         // A target without the code 2 at all is p2-exit-usage's.
         exit if exit != 2 && super::exits::has_usage_code(run.context) => {
             let detail = format!("an output format that does not exist ends with exit code {exit}: expected 2, a usage error");
-            run.failed_at_start("invalid-exit-code", Stream::Stderr, detail)
+            run.failed_at_reason("invalid-exit-code", Stream::Stderr, detail)
         }
         _ => Ok(()),
     }

@@ -34,7 +34,6 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
             format!("json has {count} records at {pointer}, and jsonl has the whole document as one");
         return lines.failed_at_start("whole-document", Stream::Stdout, detail);
     }
-    let lists = lists(&whole.shape);
     let matched = matches(&whole.shape, &records.shape);
     let steady = |probe: &Probe, format, same: fn(&Node, &Node) -> bool| {
         let repeats = context.repeats(probe, format);
@@ -54,42 +53,76 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
             format!("the records have the keys of those at {pointer} in json, but not the same values"),
         ),
         Match::OtherValues(_) => Ok(()), // Values that change by themselves.
-        Match::None => {
-            let count = records.shape.count();
-            let Some((pointer, list)) = lists.iter().max_by_key(|(_, list)| list.elements()) else {
-                return inconclusive(format!(
-                    "nothing in the json of {} has the keys of its jsonl records: they can't be told to be the same",
-                    document.probe.name
-                ));
-            };
-            // Times and IDs change from run to run; a missing record can be told all the same, as long
-            // as number, keys and types do not.
-            if !both(same_keys) {
-                return inconclusive(format!(
-                    "the records of {} change from run to run",
-                    document.probe.name
-                ));
-            }
-            if list.elements() != count && (count == 0 || related(list, &records.shape)) {
-                let detail = format!("json has {} records at {pointer}, jsonl {count}", list.elements());
-                return lines.failed_at_start("number", Stream::Stdout, detail);
-            }
-            if list.elements() == count && related(list, &records.shape) {
-                return lines.failed_at_start(
-                    "keys",
-                    Stream::Stdout,
-                    format!(
-                        "the jsonl records have not the keys and types of those at {pointer} in json: {}",
-                        key_difference(list, &records.shape)
-                    ),
-                );
-            }
-            inconclusive(format!(
-                "no list in the json of {} has the keys of its jsonl records: they can't be told to be the same",
-                document.probe.name
-            ))
+        // Times and IDs change from run to run; a missing record can be told all the same, as long as number,
+        // keys and types do not.
+        Match::None if !both(same_keys) => {
+            inconclusive(format!("the records of {} change from run to run", document.probe.name))
         }
+        Match::None => unlike(&whole.shape, lines, &records.shape),
     }
+}
+
+/// What is not the same in the records of lines and in the part of the document that is most like them.
+fn unlike(document: &Node, lines: &RunView, records: &Node) -> Assertion {
+    let (count, name) = (records.count(), &lines.probe.name);
+    let parts = parts(document);
+    let best = parts.iter().max_by_key(|part| (part.likeness(records), part.is_list, part.count));
+    match best {
+        Some(part) if part.is_list && part.count != count && (count == 0 || part.likeness(records) > 0) => {
+            let detail = format!("json has {} records at {}, jsonl {count}", part.count, part.pointer);
+            lines.failed_at_start("number", Stream::Stdout, detail)
+        }
+        Some(part) if part.count == count && part.likeness(records) >= part.least_likeness() => {
+            let what = if part.is_list {
+                "records have not the keys and types of those at"
+            } else {
+                "record has not the keys and types of"
+            };
+            let detail = format!(
+                "the jsonl {what} {} in json: {}",
+                part.pointer,
+                key_difference(part.record, records)
+            );
+            lines.failed_at_start("keys", Stream::Stdout, detail)
+        }
+        _ => inconclusive(format!(
+            "nothing in the json of {name} has the keys of its jsonl records: they can't be told to be the same"
+        )),
+    }
+}
+
+/// A part of a document that may be what the lines are: a list of records, or one object.
+struct Part<'a> {
+    pointer: String,
+    is_list: bool,
+    count: u64,
+    record: &'a Node,
+}
+
+impl Part<'_> {
+    /// How many of all keys are in both, of a thousand.
+    fn likeness(&self, records: &Node) -> usize {
+        let both = self.record.keys.keys().filter(|key| records.keys.contains_key(*key)).count();
+        let all = self.record.keys.len() + records.keys.len() - both;
+        (both * 1000).checked_div(all).unwrap_or(0)
+    }
+
+    /// From where on it is meant to be the same. One object may well share a key with what is another thing.
+    fn least_likeness(&self) -> usize {
+        if self.is_list { 1 } else { 500 }
+    }
+}
+
+fn parts(document: &Node) -> Vec<Part<'_>> {
+    let single = |(pointer, record)| Part { pointer, is_list: false, count: 1, record };
+    let members = document.keys.iter().map(|(key, node)| (format!("/{key}"), node));
+    let objects = std::iter::once(("the whole".to_owned(), document))
+        .chain(members)
+        .filter(|(_, node)| node.objects() == 1);
+    let lists = lists(document).into_iter().filter_map(|(pointer, list)| {
+        Some(Part { pointer, is_list: true, count: list.elements(), record: list.items.as_deref()? })
+    });
+    objects.map(single).chain(lists).collect()
 }
 
 /// How the records of a document and those of lines go together.
@@ -143,7 +176,10 @@ fn document_line(document: &Node, lines: &Node) -> Option<(String, u64)> {
 /// One record that is the document, or one of its members; or none, for an empty document.
 fn single(document: &Node, lines: &Node) -> bool {
     if lines.count() == 0 {
-        return lists(document).iter().all(|(_, list)| list.elements() == 0);
+        let lists = lists(document);
+        let is_bare =
+            document.keys.values().all(|member| member.types.keys().all(|of| *of == JsonType::Boolean));
+        return lists.iter().all(|(_, list)| list.elements() == 0) && (!lists.is_empty() || is_bare);
     }
     let mut objects: Vec<&Node> = vec![document];
     objects.extend(document.keys.values());
@@ -199,15 +235,7 @@ fn all_kinds(document: &Node) -> Vec<(String, &BTreeMap<String, Kind>)> {
     lists(document).into_iter().map(|(pointer, list)| (pointer, &list.kinds.whole)).collect()
 }
 
-/// Whether the elements of a list and the records have keys in common, so that they are meant to be the
-/// same.
-fn related(list: &Node, lines: &Node) -> bool {
-    let items = list.items.as_deref();
-    items.is_some_and(|items| items.keys.keys().any(|key| lines.keys.contains_key(key)))
-}
-
-fn key_difference(list: &Node, lines: &Node) -> String {
-    let Some(items) = list.items.as_deref() else { return String::new() };
+fn key_difference(items: &Node, lines: &Node) -> String {
     let missing = items.keys.keys().find(|key| !lines.keys.contains_key(*key));
     let more = lines.keys.keys().find(|key| !items.keys.contains_key(*key));
     match (missing, more) {

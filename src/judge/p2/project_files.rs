@@ -57,7 +57,7 @@ impl<'a> ProjectFiles<'a> {
             let run = context.plain(probe, OutputFormat::Json)?;
             if run.exit() == Some(0) { run.value(Stream::Stdout) } else { None }
         });
-        Self { project: context.project, help, exit_codes: &context.promises.exit_codes, printed }
+        Self { project: context.project.ok(), help, exit_codes: &context.promises.exit_codes, printed }
     }
 }
 

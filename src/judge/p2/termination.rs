@@ -4,8 +4,9 @@ use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
-use crate::model::{Stream, Variant};
+use crate::model::{OutputFormat, Stream, Variant};
 use crate::run::{Bytes, End, Waiting};
+use strict_json::sanitize;
 
 /// `p2-completes`
 pub fn completes(context: &CheckContext) -> Judgement {
@@ -18,12 +19,8 @@ pub fn completes(context: &CheckContext) -> Judgement {
 
 fn ended(run: &RunView) -> Assertion {
     if !run.observation.left_behind.is_empty() || run.observation.held_open {
-        let names: Vec<String> = run
-            .observation
-            .left_behind
-            .iter()
-            .map(|process| strict_json::sanitize::line(&process.name))
-            .collect();
+        let names: Vec<String> =
+            run.observation.left_behind.iter().map(|process| sanitize::line(&process.name)).collect();
         let what = if run.observation.held_open { ", and its output was held open" } else { "" };
         let detail = if names.is_empty() {
             "a process that it left behind held its output open after it had ended".to_owned()
@@ -36,6 +33,7 @@ fn ended(run: &RunView) -> Assertion {
         return run.failed("left-behind", detail);
     }
     match &run.observation.end {
+        End::TimedOut | End::Waited if pages(run) => Ok(()),
         End::TimedOut | End::Waited => hung(run),
         End::Exited(_) | End::Signaled(_) => Ok(()),
         _ => Err(run.unusable().unwrap_or_default().into()),
@@ -56,6 +54,38 @@ fn hung(run: &RunView) -> Assertion {
         };
     }
     waits(run)
+}
+
+/// Whether it shows its text page by page, as is meant for people on a terminal: it has begun to show what it
+/// prints otherwise, and waits in the middle of that or with the prompt of a pager. What waits before it has
+/// shown anything, or with a question behind all, is no pager.
+fn pages(run: &RunView) -> bool {
+    if run.variant() != Variant::Tty || run.format() != OutputFormat::Text {
+        return false;
+    }
+    let text =
+        |run: &RunView, stream| sanitize::plain(run.lines(stream).unwrap_or_default().join("\n").as_bytes());
+    let Some(plain) = run.plain().ok().filter(|plain| plain.exit().is_some()) else { return false };
+    let (whole, screen) = (text(&plain, Stream::Stdout), text(run, Stream::Stdout));
+    let lines = whole.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_shown = |line: &str| screen.lines().any(|shown| shown.contains(line));
+    let is_cut = lines.clone().next_back().is_some_and(|last| !is_shown(last));
+    let asks = || {
+        [&screen, &text(run, Stream::Stderr)]
+            .into_iter()
+            .any(|text| text.lines().next_back().is_some_and(is_pager_prompt))
+    };
+    lines.clone().any(is_shown) && (is_cut || asks())
+}
+
+/// The prompts of `less` and `more`, and those made after them.
+fn is_pager_prompt(line: &str) -> bool {
+    let line = line.trim().to_lowercase();
+    line == ":"
+        || line.ends_with("(end)")
+        || line.contains("-more-")
+        || line.contains("-- more --")
+        || line.starts_with("lines ")
 }
 
 /// Points at the last thing it said.
@@ -109,17 +139,24 @@ fn waits(run: &RunView) -> Assertion {
     stuck(run, "hangs", detail)
 }
 
-/// Words of a program that fell over, as the common runtimes print them.
-const CRASHES: [&str; 8] = [
-    "Traceback (most recent call last)",
-    "Exception ignored in",
-    "BrokenPipeError",
-    "panicked",
+/// How the lines of a program that fell over begin, as the common runtimes print them.
+const CRASH_BEGINS: [&str; 6] = [
+    "Exception ignored ",
+    "Exception in thread ",
     "goroutine ",
-    "Unhandled 'error' event",
-    "Exception in thread",
+    "terminate called after ",
     "    at ",
+    "\tat ",
 ];
+/// What other such lines hold.
+const CRASH_HOLDS: [&str; 3] =
+    ["Traceback (most recent call last)", " panicked at ", "// Unhandled 'error' event"];
+
+/// Whether a line is one of a traceback or a panic. A line that names what went wrong is none.
+fn is_crash(line: &str) -> bool {
+    CRASH_BEGINS.iter().any(|start| line.starts_with(start))
+        || CRASH_HOLDS.iter().any(|words| line.contains(words))
+}
 
 /// `p2-broken-pipe`
 pub fn broken_pipe(context: &CheckContext) -> Judgement {
@@ -129,7 +166,8 @@ pub fn broken_pipe(context: &CheckContext) -> Judgement {
 }
 
 fn closed(run: &RunView) -> Assertion {
-    run.plain()?.usable()?;
+    let plain = run.plain()?;
+    plain.usable()?;
     match run.observation.end {
         End::TimedOut | End::Waited => {
             return stuck(run, "hangs", "does not end when its reader has gone".into());
@@ -140,10 +178,11 @@ fn closed(run: &RunView) -> Assertion {
         End::Exited(_) | End::Signaled(_) => {}
         _ => return Err(run.unusable().unwrap_or_default().into()),
     }
-    let Some(lines) = run.lines(Stream::Stderr) else {
+    let (Some(lines), Some(otherwise)) = (run.lines(Stream::Stderr), plain.lines(Stream::Stderr)) else {
         return inconclusive(format!("{} prints too much to be looked through", run.label()));
     };
-    match lines.iter().position(|line| CRASHES.iter().any(|crash| line.contains(crash))) {
+    // What it says to a reader that stays as well is not about the one that went.
+    match lines.iter().position(|line| is_crash(line) && !otherwise.contains(line)) {
         Some(line) => {
             let detail = "falls over when its reader has gone: expected a quiet end";
             run.failed_at_line("crashes", Stream::Stderr, line, detail)

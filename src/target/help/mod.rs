@@ -1,9 +1,13 @@
 //! Reads a target's help text: which commands and flags it has. A guess, made without knowing the
 //! library that wrote the text (clap, argparse, click, cobra, commander, or a person).
 
-mod clean;
 mod commands;
 mod flags;
+
+use strict_json::sanitize;
+
+/// No help is longer, in bytes; what follows is not looked at.
+const LONGEST: usize = 1 << 20;
 
 /// What a help text says of a target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,7 +34,7 @@ pub struct Command {
 impl Help {
     /// Reads the bytes of a help text.
     pub fn parse(text: &[u8]) -> Self {
-        let text = clean::clean(text);
+        let text = sanitize::plain(&text[..text.len().min(LONGEST)]);
         let flags = flags::read(&text);
         let (json, jsonl) = flags::asking(&flags);
         Self { commands: commands::read(&text), flags: flags::names(&flags), json, jsonl }

@@ -10,14 +10,18 @@
 //! A backslash stays as it is, so text that is already safe comes out unchanged. Text without
 //! backslashes can be read back exactly: each `\xNN` is one byte, each `\u{…}` one character.
 //!
+//! What is only read, and not shown, can be made [`plain()`] instead.
+//!
 //! This module is a leaf and pure: any room may use it.
 
 mod commands;
 mod excerpt;
+mod plain;
 
 pub use commands::break_commands;
 pub use commands::command_starts;
 pub use excerpt::excerpt;
+pub use plain::plain;
 
 use std::borrow::Cow;
 use std::fmt;

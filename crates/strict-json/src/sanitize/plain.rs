@@ -1,11 +1,8 @@
-//! From the bytes of a help text to plain lines.
+//! From what was made for a terminal to plain lines.
 
-/// No help is longer; what follows is not looked at.
-const LONGEST: usize = 1 << 20;
-
-/// The text without terminal escapes and overstriking, and with tabs as spaces.
-pub(super) fn clean(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST)]);
+/// The text without terminal escapes and overstriking, and with tabs as spaces: for what reads words out of it.
+pub fn plain(input: impl AsRef<[u8]>) -> String {
+    let text = String::from_utf8_lossy(input.as_ref());
     let mut clean = String::with_capacity(text.len());
     let mut column = 0_usize;
     let mut chars = text.chars().peekable();

@@ -1,0 +1,133 @@
+//! Made-up targets: a function says what each call gives, and what is seen of it is judged without a process.
+
+use agentnative::catalogue::Check;
+use agentnative::check::{Recording, judge};
+use agentnative::config::{Config, Date, Known};
+use agentnative::model::{CheckId, CheckResult, OutputFormat, Variant};
+use agentnative::probe::{self, Probe, Promises};
+use agentnative::report::TargetInfo;
+use agentnative::run::{Bytes, Captured, End, Observation, Waiting};
+use std::path::Path;
+use std::time::Duration;
+
+/// One call of a made-up target.
+pub struct Call {
+    pub args: Vec<String>,
+    /// What the arguments ask for.
+    pub format: OutputFormat,
+    pub variant: Variant,
+}
+
+/// What a call gives: standard output, standard error, and how it ends.
+pub struct Answer(pub String, pub String, pub End);
+
+/// Standard output of a success.
+pub fn data(stdout: impl Into<String>) -> Answer {
+    Answer(stdout.into(), String::new(), End::Exited(0))
+}
+
+/// Standard output and standard error of a run that ends with this code.
+pub fn ended(code: i32, stdout: impl Into<String>, stderr: impl Into<String>) -> Answer {
+    Answer(stdout.into(), stderr.into(), End::Exited(code))
+}
+
+/// A failure as the standard has it.
+pub fn failure(call: &Call, code: i32, message: &str) -> Answer {
+    match call.format {
+        OutputFormat::Text => ended(code, "", format!("demo: {message}\n")),
+        _ => ended(code, "", format!("{{\"error\":\"e\",\"kind\":\"k\",\"message\":\"{message}\"}}\n")),
+    }
+}
+
+/// The records of a document that has them as `data`, in the format of the call.
+pub fn records(call: &Call, records: &[&str]) -> String {
+    match call.format {
+        OutputFormat::Json => format!("{{\"ok\":true,\"data\":[{}]}}\n", records.join(",")),
+        _ => records.iter().map(|record| format!("{record}\n")).collect(),
+    }
+}
+
+/// What a target that conforms answers: `list` has data, `lost`, `login` and `sync` fail with 1, 77 and 78.
+pub fn conforming(call: &Call) -> Answer {
+    let has = |word: &str| call.args.iter().any(|arg| arg == word);
+    if has("--help") {
+        return data(
+            "Commands:\n  list  List\n\nExit codes:\n  0  success\n  1  error\n  2  usage\n  77  login\n  78  configuration\n",
+        );
+    }
+    if has("--version") {
+        return data("demo 1\n");
+    }
+    if let Some(wrong) = call.args.iter().find(|arg| arg.contains("agentnative-unknown")) {
+        return failure(call, 2, &format!("unknown: {wrong}"));
+    }
+    match call.args.first().map(String::as_str) {
+        Some("list") => data(records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#])),
+        Some("login") => failure(call, 77, "not logged in"),
+        Some("sync") => failure(call, 78, "no configuration"),
+        _ => failure(call, 1, "there is no such record"),
+    }
+}
+
+/// Probes of `conforming`: the configuration of a target in which each exit code is shown.
+pub const PROBES: &str = "
+    [[probe]]
+    name = 'list'
+    args = ['list']
+    [[probe]]
+    name = 'lost'
+    args = ['lost']
+    exit = 1
+    [[probe]]
+    name = 'login'
+    args = ['login']
+    exit = 77
+    [[probe]]
+    name = 'sync'
+    args = ['sync']
+    exit = 78
+";
+
+/// What is seen of a target with this configuration in all runs that `checks` need.
+pub fn seen(config: &str, checks: &[&Check], answer: impl Fn(&Call) -> Answer) -> Recording {
+    let known =
+        Known { checks: &[], contracts: &["dexter-flat"], today: Date { year: 2026, month: 11, day: 21 } };
+    let config = Config::parse(config, Path::new("conf/agentnative.toml"), &known).unwrap();
+    let target = &config.targets[0];
+    let declared: Vec<Probe> = config.probes.iter().map(|probe| Probe::declared(probe, target)).collect();
+    let promises = Promises::of(target).with_help(true, None, None);
+    let (probes, keys) = probe::plan(checks, declared, &promises, Duration::from_secs(10));
+    let info = TargetInfo { name: "demo".into(), command: vec!["/demo".into()], project: None };
+    let mut recording = Recording::new(info, promises);
+    for key in keys {
+        let probe = probes.iter().find(|probe| probe.name == key.probe).unwrap();
+        let args = probe.call(key.format, &recording.promises);
+        let asks = |format: &OutputFormat| {
+            args.contains(&format!("--{}", format.name()))
+                || args.windows(2).any(|pair| pair[0] == "--output" && pair[1] == format.name())
+        };
+        let format = OutputFormat::ALL.into_iter().find(asks).unwrap_or_default();
+        let call = Call { args, format, variant: key.variant };
+        let Answer(stdout, stderr, end) = answer(&call);
+        let captured = |text: String| Captured { bytes: Bytes::from(text.into_bytes()), chunks: Vec::new() };
+        recording.observations.push(Observation {
+            stdout: captured(stdout),
+            stderr: captured(stderr),
+            argv: Vec::new(),
+            duration: Duration::from_millis(10),
+            left_behind: Vec::new(),
+            held_open: false,
+            waiting: (end == End::Waited).then_some(Waiting::Terminal),
+            end,
+            key,
+        });
+    }
+    recording.probes = probes;
+    recording
+}
+
+/// The verdict of one check on what is seen in the runs that it needs.
+pub fn verdict(id: CheckId, config: &str, answer: impl Fn(&Call) -> Answer) -> CheckResult {
+    let check = [id.check()];
+    judge(&seen(config, &check, answer), &check).unwrap().results.remove(0)
+}
