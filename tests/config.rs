@@ -1,6 +1,8 @@
 //! `agentnative.toml` through the public face: what it says, and what is said when it is wrong.
 
-use agentnative::config::{Asking, Config, Contracts, Date, Formats, Known, ProbeConfig, place_format};
+use agentnative::config::{
+    Asking, Config, Contracts, Date, Formats, Known, ProbeConfig, Ready, Workspace, place_format,
+};
 use agentnative::model::{OutputFormat, Stream};
 use agentnative_contract::error::{Error, ErrorKind};
 use std::fs;
@@ -464,6 +466,38 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
             format!("[target]\ncontract = 'opencode-run'\n{probe}exit = |2"),
             "exit 2 is not among the target's exit codes (0, 1, 130, 143); expected one of them, or `exit_codes` in its table with 2",
         ),
+        (
+            "[target]\nbuild = |'make'".to_owned(),
+            "`build` is a string; expected an array of strings, an argument each",
+        ),
+        (
+            "|[[service]]\nready = { line = 'x' }".to_owned(),
+            "[[service]] has no `command`; expected an array of strings, such as command = [\"./server\"]",
+        ),
+        (
+            "|[[service]]\ncommand = ['x']".to_owned(),
+            "[[service]] has no `ready`; expected ready = { port = \"{port}\" }, or { line = \"…\" } for a line that it prints",
+        ),
+        (
+            "[[service]]\ncommand = ['x']\nready = |{ port = 1, line = 'x' }".to_owned(),
+            "`ready` has no `port` and no `line`, or both; expected ready = { port = \"{port}\" }, or { line = \"…\" } for a line that it prints",
+        ),
+        (
+            "[[service]]\ncommand = ['x']\nready = { port = |0 }".to_owned(),
+            "`port` is 0; expected a port from 1 to 65535, or \"{port}\" for the one that is chosen",
+        ),
+        (
+            "[[service]]\ncommand = ['x']\nready = { port = |'8080' }".to_owned(),
+            "`port` is \"8080\"; expected a port from 1 to 65535, or \"{port}\" for the one that is chosen",
+        ),
+        (
+            "[[service]]\ncommand = ['x']\nready = { line = |'' }".to_owned(),
+            "`line` is empty or has several lines; expected a text of one line",
+        ),
+        (
+            "[target.b]\n[target.a]\n|[[service]]\ncommand = ['x']\nready = { line = 'x' }".to_owned(),
+            "[[service]] has no `target` and the file has several; expected target = \"b\" or \"a\"",
+        ),
         (format!("{probe}contract = |{{}}"), "`contract` is empty; expected `json`, `jsonl` or both"),
         (
             format!("{probe}contract = {{ json = 'agent-events', |text = 'x' }}"),
@@ -573,6 +607,148 @@ fn missing_files_are_faults_that_say_where_they_were_looked_for() {
         ]
     );
     assert_eq!(error.issues[0].place.as_ref().unwrap().file, path);
+}
+
+#[test]
+fn what_runs_find_around_them_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("shop/sub")).unwrap();
+    fs::write(folder.path().join("shop/item"), "").unwrap();
+    std::os::unix::fs::symlink("../item", folder.path().join("shop/sub/link")).unwrap();
+    fs::write(folder.path().join("a.json"), "{}").unwrap();
+    let text = r#"
+[target]
+build = ["make", "-s"]
+home = { ".a/settings.json" = "a.json", "b" = "./a.json" }
+[[probe]]
+name = "copy"
+args = []
+workspace = "shop"
+[[probe]]
+name = "empty"
+args = ["{port}"]
+workspace = true
+[[service]]
+command = ["./server", "{port}"]
+ready = { port = "{port}" }
+env = { URL = "http://127.0.0.1:{port}" }
+[[service]]
+command = ["server"]
+ready = { port = 8080 }
+[[service]]
+command = ["server"]
+ready = { line = "listening" }
+"#;
+    let path = folder.path().join("agentnative.toml");
+    let several = Config::parse(text, &path, &KNOWN).unwrap_err();
+    let message = "9:1 this probe has a {port}, but 3 services run beside it; expected the port in the `env` of the service";
+    assert_eq!(listed(&several), [message]);
+    let config = Config::parse(&text.replace(r#"["{port}"]"#, "[]"), &path, &KNOWN).unwrap();
+    let target = &config.targets[0];
+    assert_eq!(target.build, Some(strings(&["make", "-s"])));
+    let file = folder.path().join("a.json");
+    assert_eq!(target.home[".a/settings.json"], file);
+    assert_eq!(target.home["b"].canonicalize().unwrap(), file.canonicalize().unwrap());
+    let workspaces: Vec<_> = config.probes.iter().map(|probe| probe.workspace.clone().unwrap()).collect();
+    assert_eq!(workspaces, [Workspace::Copy(folder.path().join("shop")), Workspace::Empty]);
+    let ready: Vec<_> = config.services_of(target).map(|service| service.ready.clone()).collect();
+    assert_eq!(ready, [Ready::Port(None), Ready::Port(Some(8080)), Ready::Line("listening".to_owned())]);
+    assert_eq!(config.services[0].env["URL"], "http://127.0.0.1:{port}");
+
+    let kept = serde_json::to_string(&config).unwrap();
+    assert_eq!(serde_json::from_str::<Config>(&kept).unwrap(), config);
+}
+
+#[test]
+fn a_workspace_is_small_and_stays_in_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    let at = |path: &str| folder.path().join(path);
+    let make = |path: &str| fs::create_dir_all(at(path)).unwrap();
+    let link = |to: &Path, path: &str| std::os::unix::fs::symlink(to, at(path)).unwrap();
+    for path in ["many", "large", "out", "absolute", "dangling", "odd", "back/sub"] {
+        make(path);
+    }
+    (0..=2000).for_each(|n| fs::write(at(&format!("many/{n}")), "").unwrap());
+    fs::File::create(at("large/file")).unwrap().set_len((64 << 20) + 1).unwrap();
+    link(Path::new("../many"), "out/link");
+    link(&at("absolute"), "absolute/link");
+    link(Path::new("nothing"), "dangling/link");
+    link(outside.path(), "elsewhere");
+    link(Path::new(".."), "back/sub/up");
+    link(Path::new("sub/up/../many"), "back/link");
+    fs::write(at("file"), "").unwrap();
+    std::os::unix::net::UnixListener::bind(at("odd/socket")).unwrap();
+    let fault = |value: &str| {
+        let text = format!("[[probe]]\nname = 'a'\nargs = []\nworkspace = {value}\n");
+        let error = Config::parse(&text, &at("agentnative.toml"), &KNOWN).unwrap_err();
+        let [fault] = &listed(&error)[..] else { panic!("{error:?}") };
+        fault.strip_prefix("4:13 ").unwrap_or_else(|| panic!("{fault}")).to_owned()
+    };
+    for (name, why) in [
+        ("many", "it holds more than 2,000 files"),
+        ("large", "it holds more than 64 MiB"),
+        ("out", "the link link leads nowhere, or out of it"),
+        ("absolute", "the link link leads nowhere, or out of it"),
+        ("dangling", "the link link leads nowhere, or out of it"),
+        ("back", "the link link leads nowhere, or out of it"),
+        ("odd", "odd/socket is neither a file nor a folder"),
+    ] {
+        let why = why.strip_prefix("odd/").unwrap_or(why);
+        let said = fault(&format!("'{name}'"));
+        assert!(
+            said.starts_with(&format!("`{name}` cannot be copied for each run: {why}; expected ")),
+            "{said}"
+        );
+    }
+    let expected = "; expected the path of a folder below this file, or `true` for an empty one";
+    for (value, said) in [
+        ("'../x'", "\"../x\" is not below this file"),
+        ("'/etc'", "\"/etc\" is not below this file"),
+        ("''", "\"\" is not below this file"),
+        ("'elsewhere'", "`elsewhere` leads out of the folder of this file"),
+        ("'file'", "`file` is no folder"),
+        ("'no'", "cannot read `no`: No such file or directory (os error 2)"),
+        ("false", "`workspace` is a boolean"),
+    ] {
+        assert_eq!(fault(value), format!("{said}{expected}"));
+    }
+    let beside = "[[probe]]\nname = 'a'\nargs = []\ncwd = 'many'\nworkspace = true\n";
+    let error = Config::parse(beside, &at("agentnative.toml"), &KNOWN).unwrap_err();
+    assert_eq!(
+        listed(&error),
+        ["5:13 `workspace` stands beside `cwd`; expected one of them: a run starts in its workspace"]
+    );
+}
+
+#[test]
+fn files_of_the_home_stay_in_it_and_come_from_below() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("f"), "").unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", folder.path().join("out")).unwrap();
+    let text = "[target.home]\n'../x' = 'f'\n'/x' = 'f'\n'' = 'f'\n'.' = 'f'\na = '../f'\nb = 'out'\nc = 'no'\nd = '.'\ne = 1\n'./g' = 'f'\n'g/h' = 'f'\n";
+    let error = Config::parse(text, &folder.path().join("agentnative.toml"), &KNOWN).unwrap_err();
+    let no_path = |name: &str| {
+        format!("{name:?} is no path of a file in the home; expected a relative one without `..`")
+    };
+    let expected = "expected the path of a file below this one";
+    let mut found = listed(&error);
+    found.sort_by_key(|fault| fault.split(':').next().unwrap().parse::<usize>().unwrap());
+    assert_eq!(
+        found,
+        [
+            format!("2:1 {}", no_path("../x")),
+            format!("3:1 {}", no_path("/x")),
+            format!("4:1 {}", no_path("")),
+            format!("5:1 {}", no_path(".")),
+            format!("6:5 \"../f\" is not below this file; {expected}"),
+            format!("7:5 `out` leads out of the folder of this file; {expected}"),
+            format!("8:5 cannot read `no`: No such file or directory (os error 2); {expected}"),
+            format!("9:5 {}/. is no file; {expected}", folder.path().display()),
+            format!("10:5 `e` is an integer; {expected}"),
+            "12:1 \"g/h\" and \"g\" cannot both be files; expected one of them".to_owned(),
+        ]
+    );
 }
 
 #[test]

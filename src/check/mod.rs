@@ -32,6 +32,7 @@ mod lock;
 mod progress;
 mod selection;
 mod session;
+mod surroundings;
 
 pub use diff_inputs::{DiffInput, diff};
 pub use judging::{Judged, judge};

@@ -3,6 +3,7 @@
 use super::contracts::LoadedContracts;
 use super::locate::{Located, help_of};
 use super::progress::{Observer, Progress};
+use super::surroundings::{Services, keep_workspaces};
 use super::{code, judge};
 use crate::catalogue::Check;
 use crate::config::{Config, ProbeConfig};
@@ -123,10 +124,13 @@ impl Session {
         };
         let promises = Promises { contract, ..Promises::of(&target.config) };
 
+        let services = Services::of(&target, config.as_ref())?;
+        let mut around = services.surroundings(&target, runner)?;
+
         // What the help says decides which further probes are harmless.
         let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
         let help: Vec<_> = keys.into_iter().filter(|key| *key == probe::help_run()).collect();
-        let specs = probe::specs(&help, &probes, &promises, &target);
+        let specs = probe::specs(&help, &probes, &promises, &target, &around);
         let first = runner.run_all_blocking(specs, &mut |_| {})?;
         let help = first.observations.first().map(help_of).unwrap_or_default();
         let promises =
@@ -150,10 +154,17 @@ impl Session {
         recording.probes = probes;
         recording.observations = first.observations;
         let (mut interrupted, mut sandbox) = (first.interrupted, first.sandbox);
+        let calls = |probe: &Probe| keys.iter().any(|key| key.probe == probe.name);
+        let needs = |probe: &Probe| (probe.is_declared() || probe.of().is_some()) && calls(probe);
+        let with_services = interrupted.is_none() && recording.probes.iter().any(needs);
+        if with_services {
+            keep_workspaces(&mut around, &recording.probes, runner)?;
+            interrupted = services.start(&target, runner)?;
+        }
         if interrupted.is_none() {
             let done: BTreeSet<_> = recording.observations.iter().map(|seen| &seen.key).collect();
             let rest: Vec<RunKey> = keys.into_iter().filter(|key| !done.contains(key)).collect();
-            let specs = probe::specs(&rest, &recording.probes, &recording.promises, &target);
+            let specs = probe::specs(&rest, &recording.probes, &recording.promises, &target, &around);
             let mut failed = None;
             let finished = runner.run_all_blocking(specs, &mut |observation| {
                 failed = failed.take().or(ended(observation).err());
@@ -164,6 +175,9 @@ impl Session {
             recording.observations.extend(finished.observations);
             interrupted = finished.interrupted;
             sandbox = sandbox.max(finished.sandbox);
+        }
+        if with_services && interrupted.is_none() {
+            services.end(runner)?;
         }
         recording.interrupted = interrupted.is_some();
         recording.notes = sandbox.and_then(confined).into_iter().map(str::to_owned).collect();

@@ -10,7 +10,9 @@ mod discover;
 mod flag;
 mod formats;
 mod parse;
+mod path;
 mod probe;
+mod service;
 mod target;
 mod types;
 mod waiver;
@@ -19,4 +21,6 @@ pub use agentnative_contract::contract_path;
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above};
 pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};
-pub use types::{Config, Contracts, Known, ProbeConfig, TargetConfig, Waiver};
+pub use types::{
+    Config, Contracts, Known, PORT_PLACE, ProbeConfig, Ready, ServiceConfig, TargetConfig, Waiver, Workspace,
+};

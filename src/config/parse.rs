@@ -1,9 +1,12 @@
 //! Reading the file: its elements, and whether they fit each other.
 
-use super::{Asking, Config, Known, ProbeConfig, TargetConfig, probe, target, waiver};
+use super::{
+    Asking, Config, Known, PORT_PLACE, ProbeConfig, ServiceConfig, TargetConfig, probe, service, target,
+    waiver,
+};
 use crate::model::OutputFormat;
 use agentnative_contract::error::Result;
-use agentnative_contract::spanned_toml::{Diagnostics, parse_file, suggestion};
+use agentnative_contract::spanned_toml::{Diagnostics, Span, parse_file, suggestion};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -18,17 +21,39 @@ impl Config {
         // It fails on an empty path and without a working directory; then relative is all there is.
         let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         parse_file(text, path, |file| {
-            file.allow(&["target", "probe", "waiver"]);
+            file.allow(&["target", "probe", "service", "waiver"]);
             let targets = target::read_all(file, &root, known);
-            let probes = probes(probe::read_all(file, &root, known), &targets, file.faults);
+            let services = services(service::read_all(file), &targets, file.faults);
+            let probes = probes(probe::read_all(file, &root, known), &targets, &services, file.faults);
             let waivers = waiver::read_all(file, &probes, known);
-            Self { path: path.to_owned(), root: root.clone(), targets, probes, waivers }
+            Self { path: path.to_owned(), root: root.clone(), targets, probes, services, waivers }
         })
     }
 }
 
+/// The services, each with its target; notes what does not fit.
+fn services(
+    read: Vec<service::Read>,
+    targets: &[TargetConfig],
+    faults: &Diagnostics<'_>,
+) -> Vec<ServiceConfig> {
+    let own = |mut read: service::Read| {
+        if !read.target_broken {
+            let name = (&mut read.service.target, &read.target);
+            target_of(name, ("[[service]]", &read.span), targets, faults);
+        }
+        read.service
+    };
+    read.into_iter().map(own).collect()
+}
+
 /// The probes, each with its target; notes what does not fit.
-fn probes(read: Vec<probe::Read>, targets: &[TargetConfig], faults: &Diagnostics<'_>) -> Vec<ProbeConfig> {
+fn probes(
+    read: Vec<probe::Read>,
+    targets: &[TargetConfig],
+    services: &[ServiceConfig],
+    faults: &Diagnostics<'_>,
+) -> Vec<ProbeConfig> {
     let mut names = HashMap::new();
     let mut probes = Vec::new();
     for mut read in read {
@@ -45,7 +70,17 @@ fn probes(read: Vec<probe::Read>, targets: &[TargetConfig], faults: &Diagnostics
                 );
             }
         }
-        if let Some(target) = target_of(&mut read, targets, faults) {
+        let name = (&mut read.probe.target, &read.target);
+        let target = match read.target_broken {
+            true => None,
+            false => target_of(name, ("[[probe]]", &read.span), targets, faults),
+        };
+        if let Some(target) = target {
+            let beside = services.iter().filter(|service| service.target == target.name).count();
+            let mut words = read.probe.args.iter().chain(read.probe.env.values());
+            if beside > 1 && words.any(|word| word.contains(PORT_PLACE)) {
+                faults.add(&read.span, format!("this probe has a {PORT_PLACE}, but {beside} services run beside it; expected the port in the `env` of the service"));
+            }
             if let (Some(name), Some(span)) = (&target.contract, &read.contract) {
                 faults.add(span, format!("the whole target is held to the contract `{name}`; expected `contract` in one of the two places"));
             }
@@ -77,24 +112,23 @@ fn formats(read: &probe::Read, target: &TargetConfig, faults: &Diagnostics<'_>) 
     }
 }
 
-/// The target of a probe, which is then written into it where there is only one.
+/// The target of a probe or service, whose name (and where that is) is then written there if it is the only
+/// one; the element's title and place are for the fault when there is none.
 fn target_of<'t>(
-    read: &mut probe::Read,
+    (name, place): (&mut Option<String>, &Option<Span>),
+    (title, span): (&str, &Span),
     targets: &'t [TargetConfig],
     faults: &Diagnostics<'_>,
 ) -> Option<&'t TargetConfig> {
-    if read.target_broken {
-        return None;
+    if let (None, [only]) = (&name, targets) {
+        name.clone_from(&only.name);
     }
-    if let (None, [only]) = (&read.probe.target, targets) {
-        read.probe.target.clone_from(&only.name);
-    }
-    let found = targets.iter().find(|target| target.name == read.probe.target);
+    let found = targets.iter().find(|target| target.name == *name);
     if found.is_some() {
         return found;
     }
     let names = targets.iter().filter_map(|target| target.name.as_deref());
-    match (&read.probe.target, &read.target) {
+    match (name, place) {
         (Some(name), Some(span)) if names.clone().next().is_none() => {
             faults.add(span, format!("unknown target `{name}`; the file's only target has no name: leave `target` out, or call its table [target.{name}]"));
         }
@@ -105,8 +139,8 @@ fn target_of<'t>(
             let all: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
             let all = all.join(" or ");
             faults.add(
-                &read.span,
-                format!("[[probe]] has no `target` and the file has several; expected target = {all}"),
+                span,
+                format!("{title} has no `target` and the file has several; expected target = {all}"),
             );
         }
     }

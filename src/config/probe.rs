@@ -1,13 +1,25 @@
 //! `[[probe]]`.
 
+use super::path::workspace;
 use super::{Asking, FORMAT_PLACE, Known, ProbeConfig, contract, formats};
 use crate::model::OutputFormat;
 use agentnative_contract::spanned_toml::{Span, Table, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const KEYS: [&str; 12] = [
-    "name", "target", "args", "exit", "result", "contract", "formats", "stream", "stdin", "env", "cwd",
+const KEYS: [&str; 13] = [
+    "name",
+    "target",
+    "args",
+    "exit",
+    "result",
+    "contract",
+    "formats",
+    "stream",
+    "stdin",
+    "env",
+    "cwd",
+    "workspace",
     "timeout",
 ];
 
@@ -69,6 +81,14 @@ fn read(table: &Table<'_>, root: &Path, known: &Known<'_>) -> Read {
         stdin: table.get("stdin").and_then(|value| stdin(&value, root)),
         env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
         cwd: table.get("cwd").and_then(|value| folder(&value, root)),
+        workspace: table.get("workspace").and_then(|value| {
+            if table.get("cwd").is_some() {
+                return value.fault(
+                    "`workspace` stands beside `cwd`; expected one of them: a run starts in its workspace",
+                );
+            }
+            workspace(&value, root)
+        }),
         timeout: table.get("timeout").and_then(|value| value.seconds()),
     };
     Read {

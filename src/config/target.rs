@@ -1,20 +1,23 @@
 //! `[target]` and `[target.NAME]`.
 
+use super::path::{home, is_below};
 use super::{Asking, Formats, Known, TargetConfig, contract, formats};
 use crate::model::{OutputFormat, Stream};
 use agentnative_contract::Contract;
 use agentnative_contract::spanned_toml::{Table, Value, suggestion, variable_name};
 use std::collections::BTreeMap;
-use std::path::{Component, Path};
+use std::path::Path;
 use toml::de::DeValue;
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 15] = [
     "command",
     "contract",
     "formats",
     "default_format",
     "errors",
     "schema",
+    "build",
+    "home",
     "output_modules",
     "exit_codes",
     "usage",
@@ -25,7 +28,7 @@ const KEYS: [&str; 13] = [
 ];
 
 /// Those of them that are tables.
-const TABLES: [&str; 2] = ["formats", "env"];
+const TABLES: [&str; 3] = ["formats", "env", "home"];
 
 /// All targets of the file; one with the defaults if it has none.
 pub(super) fn read_all(file: &Table<'_>, root: &Path, known: &Known<'_>) -> Vec<TargetConfig> {
@@ -100,6 +103,8 @@ fn read(table: &Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -
             .and_then(|value| value.choice(&[("stderr", Stream::Stderr), ("stdout", Stream::Stdout)]))
             .unwrap_or(default.errors),
         schema: table.get("schema").and_then(|value| argv(&value)),
+        build: table.get("build").and_then(|value| argv(&value)),
+        home: table.get("home").and_then(|value| home(&value, root)).unwrap_or_default(),
         output_modules: table
             .get("output_modules")
             .and_then(|value| output_modules(&value, root))
@@ -128,7 +133,7 @@ fn defaults_of(name: &str, contract: &Contract) -> TargetConfig {
 }
 
 /// At least one argument, the first of them not empty.
-fn argv(value: &Value<'_>) -> Option<Vec<String>> {
+pub(super) fn argv(value: &Value<'_>) -> Option<Vec<String>> {
     let words: Vec<String> = value.arguments()?.into_iter().map(|word| word.text).collect();
     match words.first() {
         Some(first) if !first.is_empty() => Some(words),
@@ -196,10 +201,7 @@ fn output_modules(value: &Value<'_>, root: &Path) -> Option<Vec<String>> {
         .map(|element| {
             let name = element.string(EXPECTED)?.text;
             let path = root.join(&name);
-            let inside = Path::new(&name)
-                .components()
-                .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-            if name.is_empty() || !inside {
+            if !is_below(&name) {
                 return element.fault(&format!("{name:?} is not below this file; expected {EXPECTED}"));
             }
             match path.metadata() {

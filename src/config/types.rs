@@ -30,6 +30,8 @@ pub struct Config {
     pub targets: Vec<TargetConfig>,
     /// The probes, in the order of the file.
     pub probes: Vec<ProbeConfig>,
+    /// The services, in the order of the file.
+    pub services: Vec<ServiceConfig>,
     /// The waivers, in the order of the file.
     pub waivers: Vec<Waiver>,
 }
@@ -38,6 +40,11 @@ impl Config {
     /// The probes of a target, in the order of the file.
     pub fn probes_of<'a>(&'a self, target: &'a TargetConfig) -> impl Iterator<Item = &'a ProbeConfig> {
         self.probes.iter().filter(|probe| probe.target == target.name)
+    }
+
+    /// The services of a target, in the order of the file.
+    pub fn services_of<'a>(&'a self, target: &'a TargetConfig) -> impl Iterator<Item = &'a ServiceConfig> {
+        self.services.iter().filter(|service| service.target == target.name)
     }
 
     /// The waivers that a target can have use for: all but those of another target's probes.
@@ -68,6 +75,10 @@ pub struct TargetConfig {
     pub errors: Stream,
     /// The arguments that print the schema of the target's output.
     pub schema: Option<Vec<String>>,
+    /// The command that builds it, before the first run.
+    pub build: Option<Vec<String>>,
+    /// The files that its runs find in their fresh home: the path there, and the absolute path of the file.
+    pub home: BTreeMap<String, PathBuf>,
     /// Files and folders of its code that print, relative to [`Config::root`]; they are found when none
     /// are named.
     pub output_modules: Vec<String>,
@@ -96,6 +107,8 @@ impl Default for TargetConfig {
             default_format: OutputFormat::Text,
             errors: Stream::Stderr,
             schema: None,
+            build: None,
+            home: BTreeMap::new(),
             output_modules: Vec::new(),
             exit_codes: vec![0, 1, 2, 77, 78],
             usage: 2,
@@ -153,6 +166,8 @@ pub struct ProbeConfig {
     pub env: BTreeMap<String, String>,
     /// Working directory, absolute if the path of the configuration is; none is the target's.
     pub cwd: Option<PathBuf>,
+    /// A folder of its own that each run starts in, in the place of a working directory.
+    pub workspace: Option<Workspace>,
     /// Time limit of its runs; none is the target's.
     pub timeout: Option<Duration>,
 }
@@ -181,10 +196,45 @@ impl ProbeConfig {
             stdin: None,
             env: BTreeMap::new(),
             cwd: None,
+            workspace: None,
             timeout: None,
         }
     }
 }
+
+/// The folder that a run starts in, fresh for each.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Workspace {
+    /// An empty one.
+    Empty,
+    /// A copy of this folder; absolute if the path of the configuration is.
+    Copy(PathBuf),
+}
+
+/// A program that runs beside the probes of a target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceConfig {
+    /// Name of the target; none where the target has none.
+    pub target: Option<String>,
+    /// Program and arguments, as written; see [`TargetConfig::command`].
+    pub command: Vec<String>,
+    /// When it is ready.
+    pub ready: Ready,
+    /// Variables that the runs of the target get.
+    pub env: BTreeMap<String, String>,
+}
+
+/// When a service is ready.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ready {
+    /// When a TCP port takes connections: this one, or none for the one that is chosen for it.
+    Port(Option<u16>),
+    /// When it printed a line that holds this text.
+    Line(String),
+}
+
+/// What stands for the port that is chosen for a service.
+pub const PORT_PLACE: &str = "{port}";
 
 /// What the output of a probe is held to, by format: the name of a bundled contract, or the path of
 /// a contract folder or schema file as written (see [`agentnative_contract::contract_path`]).

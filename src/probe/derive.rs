@@ -88,6 +88,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         stdin: None,
         env: Default::default(),
         cwd: None,
+        workspace: None,
         timeout,
     }
 }

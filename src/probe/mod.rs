@@ -8,10 +8,10 @@ mod spec;
 pub use derive::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, derived};
 pub use plan::{help_run, plan};
 pub use recording::Recording;
-pub use spec::specs;
+pub use spec::{Surroundings, specs};
 
 use crate::catalogue::Derived;
-use crate::config::{Asking, Contracts, Formats, ProbeConfig, TargetConfig, place_format};
+use crate::config::{Asking, Contracts, Formats, ProbeConfig, TargetConfig, Workspace, place_format};
 use crate::model::{OutputFormat, Stream};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,6 +51,9 @@ pub struct Probe {
     pub env: BTreeMap<String, String>,
     /// Working directory; none is the target's.
     pub cwd: Option<PathBuf>,
+    /// A folder of its own that each run starts in; it concerns running alone.
+    #[serde(skip)]
+    pub workspace: Option<Workspace>,
     /// When a run is ended by force.
     pub timeout: Duration,
 }
@@ -177,6 +180,7 @@ impl Probe {
             stdin: config.stdin.clone(),
             env: config.env.clone(),
             cwd: config.cwd.clone(),
+            workspace: config.workspace.clone(),
             timeout: config.timeout.unwrap_or(target.timeout),
         }
     }

@@ -1,38 +1,82 @@
 //! From the plan to what the runner takes.
 
 use super::{Probe, Promises};
+use crate::config::{PORT_PLACE, Workspace};
 use crate::model::{OutputFormat, Variant};
-use crate::run::{Job, RunKey, RunSpec};
+use crate::run::{self, Job, RunKey, RunSpec};
 use crate::target::Target;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What the runs of a target find around them.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The template of their home.
+    pub home: Option<OsString>,
+    /// The templates of the folders that probes start in copies of.
+    pub workspaces: BTreeMap<PathBuf, OsString>,
+    /// The variables that services have for them.
+    pub env: BTreeMap<String, String>,
+    /// The port of the only service, which stands for `{port}` in arguments and variables of probes.
+    pub port: Option<u16>,
+    /// The ports of all services.
+    pub ports: Vec<u16>,
+}
+
+impl Surroundings {
+    /// The text with the port in its place.
+    pub fn place_port(&self, text: &str) -> String {
+        self.port.map_or_else(|| text.to_owned(), |port| text.replace(PORT_PLACE, &port.to_string()))
+    }
+
+    fn workspace(&self, workspace: &Workspace) -> run::Workspace {
+        match workspace {
+            Workspace::Copy(folder) if let Some(template) = self.workspaces.get(folder) => {
+                run::Workspace::Copy(template.clone())
+            }
+            Workspace::Copy(_) | Workspace::Empty => run::Workspace::Empty,
+        }
+    }
+}
 
 /// What to run for each of `keys`, in their order.
-pub fn specs(keys: &[RunKey], probes: &[Probe], promises: &Promises, target: &Target) -> Vec<RunSpec> {
+pub fn specs(
+    keys: &[RunKey],
+    probes: &[Probe],
+    promises: &Promises,
+    target: &Target,
+    around: &Surroundings,
+) -> Vec<RunSpec> {
     let by_name: BTreeMap<&str, &Probe> = probes.iter().map(|probe| (probe.name.as_str(), probe)).collect();
     keys.iter()
-        .filter_map(|key| Some(spec(key, by_name.get(key.probe.as_str())?, promises, target)))
+        .filter_map(|key| Some(spec(key, by_name.get(key.probe.as_str())?, promises, target, around)))
         .collect()
 }
 
-fn spec(key: &RunKey, probe: &Probe, promises: &Promises, target: &Target) -> RunSpec {
-    let call = probe.call(key.format, promises);
-    let own = probe.env.iter().map(|(name, value)| (name.into(), value.into()));
+fn spec(key: &RunKey, probe: &Probe, promises: &Promises, target: &Target, around: &Surroundings) -> RunSpec {
+    let call = probe.call(key.format, promises).into_iter().map(|word| around.place_port(&word).into());
+    let of_services = around.env.iter().map(|(name, value)| (name.into(), value.into()));
+    let own = probe.env.iter().map(|(name, value)| (name.into(), around.place_port(value).into()));
     let job = Job {
         program: target.program.clone().into(),
-        args: target.prefix_args.iter().cloned().chain(call.into_iter().map(OsString::from)).collect(),
+        args: target.prefix_args.iter().cloned().chain(call).collect(),
         cwd: probe.cwd.clone().unwrap_or_else(|| target.cwd.clone()).into(),
-        env: target.env(|name| std::env::var_os(name)).into_iter().chain(own).collect(),
+        workspace: probe.workspace.as_ref().map(|workspace| around.workspace(workspace)),
+        home: around.home.clone(),
+        env: target.env(|name| std::env::var_os(name)).into_iter().chain(of_services).chain(own).collect(),
         variant: key.variant,
         nth: key.nth,
         stdin: probe.stdin.as_ref().map(|bytes| bytes.as_slice().into()),
         deadline: probe.timeout,
         sandbox: target.config.sandbox,
+        connect: around.ports.clone(),
         // When records arrive is evidence there.
         quiet: probe.stream
             && key.format == OutputFormat::Jsonl
             && matches!(key.variant, Variant::Plain | Variant::Tty),
         trusted: false,
+        shown: false,
     };
     RunSpec { key: key.clone(), job }
 }

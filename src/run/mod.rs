@@ -8,13 +8,15 @@ mod observation;
 mod recorded;
 mod resolve;
 mod runner;
+mod services;
 mod spec;
 
 pub use agentnative_helper::{
     Bytes, Captured, Chunk, End, Enforced, HOSTILE_ENVIRONMENTS, Job, Leftover, Options as RunnerOptions,
-    Waiting, clean_path, manager_variables,
+    Ready, Service, Template, TemplateFile, Waiting, Workspace, clean_path, manager_variables,
 };
 pub use observation::Observation;
 pub use resolve::resolve;
 pub use runner::{Finished, Runner};
+pub use services::{Served, free_port};
 pub use spec::{RunKey, RunSpec};

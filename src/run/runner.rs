@@ -80,6 +80,7 @@ impl Runner {
                         on_done(place.insert(Observation::new(key, argv, *outcome)));
                     }
                 }
+                Event::Serving => {}
                 Event::Signal(number) => {
                     finished.interrupted.get_or_insert(number);
                     helper.stop().map_err(error)?;
@@ -116,21 +117,25 @@ impl Runner {
             program: program.into(),
             args: args.to_vec(),
             cwd: cwd.into(),
+            workspace: None,
+            home: None,
             env: Vec::new(),
             variant: key.variant,
             nth: key.nth,
             stdin: None,
             deadline,
             sandbox: false,
+            connect: Vec::new(),
             quiet: true,
             trusted: true,
+            shown: false,
         };
         let mut finished = self.run_all_blocking(vec![RunSpec { key, job }], &mut |_| {})?;
         finished.observations.pop().ok_or_else(|| Error::general("interrupted"))
     }
 }
 
-fn error(failure: Failure) -> Error {
+pub(super) fn error(failure: Failure) -> Error {
     let error = Error::general(failure.message);
     match failure.hint {
         Some(hint) => error.hint(hint),

@@ -11,4 +11,5 @@ mod record;
 mod settings;
 mod source;
 mod support;
+mod surroundings;
 mod terminal;

@@ -2,6 +2,7 @@
 
 mod helper;
 mod resolve;
+mod services;
 mod start;
 mod variants;
 mod waiting;

@@ -16,14 +16,18 @@ pub fn spec(program: &str, args: &[&str], variant: Variant) -> RunSpec {
         program: program.into(),
         args: args.iter().map(Into::into).collect(),
         cwd: "/".into(),
+        workspace: None,
+        home: None,
         env: Vec::new(),
         variant,
         nth: 0,
         stdin: None,
         deadline: Duration::from_secs(60),
         sandbox: false,
+        connect: Vec::new(),
         quiet: false,
         trusted: false,
+        shown: false,
     };
     RunSpec { key, job }
 }

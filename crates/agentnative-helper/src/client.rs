@@ -1,7 +1,7 @@
 //! A helper, as its client has it.
 
 use crate::protocol::{Place, Reply, Request, frame, receive};
-use crate::{Bytes, Captured, Event, Failure, Job, Options, SUPERVISE, sys};
+use crate::{Bytes, Captured, Event, Failure, Job, Options, SUPERVISE, Service, Template, sys};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
@@ -9,6 +9,7 @@ use signal_hook::SigId;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::{pipe, unregister};
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -40,7 +41,8 @@ impl Helper {
             #[expect(clippy::disallowed_methods, reason = "the one place that starts the helper")]
             let mut command = Command::new(path);
             command.arg0("agentnative-helper").arg(SUPERVISE);
-            command.stdin(OwnedFd::from(theirs.try_clone()?)).stdout(Stdio::null()).stderr(Stdio::null());
+            command.stdin(OwnedFd::from(theirs.try_clone()?)).stdout(Stdio::null());
+            command.stderr(if options.show { Stdio::inherit() } else { Stdio::null() });
             command.spawn()
         });
         let child = child.map_err(cannot)?;
@@ -73,6 +75,40 @@ impl Helper {
         self.send(&request, &behind)
     }
 
+    /// Keeps a template until this is dropped; gives its folder, for [`Job::home`] and [`Job::workspace`].
+    ///
+    /// # Errors
+    /// When it cannot be made, or the helper is gone.
+    pub fn keep(&mut self, template: Template) -> Result<OsString, Failure> {
+        let files = if let Template::Files(files) = &template { &files[..] } else { &[] };
+        let behind: Vec<Vec<u8>> = files.iter().map(|file| file.bytes.clone()).collect();
+        let request = Request::Keep(template, behind.iter().map(Vec::len).collect());
+        self.send(&request, &behind.iter().map(|bytes| &bytes[..]).collect::<Vec<_>>())?;
+        match self.receive()? {
+            (Reply::Kept(folder), ..) => Ok(folder),
+            (Reply::Refused(failure), ..) => Err(failure),
+            _ => Err(self.gone()),
+        }
+    }
+
+    /// Starts a service. It is there with [`Event::Serving`]; or it has ended with [`Event::Done`] instead.
+    /// Until then nothing else may be asked for but [`Helper::stop`].
+    ///
+    /// # Errors
+    /// When the helper is gone.
+    pub fn serve(&mut self, service: Service) -> Result<(), Failure> {
+        self.send(&Request::Serve(service.into()), &[])
+    }
+
+    /// Ends all services. Each gives an [`Event::Done`], also one that ended before, and they are over with
+    /// [`Event::Finished`]. Those that are still there when this is dropped are ended as well.
+    ///
+    /// # Errors
+    /// When the helper is gone.
+    pub fn end_services(&mut self) -> Result<(), Failure> {
+        self.send(&Request::EndServices, &[])
+    }
+
     /// Asks to end all runs: the first time as at a deadline, the second time at once.
     ///
     /// # Errors
@@ -99,7 +135,8 @@ impl Helper {
                 Ok(Event::Done(at, outcome))
             }
             Reply::Finished(enforced) => Ok(Event::Finished(enforced)),
-            Reply::Ready(_) | Reply::Refused(_) => Err(self.gone()),
+            Reply::Serving => Ok(Event::Serving),
+            Reply::Ready(_) | Reply::Refused(_) | Reply::Kept(_) => Err(self.gone()),
         }
     }
 

@@ -20,11 +20,13 @@ pub struct Options {
     /// SIGINT, SIGTERM and SIGHUP do not end the client's process any more: they are events. For a program,
     /// which its signals belong to; those that it was started to ignore stay ignored.
     pub stop_on_signals: bool,
+    /// What a job prints that is [`shown`](Job::shown) goes to the standard error of the client's process.
+    pub show: bool,
 }
 
 impl Default for Options {
     /// Twice as many jobs as processors, 512 MiB a stream, 200 ms to drain, 300 ms of grace; signals are
-    /// left alone.
+    /// left alone, and nothing is shown.
     fn default() -> Self {
         Self {
             jobs: 2 * processors(),
@@ -32,6 +34,7 @@ impl Default for Options {
             drain: Duration::from_millis(200),
             grace: Duration::from_millis(300),
             stop_on_signals: false,
+            show: false,
         }
     }
 }
@@ -49,8 +52,12 @@ pub struct Job {
     pub program: OsString,
     /// Its arguments, without the program's name.
     pub args: Vec<OsString>,
-    /// Working directory.
+    /// Working directory, where there is no workspace.
     pub cwd: OsString,
+    /// A folder of its own that it starts in, fresh for each run.
+    pub workspace: Option<Workspace>,
+    /// A template ([`Helper::keep`](crate::Helper::keep)) that its fresh home is a copy of.
+    pub home: Option<OsString>,
     /// Variables added to the cleared base environment (they win over it and over the variant's).
     pub env: Vec<(OsString, OsString)>,
     /// The condition: it decides the channel of standard output, the extra environment variables and
@@ -66,8 +73,58 @@ pub struct Job {
     pub deadline: Duration,
     /// Confine writes, connections and signals, as far as the system can.
     pub sandbox: bool,
+    /// The TCP ports that it may connect to though it is confined.
+    pub connect: Vec<u16>,
     /// Run alone: its times are evidence.
     pub quiet: bool,
     /// It has the caller's whole environment: a tool that the caller itself needs.
     pub trusted: bool,
+    /// What it prints is for people, where [`Options::show`] says that it is shown: then it is not captured.
+    pub shown: bool,
+}
+
+/// A folder of its own that a run starts in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Workspace {
+    /// An empty one.
+    Empty,
+    /// A copy of this template ([`Helper::keep`](crate::Helper::keep)).
+    Copy(OsString),
+}
+
+/// What a template is made from: a folder that runs start with copies of.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Template {
+    /// These files.
+    Files(Vec<TemplateFile>),
+    /// A copy of this folder, with permissions, times and links.
+    Folder(OsString),
+}
+
+/// A file of a template.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TemplateFile {
+    /// Where it is in the template.
+    pub path: OsString,
+    /// What it holds. It is not part of the serialised form.
+    #[serde(skip)]
+    pub bytes: Vec<u8>,
+}
+
+/// A program that runs beside the runs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Service {
+    /// How it is started; its deadline is that of its readiness.
+    pub job: Job,
+    /// When it is ready.
+    pub ready: Ready,
+}
+
+/// When a service is ready.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ready {
+    /// This TCP port of the machine itself takes connections.
+    Port(u16),
+    /// It printed a line that holds this text, on either stream.
+    Line(String),
 }

@@ -39,7 +39,7 @@ pub use client::Helper;
 pub use environment::{HOSTILE_ENVIRONMENTS, clean_path, folders_of, manager_variables};
 #[cfg(any(feature = "client", feature = "runtime"))]
 pub use failure::Failure;
-pub use job::{Job, Options};
+pub use job::{Job, Options, Ready, Service, Template, TemplateFile, Workspace};
 #[cfg(feature = "client")]
 pub use outcome::Event;
 pub use outcome::{Bytes, Captured, Chunk, End, Enforced, Leftover, Outcome, Waiting};

@@ -1,6 +1,7 @@
 //! The client on a system where no helper can be started.
 
-use crate::{Event, Failure, Job, Options};
+use crate::{Event, Failure, Job, Options, Service, Template};
+use std::ffi::OsString;
 
 /// A helper: none, on this system.
 #[derive(Debug)]
@@ -14,6 +15,21 @@ impl Helper {
 
     /// Asks for runs.
     pub fn run(&mut self, _jobs: Vec<Job>) -> Result<(), Failure> {
+        match *self {}
+    }
+
+    /// Keeps a template.
+    pub fn keep(&mut self, _template: Template) -> Result<OsString, Failure> {
+        match *self {}
+    }
+
+    /// Starts a service.
+    pub fn serve(&mut self, _service: Service) -> Result<(), Failure> {
+        match *self {}
+    }
+
+    /// Ends all services.
+    pub fn end_services(&mut self) -> Result<(), Failure> {
         match *self {}
     }
 

@@ -12,9 +12,12 @@ use std::time::Duration;
 #[derive(Debug)]
 #[cfg(feature = "client")]
 pub enum Event {
-    /// The run of the job at this place is over.
+    /// The run of the job at this place is over, or the service that was started at this place.
     Done(usize, Box<Outcome>),
-    /// All runs are over; how far sandboxes were enforced, when there were any: the weakest of all.
+    /// The service that was asked for is ready.
+    Serving,
+    /// All runs are over, or all services; how far sandboxes were enforced, when there were any: the weakest
+    /// of all.
     Finished(Option<Enforced>),
     /// A signal came to this process, by number.
     Signal(i32),

@@ -3,10 +3,11 @@
 //! A frame is the length of a message, the length of the bytes behind it, the message in JSON, and
 //! those bytes. Descriptors go with its first byte.
 
-use crate::{Enforced, Failure, Job, Options, Outcome};
+use crate::{Enforced, Failure, Job, Options, Outcome, Service, Template};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::io::{self, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -20,7 +21,13 @@ pub(crate) enum Request {
     /// Make these runs. Behind the message stands the standard input of each that has one, of this
     /// length.
     Run(Vec<(Job, Option<usize>)>),
-    /// End all runs: as at a deadline, or (the second time) at once.
+    /// Keep a template until the end. Behind the message stand its files, of these lengths.
+    Keep(Template, Vec<usize>),
+    /// Start this service, and wait until it is ready.
+    Serve(Box<Service>),
+    /// End all services.
+    EndServices,
+    /// End all runs, or the service that is being started: as at a deadline, or (the second time) at once.
     Stop,
 }
 
@@ -29,12 +36,16 @@ pub(crate) enum Request {
 pub(crate) enum Reply {
     /// Runs can be made. These signals were ignored when the helper was started, by number.
     Ready(Vec<i32>),
-    /// No runs can be made.
+    /// What was asked for cannot be done.
     Refused(Failure),
-    /// The run with this number in the request is over: what was seen, and where the bytes of standard
-    /// output and standard error are.
+    /// The template is in this folder.
+    Kept(OsString),
+    /// The service is ready.
+    Serving,
+    /// The run with this number in the request is over, or the service with this number: what was seen, and
+    /// where the bytes of standard output and standard error are.
     Done(usize, Box<Outcome>, [Place; 2]),
-    /// All runs are over. How far sandboxes were enforced, when there were any: the weakest of all.
+    /// All runs are over, or all services. How far sandboxes were enforced, when there were any: the weakest of all.
     Finished(Option<Enforced>),
 }
 

@@ -23,6 +23,22 @@ impl From<TooMuch> for End {
     }
 }
 
+/// A text that is waited for in a stream.
+struct Awaited {
+    text: Vec<u8>,
+    /// The last bytes of the stream, fewer than the text has.
+    last: Vec<u8>,
+    seen: bool,
+}
+
+impl Awaited {
+    fn look(&mut self, bytes: &[u8]) {
+        self.last.extend_from_slice(bytes);
+        self.seen |= self.last.windows(self.text.len()).any(|part| part == self.text);
+        self.last.drain(..self.last.len().saturating_sub(self.text.len() - 1));
+    }
+}
+
 /// Takes the bytes of one stream as they arrive.
 pub(super) struct Sink {
     memory: Vec<u8>,
@@ -33,13 +49,33 @@ pub(super) struct Sink {
     full: bool,
     chunks: Vec<Chunk>,
     folder: PathBuf,
+    awaited: Option<Awaited>,
 }
 
 impl Sink {
     /// A sink that takes `limit` bytes and spills into `folder`.
     pub fn new(folder: &Path, limit: u64) -> Self {
         let folder = folder.to_path_buf();
-        Self { memory: Vec::new(), spilled: None, len: 0, limit, full: false, chunks: Vec::new(), folder }
+        Self {
+            memory: Vec::new(),
+            spilled: None,
+            len: 0,
+            limit,
+            full: false,
+            chunks: Vec::new(),
+            folder,
+            awaited: None,
+        }
+    }
+
+    /// Looks for a text, which is not empty, in all that is to come, also past the limit.
+    pub fn await_text(&mut self, text: &str) {
+        self.awaited = Some(Awaited { text: text.into(), last: Vec::new(), seen: false });
+    }
+
+    /// Whether the text was seen.
+    pub fn has_seen(&self) -> bool {
+        self.awaited.as_ref().is_some_and(|awaited| awaited.seen)
     }
 
     /// Number of bytes so far.
@@ -49,6 +85,9 @@ impl Sink {
 
     /// Takes more bytes. After the first refusal everything is thrown away without a word.
     pub fn push(&mut self, bytes: &[u8], at: Duration) -> Result<(), TooMuch> {
+        if let Some(awaited) = &mut self.awaited {
+            awaited.look(bytes);
+        }
         if self.full {
             return Ok(());
         }

@@ -1,5 +1,6 @@
 //! The three standard descriptors of a run: the target's ends and ours.
 
+use super::Common;
 use super::capture::Sink;
 use super::stream::{Pace, SMALL_PIPE, Source, Stream, awaitable};
 use crate::sys::StdioIds;
@@ -13,7 +14,7 @@ use rustix::termios::{
 };
 use std::future::pending;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 use tokio::io::Interest;
@@ -33,16 +34,18 @@ pub(super) struct Channels {
     pub ids: StdioIds,
 }
 
-/// Makes the channels that the variant of a run asks for. Large captures go into `spool`, a file that
-/// the target writes itself into `own`.
+/// Makes the channels that the variant of a run asks for. So much of a stream is kept; large captures go
+/// into the folder of all runs, a file that the target writes itself into its `own`.
 pub(super) fn open_channels(
+    common: &Common,
     job: &Job,
-    spool: &Path,
     own: &Path,
     limit: u64,
     start: Instant,
 ) -> io::Result<Channels> {
     let mut ids = StdioIds::default();
+    let sink = || Sink::new(common.root.spool(), limit);
+    let stream = |source, pace| Stream::new(source, pace, sink(), start);
     let (stdin, feed) = match &job.stdin {
         Some(bytes) => {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -58,7 +61,12 @@ pub(super) fn open_channels(
             (null, Feed::Done)
         }
     };
-    let stream = |source, pace| Stream::new(source, pace, Sink::new(spool, limit), start);
+    if job.shown && common.options.show {
+        #[expect(clippy::disallowed_methods, reason = "what is shown to people goes there")]
+        let shown = || io::stderr().as_fd().try_clone_to_owned();
+        let [stdout, stderr] = [(); 2].map(|()| stream(Source::Closed, Pace::Eager));
+        return Ok(Channels { target: [stdin, shown()?, shown()?], stdout, stderr, feed, ids });
+    }
     let piped = |pace, small: bool| -> io::Result<(OwnedFd, Stream)> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
         if small {

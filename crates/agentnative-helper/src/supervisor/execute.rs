@@ -8,15 +8,18 @@ use super::launch::{Leader, Status, instruct};
 use super::plan::{Answer, Plan, errno_message};
 use super::process_tag::ProcessTag;
 use super::process_tree::ProcessTree;
+use super::service::{LONGEST_SERVICE, SERVICE_OUTPUT, takes_connections};
 use super::stream::{Step, Stream};
 use super::{Common, STOP, STOP_NOW, Stop};
 use crate::sys::{Silence, StdioIds, WaitState};
-use crate::{Captured, End, Job, Outcome, Waiting};
+use crate::{Captured, End, Job, Outcome, Ready, Waiting};
 use rustix::process::{Signal, getpid};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
 /// How often a run is looked at that may wait for input, or that writes a file.
@@ -30,38 +33,58 @@ const BEFORE_DEADLINE: Duration = Duration::from_millis(100);
 /// A killed leader that takes longer than this is in an uninterruptible wait.
 const KILLED: Duration = Duration::from_millis(500);
 
-/// Makes a run. What keeps it from starting is part of the outcome.
-pub(super) async fn execute(common: &Common, job: &Job, stop: Stop) -> Outcome {
+/// Makes a run, or runs a service. What keeps it from starting is part of the outcome.
+pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) -> Outcome {
     let run = async {
-        let folder = common.root.fresh()?;
-        let made = run_in(common, job, &folder, stop).await;
-        // A target may have left a great many files: other runs go on meanwhile.
-        tokio::task::spawn_blocking(move || drop(folder)).await.map_err(io::Error::other)?;
+        // There may be much to copy, and a target may have left a great many files: other runs go on
+        // meanwhile.
+        let (path, wanted) = (common.root.next(), job.clone());
+        let fresh = spawn_blocking(move || Folder::fresh(path, &wanted));
+        let folder = fresh.await.map_err(io::Error::other)??;
+        let made = run_in(common, job, &folder, kind, stop).await;
+        spawn_blocking(move || drop(folder)).await.map_err(io::Error::other)?;
         made
     };
     run.await.unwrap_or_else(|error: io::Error| {
         let number = error.raw_os_error().unwrap_or(0);
         let reason = if number == 0 { error.to_string() } else { errno_message(number) };
-        Outcome {
-            stdout: Captured::default(),
-            stderr: Captured::default(),
-            end: End::NotStarted(number, format!("the checker cannot make the run: {reason}")),
-            duration: Duration::ZERO,
-            left_behind: Vec::new(),
-            held_open: false,
-            waiting: None,
-        }
+        not_started(number, format!("the checker cannot make the run: {reason}"))
     })
 }
 
-async fn run_in(common: &Common, job: &Job, folder: &Folder, stop: Stop) -> io::Result<Outcome> {
+/// What is executed.
+pub(super) enum Kind {
+    /// A run, which ends by itself or at its deadline.
+    Run,
+    /// A service, which has to be ready at its deadline. It is told when it is.
+    Service(Ready, oneshot::Sender<()>),
+}
+
+/// What came of a run that never started.
+pub(super) fn not_started(number: i32, words: String) -> Outcome {
+    Outcome {
+        stdout: Captured::default(),
+        stderr: Captured::default(),
+        end: End::NotStarted(number, words),
+        duration: Duration::ZERO,
+        left_behind: Vec::new(),
+        held_open: false,
+        waiting: None,
+    }
+}
+
+async fn run_in(common: &Common, job: &Job, folder: &Folder, kind: Kind, stop: Stop) -> io::Result<Outcome> {
     let start = Instant::now();
     let tag = ProcessTag::new();
-    let plan = plan(common, job, folder, &tag);
-    let channels = open_channels(job, common.root.spool(), folder.path(), common.options.max_output, start)?;
+    let (limit, lifetime) = match kind {
+        Kind::Run => (common.options.max_output, job.deadline),
+        Kind::Service(..) => (SERVICE_OUTPUT, LONGEST_SERVICE),
+    };
+    let plan = plan(common, job, lifetime, folder, &tag);
+    let channels = open_channels(common, job, folder.path(), limit, start)?;
     let (ours, theirs) = UnixStream::pair()?;
     let leader = Leader::spawn(theirs)?;
-    let tree = ProcessTree::new(leader.pid(), tag);
+    let tree = ProcessTree::new(leader.pid(), tag, matches!(kind, Kind::Run));
     let Channels { target, stdout, stderr, feed, ids } = channels;
     let mut live = Live {
         leader,
@@ -81,7 +104,10 @@ async fn run_in(common: &Common, job: &Job, folder: &Folder, stop: Stop) -> io::
         Some(Answer::Failed(number, words)) => Some((End::NotStarted(number, words), None)),
         Some(Answer::Started(enforced)) => {
             common.note(enforced);
-            live.watch().await
+            match kind {
+                Kind::Run => live.watch().await,
+                Kind::Service(ready, told) => live.serve(&ready, told).await,
+            }
         }
         None => Some(live.out_of_time(None)),
     };
@@ -89,14 +115,18 @@ async fn run_in(common: &Common, job: &Job, folder: &Folder, stop: Stop) -> io::
 }
 
 /// What the launcher has to do for a run.
-fn plan(common: &Common, job: &Job, folder: &Folder, tag: &ProcessTag) -> Plan {
+fn plan(common: &Common, job: &Job, lifetime: Duration, folder: &Folder, tag: &ProcessTag) -> Plan {
     let env = environment::of_run(job, &common.caller, &common.base, folder, tag);
+    let cwd = match job.workspace {
+        Some(_) => folder.workspace().into(),
+        None => job.cwd.clone(),
+    };
     Plan {
-        job: Job { env: env.into_iter().collect(), ..job.clone() },
+        job: Job { env: env.into_iter().collect(), cwd, ..job.clone() },
         parent: getpid().as_raw_pid(),
         sandbox: job.sandbox.then(|| vec![folder.path().into()]),
-        // More than all processors can give before the deadline: it ends what outlives ourselves.
-        cpu: (job.deadline.as_secs() + 5) * common.processors,
+        // More than all processors can give in its time: it ends what outlives ourselves.
+        cpu: (lifetime.as_secs() + 5) * common.processors,
         file_size: tag.file_size,
         open_files: common.open_files,
         ignored: common.ignored.clone(),
@@ -207,6 +237,49 @@ impl Live {
                 if let Some(input) = silence.after(self.state(), written, now) {
                     return Some((End::Waited, Some(input)));
                 }
+            }
+        }
+    }
+
+    /// Waits until a service is ready, tells it, and waits on until it ends or is to be ended. What it prints
+    /// past the limit is thrown away.
+    async fn serve(&mut self, ready: &Ready, told: oneshot::Sender<()>) -> Option<Forced> {
+        if let Ready::Line(text) = ready {
+            self.stdout.await_text(text);
+            self.stderr.await_text(text);
+        }
+        let mut told = Some(told);
+        let mut next = self.start;
+        loop {
+            match self.turn(next, STOP).await {
+                Event::Ended => return None,
+                Event::Stop => return Some((End::Interrupted, None)),
+                Event::Moved | Event::Over(_) | Event::Time => {}
+            }
+            let now = Instant::now();
+            if now >= next {
+                next = now + if told.is_some() { LOOK } else { TICK };
+                self.tree.reap();
+            } else if !matches!(ready, Ready::Line(_)) {
+                continue;
+            }
+            if told.is_none() {
+                continue;
+            }
+            let is_ready = match ready {
+                Ready::Port(port) => takes_connections(*port).await,
+                Ready::Line(_) => self.stdout.has_seen() || self.stderr.has_seen(),
+            };
+            if is_ready {
+                // Somebody else's port is not the port of one that has ended.
+                if self.leader.status().is_some() {
+                    return None;
+                }
+                if let Some(told) = told.take() {
+                    told.send(()).unwrap_or_default();
+                }
+            } else if now >= self.deadline {
+                return Some(self.out_of_time(None));
             }
         }
     }

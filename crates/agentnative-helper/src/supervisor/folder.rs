@@ -1,8 +1,10 @@
-//! The fresh folder of one run: its home, its runtime folder, its temporary files.
+//! The fresh folder of one run: its home, its runtime folder, its temporary files, its workspace.
 
-use std::fs::{self, DirBuilder, Permissions};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use super::copy::copy_folder;
+use crate::{Job, Template, Workspace};
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -25,16 +27,36 @@ impl Root {
         self.dir.path()
     }
 
-    /// A fresh folder. All their paths have the same length, so that a table with a path in it looks
-    /// the same in each run.
-    pub fn fresh(&self) -> io::Result<Folder> {
+    /// The path of a folder that is not there yet. They all have the same length, so that a table with a
+    /// path in it looks the same in each run.
+    pub fn next(&self) -> PathBuf {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let folder = Folder { path: self.dir.path().join(format!("{number:06}")) };
-        for path in [folder.path.clone(), folder.home(), folder.runtime(), folder.temporary()] {
-            DirBuilder::new().mode(0o700).create(path)?;
-        }
-        Ok(folder)
+        self.dir.path().join(format!("{number:06}"))
     }
+}
+
+/// Makes a template at `path`, where nothing is yet.
+pub(super) fn keep(template: &Template, path: &Path) -> io::Result<()> {
+    make(path)?;
+    match template {
+        Template::Folder(from) => copy_folder(Path::new(from), path),
+        Template::Files(files) => files.iter().try_for_each(|file| {
+            let file_path = path.join(&file.path);
+            if let Some(parent) = file_path.parent() {
+                DirBuilder::new().mode(0o700).recursive(true).create(parent)?;
+            }
+            OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(file_path)?
+                .write_all(&file.bytes)
+        }),
+    }
+}
+
+fn make(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)
 }
 
 impl Drop for Root {
@@ -51,6 +73,25 @@ pub(super) struct Folder {
 }
 
 impl Folder {
+    /// A fresh folder at `path`, with what a job starts with.
+    pub fn fresh(path: PathBuf, job: &Job) -> io::Result<Self> {
+        make(&path)?;
+        let folder = Self { path };
+        for path in [folder.home(), folder.runtime(), folder.temporary()] {
+            make(&path)?;
+        }
+        if let Some(home) = &job.home {
+            copy_folder(Path::new(home), &folder.home())?;
+        }
+        if let Some(workspace) = &job.workspace {
+            make(&folder.workspace())?;
+            if let Workspace::Copy(template) = workspace {
+                copy_folder(Path::new(template), &folder.workspace())?;
+            }
+        }
+        Ok(folder)
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -65,6 +106,11 @@ impl Folder {
 
     pub fn temporary(&self) -> PathBuf {
         self.path.join("tmp")
+    }
+
+    /// Where a job starts that has a workspace.
+    pub fn workspace(&self) -> PathBuf {
+        self.path.join("work")
     }
 }
 

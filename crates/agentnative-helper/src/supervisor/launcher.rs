@@ -75,7 +75,7 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
     let enforced = match &plan.sandbox {
         None => None,
-        Some(paths) => Some(sys::confine(paths).map_err(|e| ("cannot confine it", e))?),
+        Some(paths) => Some(sys::confine(paths, &plan.job.connect).map_err(|e| ("cannot confine it", e))?),
     };
     close_fds::set_fds_cloexec(3, &[]);
     tell(socket, &Answer::Started(enforced)).map_err(|e| ("the checker is gone", e))?;

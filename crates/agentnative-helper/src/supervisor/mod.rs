@@ -3,10 +3,11 @@
 //! `talk` is its side of the socket, `execute` makes a single run: `channel` opens the standard
 //! descriptors, `launch` starts this executable again as the `launcher`, which becomes the target as
 //! the `plan` says; `stream` and `capture` take the bytes; `process_tag` and `process_tree` know the
-//! processes of a run again and end them all.
+//! processes of a run again and end them all. A `service` is executed as a run is, and goes on beside them.
 
 mod capture;
 mod channel;
+mod copy;
 mod environment;
 mod execute;
 mod folder;
@@ -15,16 +16,18 @@ mod launcher;
 mod plan;
 mod process_tag;
 mod process_tree;
+mod service;
 mod stream;
 mod talk;
 
 use crate::job::processors;
 use crate::protocol::{Reply, Request};
-use crate::{Enforced, Failure, Job, Options, SUPERVISE, sys};
+use crate::{Enforced, Failure, Job, Options, SUPERVISE, Template, sys};
 use environment::Environment;
-use execute::execute;
-use folder::Root;
+use execute::{Kind, execute};
+use folder::{Root, keep};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
+use service::Services;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
@@ -88,14 +91,38 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
         }
     };
     sender.send(&Reply::Ready(supervisor.common.ignored.clone()))?;
+    let mut services = Services::default();
     while let Some(request) = requests.next().await {
-        if let Request::Run(jobs) = request {
-            let jobs = jobs.into_iter().map(|(job, _)| job).collect();
-            let enforced = supervisor.run(jobs, &mut requests, &sender).await?;
-            sender.send(&Reply::Finished(enforced))?;
+        match request {
+            Request::Run(jobs) => {
+                let jobs = jobs.into_iter().map(|(job, _)| job).collect();
+                let enforced = supervisor.run(jobs, &mut requests, &sender).await?;
+                sender.send(&Reply::Finished(enforced))?;
+            }
+            Request::Keep(template, _) => sender.send(&supervisor.keep(template).await)?,
+            Request::Serve(service) => {
+                match services.start(&supervisor.common, *service, &mut requests).await {
+                    Ok(()) => sender.send(&Reply::Serving)?,
+                    Err(outcome) => sender.send_done(0, *outcome)?,
+                }
+            }
+            Request::EndServices => {
+                for (at, outcome) in services.end(STOP).await.into_iter().enumerate() {
+                    sender.send_done(at, outcome)?;
+                }
+                sender.send(&Reply::Finished(None))?;
+            }
+            Request::Start(_) | Request::Stop => {}
         }
     }
+    services.end(STOP_NOW).await;
     Ok(())
+}
+
+/// The level of urgency after a request, which none that may come in the meantime is but [`Request::Stop`].
+/// Without a client there is nobody to be gentle for.
+fn urge(order: &watch::Sender<u8>, request: Option<&Request>) {
+    order.send_modify(|level| *level = if request.is_none() || *level == STOP { STOP_NOW } else { STOP });
 }
 
 /// What all runs have in common.
@@ -158,6 +185,17 @@ impl Supervisor {
         Ok(Self { common: Rc::new(common), _handled: handled })
     }
 
+    /// Keeps a template in the folder of all runs.
+    async fn keep(&self, template: Template) -> Reply {
+        let path = self.common.root.next();
+        let folder = path.clone();
+        let made = tokio::task::spawn_blocking(move || keep(&template, &path)).await;
+        match made.map_err(io::Error::other).and_then(|made| made) {
+            Ok(()) => Reply::Kept(folder.into()),
+            Err(error) => Reply::Refused(Failure::of("cannot copy what the runs start with", &error)),
+        }
+    }
+
     /// Makes all runs: up to the number of jobs side by side, then those that want quiet, one by one.
     /// Each is told as it ends. Gives how far sandboxes were enforced.
     async fn run(
@@ -178,7 +216,7 @@ impl Supervisor {
                     && let Some((at, job)) = waiting.pop_front()
                 {
                     let (common, stop) = (Rc::clone(&self.common), stop.clone());
-                    running.spawn_local(async move { (at, execute(&common, &job, stop).await) });
+                    running.spawn_local(async move { (at, execute(&common, &job, Kind::Run, stop).await) });
                 }
                 tokio::select! {
                     ended = running.join_next() => match ended {
@@ -187,9 +225,7 @@ impl Supervisor {
                         Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
                     },
                     request = requests.next(), if *order.borrow() < STOP_NOW => {
-                        // Without a client there is nobody to be gentle for.
-                        let level = if request.is_none() || *order.borrow() == STOP { STOP_NOW } else { STOP };
-                        order.send_replace(level);
+                        urge(&order, request.as_ref());
                     }
                 }
             }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many runs this process has under way.
+/// How many runs this process has under way, services not counted.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 /// A sweep gives up when nobody dies of so many looks: what is left is in an uninterruptible wait.
@@ -33,12 +33,15 @@ static KNOWN: Mutex<BTreeMap<i32, u64>> = Mutex::new(BTreeMap::new());
 pub(super) struct ProcessTree {
     leader: Pid,
     tag: ProcessTag,
+    /// It is a run's, which is counted. A service goes on beside all runs: an orphan without a tag is not
+    /// taken for its own.
+    is_run: bool,
 }
 
 impl ProcessTree {
-    pub fn new(leader: Pid, tag: ProcessTag) -> Self {
-        UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-        Self { leader, tag }
+    pub fn new(leader: Pid, tag: ProcessTag, is_run: bool) -> Self {
+        UNDER_WAY.fetch_add(usize::from(is_run), Ordering::Relaxed);
+        Self { leader, tag, is_run }
     }
 
     /// Everybody but the leader, zombies included.
@@ -77,7 +80,7 @@ impl ProcessTree {
     /// Whether an untagged child of ours can only be this run's: in a session that is not our own
     /// there are only descendants of runs.
     fn is_nobodys(&self, stat: &Stat) -> bool {
-        let is_only_run = UNDER_WAY.load(Ordering::Relaxed) == 1;
+        let is_only_run = self.is_run && UNDER_WAY.load(Ordering::Relaxed) == 1;
         stat.session == self.leader.as_raw_pid() || stat.session != own_session() && is_only_run
     }
 
@@ -137,7 +140,7 @@ impl ProcessTree {
 
 impl Drop for ProcessTree {
     fn drop(&mut self) {
-        UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+        UNDER_WAY.fetch_sub(usize::from(self.is_run), Ordering::Relaxed);
     }
 }
 

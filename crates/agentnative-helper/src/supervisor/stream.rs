@@ -123,6 +123,16 @@ impl Stream {
         (is_file && self.len() > self.sink.limit).then_some(TooMuch(self.sink.limit))
     }
 
+    /// Looks for a text in what is to come.
+    pub fn await_text(&mut self, text: &str) {
+        self.sink.await_text(text);
+    }
+
+    /// Whether the text was seen.
+    pub fn has_seen(&self) -> bool {
+        self.sink.has_seen()
+    }
+
     /// Reads without pauses from now on.
     pub fn hurry(&mut self) {
         self.pace = Pace::Eager;

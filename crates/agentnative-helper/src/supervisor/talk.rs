@@ -1,7 +1,7 @@
 //! The helper's side of the socket: requests are read as they come, replies wait for nobody.
 
 use crate::protocol::{MOST_FDS, PREFIX, Place, Reply, Request, frame, lengths};
-use crate::{Bytes, Outcome};
+use crate::{Bytes, Outcome, Template};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use std::fs::File;
 use std::io::{self, IoSlice};
@@ -50,12 +50,23 @@ async fn read(socket: &mut OwnedReadHalf) -> io::Result<Request> {
     socket.read_exact(&mut rest).await?;
     let (message, mut bytes) = rest.split_at(json);
     let mut request = serde_json::from_slice(message)?;
-    if let Request::Run(jobs) = &mut request {
-        for (job, stdin) in jobs {
-            let Some(len) = *stdin else { continue };
-            let (its, others) = bytes.split_at_checked(len).ok_or(io::ErrorKind::UnexpectedEof)?;
-            (job.stdin, bytes) = (Some(its.into()), others);
+    let mut take = |len: usize| {
+        let (its, others) = bytes.split_at_checked(len).ok_or(io::ErrorKind::UnexpectedEof)?;
+        bytes = others;
+        io::Result::Ok(its)
+    };
+    match &mut request {
+        Request::Run(jobs) => {
+            for (job, stdin) in jobs {
+                job.stdin = stdin.map(&mut take).transpose()?.map(Into::into);
+            }
         }
+        Request::Keep(Template::Files(files), lens) => {
+            for (file, len) in files.iter_mut().zip(lens) {
+                file.bytes = take(*len)?.into();
+            }
+        }
+        _ => {}
     }
     Ok(request)
 }

@@ -1,0 +1,217 @@
+//! What the runs of a target find around them: files of their home, workspaces, services.
+
+use crate::config::{Config, PORT_PLACE, Ready, ServiceConfig, Workspace};
+use crate::model::Variant;
+use crate::probe::{Probe, Surroundings};
+use crate::run::{self, End, Job, Observation, Runner, Served, Service, Template, TemplateFile, free_port};
+use crate::target::Target;
+use agentnative_contract::error::{Error, Issue, Result};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use strict_json::sanitize;
+
+/// When a service has to be ready.
+const READY: Duration = Duration::from_secs(30);
+/// So many of the last lines that a service printed are shown.
+const LINES: usize = 10;
+
+/// The services of a target, each with its port.
+pub(super) struct Services<'a> {
+    root: &'a Path,
+    all: Vec<(&'a ServiceConfig, u16)>,
+}
+
+impl<'a> Services<'a> {
+    /// Those of the configuration; nothing is started yet.
+    pub fn of(target: &'a Target, config: Option<&'a Config>) -> Result<Self> {
+        let Some(config) = config else { return Ok(Self { root: &target.cwd, all: Vec::new() }) };
+        let with_port = |service| Ok((service, free_port()?));
+        let all = config.services_of(&target.config).map(with_port).collect::<Result<_>>()?;
+        Ok(Self { root: &config.root, all })
+    }
+
+    /// What the runs find around them, with the files of their home.
+    pub fn surroundings(&self, target: &Target, runner: &mut Runner) -> Result<Surroundings> {
+        let env = self.all.iter().flat_map(|(service, port)| {
+            service.env.iter().map(|(name, value)| (name.clone(), place_port(value, *port)))
+        });
+        let port = if let [(_, port)] = &self.all[..] { Some(*port) } else { None };
+        Ok(Surroundings {
+            home: home(target, port, runner)?,
+            workspaces: Default::default(),
+            env: env.collect(),
+            port,
+            ports: self.all.iter().map(|(service, port)| number(service, *port)).collect(),
+        })
+    }
+
+    /// Starts them one after the other, each when the one before it is ready; gives the signal that told us
+    /// to stop, if one came.
+    ///
+    /// # Errors
+    /// Configuration, when one cannot be started or does not become ready.
+    pub fn start(&self, target: &Target, runner: &mut Runner) -> Result<Option<i32>> {
+        for (service, port) in &self.all {
+            match runner.serve(self.service(service, *port, target)?)? {
+                Served::Ready => {}
+                Served::Interrupted(signal) => return Ok(Some(signal)),
+                Served::Ended(seen) => return Err(never_ready(service, &seen)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Ends them all.
+    ///
+    /// # Errors
+    /// Configuration, when one had ended before: then the runs were not what they were to be.
+    pub fn end(&self, runner: &mut Runner) -> Result<()> {
+        if self.all.is_empty() {
+            return Ok(());
+        }
+        let ended = runner.end_services()?;
+        let early = self.all.iter().zip(&ended).find(|(_, seen)| seen.end != End::Interrupted);
+        early.map_or(Ok(()), |((service, _), seen)| {
+            let what = format!("{} ended while the probes ran: {}", name(service), ending(seen));
+            Err(Error::config(what).issues(said(seen)).hint("it has to run until it is told to end"))
+        })
+    }
+
+    fn service(&self, service: &ServiceConfig, port: u16, target: &Target) -> Result<Service> {
+        let words: Vec<String> = service.command.iter().map(|word| place_port(word, port)).collect();
+        let ready = match &service.ready {
+            Ready::Port(_) => run::Ready::Port(number(service, port)),
+            Ready::Line(text) => run::Ready::Line(place_port(text, port)),
+        };
+        let job = Job {
+            program: program(&words[0], self.root)?.into(),
+            args: words[1..].iter().map(OsString::from).collect(),
+            cwd: self.root.into(),
+            workspace: None,
+            home: None,
+            env: target.env(|name| std::env::var_os(name)).into_iter().collect(),
+            variant: Variant::Plain,
+            nth: 0,
+            stdin: None,
+            deadline: READY,
+            sandbox: false,
+            connect: Vec::new(),
+            quiet: false,
+            trusted: false,
+            shown: false,
+        };
+        Ok(Service { job, ready })
+    }
+}
+
+/// Copies the folders that these probes start in copies of.
+pub(super) fn keep_workspaces(
+    around: &mut Surroundings,
+    probes: &[Probe],
+    runner: &mut Runner,
+) -> Result<()> {
+    for probe in probes {
+        if let Some(Workspace::Copy(folder)) = &probe.workspace
+            && !around.workspaces.contains_key(folder)
+        {
+            let template = runner.keep(Template::Folder(folder.into()))?;
+            around.workspaces.insert(folder.clone(), template);
+        }
+    }
+    Ok(())
+}
+
+/// A program that the configuration in `root` names: with a `/` relative to it, else on PATH.
+pub(super) fn program(word: &str, root: &Path) -> Result<PathBuf> {
+    let path = std::env::var_os("PATH");
+    let word = if word.contains('/') { root.join(word).into_os_string() } else { word.into() };
+    run::resolve(&word, path.as_deref())
+}
+
+/// The template of the home, where the configuration has files for it.
+fn home(target: &Target, port: Option<u16>, runner: &mut Runner) -> Result<Option<OsString>> {
+    let files = &target.config.home;
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let read = |(place, file): (&String, &PathBuf)| {
+        let bytes = std::fs::read(file)
+            .map_err(|error| Error::config(format!("cannot read {}: {error}", file.display())))?;
+        let bytes = port.map_or_else(|| bytes.clone(), |port| replace(&bytes, port));
+        Ok(TemplateFile { path: place.into(), bytes })
+    };
+    let files = files.iter().map(read).collect::<Result<_>>()?;
+    runner.keep(Template::Files(files)).map(Some)
+}
+
+fn place_port(text: &str, port: u16) -> String {
+    text.replace(PORT_PLACE, &port.to_string())
+}
+
+/// The bytes of a file with the port in its place.
+fn replace(bytes: &[u8], port: u16) -> Vec<u8> {
+    let (mut rest, mut replaced) = (bytes, Vec::with_capacity(bytes.len()));
+    let place = PORT_PLACE.as_bytes();
+    while let Some(at) = rest.windows(place.len()).position(|part| part == place) {
+        replaced.extend_from_slice(&rest[..at]);
+        replaced.extend_from_slice(port.to_string().as_bytes());
+        rest = &rest[at + place.len()..];
+    }
+    replaced.extend_from_slice(rest);
+    replaced
+}
+
+/// The port that a service listens at, as far as the configuration tells.
+fn number(service: &ServiceConfig, chosen: u16) -> u16 {
+    match service.ready {
+        Ready::Port(Some(port)) => port,
+        Ready::Port(None) | Ready::Line(_) => chosen,
+    }
+}
+
+fn never_ready(service: &ServiceConfig, seen: &Observation) -> Error {
+    let name = name(service);
+    let wanted = match &service.ready {
+        Ready::Port(_) => "take connections at its port".to_owned(),
+        Ready::Line(text) => format!("print a line with {text:?}"),
+    };
+    let what = match &seen.end {
+        End::TimedOut => format!("{name} did not {wanted} within {} seconds", READY.as_secs()),
+        End::NotStarted(_, why) => format!("{name} could not be started: {why}"),
+        _ => format!("{name} ended before it was ready: {}", ending(seen)),
+    };
+    let error = Error::config(what).issues(said(seen));
+    match &seen.end {
+        End::NotStarted(..) => error,
+        End::TimedOut => error.hint("see `command` and `ready` under [[service]] in agentnative.toml"),
+        _ => error.hint("it has to stay in the foreground until it is told to end"),
+    }
+}
+
+fn name(service: &ServiceConfig) -> String {
+    let words = service.command.iter().map(String::as_str);
+    format!("the service `{}`", shlex::try_join(words).unwrap_or_else(|_| service.command.join(" ")))
+}
+
+/// How a program ended that we need.
+pub(super) fn ending(seen: &Observation) -> String {
+    match &seen.end {
+        End::Exited(code) => format!("exit code {code}"),
+        End::Signaled(signal) => format!("signal {signal}"),
+        End::NotStarted(_, why) => why.clone(),
+        End::TimedOut | End::Waited | End::TooMuch(_) => "it took too long".to_owned(),
+        End::Interrupted => "interrupted".to_owned(),
+    }
+}
+
+/// The last lines that a program printed: on standard error, else on standard output.
+pub(super) fn said(seen: &Observation) -> Vec<Issue> {
+    let stream = if seen.stderr.bytes.is_empty() { &seen.stdout } else { &seen.stderr };
+    let mut bytes = Vec::new();
+    // An unreadable capture is an empty one.
+    let _ = std::io::Read::read_to_end(&mut stream.bytes.reader(), &mut bytes);
+    let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let last = &lines[lines.len().saturating_sub(LINES)..];
+    last.iter().map(|line| Issue { place: None, message: sanitize::line(line) }).collect()
+}

@@ -1,0 +1,156 @@
+//! What the runs of a target find around them: home, workspaces, services, and the build before them.
+
+use super::support::{Folder, output_of, within};
+use std::fs;
+use std::process::Stdio;
+
+/// A server that answers on a port, and prints the line `up` and its environment's marks.
+const SERVER: &str = r#"import os, signal, socket, sys
+signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "started"), "a").write("x")
+print("up", sys.argv[1], flush=True)
+while True:
+    listener.accept()[0].close()
+"#;
+
+/// Whether the process of this number is there.
+fn is_alive(pid: &str) -> bool {
+    fs::exists(format!("/proc/{}", pid.trim())).unwrap()
+}
+
+const CLI: &str = r#"
+case $* in *--agentnative*) echo '{"error":"x","kind":"usage","message":"x"}' >&2; exit 2;; --*) exit 0;; esac
+fail() { echo "$1 in $PWD" >&2; exit 9; }
+[ "$(cat "$HOME/.tool/settings.json")" = "{\"url\": \"http://127.0.0.1:$PORT/v1\"}" ] || fail home
+[ "$(cat "$HOME/plain")" = '{"url": "http://127.0.0.1:{port}/v1"}' ] && fail place
+[ "$SERVER" = "127.0.0.1:$PORT" ] || fail env
+[ "$2" = "--at=$PORT" ] || fail "$2"
+[ "$(ls -A)" = "$3" ] || fail "$(ls -A)"
+echo >made; [ "$4" != item ] || rm item || fail remove
+exec 3<>"/dev/tcp/127.0.0.1/$PORT" || fail connect
+echo '{"ok":true}'
+"#;
+
+fn with_surroundings(more: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("server.py", SERVER);
+    folder.write("cli", format!("#!/bin/bash\n{CLI}"));
+    fs::set_permissions(folder.path().join("cli"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    folder.write("settings.json", r#"{"url": "http://127.0.0.1:{port}/v1"}"#);
+    fs::create_dir(folder.path().join("shop")).unwrap();
+    folder.write("shop/item", "1");
+    let toml = r#"
+[target]
+command = ["./cli"]
+home = { ".tool/settings.json" = "settings.json", "plain" = "./settings.json" }
+[[service]]
+command = ["/usr/bin/python3", "server.py", "{port}"]
+ready = { port = "{port}" }
+env = { SERVER = "127.0.0.1:{port}" }
+[[probe]]
+name = "copy"
+args = ["list", "--at={port}", "item", "item"]
+formats = ["json"]
+env = { PORT = "{port}" }
+workspace = "shop"
+[[probe]]
+name = "empty"
+args = ["list", "--at={port}", ""]
+formats = ["json"]
+env = { PORT = "{port}" }
+workspace = true
+"#;
+    folder.write("agentnative.toml", format!("{toml}{more}"));
+    folder
+}
+
+#[test]
+fn runs_find_what_the_configuration_puts_around_them() {
+    let folder = with_surroundings("");
+    let checks =
+        ["--check", "p2-exit-success", "--check", "p2-output-stable", "--check", "p2-output-complete"];
+    let said = folder.run(&[&["check", "--json", "--record", "seen"][..], &checks].concat());
+    for id in ["p2-exit-success", "p2-output-stable", "p2-output-complete"] {
+        assert_eq!(said.status(id), "pass", "{}{}", said.out, said.err);
+    }
+    // One service for the whole check, and nothing that a run did is in the folder.
+    assert_eq!(folder.read("started"), "x");
+    assert!(fs::exists(folder.path().join("shop/item")).unwrap());
+    assert!(!fs::exists(folder.path().join("shop/made")).unwrap());
+    // Where no declared probe is run, nothing is started.
+    let help = folder.run(&["check", "--json", "--layer", "project"]);
+    assert!(help.data()["runs"].as_u64() >= Some(1), "{help:?}");
+    assert_eq!(folder.read("started"), "x");
+    // A recording knows no port, and needs none of it.
+    let seen = folder.read("seen");
+    assert!(seen.lines().next().unwrap().contains("--at={port}"), "{seen}");
+    fs::remove_dir_all(folder.path().join("shop")).unwrap();
+    fs::remove_file(folder.path().join("server.py")).unwrap();
+    let again = folder.run(&[&["check", "--replay", "seen", "--json"][..], &checks].concat());
+    assert_eq!((again.out, again.code), (said.out, said.code));
+}
+
+#[test]
+fn a_service_that_is_not_there_is_a_configuration_error() {
+    let folder = with_surroundings("");
+    let toml = folder.read("agentnative.toml");
+    let with = |command: &str, ready: &str| {
+        let text = toml
+            .replace(r#"["/usr/bin/python3", "server.py", "{port}"]"#, command)
+            .replace(r#"{ port = "{port}" }"#, ready);
+        folder.write("agentnative.toml", text);
+        folder.run(&["check", "--json", "--check", "p2-exit-success"])
+    };
+    let fails = r#"["sh", "-c", "echo starting; printf '\\033[31mno licence\\033[0m\\nbye\\n' >&2; exit 3"]"#;
+    let said = with(fails, r#"{ port = "{port}" }"#);
+    assert_eq!((said.code, said.out.as_str()), (Some(78), ""), "{said:?}");
+    let error = said.error();
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("ended before it was ready: exit code 3"), "{message}");
+    let all = error.to_string();
+    assert!(all.contains("no licence") && all.contains("bye") && !all.contains("\\u001b"), "{all}");
+
+    let said = with(r#"["./no-such-server"]"#, r#"{ line = "up" }"#);
+    assert_eq!((said.code, said.out.as_str()), (Some(78), ""));
+    assert!(said.error()["message"].as_str().unwrap().contains("no-such-server"), "{said:?}");
+
+    // It ends while the probes run: these were not what they were to be.
+    folder.script("cli", "while kill -0 $(cat \"${0%/*}/pid\"); do sleep 0.01; done 2>&-; echo '{}'\n");
+    let said = with(r#"["sh", "-c", "echo $$ >pid; echo up; sleep 0.1; exit 5"]"#, r#"{ line = "up" }"#);
+    assert_eq!((said.code, said.out.as_str()), (Some(78), ""), "{said:?}");
+    let message = said.error()["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("ended while the probes ran: exit code 5"), "{message}");
+}
+
+#[test]
+fn a_signal_ends_services_too() {
+    let folder = with_surroundings("");
+    let never =
+        "echo $$ >pid; trap '' TERM; sleep 1000 & setsid sleep 1000 & echo $! >>pid; echo >told; wait";
+    let toml = folder
+        .read("agentnative.toml")
+        .replace(r#"["/usr/bin/python3", "server.py", "{port}"]"#, &format!(r#"["sh", "-c", "{never}"]"#));
+    folder.write("agentnative.toml", toml);
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        folder.path().join("told"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    let mut check = folder.command();
+    check.args(["check", "--check", "p2-exit-success"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = check.spawn().unwrap();
+    let told = folder.path().join("told");
+    within("the start of the service", move || fs::read(told)).unwrap();
+    let pids = folder.read("pid");
+    assert!(pids.lines().count() == 2 && pids.lines().all(is_alive), "{pids}");
+    let kill = output_of(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]));
+    assert_eq!(kill.code, Some(0));
+    let output = within("the end", move || child.wait_with_output()).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert!(!pids.lines().any(is_alive), "{pids}");
+}
