@@ -328,3 +328,70 @@ fn any_bytes_are_read() {
     Help::parse(b"usage: \xc4\xb0 {a\xff} ...");
     Help::parse("Commands:\n  \u{e9}\u{e9}\u{e9} x\n  ab  cd\n  \u{e9}b c\n".as_bytes());
 }
+
+#[test]
+fn a_free_word_in_the_usage_is_seen_in_each_style() {
+    let commands = "Commands:\n  list  List\n  add   Add\n";
+    let free = |usage: &str| Help::parse(format!("{usage}\n\n{commands}").as_bytes()).free_word;
+    let cases = [
+        // commander
+        ("Usage: claude [options] [command] [prompt]", Some("[prompt]")),
+        ("Usage: notes [options] [command]", None),
+        ("Usage: notes [options] <file>", Some("<file>")),
+        // clap
+        ("Usage: codex [OPTIONS] [PROMPT]\n       codex [OPTIONS] <COMMAND> [ARGS]", Some("[PROMPT]")),
+        ("Usage: notes [OPTIONS] <COMMAND>", None),
+        ("Usage: notes [OPTIONS] [COMMAND]", None),
+        ("Usage: notes [OPTIONS] [PATH]... [COMMAND]", Some("[PATH]...")),
+        ("Usage: notes [+toolchain] [OPTIONS] [COMMAND]\n       notes [OPTIONS] -Zscript <FILE> [ARGS]...", None),
+        ("Usage: notes [OPTIONS] [ARGS]...", Some("[ARGS]...")),
+        // click
+        ("Usage: notes [OPTIONS] COMMAND [ARGS]...", None),
+        ("Usage: notes [OPTIONS] NAME COMMAND [ARGS]...", Some("NAME")),
+        ("Usage: notes [OPTIONS] COMMAND1 [ARGS]... [COMMAND2 [ARGS]...]...", Some("COMMAND1")),
+        ("Usage: python -m notes [OPTIONS] COMMAND [ARGS]...", None),
+        // argparse
+        ("usage: notes [-h] [--format {text,json}]\n             {list,add} ...", None),
+        ("usage: notes [-h] [--size SIZE] ACTION ...", None),
+        ("usage: notes [-h] [--size SIZE] file {list,add} ...", Some("file")),
+        ("usage: notes [-h]\n             [file ...]", Some("[file ...]")),
+        // cobra
+        ("Usage:\n  notes [flags]\n  notes [command]", None),
+        ("Usage:\n  notes [query] [flags]\n  notes [command]", Some("[query]")),
+        ("USAGE\n  gh <command> <subcommand> [flags]", None),
+        // git, go, pip, iproute2, coreutils
+        ("usage: git [-v | --version] [-C <path>] [-c <name>=<value>]\n           [--exec-path[=<path>]] <command> [<args>]", None),
+        ("Usage:\n\n\tgo <command> [arguments]", None),
+        ("Usage:   \n  pip <command> [options]", None),
+        ("Usage: net [ OPTIONS ] OBJECT { COMMAND | help }", None),
+        ("Usage: cat [OPTION]... [FILE]...", Some("[FILE]...")),
+        ("Usage: tool list\n  or:  tool WORD", Some("WORD")),
+        ("Usage: tool list [FILE]\n       tool add <NAME>", None),
+        ("Usage: tool <command|prompt>", Some("<command|prompt>")),
+        ("no usage at all", None),
+    ];
+    for (usage, expected) in cases {
+        assert_eq!(free(usage).as_deref(), expected, "{usage}");
+    }
+}
+
+#[test]
+fn yargs_repeats_the_program_in_front_of_each_command() {
+    let text = "\
+Commands:
+  opencode completion          generate a completion script
+  opencode acp                 start a server
+  opencode [project]           start the interface  [default]
+  opencode run [message..]     run with a message
+
+Positionals:
+  project  path to start in                        [string]
+";
+    let help = Help::parse(text.as_bytes());
+    assert_eq!(names(text), ["completion", "acp", "run"]);
+    assert_eq!(help.free_word.as_deref(), Some("[project]"));
+    let without = text.replace("opencode [project]           start", "opencode serve [port]        start");
+    assert_eq!(Help::parse(without.as_bytes()).free_word, None);
+    let usage = format!("opencode <command> [options]\n\n{without}");
+    assert_eq!(Help::parse(usage.as_bytes()).free_word, None);
+}

@@ -1,6 +1,6 @@
 //! The commands in a help text.
 
-use super::Command;
+use super::{Command, usage};
 
 /// More commands than this are not read.
 const MOST: usize = 500;
@@ -22,8 +22,8 @@ struct Section<'t> {
     lines: Vec<(usize, &'t str)>,
 }
 
-/// The commands, in the order of the text.
-pub(super) fn read(text: &str) -> Vec<Command> {
+/// The commands, in the order of the text, and the free word of a usage among them.
+pub(super) fn read(text: &str) -> (Vec<Command>, Option<String>) {
     let mut found = Found::default();
     for section in sections(text) {
         match section.kind {
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> Vec<Command> {
     if found.commands.is_empty() {
         found.usage(text);
     }
-    found.commands
+    (found.commands, found.free_word)
 }
 
 /// Cuts the text at its headings.
@@ -87,6 +87,8 @@ fn heading(words: &str) -> Option<Kind> {
 #[derive(Default)]
 struct Found {
     commands: Vec<Command>,
+    /// What the program itself takes, where its usage stands among its commands: `[prompt]`.
+    free_word: Option<String>,
 }
 
 impl Found {
@@ -106,15 +108,29 @@ impl Found {
     /// Lines under a heading about commands: an entry each, or names with commas between them.
     fn listed(&mut self, lines: &[(usize, &str)]) {
         let column = about_column(lines);
+        let program = repeated_program(lines);
         let mut entries = None;
         for &(indent, line) in lines {
+            let mut from = indent;
+            let mut line = line;
+            if let Some(own) = program.and_then(|program| line.strip_prefix(program)) {
+                if own.starts_with("  ") {
+                    continue; // what it does without a command
+                }
+                from += line.len() - own.trim_start().len();
+                line = own.trim_start();
+                if line.starts_with(['[', '<']) {
+                    let form = line.split("  ").next().unwrap_or_default();
+                    self.free_word = self.free_word.take().or(usage::free_word(&usage::words(form), &[]));
+                }
+            }
             if entries.is_some_and(|entries| indent > entries) {
                 continue; // more of what the entry above says
             }
             if let Some(names) = in_braces(line).or_else(|| comma_list(line)) {
                 names.into_iter().for_each(|name| self.add(name, ""));
             } else if let Some((name, about)) =
-                entry(line, column.map(|column| column.saturating_sub(indent)))
+                entry(line, column.map(|column| column.saturating_sub(from)))
             {
                 self.add(name, about);
                 entries = Some(indent);
@@ -183,6 +199,19 @@ fn in_braces(line: &str) -> Option<Vec<&str>> {
 fn comma_list(line: &str) -> Option<Vec<&str>> {
     let names: Vec<&str> = line.strip_suffix(',').unwrap_or(line).split(',').map(str::trim).collect();
     (line.contains(',') && names.iter().all(|name| is_name(name))).then_some(names)
+}
+
+/// The program's name, where each entry repeats it in front of its command, in the style of yargs.
+fn repeated_program<'t>(lines: &[(usize, &'t str)]) -> Option<&'t str> {
+    let outer = lines.iter().map(|(indent, _)| *indent).min()?;
+    let mut entries = lines.iter().filter(|(indent, _)| *indent == outer).map(|(_, line)| *line);
+    let program = entries.next()?.split_whitespace().next()?;
+    let mut others = 0;
+    let repeat = entries.all(|line| {
+        others += 1;
+        line.strip_prefix(program).is_some_and(|rest| rest.starts_with(' '))
+    });
+    (repeat && others > 0).then_some(program)
 }
 
 /// The column at which most entries begin to say what they do.

@@ -3,6 +3,7 @@
 
 mod commands;
 mod flags;
+mod usage;
 
 use strict_json::sanitize;
 
@@ -14,6 +15,8 @@ const LONGEST: usize = 1 << 20;
 pub struct Help {
     /// Its commands, in the order of the text, each name once.
     pub commands: Vec<Command>,
+    /// The word of its usage that stands for a value where a command could stand, such as `[prompt]`.
+    pub free_word: Option<String>,
     /// Its flags with their dashes, in the order of the text, each once.
     pub flags: Vec<String>,
     /// The arguments that seem to ask for a JSON document.
@@ -37,6 +40,8 @@ impl Help {
         let text = sanitize::plain(&text[..text.len().min(LONGEST)]);
         let flags = flags::read(&text);
         let (json, jsonl) = flags::asking(&flags);
-        Self { commands: commands::read(&text), flags: flags::names(&flags), json, jsonl }
+        let (commands, among_commands) = commands::read(&text);
+        let free_word = usage::free_positional(&text, &commands).or(among_commands);
+        Self { commands, free_word, flags: flags::names(&flags), json, jsonl }
     }
 }

@@ -1,0 +1,143 @@
+//! Whether a usage takes a free word: then a command that nobody knows would be taken for data, such as a
+//! prompt.
+
+use super::Command;
+
+/// Words that stand for a command.
+const COMMANDS: [&str; 9] =
+    ["command", "commands", "subcommand", "subcommands", "cmd", "subcmd", "action", "object", "verb"];
+/// Words that may stand beside those, as in `COMMAND_NAME`.
+const BESIDE: [&str; 4] = ["name", "group", "sub", "help"];
+/// Words that stand for flags.
+const FLAGS: [&str; 6] = ["option", "options", "opts", "flag", "flags", "switches"];
+/// Words that stand for the arguments of the command before them.
+const REST: [&str; 7] = ["arg", "args", "argument", "arguments", "params", "parameters", "rest"];
+
+/// The first word of a usage that stands for a value, where a command could stand: `[prompt]`.
+pub(super) fn free_positional(text: &str, commands: &[Command]) -> Option<String> {
+    forms(text).iter().find_map(|form| {
+        let words = words(form);
+        // `python -m NAME` is a name of the program.
+        let program = if words.get(1) == Some(&"-m") { 3 } else { 1 };
+        free_word(words.get(program..)?, commands)
+    })
+}
+
+/// The same of the words behind the program's name in one form of the usage.
+pub(super) fn free_word(words: &[&str], commands: &[Command]) -> Option<String> {
+    let mut after_command = false;
+    for (at, word) in words.iter().enumerate() {
+        let bare = !word.starts_with(['[', '<', '(', '{']);
+        if bare && word.starts_with('-') && word.len() > 2 {
+            return None; // Without that flag a call is not of this form.
+        }
+        if bare && commands.iter().any(|command| command.name == *word) {
+            return None; // The form of this command alone.
+        }
+        // A word before `...` is how argparse shows a choice of commands.
+        let chosen = bare && words.get(at + 1) == Some(&"...");
+        match meaning(word) {
+            Meaning::Flags => {}
+            Meaning::Command => after_command = true,
+            _ if chosen => after_command = true,
+            Meaning::Rest if after_command => {}
+            Meaning::Rest | Meaning::Value => return Some((*word).to_owned()),
+        }
+    }
+    None
+}
+
+/// What a word of a usage stands for.
+enum Meaning {
+    Flags,
+    Command,
+    /// The arguments of the command before it.
+    Rest,
+    Value,
+}
+
+fn meaning(word: &str) -> Meaning {
+    let inner = word.trim_matches(|char: char| "[]<>(){}. ".contains(char));
+    if inner.is_empty() || inner.starts_with(['-', '+']) {
+        return Meaning::Flags;
+    }
+    let parts = || inner.split(['|', ',']).map(|part| part.trim_matches([' ', '<', '>', '[', ']']));
+    let words = |part: &str| -> Vec<String> {
+        let words = part.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let are = |part: &str, known: &[&str]| words(part).iter().all(|word| known.contains(&word.as_str()));
+    let is_command = |part: &str| {
+        are(part, &[&COMMANDS[..], &BESIDE].concat()) && !are(part, &BESIDE[..3])
+    };
+    if parts().all(is_command) {
+        Meaning::Command
+    } else if word.starts_with('{') {
+        Meaning::Command // One of a few words: others are refused.
+    } else if words(inner).last().is_some_and(|last| FLAGS.contains(&last.as_str())) {
+        Meaning::Flags
+    } else if are(inner, &REST) {
+        Meaning::Rest
+    } else {
+        Meaning::Value
+    }
+}
+
+/// The forms of the usage: a line each, with those that continue it.
+fn forms(text: &str) -> Vec<String> {
+    let mut forms: Vec<String> = Vec::new();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let lower = line.trim().to_lowercase();
+        let first = match (lower.strip_prefix("usage:"), lower.as_str()) {
+            (Some(_), _) => &line[line.find(':').unwrap_or_default() + 1..],
+            (None, "usage" | "synopsis") => "",
+            _ => continue,
+        };
+        let (mut program, mut column) = (first.split_whitespace().next(), None);
+        if !first.trim().is_empty() {
+            forms.push(first.trim().to_owned());
+        } else {
+            while lines.next_if(|next| next.trim().is_empty()).is_some() {}
+        }
+        while let Some(next) = lines.next_if(|next| indent(next) > indent(line) && !next.trim().is_empty()) {
+            let words = next.trim().strip_prefix("or:").unwrap_or(next.trim()).trim();
+            let start = words.split_whitespace().next();
+            if words.contains(":=") {
+                break;
+            }
+            let begins = program.is_none() || start == program || column == Some(indent(next));
+            match forms.last_mut() {
+                Some(form) if !begins => *form = format!("{form} {words}"),
+                _ => forms.push(words.to_owned()),
+            }
+            if program.is_none() {
+                (program, column) = (start, Some(indent(next)));
+            }
+        }
+    }
+    forms
+}
+
+/// The words of a form; what is in brackets is one.
+pub(super) fn words(form: &str) -> Vec<&str> {
+    let (mut words, mut depth, mut start) = (Vec::new(), 0_usize, None);
+    for (at, char) in form.char_indices() {
+        match char {
+            '[' | '<' | '(' | '{' => depth += 1,
+            ']' | '>' | ')' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        match start {
+            None if !char.is_whitespace() => start = Some(at),
+            Some(from) if depth == 0 && char.is_whitespace() => {
+                words.push(&form[from..at]);
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    words.extend(start.map(|from| &form[from..]));
+    words
+}
