@@ -85,6 +85,7 @@ errors = "stdout"
 schema = ["schema"]
 output_modules = ["schemas", "./in.bin"]
 exit_codes = [2, 0, 1, 77, 1]
+unknown_command = false
 env = { KEY = "value" }
 pass_env = ["TOKEN_FILE"]
 timeout = 2.5
@@ -154,6 +155,7 @@ reason = "later"
     assert_eq!(target.schema, Some(strings(&["schema"])));
     assert_eq!(target.output_modules, ["schemas", "./in.bin"]);
     assert_eq!(target.exit_codes, [0, 1, 2, 77]);
+    assert_eq!(target.unknown_command, Some(false));
     assert_eq!(target.env["KEY"], "value");
     assert_eq!(target.pass_env, ["TOKEN_FILE"]);
     assert_eq!((target.timeout, target.sandbox), (Duration::from_millis(2500), true));

@@ -7,6 +7,7 @@ use agentnative::judge::{CheckContext, judge};
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, Status, Variant};
 use agentnative::probe::{Probe, Promises, Role};
 use agentnative::run::{Bytes, Captured, End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
+use agentnative::target::Help;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -87,6 +88,7 @@ fn observation(
         left_behind: Vec::new(),
         held_open: false,
         waiting: None,
+        alone: false,
     }
 }
 
@@ -139,7 +141,8 @@ fn variants(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
 
 /// The verdict on a target that prints this example, and conforms otherwise.
 fn judged(check: &Check, example: &Example) -> CheckResult {
-    let promises = Promises::of(&TargetConfig::default()).with_help(true, None, None);
+    let promises =
+        Promises::of(&TargetConfig::default()).with_help(&Help::parse(b"Commands:\n  list  List\n"), &[]);
     let asked = format(&example.command);
     let kind = derived(check.id.as_str(), &example.command);
     let shown = match kind {

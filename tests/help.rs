@@ -343,7 +343,10 @@ fn a_free_word_in_the_usage_is_seen_in_each_style() {
         ("Usage: notes [OPTIONS] <COMMAND>", None),
         ("Usage: notes [OPTIONS] [COMMAND]", None),
         ("Usage: notes [OPTIONS] [PATH]... [COMMAND]", Some("[PATH]...")),
-        ("Usage: notes [+toolchain] [OPTIONS] [COMMAND]\n       notes [OPTIONS] -Zscript <FILE> [ARGS]...", None),
+        (
+            "Usage: notes [+toolchain] [OPTIONS] [COMMAND]\n       notes [OPTIONS] -Zscript <FILE> [ARGS]...",
+            None,
+        ),
         ("Usage: notes [OPTIONS] [ARGS]...", Some("[ARGS]...")),
         // click
         ("Usage: notes [OPTIONS] COMMAND [ARGS]...", None),
@@ -360,7 +363,10 @@ fn a_free_word_in_the_usage_is_seen_in_each_style() {
         ("Usage:\n  notes [query] [flags]\n  notes [command]", Some("[query]")),
         ("USAGE\n  gh <command> <subcommand> [flags]", None),
         // git, go, pip, iproute2, coreutils
-        ("usage: git [-v | --version] [-C <path>] [-c <name>=<value>]\n           [--exec-path[=<path>]] <command> [<args>]", None),
+        (
+            "usage: git [-v | --version] [-C <path>] [-c <name>=<value>]\n           [--exec-path[=<path>]] <command> [<args>]",
+            None,
+        ),
         ("Usage:\n\n\tgo <command> [arguments]", None),
         ("Usage:   \n  pip <command> [options]", None),
         ("Usage: net [ OPTIONS ] OBJECT { COMMAND | help }", None),

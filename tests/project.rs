@@ -2,7 +2,7 @@
 
 use agentnative::judge::project_files::{Help, ProjectFiles};
 use agentnative::model::{CheckId, CheckResult, Status, Stream};
-use agentnative::source::Project;
+use agentnative::source::{Document, Project};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,8 @@ fn project(files: &[(&str, &str)]) -> (TempDir, Project) {
 fn documented(readme: &str, help: Option<&str>, codes: &[i32]) -> CheckResult {
     let (_folder, project) = project(&[("README.md", readme)]);
     let help = help.map(|text| Help { probe: "help", stream: Stream::Stdout, text: text.to_owned() });
-    let files = ProjectFiles { project: Some(&project), help, exit_codes: codes, printed: None };
+    let files =
+        ProjectFiles { project: Some(&project), manual: None, help, exit_codes: codes, printed: None };
     files.exit_documented().result(CheckId::P2ExitDocumented.check())
 }
 
@@ -34,7 +35,8 @@ fn schema(files: &[(&str, &str)], printed: Option<&Value>) -> CheckResult {
 }
 
 fn schema_file(project: Option<&Project>, printed: Option<&Value>) -> CheckResult {
-    let files = ProjectFiles { project, help: None, exit_codes: &CODES, printed: printed.cloned() };
+    let files =
+        ProjectFiles { project, manual: None, help: None, exit_codes: &CODES, printed: printed.cloned() };
     files.schema_file().result(CheckId::P2SchemaFile.check())
 }
 
@@ -72,6 +74,95 @@ fn missing_codes_are_named() {
     assert_eq!(documented("", Some("Exits with a non-zero exit code.\n"), &CODES).status, Status::Fail);
     let unseen = documented("# Tool\n", None, &CODES);
     assert_eq!(unseen.status, Status::Unverified, "{}", unseen.message);
+}
+
+#[test]
+fn a_number_counts_where_it_stands_as_a_code() {
+    let told = |text: &str, codes: &[i32]| {
+        let result = documented("", Some(text), codes);
+        match result.status {
+            Status::Pass => true,
+            Status::Fail => false,
+            status => panic!("{status:?}: {}", result.message),
+        }
+    };
+    let good: &[(&str, &[i32])] = &[
+        ("EXIT STATUS\n    0   if OK,\n    1   if minor problems\n    >1  if serious trouble\n", &[0, 1]),
+        (
+            "Normally the exit status is 0 if a line is selected, 1 if no lines were\nselected, and 2 if an error occurred.\n",
+            &[0, 1, 2],
+        ),
+        (
+            "Exit status is 0 if any line matches, 1 otherwise;\nif an error occurs, the exit status is 2.\n",
+            &[0, 1, 2],
+        ),
+        ("Exit codes:\n  - 0: success\n  - `1`: failure\n  * **2** - wrong arguments\n", &[0, 1, 2]),
+        ("## Exit codes\n\n`0`\n  It worked.\n\n`77`\n  No permission.\n", &[0, 77]),
+        ("Exit Codes\n----------\n0\n    It worked.\n2\n    It did not.\n", &[0, 2]),
+        ("| Exit code | When |\n|---|---|\n| `0` | all is well |\n| 1, 2 | something is not |\n", &[0, 1, 2]),
+        ("| Name | Exit status |\n|---|---|\n| success | 0 |\n| usage | 2 |\n", &[0, 2]),
+        (
+            "Exit codes:\n  1-5  the number of failures\n  EXIT_USAGE (64)  wrong call\n  EXIT_CONFIG = 78\n",
+            &[1, 4, 64, 78],
+        ),
+        (
+            "Sets the exit status of the tool to 0 if the last value was true, 1 if not, or 4 if there was none.\n",
+            &[0, 1, 4],
+        ),
+        ("Returns 0 if it is there, 1 if it is not.\n", &[0, 1]),
+        ("  --exit-on-fatal-error  Exit with exit code 2 in case of fatal error\n", &[2]),
+        ("It exits with 3 when nothing was found.\n", &[3]),
+    ];
+    for (text, codes) in good {
+        assert!(told(text, codes), "{text}");
+    }
+    let bad: &[(&str, i32)] = &[
+        ("  --max-warnings Int  Number of warnings to trigger nonzero exit code - default: -1\n", 1),
+        ("  --max-warnings Int  Number of warnings to trigger nonzero exit code - default: 1\n", 1),
+        ("  -max_error_rate <n>  above it the exit status is an error (from 0 to INT_MAX) (default 1)\n", 0),
+        ("  --limit N  stop there and exit with an exit code (0=unlimited)\n", 0),
+        ("  --exit-code  Exit with an error\n  --retries N  how often (0 for never, 1 if unset)\n", 0),
+        ("  --exit-code  Exit with an error\n  --retries N  how often (0 for never, 1 if unset)\n", 1),
+        ("Exit codes: 0 success, 1 failure\n\nOptions:\n  --level N  2 is the most\n", 2),
+        ("Exit codes:\n  0  success\n\nLevels:\n  2  the most\n", 2),
+        ("## Exit codes\n\n1. Look at the log.\n2. Mend it.\n", 1),
+        ("The exit code tells it.\n\nThe server returns 2 records.\n", 2),
+        ("Exit codes are for scripts. Wait 2 seconds, then ask again, 1 time.\n", 2),
+        ("The HTTP status code 0 is not an exit code.\n", 0),
+        ("It exits with 77.\n", 77),
+    ];
+    for (text, code) in bad {
+        assert!(!told(text, &[*code]), "{code}: {text}");
+    }
+}
+
+#[test]
+fn where_the_codes_are_told_is_told() {
+    let (_folder, project) = project(&[("README.md", "Exit codes: 0 success, 2 usage\n")]);
+    let manual = Document {
+        file: "/usr/share/man/man1/tool.1.gz".into(),
+        text: "EXIT STATUS\n    77  no key\n".into(),
+    };
+    let help = || Help { probe: "--help", stream: Stream::Stdout, text: "exits with 1 if it fails\n".into() };
+    let judged = |project, manual, codes: &[i32]| {
+        let files = ProjectFiles { project, manual, help: Some(help()), exit_codes: codes, printed: None };
+        let result = files.exit_documented().result(CheckId::P2ExitDocumented.check());
+        (result.status, result.message)
+    };
+    assert_eq!(
+        judged(Some(&project), Some(&manual), &[0, 1, 2, 77]),
+        (Status::Pass, "documented: 1 in the help, line 1; 77 in /usr/share/man/man1/tool.1.gz, line 1; 0, 2 in README.md, line 1".to_owned())
+    );
+    let (status, message) = judged(Some(&project), Some(&manual), &[78]);
+    assert_eq!(
+        (status, message.as_str()),
+        (Status::Fail, "none of help, manual and README tells the meaning of exit code 78")
+    );
+    let (status, message) = judged(None, Some(&manual), &[78]);
+    assert!(
+        status == Status::Unverified && message.starts_with("the help and the manual do not tell"),
+        "{message}"
+    );
 }
 
 #[test]

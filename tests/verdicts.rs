@@ -385,3 +385,38 @@ fn a_check_alone_gives_the_verdict_that_it_gives_among_all() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(verdict_of(&report["data"]["results"][0]), ("fail", "exit code 1, expected 2"));
 }
+
+#[test]
+fn a_call_that_hung_is_not_run_again_under_every_condition() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let script = "#!/bin/sh\necho \"$*\" >>calls\ncase \"$*\" in *json) sleep 60 ;; esac\necho '{}'\n";
+    fs::write(file("cli"), script).unwrap();
+    fs::set_permissions(file("cli"), fs::Permissions::from_mode(0o755)).unwrap();
+    let config = "[target]\ncommand = ['./cli']\ntimeout = 1\nformats.json = ['--format', 'json']\n\
+                  formats.jsonl = ['--format', 'lines']\n\
+                  formats.text = []\n[[probe]]\nname = 'list'\nargs = ['list']\n";
+    fs::write(file("agentnative.toml"), config).unwrap();
+    let report = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agentnative"));
+        command.args(["check", "--json", "--layer", "behavioral"]).args(args).current_dir(folder.path());
+        let report: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+        report["data"]["results"].clone()
+    };
+    let live = report(&["--jobs", "1", "--record", "recording", "."]);
+    let calls = fs::read_to_string(file("calls")).unwrap();
+    assert_eq!(calls.lines().filter(|call| *call == "list --format json").count(), 1, "{calls}");
+    let of = |id: &str| live.as_array().unwrap().iter().find(|result| result["id"] == id).unwrap();
+    assert_eq!(of("p2-completes")["status"], "fail");
+    for id in ["p2-output-pure", "p2-output-complete", "p2-broken-pipe"] {
+        let (status, message) = verdict_of(of(id));
+        assert_eq!(status, "unverified", "{id}: {message}");
+        assert!(
+            message.contains("of list · json were not made") || message.contains("of list · json was not"),
+            "{id}: {message}"
+        );
+        let cause = serde_json::json!({"id": "p2-completes", "probe": "list", "format": "json"});
+        assert!(of(id)["blocked_by"].as_array().unwrap().contains(&cause), "{id}");
+    }
+    assert_eq!(report(&["--replay", "recording"]), live);
+}

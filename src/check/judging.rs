@@ -37,6 +37,7 @@ pub(super) fn context<'a>(recording: &'a Recording, contracts: &'a LoadedContrac
     let no_project = recording.target.project.is_none();
     context.project =
         recording.around.as_ref().ok_or(if no_project { NoCode::NoProject } else { NoCode::NotRecorded });
+    context.manual = recording.manual.as_ref();
     context.code = match &recording.facts {
         Some(facts) => Ok(Code { facts, output: &recording.output_modules }),
         None if no_project => Err(NoCode::NoProject),

@@ -113,7 +113,7 @@ fn find_one(finder: &Finder<'_>, selector: &TargetSelector, config: Option<&Conf
 }
 
 /// Runs a tool that we need ourselves; it must succeed.
-fn tool(
+pub(super) fn tool(
     runner: &mut Runner,
     argv: &[OsString],
     folder: &Path,

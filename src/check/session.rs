@@ -1,20 +1,23 @@
 //! A session: what checks need of a target, found, configured, planned, each run made once, its code read.
 
 use super::contracts::LoadedContracts;
-use super::locate::{Located, help_of};
+use super::locate::{Located, help_of, tool};
 use super::progress::{Observer, Progress};
 use super::surroundings::{Services, keep_workspaces};
 use super::{code, judge};
 use crate::catalogue::Check;
 use crate::config::{Config, ProbeConfig};
-use crate::model::Layer;
+use crate::model::{CheckId, Layer};
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::{Report, TargetInfo};
-use crate::run::{End, Enforced, Observation, RunKey, Runner, RunnerOptions};
-use crate::target::{CodeBase, Target, TargetSelector};
+use crate::run::{self, End, Enforced, Observation, RunKey, Runner, RunnerOptions};
+use crate::source::Document;
+use crate::target::{self, CodeBase, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::lock::{Lock, lock_path};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -133,8 +136,7 @@ impl Session {
         let specs = probe::specs(&help, &probes, &promises, &target, &around);
         let first = runner.run_all_blocking(specs, &mut |_| {})?;
         let help = first.observations.first().map(help_of).unwrap_or_default();
-        let promises =
-            promises.with_help(!help.commands.is_empty(), help.json.as_deref(), help.jsonl.as_deref());
+        let promises = promises.with_help(&help, &declared);
         let (probes, keys) = probe::plan(checks, declared, &promises, target.config.timeout);
 
         let info = target.info(&std::env::current_dir().unwrap_or_default());
@@ -181,6 +183,9 @@ impl Session {
         }
         recording.interrupted = interrupted.is_some();
         recording.notes = sandbox.and_then(confined).into_iter().map(str::to_owned).collect();
+        if checks.iter().any(|check| check.id == CheckId::P2ExitDocumented) {
+            recording.manual = manual_of(&target, runner);
+        }
         if let Some(config) = config {
             recording.lock = read_lock(&config.root, &recording.target.name)?;
             recording.waivers = config.waivers_of(&target.config);
@@ -216,6 +221,16 @@ impl Session {
 /// What names in the configuration are relative to.
 fn root_of(config: Option<&Config>) -> &Path {
     config.map_or(Path::new("."), |config| &config.root)
+}
+
+/// The page of the target's own manual, if `man` knows one.
+fn manual_of(target: &Target, runner: &mut Runner) -> Option<Document> {
+    let path = std::env::var_os("PATH");
+    let resolve = |word: &OsStr| run::resolve(word, path.as_deref());
+    let runner = RefCell::new(runner);
+    let run = |argv: &[OsString], folder: &Path| tool(&mut runner.borrow_mut(), argv, folder, &resolve);
+    let (file, text) = target::manual::page(&target.program, &run)?;
+    Some(Document { file: file.display().to_string(), text })
 }
 
 /// No runs: the code alone is looked at. `why` is what kept us from running the program, if it was to be run.

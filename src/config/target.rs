@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use toml::de::DeValue;
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "command",
     "contract",
     "formats",
@@ -21,6 +21,7 @@ const KEYS: [&str; 15] = [
     "output_modules",
     "exit_codes",
     "usage",
+    "unknown_command",
     "env",
     "pass_env",
     "timeout",
@@ -115,6 +116,7 @@ fn read(table: &Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -
             None => with_usage(default.exit_codes, usage),
         },
         usage,
+        unknown_command: table.get("unknown_command").and_then(|value| value.boolean()),
         env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
         pass_env: table.get("pass_env").and_then(|value| pass_env(&value)).unwrap_or_default(),
         timeout: table.get("timeout").and_then(|value| value.seconds()).unwrap_or(default.timeout),

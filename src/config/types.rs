@@ -86,6 +86,8 @@ pub struct TargetConfig {
     pub exit_codes: Vec<i32>,
     /// Its exit code for wrong calls.
     pub usage: i32,
+    /// Whether an unknown command is tried; none where its help decides.
+    pub unknown_command: Option<bool>,
     /// Variables that its runs get.
     pub env: BTreeMap<String, String>,
     /// Names of the variables of our own environment that its runs get.
@@ -112,6 +114,7 @@ impl Default for TargetConfig {
             output_modules: Vec::new(),
             exit_codes: vec![0, 1, 2, 77, 78],
             usage: 2,
+            unknown_command: None,
             env: BTreeMap::new(),
             pass_env: Vec::new(),
             timeout: Duration::from_secs(10),

@@ -6,8 +6,8 @@ use super::source::Code;
 use crate::catalogue::Derived;
 use crate::model::{OutputFormat, Variant};
 use crate::probe::{Probe, Promises};
-use crate::run::{Observation, RunKey};
-use crate::source::Project;
+use crate::run::{End, Observation, RunKey};
+use crate::source::{Document, Project};
 use agentnative_contract::Contract;
 use agentnative_contract::lock::Lock;
 use std::collections::BTreeMap;
@@ -24,6 +24,8 @@ pub struct CheckContext<'a> {
     pub lock: Option<&'a Lock>,
     /// The files of the project, or why there are none to look at.
     pub project: Result<&'a Project, NoCode>,
+    /// The page of the target's manual, if it has one.
+    pub manual: Option<&'a Document>,
     /// The code of the target, or why there is none to look at.
     pub code: Result<Code<'a>, NoCode>,
     /// The runs were cut short.
@@ -68,6 +70,7 @@ impl<'a> CheckContext<'a> {
             lock: None,
             project: Err(NoCode::NoProject),
             interrupted: false,
+            manual: None,
             code: Err(NoCode::NoProject),
             runs: observations.iter().map(|observation| (&observation.key, observation)).collect(),
             scans: Scans::default(),
@@ -90,6 +93,12 @@ impl<'a> CheckContext<'a> {
     /// Whether a run was made.
     pub fn has_run(&self, key: &RunKey) -> bool {
         self.runs.contains_key(key)
+    }
+
+    /// Whether a run of this probe and format did not end in time.
+    pub fn hung(&self, probe: &str, format: OutputFormat) -> bool {
+        let mut runs = self.runs.iter().filter(|(key, _)| key.probe == probe && key.format == format);
+        runs.any(|(_, seen)| seen.end == End::TimedOut)
     }
 
     /// The plain run of `probe` in `format`.

@@ -13,12 +13,15 @@ pub use context::{CheckContext, NoCode};
 pub use p2::locked::learn;
 pub use p2::project_files;
 pub use verdict::Judgement;
+use verdict::Reason;
 
 use crate::catalogue::Check;
 use crate::config::Waiver;
-use crate::model::{CheckId, CheckResult, Layer, Level};
+use crate::model::{BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat};
 use crate::probe;
+use crate::run::RunKey;
 use agentnative_contract::Framing;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What gives a verdict.
@@ -78,16 +81,20 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
 fn complete(context: &CheckContext, check: &Check, judgement: Judgement) -> Judgement {
     let (behavioral, may) = (check.layer == Layer::Behavioral, check.level == Level::May);
     let no_files = !behavioral && context.project == Err(NoCode::NotRecorded);
-    let Some(lack) = missing_runs(context, check).or_else(|| no_files.then(|| NO_FILES.to_owned())) else {
+    let mut lacks = missing_runs(context, check);
+    if lacks.is_empty() && no_files {
+        lacks.push(NO_FILES.into());
+    }
+    if lacks.is_empty() {
         return judgement;
-    };
+    }
     match judgement {
-        Judgement::Pass(_) if behavioral => Judgement::unverified(lack),
-        Judgement::NotApplicable(_) if behavioral && may => Judgement::NotApplicable(lack),
-        Judgement::NotApplicable(_) if no_files => Judgement::unverified(lack),
+        Judgement::Pass(_) if behavioral => Judgement::Unverified(lacks),
+        Judgement::NotApplicable(_) if behavioral && may => Judgement::NotApplicable(lacks.remove(0).message),
+        Judgement::NotApplicable(_) if no_files => Judgement::Unverified(lacks),
         Judgement::Unverified(mut reasons) => {
             reasons.retain(|reason| reason.blocked_by.is_some());
-            reasons.push(lack.into());
+            reasons.append(&mut lacks);
             Judgement::Unverified(reasons)
         }
         decided => decided,
@@ -97,11 +104,37 @@ fn complete(context: &CheckContext, check: &Check, judgement: Judgement) -> Judg
 const NO_FILES: &str =
     "the files around the target were not recorded: the recording was made without the project layer";
 
-/// How many of the runs that a check needs were not made.
-fn missing_runs(context: &CheckContext, check: &Check) -> Option<String> {
+/// Which of the runs that a check needs were not made, and why.
+fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
     let declared = context.declared().cloned().collect();
     let (_, needed) = probe::plan(&[check], declared, context.promises, Duration::ZERO);
-    let missing = needed.iter().filter(|key| !context.has_run(key)).count();
+    let missing: Vec<&RunKey> = needed.iter().filter(|key| !context.has_run(key)).collect();
+    not_made(context, &missing, needed.len())
+}
+
+/// Why runs were not made, of the `needed`: those of a call that hung under one condition, and all others.
+fn not_made(context: &CheckContext, missing: &[&RunKey], needed: usize) -> Vec<Reason> {
+    let mut hung: BTreeMap<(&str, OutputFormat), usize> = BTreeMap::new();
+    let mut others = 0;
+    for key in missing {
+        match context.hung(&key.probe, key.format) {
+            true => *hung.entry((&key.probe, key.format)).or_default() += 1,
+            false => others += 1,
+        }
+    }
+    let of_hung = hung.into_iter().map(|((probe, format), count)| {
+        let id = CheckId::P2Completes;
+        let (runs, were) = if count == 1 { ("run", "was") } else { ("runs", "were") };
+        Reason {
+            message: format!(
+                "{count} {runs} of {probe} · {} {were} not made, since another did not end: see {id}",
+                format.name()
+            ),
+            blocked_by: Some(BlockedBy { id, probe: Some(probe.to_owned()), format: Some(format) }),
+        }
+    });
     let why = if context.interrupted { "made: the check was interrupted" } else { "recorded" };
-    (missing > 0).then(|| format!("{missing} of the {} runs that it needs were not {why}", needed.len()))
+    let others =
+        (others > 0).then(|| format!("{others} of the {needed} runs that it needs were not {why}").into());
+    of_hung.chain(others).collect()
 }

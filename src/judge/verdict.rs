@@ -114,6 +114,15 @@ impl Judgement {
         }
     }
 
+    /// The same, with a further note on what a pass rests on.
+    #[must_use]
+    pub fn noted(self, note: &str) -> Self {
+        match self {
+            Self::Pass(message) => Self::Pass(format!("{message}; {note}")),
+            other => other,
+        }
+    }
+
     /// An undecided check, for one reason.
     pub fn unverified(reason: impl Into<Reason>) -> Self {
         Self::Unverified(vec![reason.into()])

@@ -80,12 +80,15 @@ const fn is_block(result: &CheckResult) -> bool {
     }
 }
 
-/// A verdict in one line. Why a check did not decide is worth more than its title.
+/// A verdict in one line. Why a check did not decide is worth more than its title, and what a pass rests on
+/// stands beside it, unless that is a count of cases.
 fn row(mark: &Cell, result: &CheckResult) -> Vec<Cell> {
+    let is_count = result.message.starts_with("held in ") && !result.message.contains(';');
     let text = match result.status {
-        Status::Pass => &result.title,
-        _ if result.message.is_empty() => &result.title,
-        _ => &result.message,
+        _ if result.message.is_empty() => result.title.clone(),
+        Status::Pass if is_count => result.title.clone(),
+        Status::Pass => format!("{} ({})", result.title, result.message),
+        _ => result.message.clone(),
     };
     vec![
         mark.clone(),

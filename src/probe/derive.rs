@@ -53,7 +53,7 @@ fn standalone(kind: Derived, promises: &Promises, timeout: Duration) -> Option<P
         Derived::Help => (&["--help"], 0),
         Derived::Version => (&["--version"], 0),
         Derived::UnknownFlag => (&[UNKNOWN_FLAG], promises.usage),
-        Derived::UnknownCommand if promises.has_commands => (&[UNKNOWN_COMMAND], promises.usage),
+        Derived::UnknownCommand if promises.tries_command => (&[UNKNOWN_COMMAND], promises.usage),
         Derived::Schema => {
             let args: Vec<&str> = promises.schema.as_ref()?.iter().map(String::as_str).collect();
             let mut probe = bare(kind, &args, timeout);

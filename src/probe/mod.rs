@@ -11,8 +11,11 @@ pub use recording::Recording;
 pub use spec::{Surroundings, specs};
 
 use crate::catalogue::Derived;
-use crate::config::{Asking, Contracts, Formats, ProbeConfig, TargetConfig, Workspace, place_format};
+use crate::config::{
+    Asking, Contracts, FORMAT_PLACE, Formats, ProbeConfig, TargetConfig, Workspace, place_format,
+};
 use crate::model::{OutputFormat, Stream};
+use crate::target::Help;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -90,8 +93,12 @@ pub struct Promises {
     pub usage: i32,
     /// How it prints its schema.
     pub schema: Option<Vec<String>>,
-    /// Its help lists commands.
-    pub has_commands: bool,
+    /// An unknown command is tried: nothing takes it for data.
+    #[serde(rename = "has_commands")]
+    pub tries_command: bool,
+    /// Why none is, though the help lists commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_command: Option<String>,
     /// The contract that takes the place of the default rules for the whole target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
@@ -116,7 +123,9 @@ impl Promises {
             exit_codes: target.exit_codes.clone(),
             usage: target.usage,
             schema: target.schema.clone(),
-            has_commands: false,
+            tries_command: target.unknown_command == Some(true),
+            no_command: (target.unknown_command == Some(false))
+                .then(|| "the configuration says `unknown_command = false`".to_owned()),
             known_formats: Vec::new(),
             contract: None,
         };
@@ -127,18 +136,17 @@ impl Promises {
         promises
     }
 
-    /// The same, with what the help says: whether it lists commands, and how json and jsonl are asked for.
+    /// The same, with what the help says: how json and jsonl are asked for, and whether an unknown command
+    /// can be tried beside these probes.
     #[must_use]
-    pub fn with_help(
-        mut self,
-        has_commands: bool,
-        json: Option<&[String]>,
-        jsonl: Option<&[String]>,
-    ) -> Self {
-        self.has_commands = has_commands;
-        for (format, asking) in [(OutputFormat::Json, json), (OutputFormat::Jsonl, jsonl)] {
+    pub fn with_help(mut self, help: &Help, declared: &[Probe]) -> Self {
+        if !self.tries_command && self.no_command.is_none() && !help.commands.is_empty() {
+            self.no_command = takes_words(help, declared, self.usage);
+            self.tries_command = self.no_command.is_none();
+        }
+        for (format, asking) in [(OutputFormat::Json, &help.json), (OutputFormat::Jsonl, &help.jsonl)] {
             if asking.is_some()
-                && asking == self.formats.args(format)
+                && asking.as_deref() == self.formats.args(format)
                 && !self.known_formats.contains(&format)
             {
                 self.known_formats.push(format);
@@ -161,6 +169,21 @@ impl Promises {
     pub fn default_flag(&self, format: OutputFormat) -> bool {
         self.asking(format) == ["--output", format.name()]
     }
+}
+
+/// Why an unknown command could be taken for data: where the usage has a free word, or where a probe that is
+/// no wrong call begins with a word that is no command.
+fn takes_words(help: &Help, declared: &[Probe], usage: i32) -> Option<String> {
+    if let Some(word) = &help.free_word {
+        return Some(format!("the usage in its help takes a word of any kind, `{word}`"));
+    }
+    let is_command = |word: &str| help.commands.iter().any(|command| command.name == word);
+    let begins = |probe: &&Probe| {
+        let first = probe.args.iter().find(|word| *word != FORMAT_PLACE && *word != "--");
+        probe.exit != Some(usage) && first.is_some_and(|word| !word.starts_with('-') && !is_command(word))
+    };
+    let probe = declared.iter().find(begins)?;
+    Some(format!("the probe `{}` begins with a word that is no command of its help", probe.name))
 }
 
 impl Probe {

@@ -7,7 +7,7 @@ use super::{Probe, Promises};
 use crate::config::Waiver;
 use crate::report::TargetInfo;
 use crate::run::Observation;
-use crate::source::{Facts, Project};
+use crate::source::{Document, Facts, Project};
 use agentnative_contract::error::{Error, Issue, Place, Result};
 use agentnative_contract::lock::Lock;
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,9 @@ pub struct Recording {
     /// The files around the code; none when they were not looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<Project>,
+    /// The page of its manual as plain text; none when it has none of its own, or it was not looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manual: Option<Document>,
     /// What the target's probes promised when that was last accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<Lock>,
@@ -69,6 +72,7 @@ impl Recording {
             facts: None,
             output_modules: Vec::new(),
             around: None,
+            manual: None,
             lock: None,
             observations: Vec::new(),
         }

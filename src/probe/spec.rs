@@ -48,13 +48,20 @@ pub fn specs(
     target: &Target,
     around: &Surroundings,
 ) -> Vec<RunSpec> {
-    let by_name: BTreeMap<&str, &Probe> = probes.iter().map(|probe| (probe.name.as_str(), probe)).collect();
+    let by_name: BTreeMap<&str, (u32, &Probe)> =
+        probes.iter().zip(0..).map(|(probe, nth)| (probe.name.as_str(), (nth, probe))).collect();
     keys.iter()
-        .filter_map(|key| Some(spec(key, by_name.get(key.probe.as_str())?, promises, target, around)))
+        .filter_map(|key| Some(spec(key, *by_name.get(key.probe.as_str())?, promises, target, around)))
         .collect()
 }
 
-fn spec(key: &RunKey, probe: &Probe, promises: &Promises, target: &Target, around: &Surroundings) -> RunSpec {
+fn spec(
+    key: &RunKey,
+    (nth, probe): (u32, &Probe),
+    promises: &Promises,
+    target: &Target,
+    around: &Surroundings,
+) -> RunSpec {
     let call = probe.call(key.format, promises).into_iter().map(|word| around.place_port(&word).into());
     let of_services = around.env.iter().map(|(name, value)| (name.into(), value.into()));
     let own = probe.env.iter().map(|(name, value)| (name.into(), around.place_port(value).into()));
@@ -71,6 +78,7 @@ fn spec(key: &RunKey, probe: &Probe, promises: &Promises, target: &Target, aroun
         deadline: probe.timeout,
         sandbox: target.config.sandbox,
         connect: around.ports.clone(),
+        family: Some(nth * OutputFormat::ALL.len() as u32 + key.format as u32),
         // When records arrive is evidence there.
         quiet: probe.stream
             && key.format == OutputFormat::Jsonl

@@ -52,7 +52,8 @@ impl Runner {
         }
     }
 
-    /// Makes all runs: up to the number of jobs side by side, then those that want quiet, one by one.
+    /// Makes all runs: up to the number of jobs side by side, then those that want quiet, one by one. Of a
+    /// family ([`Job::family`]) some are made again alone, and some not at all.
     /// `on_done` is told of each as it ends. A signal that this runner listens to ends all runs with
     /// [`End::Interrupted`](super::End::Interrupted), a second one kills them at once.
     ///
@@ -126,6 +127,7 @@ impl Runner {
             deadline,
             sandbox: false,
             connect: Vec::new(),
+            family: None,
             quiet: true,
             trusted: true,
             shown: false,

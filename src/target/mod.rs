@@ -8,6 +8,7 @@ mod cargo;
 mod code;
 mod find;
 pub mod help;
+pub mod manual;
 mod project;
 mod skeleton;
 

@@ -1,5 +1,6 @@
 //! The command line, as a caller sees it: exit codes, streams, formats, files.
 
+mod calls;
 mod check;
 mod commands;
 mod diff;
@@ -7,6 +8,7 @@ mod errors;
 mod evidence;
 mod infer;
 mod live;
+mod manual;
 mod record;
 mod settings;
 mod source;

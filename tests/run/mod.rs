@@ -1,5 +1,6 @@
 //! Runs of strangers' programs, through the public face.
 
+mod again;
 mod helper;
 mod resolve;
 mod services;

@@ -25,6 +25,7 @@ pub fn spec(program: &str, args: &[&str], variant: Variant) -> RunSpec {
         deadline: Duration::from_secs(60),
         sandbox: false,
         connect: Vec::new(),
+        family: None,
         quiet: false,
         trusted: false,
         shown: false,

@@ -75,6 +75,10 @@ pub struct Job {
     pub sandbox: bool,
     /// The TCP ports that it may connect to though it is confined.
     pub connect: Vec<u16>,
+    /// Runs of one number are the same call under several conditions. One that is out of time beside others is
+    /// made again alone, and once it is sure that one hangs, those that have not begun are not made. None: it
+    /// is made once, whatever comes of it.
+    pub family: Option<u32>,
     /// Run alone: its times are evidence.
     pub quiet: bool,
     /// It has the caller's whole environment: a tool that the caller itself needs.

@@ -42,6 +42,10 @@ pub struct Outcome {
     /// What it was waiting for: at the deadline, or when a read of a silent standard input or of the
     /// terminal was seen.
     pub waiting: Option<Waiting>,
+    /// Processor time that it had used by its deadline; zero for a run that ended before.
+    pub cpu: Duration,
+    /// It had run out of time beside others, and this is what came of it alone.
+    pub alone: bool,
 }
 
 /// How a run ended.

@@ -2,11 +2,13 @@
 
 use super::determinism::difference;
 use super::{declare_failure, declare_success, display_exit, exit_check};
+use crate::catalogue::Derived;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
 use crate::judge::shape::Shape;
 use crate::judge::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};
+use crate::probe::Probe;
 use crate::run::Bytes;
 use serde_json::Value;
 use strict_json::{Problem, ProblemKind};
@@ -91,12 +93,20 @@ impl RunView<'_> {
     }
 }
 
-/// Plain runs of the probes that are expected to fail.
+/// Plain runs of the probes that are expected to fail. A wrong call of ours that does not says nothing about
+/// how failures are told: an unknown command may be data, and of a flag that is ignored it is enough where
+/// nothing else is seen.
 fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
+    let declared = context.failures().any(Probe::is_declared);
+    let counts = move |run: &RunView| {
+        let failed = run.exit().is_some_and(|exit| exit != 0);
+        failed || run.probe.is_declared() || !declared && !run.probe.is(Derived::UnknownCommand)
+    };
     context
         .failures()
         .flat_map(|probe| OutputFormat::ALL.into_iter().map(move |format| (probe, format)))
         .filter_map(|(probe, format)| context.run(probe, format, Variant::Plain, 0))
+        .filter(counts)
 }
 
 /// What is wrong with a failing run, with what to declare if it is no failure: when it printed a whole document,

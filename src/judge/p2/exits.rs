@@ -48,7 +48,11 @@ pub fn code(context: &CheckContext, code: i32) -> Judgement {
     if code == 0 && declared == 0 {
         assertions.push(inconclusive(format!("only help and version were run: {}", declare_success(""))));
     }
-    Judgement::of(assertions, format!("declare a probe with `exit = {code}`"))
+    let judgement = Judgement::of(assertions, format!("declare a probe with `exit = {code}`"));
+    match &context.promises.no_command {
+        Some(why) if code == 2 => judgement.noted(&format!("no unknown command was tried: {why}")),
+        _ => judgement,
+    }
 }
 
 /// The check that judges runs expected to end with this code.

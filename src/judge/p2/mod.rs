@@ -2,7 +2,9 @@
 
 mod contracts;
 mod determinism;
+mod documented;
 mod errors;
+mod exit_words;
 mod exits;
 pub mod locked;
 mod optional_features;

@@ -1,9 +1,9 @@
-//! The checks of the files around the target: documented exit codes, the schema in the repository.
+//! The checks of the files around the target: what they rest on, and the schema in the repository.
 
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::verdict::{Finding, Judgement, Reason};
-use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant};
+use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream};
 use crate::source::{Document, Project};
 use agentnative_contract::Schema;
 use serde_json::Value;
@@ -11,19 +11,17 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use strict_json::{escape_token, sanitize};
 
-/// How many lines after a mention of exit codes may tell what they mean, where no heading ends them.
-const WINDOW: usize = 40;
 /// More schemas than this are counted, not compared one by one.
 const MANY: usize = 3;
 /// More of a help is not read, in bytes.
 const MAX_HELP: u64 = 1 << 20;
-/// The longest excerpt, in characters.
-const EXCERPT: usize = 120;
 
 /// All that these verdicts may rest on.
 pub struct ProjectFiles<'a> {
     /// The files of the project; none when there is no project.
     pub project: Option<&'a Project>,
+    /// The page of its manual, as plain text; none when it has none of its own, or it was not read.
+    pub manual: Option<&'a Document>,
     /// The help of the target.
     pub help: Option<Help<'a>>,
     /// The exit codes that the target has.
@@ -57,138 +55,15 @@ impl<'a> ProjectFiles<'a> {
             let run = context.plain(probe, OutputFormat::Json)?;
             if run.exit() == Some(0) { run.value(Stream::Stdout) } else { None }
         });
-        Self { project: context.project.ok(), help, exit_codes: &context.promises.exit_codes, printed }
-    }
-}
-
-/// A text, and how to point into it.
-struct Text<'a> {
-    text: &'a str,
-    source: Evidence,
-}
-
-impl<'a> Text<'a> {
-    fn of(document: &'a Document) -> Self {
+        let manual = context.manual;
         Self {
-            text: &document.text,
-            source: Evidence { file: Some(document.file.clone()), ..Evidence::default() },
+            project: context.project.ok(),
+            manual,
+            help,
+            exit_codes: &context.promises.exit_codes,
+            printed,
         }
     }
-
-    fn at(&self, line: usize, detail: String) -> Evidence {
-        let text = self.text.lines().nth(line).unwrap_or_default();
-        let (excerpt, caret) = sanitize::excerpt(text, text.len() - text.trim_start().len(), EXCERPT);
-        Evidence {
-            line: Some(line as u64 + 1),
-            column: Some(text.chars().take_while(|c| c.is_whitespace()).count() as u64 + 1),
-            excerpt: Some(excerpt),
-            caret: Some(caret),
-            detail,
-            ..self.source.clone()
-        }
-    }
-
-    fn name(&self) -> &str {
-        self.source.file.as_deref().unwrap_or("the help")
-    }
-}
-
-impl ProjectFiles<'_> {
-    /// `p2-exit-documented`
-    pub fn exit_documented(&self) -> Judgement {
-        let readmes = self.project.map_or(&[][..], |project| &project.readmes);
-        let help = self.help.as_ref().map(|help| Text {
-            text: &help.text,
-            source: Evidence {
-                probe: Some(help.probe.to_owned()),
-                format: Some(OutputFormat::Text),
-                variant: Some(Variant::Plain),
-                stream: Some(help.stream),
-                ..Evidence::default()
-            },
-        });
-        let texts: Vec<Text<'_>> = help.into_iter().chain(readmes.iter().map(Text::of)).collect();
-        let mut named = BTreeSet::new();
-        let mut first = None;
-        for text in &texts {
-            for (line, codes) in documented(text.text, self.exit_codes) {
-                if !codes.is_empty() {
-                    first = first.or(Some((text, line)));
-                }
-                named.extend(codes);
-            }
-        }
-        let missing: Vec<String> =
-            self.exit_codes.iter().filter(|code| !named.contains(*code)).map(i32::to_string).collect();
-        if missing.is_empty() {
-            return Judgement::Pass(first.map_or_else(
-                || "the target has no exit codes to document".to_owned(),
-                |(text, line)| format!("documented in {}, line {}", text.name(), line + 1),
-            ));
-        }
-        if self.help.is_none() {
-            return Judgement::unverified(format!(
-                "the README files do not tell the meaning of exit code {}, and the help was not seen",
-                missing.join(", ")
-            ));
-        }
-        if self.project.is_none() {
-            return Judgement::unverified(format!(
-                "the help does not tell the meaning of exit code {}; a README was not looked for, since no \
-             project was named",
-                missing.join(", ")
-            ));
-        }
-        let what = format!("neither help nor README tells the meaning of exit code {}", missing.join(", "));
-        let evidence = match (first, texts.last()) {
-            (Some((text, line)), _) => text.at(line, what),
-            (None, Some(text)) => Evidence { detail: what, ..text.source.clone() },
-            (None, None) => Evidence { detail: what, ..Evidence::default() },
-        };
-        Judgement::Broken(vec![Finding::new("undocumented", evidence)])
-    }
-}
-
-/// The lines (from 0) that speak of exit codes, each with those of `codes` whose meaning is told there or
-/// in the lines that belong to it.
-fn documented<'a>(text: &'a str, codes: &'a [i32]) -> impl Iterator<Item = (usize, BTreeSet<i32>)> + 'a {
-    let lines: Vec<&str> = text.lines().collect();
-    let mentions: Vec<usize> = (0..lines.len()).filter(|line| speaks_of_exit_codes(lines[*line])).collect();
-    mentions.into_iter().map(move |line| {
-        let rest = lines[line + 1..].iter().take(WINDOW).take_while(|line| !is_heading(line));
-        let around = std::iter::once(&lines[line]).chain(rest);
-        let found = around.flat_map(|line| codes.iter().copied().filter(|code| tells(line, *code)));
-        (line, found.collect())
-    })
-}
-
-fn speaks_of_exit_codes(line: &str) -> bool {
-    let line = line.to_lowercase();
-    let exit = line.contains("exit") || line.contains("return code") || line.contains("status code");
-    exit && ["code", "status", "value", "exits with"].iter().any(|word| line.contains(word))
-}
-
-/// A heading of Markdown or reStructuredText, or of a help text: a line at the margin that ends in a colon.
-fn is_heading(line: &str) -> bool {
-    let rule = line.len() > 2 && (line.chars().all(|c| c == '=') || line.chars().all(|c| c == '-'));
-    let title = line.ends_with(':') && line.starts_with(|c: char| c.is_alphabetic()) && line.len() < 40;
-    line.starts_with('#') || rule || title
-}
-
-/// Whether a line names the code and has words for it.
-fn tells(line: &str, code: i32) -> bool {
-    let tokens: Vec<&str> =
-        line.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty()).collect();
-    let named = tokens.iter().any(|token| token.parse() == Ok(code));
-    let is_word = |token: &&&str| {
-        let common = [
-            "exit", "exits", "code", "codes", "status", "value", "with", "the", "is", "and", "or", "returns",
-        ];
-        token.chars().count() > 1
-            && token.chars().all(char::is_alphabetic)
-            && !common.contains(&token.to_lowercase().as_str())
-    };
-    named && tokens.iter().any(|token| is_word(&token))
 }
 
 impl ProjectFiles<'_> {

@@ -133,8 +133,9 @@ fn waits(run: &RunView) -> Assertion {
         return stuck(run, "waits", format!("waits for input that never comes: {doing}"));
     }
     let limit = run.probe.timeout.as_secs_f64();
+    let alone = if run.observation.alone { ", beside other runs and again alone" } else { "" };
     let detail = format!(
-        "did not end within {limit} s: {doing} (a command that takes longer needs a `timeout` of its own)"
+        "did not end within {limit} s{alone}: {doing} (a command that takes longer needs a `timeout` of its own)"
     );
     stuck(run, "hangs", detail)
 }

@@ -129,8 +129,7 @@ impl Found {
             }
             if let Some(names) = in_braces(line).or_else(|| comma_list(line)) {
                 names.into_iter().for_each(|name| self.add(name, ""));
-            } else if let Some((name, about)) =
-                entry(line, column.map(|column| column.saturating_sub(from)))
+            } else if let Some((name, about)) = entry(line, column.map(|column| column.saturating_sub(from)))
             {
                 self.add(name, about);
                 entries = Some(indent);

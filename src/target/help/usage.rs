@@ -67,9 +67,7 @@ fn meaning(word: &str) -> Meaning {
         words.map(str::to_lowercase).collect()
     };
     let are = |part: &str, known: &[&str]| words(part).iter().all(|word| known.contains(&word.as_str()));
-    let is_command = |part: &str| {
-        are(part, &[&COMMANDS[..], &BESIDE].concat()) && !are(part, &BESIDE[..3])
-    };
+    let is_command = |part: &str| are(part, &[&COMMANDS[..], &BESIDE].concat()) && !are(part, &BESIDE[..3]);
     if parts().all(is_command) {
         Meaning::Command
     } else if word.starts_with('{') {

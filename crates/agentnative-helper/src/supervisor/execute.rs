@@ -70,6 +70,8 @@ pub(super) fn not_started(number: i32, words: String) -> Outcome {
         left_behind: Vec::new(),
         held_open: false,
         waiting: None,
+        cpu: Duration::ZERO,
+        alone: false,
     }
 }
 
@@ -96,6 +98,7 @@ async fn run_in(common: &Common, job: &Job, folder: &Folder, kind: Kind, stop: S
         start,
         deadline: start + job.deadline,
         ended: None,
+        cpu: Duration::ZERO,
         stop,
         drain: common.options.drain,
         grace: common.options.grace,
@@ -161,6 +164,8 @@ struct Live {
     start: Instant,
     deadline: Instant,
     ended: Option<Instant>,
+    /// Processor time at the deadline.
+    cpu: Duration,
     stop: Stop,
     drain: Duration,
     grace: Duration,
@@ -289,11 +294,12 @@ impl Live {
     }
 
     /// At the deadline, or at an order to stop: which of the two, and what the run was doing.
-    fn out_of_time(&self, before: Option<&WaitState>) -> Forced {
+    fn out_of_time(&mut self, before: Option<&WaitState>) -> Forced {
         if *self.stop.borrow() >= STOP {
             return (End::Interrupted, None);
         }
         let state = self.state();
+        self.cpu = state.cpu();
         (End::TimedOut, Some(state.since(before.unwrap_or(&state))))
     }
 
@@ -374,7 +380,8 @@ impl Live {
         let duration = self.ended.unwrap_or_else(Instant::now) - self.start;
         let (stdout, stderr) = (self.stdout.finish().await?, self.stderr.finish().await?);
         let left_behind = left.into_iter().map(Into::into).collect();
-        Ok(Outcome { stdout, stderr, end, duration, left_behind, held_open, waiting })
+        let cpu = self.cpu;
+        Ok(Outcome { stdout, stderr, end, duration, left_behind, held_open, waiting, cpu, alone: false })
     }
 
     fn own_end(&self) -> End {

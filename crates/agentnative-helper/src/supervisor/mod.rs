@@ -3,7 +3,8 @@
 //! `talk` is its side of the socket, `execute` makes a single run: `channel` opens the standard
 //! descriptors, `launch` starts this executable again as the `launcher`, which becomes the target as
 //! the `plan` says; `stream` and `capture` take the bytes; `process_tag` and `process_tree` know the
-//! processes of a run again and end them all. A `service` is executed as a run is, and goes on beside them.
+//! processes of a run again and end them all; `queue` says which run is made when, and which are made
+//! again. A `service` is executed as a run is, and goes on beside them.
 
 mod capture;
 mod channel;
@@ -16,6 +17,7 @@ mod launcher;
 mod plan;
 mod process_tag;
 mod process_tree;
+mod queue;
 mod service;
 mod stream;
 mod talk;
@@ -26,10 +28,10 @@ use crate::{Enforced, Failure, Job, Options, SUPERVISE, Template, sys};
 use environment::Environment;
 use execute::{Kind, execute};
 use folder::{Root, keep};
+use queue::Queue;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
 use service::Services;
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -196,8 +198,7 @@ impl Supervisor {
         }
     }
 
-    /// Makes all runs: up to the number of jobs side by side, then those that want quiet, one by one.
-    /// Each is told as it ends. Gives how far sandboxes were enforced.
+    /// Makes all runs, as the [`Queue`] has them. Each is told as it ends. Gives how far sandboxes were enforced.
     async fn run(
         &self,
         jobs: Vec<Job>,
@@ -206,29 +207,32 @@ impl Supervisor {
     ) -> io::Result<Option<Enforced>> {
         self.common.enforced.set(None);
         let (order, stop) = watch::channel(0);
-        let (quiet, loud): (VecDeque<_>, VecDeque<_>) =
-            jobs.into_iter().enumerate().partition(|(_, job)| job.quiet);
-        for (mut waiting, side_by_side) in [(loud, self.common.options.jobs), (quiet, 1)] {
-            let mut running = JoinSet::new();
-            loop {
-                while *order.borrow() == 0
-                    && running.len() < side_by_side
-                    && let Some((at, job)) = waiting.pop_front()
-                {
-                    let (common, stop) = (Rc::clone(&self.common), stop.clone());
-                    running.spawn_local(async move { (at, execute(&common, &job, Kind::Run, stop).await) });
-                }
-                tokio::select! {
-                    ended = running.join_next() => match ended {
-                        None => break,
-                        Some(Ok((at, outcome))) => sender.send_done(at, outcome)?,
-                        Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
-                    },
-                    request = requests.next(), if *order.borrow() < STOP_NOW => {
-                        urge(&order, request.as_ref());
+        let mut queue = Queue::new(jobs, self.common.options.jobs);
+        let mut running = JoinSet::new();
+        loop {
+            while *order.borrow() == 0
+                && let Some((at, job)) = queue.next()
+            {
+                let (common, stop) = (Rc::clone(&self.common), stop.clone());
+                running.spawn_local(async move { (at, execute(&common, &job, Kind::Run, stop).await) });
+            }
+            tokio::select! {
+                ended = running.join_next() => match ended {
+                    None => break,
+                    Some(Ok((at, outcome))) => {
+                        for (at, outcome) in queue.ended(at, outcome) {
+                            sender.send_done(at, outcome)?;
+                        }
                     }
+                    Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
+                },
+                request = requests.next(), if *order.borrow() < STOP_NOW => {
+                    urge(&order, request.as_ref());
                 }
             }
+        }
+        for (at, outcome) in queue.rest() {
+            sender.send_done(at, outcome)?;
         }
         process_tree::sweep_strays().await;
         Ok(self.common.enforced.get())

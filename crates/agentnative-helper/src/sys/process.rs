@@ -15,7 +15,7 @@ pub(crate) struct Stat {
     pub state: u8,
     pub parent: i32,
     pub session: i32,
-    /// User and system time in clock ticks.
+    /// User and system time in clock ticks, with that of the children that it has waited for.
     pub ticks: u64,
     threads: u64,
     /// When it started, in ticks since the machine did: with the number, it names one process.
@@ -43,7 +43,7 @@ impl Stat {
             state: fields.first()?.bytes().next()?,
             parent: i32::try_from(number(1)?).ok()?,
             session: i32::try_from(number(3)?).ok()?,
-            ticks: u64::try_from(number(11)? + number(12)?).ok()?,
+            ticks: u64::try_from((11..=14).map(number).sum::<Option<i64>>()?).ok()?,
             threads: u64::try_from(number(17)?).ok()?,
             start: u64::try_from(number(19)?).ok()?,
         })

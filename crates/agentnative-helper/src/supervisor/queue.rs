@@ -1,0 +1,96 @@
+//! In which order runs are made, which are made again, and which are not made.
+//!
+//! A run that was out of time beside others may have had too little of the machine: it is made again alone,
+//! and what came of that counts. Its family, the same call under other conditions, waits for it meanwhile. When
+//! it is out of time alone as well, or had been waiting rather than computing, its family would be too: those
+//! of it that have not begun are not made.
+
+use crate::{End, Job, Outcome, Waiting};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// A run that is not under way.
+struct Entry {
+    at: usize,
+    job: Job,
+    /// What came of it beside others.
+    before: Option<Outcome>,
+}
+
+/// A run that is.
+struct Running {
+    job: Job,
+    beside: bool,
+    again: bool,
+}
+
+/// The runs of one request. Those that want quiet come last, one by one.
+pub(super) struct Queue {
+    side_by_side: usize,
+    loud: VecDeque<Entry>,
+    alone: VecDeque<Entry>,
+    running: BTreeMap<usize, Running>,
+    /// The families of those that hung.
+    hung: BTreeSet<u32>,
+}
+
+impl Queue {
+    pub fn new(jobs: Vec<Job>, side_by_side: usize) -> Self {
+        let entries = jobs.into_iter().enumerate().map(|(at, job)| Entry { at, job, before: None });
+        let (alone, loud) = entries.partition(|entry| entry.job.quiet);
+        Self { side_by_side, loud, alone, running: BTreeMap::new(), hung: BTreeSet::new() }
+    }
+
+    /// The next run that can begin now, with its place in the request.
+    pub fn next(&mut self) -> Option<(usize, Job)> {
+        let loud = self.running.len() < self.side_by_side;
+        let entry = match self.loud.is_empty() {
+            false if loud => self.loud.pop_front(),
+            true if self.running.is_empty() => self.alone.pop_front(),
+            _ => None,
+        }?;
+        let beside = !self.running.is_empty();
+        if beside {
+            self.running.values_mut().for_each(|run| run.beside = true);
+        }
+        let again = entry.before.is_some();
+        self.running.insert(entry.at, Running { job: entry.job.clone(), beside, again });
+        Some((entry.at, entry.job))
+    }
+
+    /// Takes what came of a run; gives the outcomes that are to be told.
+    pub fn ended(&mut self, at: usize, mut outcome: Outcome) -> Vec<(usize, Outcome)> {
+        let Some(Running { job, beside, again }) = self.running.remove(&at) else { return Vec::new() };
+        outcome.alone = again;
+        let Some(family) = job.family.filter(|_| outcome.end == End::TimedOut) else {
+            return vec![(at, outcome)];
+        };
+        if beside && is_computing(&outcome, &job) && !self.hung.contains(&family) {
+            let kin = take(&mut self.loud, family);
+            self.alone.extend(kin);
+            self.alone.push_front(Entry { at, job, before: Some(outcome) });
+            return Vec::new();
+        }
+        self.hung.insert(family);
+        let others = [&mut self.loud, &mut self.alone].into_iter().flat_map(|queue| take(queue, family));
+        let told = others.filter_map(|entry| Some((entry.at, entry.before?)));
+        std::iter::once((at, outcome)).chain(told).collect()
+    }
+
+    /// What came of the runs that are not made again after all.
+    pub fn rest(self) -> impl Iterator<Item = (usize, Outcome)> {
+        self.alone.into_iter().filter_map(|entry| Some((entry.at, entry.before?)))
+    }
+}
+
+/// Whether a run that was out of time could have ended with more of the machine: not one that was asleep and
+/// had used less than a tenth of its time.
+fn is_computing(outcome: &Outcome, job: &Job) -> bool {
+    outcome.waiting == Some(Waiting::Busy) || outcome.cpu * 10 >= job.deadline
+}
+
+/// Takes the runs of a family out of a queue.
+fn take(queue: &mut VecDeque<Entry>, family: u32) -> VecDeque<Entry> {
+    let (kin, others) = std::mem::take(queue).into_iter().partition(|entry| entry.job.family == Some(family));
+    *queue = others;
+    kin
+}

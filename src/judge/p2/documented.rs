@@ -1,0 +1,121 @@
+//! Documented exit codes: what help, manual and README say of them.
+
+use super::exit_words::codes_told;
+use super::project_files::ProjectFiles;
+use crate::judge::verdict::{Finding, Judgement};
+use crate::model::{Evidence, OutputFormat, Variant};
+use crate::source::Document;
+use std::collections::BTreeMap;
+use strict_json::sanitize;
+
+/// The longest excerpt, in characters.
+const EXCERPT: usize = 120;
+
+/// A text, and how to point into it.
+struct Text<'a> {
+    text: &'a str,
+    source: Evidence,
+}
+
+impl<'a> Text<'a> {
+    fn of(document: &'a Document) -> Self {
+        Self {
+            text: &document.text,
+            source: Evidence { file: Some(document.file.clone()), ..Evidence::default() },
+        }
+    }
+
+    fn at(&self, line: usize, detail: String) -> Evidence {
+        let text = self.text.lines().nth(line).unwrap_or_default();
+        let (excerpt, caret) = sanitize::excerpt(text, text.len() - text.trim_start().len(), EXCERPT);
+        Evidence {
+            line: Some(line as u64 + 1),
+            column: Some(text.chars().take_while(|c| c.is_whitespace()).count() as u64 + 1),
+            excerpt: Some(excerpt),
+            caret: Some(caret),
+            detail,
+            ..self.source.clone()
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.source.file.as_deref().unwrap_or("the help")
+    }
+}
+
+impl ProjectFiles<'_> {
+    /// `p2-exit-documented`
+    pub fn exit_documented(&self) -> Judgement {
+        let readmes = self.project.map_or(&[][..], |project| &project.readmes);
+        let help = self.help.as_ref().map(|help| Text {
+            text: &help.text,
+            source: Evidence {
+                probe: Some(help.probe.to_owned()),
+                format: Some(OutputFormat::Text),
+                variant: Some(Variant::Plain),
+                stream: Some(help.stream),
+                ..Evidence::default()
+            },
+        });
+        let documents = self.manual.into_iter().chain(readmes);
+        let texts: Vec<Text<'_>> = help.into_iter().chain(documents.map(Text::of)).collect();
+        // Where each code is told first: which text, which line.
+        let mut told: BTreeMap<i32, (usize, usize)> = BTreeMap::new();
+        for (at, text) in texts.iter().enumerate() {
+            for (code, line) in codes_told(text.text) {
+                if self.exit_codes.contains(&code.into()) {
+                    told.entry(code.into()).or_insert((at, line));
+                }
+            }
+        }
+        let missing: Vec<String> =
+            self.exit_codes.iter().filter(|code| !told.contains_key(*code)).map(i32::to_string).collect();
+        if missing.is_empty() {
+            return Judgement::Pass(places(&told, &texts));
+        }
+        let missing = missing.join(", ");
+        let manual = if self.manual.is_some() { " and the manual" } else { "" };
+        if self.help.is_none() {
+            return Judgement::unverified(format!(
+                "the README files{manual} do not tell the meaning of exit code {missing}, and the help was not seen"
+            ));
+        }
+        if self.project.is_none() {
+            let verb = if self.manual.is_some() { "do" } else { "does" };
+            return Judgement::unverified(format!(
+                "the help{manual} {verb} not tell the meaning of exit code {missing}; a README was not looked for, since no project was named"
+            ));
+        }
+        let what = match self.manual {
+            Some(_) => format!("none of help, manual and README tells the meaning of exit code {missing}"),
+            None => format!("neither help nor README tells the meaning of exit code {missing}"),
+        };
+        let evidence = match (told.values().min(), texts.last()) {
+            (Some((text, line)), _) => texts[*text].at(*line, what),
+            (None, Some(text)) => Evidence { detail: what, ..text.source.clone() },
+            (None, None) => Evidence { detail: what, ..Evidence::default() },
+        };
+        Judgement::Broken(vec![Finding::new("undocumented", evidence)])
+    }
+}
+
+/// Where the codes are told, the texts in their order: each with the line of its first.
+fn places(told: &BTreeMap<i32, (usize, usize)>, texts: &[Text<'_>]) -> String {
+    let in_text = |at: usize| {
+        let of_it: Vec<(&i32, usize)> =
+            told.iter().filter(|(_, place)| place.0 == at).map(|(code, place)| (code, place.1)).collect();
+        let line = of_it.iter().map(|(_, line)| *line).min()?;
+        let codes: Vec<String> = of_it.iter().map(|(code, _)| code.to_string()).collect();
+        Some((codes.join(", "), format!("{}, line {}", texts[at].name(), line + 1)))
+    };
+    let found: Vec<(String, String)> = (0..texts.len()).filter_map(in_text).collect();
+    match &found[..] {
+        [] => "the target has no exit codes to document".to_owned(),
+        [(_, place)] => format!("documented in {place}"),
+        several => {
+            let each: Vec<String> =
+                several.iter().map(|(codes, place)| format!("{codes} in {place}")).collect();
+            format!("documented: {}", each.join("; "))
+        }
+    }
+}

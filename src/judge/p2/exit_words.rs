@@ -1,0 +1,313 @@
+//! Which exit codes a text tells the meaning of: numbers that stand as codes, in a list, a table or a
+//! sentence. Any other number, such as a default or a limit, is none.
+
+use std::collections::BTreeMap;
+
+/// The codes whose meaning the text tells, each with the line (from 0) that speaks of exit codes there.
+pub(super) fn codes_told(text: &str) -> BTreeMap<u8, usize> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut told = BTreeMap::new();
+    let mut at = 0;
+    while at < lines.len() {
+        if !names_codes(lines[at]) {
+            at += 1;
+            continue;
+        }
+        let end = match heading(&lines, at) {
+            Some(level) => section_end(&lines, at, level),
+            None => at + 1,
+        };
+        let mut codes = sentences(&lines, at, end);
+        for line in at + 1..end {
+            codes.extend(entry(lines[line], &lines[line + 1..end]));
+        }
+        for code in codes {
+            told.entry(code).or_insert(at);
+        }
+        at = end;
+    }
+    told
+}
+
+/// Whether a line speaks of exit codes.
+fn names_codes(line: &str) -> bool {
+    let words: Vec<String> = words(line).map(str::to_lowercase).collect();
+    let is = |word: &str, all: &[&str]| all.contains(&word);
+    words.windows(2).any(|pair| {
+        is(&pair[0], &["exit", "return", "status", "exits", "exited"])
+            && is(&pair[1], &["code", "codes", "status", "statuses", "value", "values", "with"])
+    }) || words.iter().enumerate().any(|(at, word)| {
+        let next = words.get(at + 1).is_some_and(|next| next.parse::<u8>().is_ok());
+        is(word, &["exitcode", "exitcodes", "exitstatus", "errorlevel"])
+            || next && is(word, &["exits", "exit", "returns", "return"])
+    })
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+fn has_words(text: &str) -> bool {
+    words(text).any(|word| word.chars().count() > 1 && word.chars().all(char::is_alphabetic))
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// What ends a part of a text.
+#[derive(Clone, Copy, PartialEq)]
+enum Level {
+    /// A heading of Markdown with so many `#`.
+    Hashes(usize),
+    /// A line of a text that is indented so far.
+    Indented(usize),
+    /// The head of a table.
+    Table,
+}
+
+/// Whether a line is a heading, and of what kind: one of Markdown, one that is underlined, one in capitals,
+/// one that ends in a colon, the head of a table, or a few words that stand alone.
+fn heading(lines: &[&str], at: usize) -> Option<Level> {
+    let line = lines[at].trim();
+    if line.starts_with('|') {
+        let below = lines.get(at + 1).is_some_and(|next| next.trim().starts_with('|') && is_rule(next));
+        return below.then_some(Level::Table);
+    }
+    let hashes = line.len() - line.trim_start_matches('#').len();
+    if hashes > 0 {
+        return Some(Level::Hashes(hashes));
+    }
+    let title = line.trim_matches(['*', '_', ':']);
+    let letters = || title.chars().filter(|char| char.is_alphabetic());
+    let starts = title.starts_with(char::is_alphabetic) && line.len() < 100;
+    let capitals = letters().count() >= 4 && letters().all(char::is_uppercase);
+    let few = words(title).count() <= 3 && names_codes(title) && !title.ends_with(['.', ',']);
+    let underlined = lines.get(at + 1).is_some_and(|next| is_rule(next));
+    let is_heading =
+        starts && (capitals || line.ends_with(':') || line.ends_with(":**") || few || underlined);
+    is_heading.then(|| Level::Indented(indent(lines[at])))
+}
+
+/// A line of dashes and the like.
+fn is_rule(line: &str) -> bool {
+    let line = line.trim();
+    line.len() > 2 && line.contains(['=', '-', '~']) && line.chars().all(|char| "=-~|:+ ".contains(char))
+}
+
+/// An option in a help text.
+fn is_option(line: &str) -> bool {
+    let after = line.trim_start().trim_start_matches('-');
+    line.trim_start().starts_with('-') && after.starts_with(char::is_alphabetic)
+}
+
+/// Where the part of the text ends that a heading at `at` begins.
+fn section_end(lines: &[&str], at: usize, level: Level) -> usize {
+    let ends = |line: usize| match level {
+        Level::Table => !lines[line].trim().starts_with('|'),
+        // What is underlined is a heading by the line below it; the rule itself is none.
+        _ if is_rule(lines[line]) || is_option(lines[line]) => is_option(lines[line]),
+        _ => match (heading(lines, line), level) {
+            (Some(Level::Hashes(own)), Level::Hashes(above)) => own <= above,
+            (Some(Level::Hashes(_)), _) => true,
+            (Some(Level::Indented(own)), Level::Indented(above)) => own <= above,
+            (Some(Level::Indented(own)), Level::Hashes(_)) => {
+                own == 0 && is_rule(lines.get(line + 1).unwrap_or(&""))
+            }
+            _ => false,
+        },
+    };
+    (at + 1..lines.len()).find(|line| ends(*line)).unwrap_or(lines.len())
+}
+
+/// The codes of an entry of a list or a row of a table.
+fn entry(line: &str, below: &[&str]) -> Vec<u8> {
+    let text = line.trim_start();
+    if let Some(row) = text.strip_prefix('|') {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let told = cells.iter().any(|cell| has_words(cell));
+        let codes = cells.iter().find_map(|cell| leading(cell).filter(|(_, rest)| rest.is_empty()));
+        return codes.filter(|_| told).map(|(codes, _)| codes).unwrap_or_default();
+    }
+    let bullet = ["- ", "* ", "+ ", "• ", "· "].into_iter().find_map(|bullet| text.strip_prefix(bullet));
+    let item = bullet.unwrap_or(text).trim_start();
+    let Some((codes, rest)) = leading(item) else { return named(item).into_iter().collect() };
+    let separate =
+        rest.is_empty() || rest.starts_with(|char: char| char.is_whitespace() || ":=-–—,;(|".contains(char));
+    let next = below.iter().find(|line| !line.trim().is_empty());
+    let told = match has_words(rest) {
+        true => separate,
+        false => next.is_some_and(|next| indent(next) > indent(line) && has_words(next)),
+    };
+    if told && separate { codes } else { Vec::new() }
+}
+
+/// The codes that a text begins with, one or several, and what follows.
+fn leading(text: &str) -> Option<(Vec<u8>, &str)> {
+    const MARKS: [char; 9] = ['`', '*', '\'', '"', '(', ')', '[', ']', '_'];
+    let (mut codes, mut rest): (Vec<u8>, _) = (Vec::new(), text);
+    loop {
+        let bare = rest.trim_start_matches(MARKS);
+        let digits = bare.len() - bare.trim_start_matches(|char: char| char.is_ascii_digit()).len();
+        let code = bare[..digits].parse().ok()?;
+        let after = bare[digits..].trim_start_matches(MARKS);
+        if after.starts_with(['.', '%', '+']) || after.starts_with(char::is_alphanumeric) {
+            return None; // The number of a list, a part of a whole, a unit.
+        }
+        codes.push(code);
+        let trimmed = after.trim_start();
+        let joint = [", ", "/", "-", "–", "..", "or ", "to ", "and "].into_iter().find(|joint| {
+            let next = trimmed.strip_prefix(joint).map(|next| next.trim_start().trim_start_matches(MARKS));
+            next.is_some_and(|next| next.starts_with(|char: char| char.is_ascii_digit()))
+        });
+        let Some(joint) = joint else {
+            return Some((codes, after));
+        };
+        rest = trimmed[joint.len()..].trim_start();
+        if ["-", "–", "..", "to "].contains(&joint)
+            && let Some((last, _)) = leading(rest)
+            && let Some(to) = last.first()
+        {
+            codes.extend(code.saturating_add(1)..*to);
+        }
+    }
+}
+
+/// The code behind a name: `EXIT_USAGE (2)`, `EXIT_USAGE = 2`, `usage: 2`.
+fn named(text: &str) -> Option<u8> {
+    let (name, behind) = text.split_at(text.find([' ', '=', ':', '('])?);
+    let name = name.trim_matches(['`', '*']);
+    let is_name = has_words(name) && name.chars().all(|char| char.is_alphanumeric() || "_.".contains(char));
+    let code = behind.trim_start().strip_prefix(['=', ':', '('])?.trim_start();
+    let (codes, _) = leading(code).filter(|_| is_name && name != "default")?;
+    codes.first().copied()
+}
+
+/// A word of a sentence.
+struct Word<'t> {
+    /// Without marks around it, in small letters.
+    text: String,
+    /// As it stands there.
+    raw: &'t str,
+}
+
+/// Words that a code stands behind.
+const NOUNS: [&str; 12] = [
+    "exit",
+    "exits",
+    "exiting",
+    "exited",
+    "code",
+    "codes",
+    "status",
+    "statuses",
+    "return",
+    "returns",
+    "returning",
+    "errorlevel",
+];
+/// Those of them that a list stands behind.
+const NAMES_OF_SEVERAL: [&str; 2] = ["codes", "statuses"];
+/// Words that may stand between those and the code.
+const FILLERS: [&str; 12] = ["is", "are", "be", "will", "of", "with", "a", "an", "the", "set", "to", "="];
+/// Words that a condition begins with.
+const CONDITIONS: [&str; 5] = ["if", "when", "unless", "on", "for"];
+/// Words that a meaning begins with, after a code that others stand before.
+const MEANINGS: [&str; 14] = [
+    "if",
+    "when",
+    "unless",
+    "on",
+    "for",
+    "in",
+    "means",
+    "is",
+    "indicates",
+    "signals",
+    "otherwise",
+    "=",
+    "-",
+    "–",
+];
+
+/// The codes in the sentences from a line that speaks of exit codes on, to the end of its paragraph or of its
+/// section.
+fn sentences(lines: &[&str], from: usize, end: usize) -> Vec<u8> {
+    let section = end > from + 1;
+    let ends = |line: usize| {
+        let blank = lines[line].trim().is_empty();
+        if section { line >= end } else { blank || is_option(lines[line]) }
+    };
+    let last = (from + 1..lines.len()).find(|line| ends(*line)).unwrap_or(lines.len());
+    let prose = lines[from..last].iter().filter(|line| !line.trim_start().starts_with('|'));
+    let all: Vec<Word<'_>> = prose.flat_map(|line| words_of(line)).collect();
+    let (mut found, mut sentence, mut chain, mut list) = (Vec::new(), 0, false, false);
+    for at in 0..all.len() {
+        if at > 0 && all[at - 1].raw.ends_with('.') {
+            sentence = at;
+        }
+        let Ok(code) = all[at].text.parse::<u8>() else { continue };
+        let next = all.get(at + 1).map(|word| word.text.as_str()).unwrap_or_default();
+        let before = all[..at].last();
+        let noun = noun_before(&all[..at], sentence);
+        let direct = match noun {
+            Some(noun) if all[noun].text.starts_with("return") => CONDITIONS.contains(&next),
+            // An aside such as `(0 = unlimited)`; behind `codes` it is a list.
+            Some(noun) if all[at].raw.starts_with('(') => NAMES_OF_SEVERAL.contains(&all[noun].text.as_str()),
+            Some(_) => true,
+            None => {
+                let spoken = all[sentence..at].iter().any(|word| NOUNS[..8].contains(&word.text.as_str()));
+                let other = before.is_some_and(|word| ["default", "from", "than"].contains(&&*word.text));
+                spoken && !other && CONDITIONS[..3].contains(&next)
+            }
+        };
+        let joined = before.is_some_and(|word| {
+            word.raw.ends_with([',', ';', '.', ':'])
+                || ["and", "or", "otherwise", "else"].contains(&&*word.text)
+        });
+        let explained = all[at].raw.ends_with([':', ')']) || MEANINGS.contains(&next);
+        let is_word = next.starts_with(char::is_alphabetic);
+        let chained = chain && joined && is_word && (list || explained);
+        let condition = all[sentence..at].iter().any(|word| CONDITIONS.contains(&word.text.as_str()));
+        let ended = all[at].raw.ends_with(['.', ';']);
+        let told = if ended || next.is_empty() { condition } else { is_word || MEANINGS.contains(&next) };
+        if (direct && told) || chained {
+            found.push(code);
+            chain = true;
+            list |= noun.is_some_and(|noun| all[noun].raw.ends_with(':'));
+        }
+    }
+    found
+}
+
+/// The words of a line; `=` is one.
+fn words_of(line: &str) -> impl Iterator<Item = Word<'_>> {
+    line.split_whitespace().flat_map(|raw| raw.split_inclusive('=')).flat_map(move |raw| {
+        let (word, sign) = match raw.strip_suffix('=') {
+            Some(word) => (word, Some("=")),
+            None => (raw, None),
+        };
+        [Some(word), sign].into_iter().flatten().filter(|raw| !raw.is_empty()).map(move |raw| {
+            let text = raw.trim_matches(|char: char| "`*'\"()[],;:.".contains(char)).to_lowercase();
+            Word { text: if raw == "=" { raw.to_owned() } else { text }, raw }
+        })
+    })
+}
+
+/// The word that the next one stands behind as a code: `status` in `the exit status is`.
+fn noun_before(words: &[Word<'_>], sentence: usize) -> Option<usize> {
+    let at = (sentence..words.len()).rev().find(|at| !FILLERS.contains(&words[*at].text.as_str()))?;
+    let word = &words[at];
+    let of_other = || {
+        let mut before = words[..at].iter().rev().map(|word| word.text.as_str());
+        let before = before.find(|word| !NOUNS.contains(word)).unwrap_or_default();
+        ["http", "response", "country", "language"].contains(&before)
+    };
+    let is_value = || {
+        ["value", "values"].contains(&word.text.as_str())
+            && at > 0
+            && ["exit", "return"].contains(&words[at - 1].text.as_str())
+    };
+    let is_noun = NOUNS.contains(&word.text.as_str()) || is_value();
+    (is_noun && !word.raw.ends_with(['.', ',', ';']) && !of_other()).then_some(at)
+}

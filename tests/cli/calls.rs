@@ -1,0 +1,84 @@
+//! Which calls are made of a target that could be harmed: each target here records its calls.
+
+use super::support::Folder;
+use std::collections::BTreeSet;
+
+/// A target that records its calls, one a line, and then does `rest`.
+fn recorder(rest: &str) -> Folder {
+    let folder = Folder::new();
+    let calls = folder.write("calls", "");
+    folder.script("cli", &format!("printf '%s\\n' \"$*\" >>'{}'\n{rest}", calls.display()));
+    folder
+}
+
+/// All calls so far, each once.
+fn calls(folder: &Folder) -> BTreeSet<String> {
+    folder.read("calls").lines().map(str::to_owned).collect()
+}
+
+fn names(folder: &Folder) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+fn set(words: &[&str]) -> BTreeSet<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Takes any word that is no command as a prompt: each would cost money. `$HELP` is its usage.
+const PROMPTS: &str = r#"
+for arg; do case $arg in
+    --help) printf 'Usage: cli %s\n\nCommands:\n  list  List\n  add   Add\n' "$USAGE"; exit 0 ;;
+    --version) echo 1; exit 0 ;;
+    -*) echo "unknown flag $arg" >&2; exit 2 ;;
+    list) echo one; exit 0 ;;
+    fail) echo "cannot" >&2; exit 1 ;;
+esac; done
+echo "an answer to $*"
+"#;
+
+#[test]
+fn no_free_word_for_a_target_that_takes_a_prompt() {
+    let harmless = set(&["--help", "--version", "--agentnative-unknown-flag"]);
+    let target = |usage: &str, settings: &str, probes: &str| {
+        let folder = recorder(&format!("USAGE='{usage}'\n{PROMPTS}"));
+        let config = format!("[target]\ncommand = ['./cli']\nformats.json = ['-j']\n{settings}\n{probes}");
+        folder.write("agentnative.toml", config);
+        let said = folder.run(&["check", ".", "--json", "--principle", "2", "--layer", "behavioral"]);
+        (calls(&folder), said)
+    };
+    for usage in ["[options] [command] [prompt]", "[OPTIONS] [PROMPT]\n       cli <COMMAND> [ARGS]", "<file>"]
+    {
+        let (calls, _) = target(usage, "", "");
+        let free = |call: &&String| call.split(' ').any(|word| !word.starts_with('-'));
+        assert_eq!(calls.iter().find(free), None, "{usage}");
+        assert!(calls.is_superset(&harmless), "{calls:?}");
+    }
+    let unknown = "agentnative-unknown-command".to_owned();
+    let asks = |calls: &BTreeSet<String>| calls.iter().any(|call| call.ends_with(&unknown));
+    // The usage alone would allow it; what else decides.
+    let plain = "[options] [command]";
+    let words = "[[probe]]\nname = 'ask'\nargs = ['{format}', 'how are you']\nformats = ['text']\n";
+    let fails = "[[probe]]\nname = 'fail'\nargs = ['-x']\nexit = 2\nformats = ['text']\n";
+    for (usage, settings, probes, expected) in [
+        (plain, "", "", true),
+        (plain, "", words, false),
+        (plain, "unknown_command = false", "", false),
+        ("[prompt]", "unknown_command = true", fails, true),
+    ] {
+        let (calls, said) = target(usage, settings, probes);
+        assert_eq!(asks(&calls), expected, "{usage} {settings} {probes}: {calls:?}");
+        // That it was answered is the affair of one check alone.
+        assert_eq!(
+            said.status("p2-exit-usage"),
+            if expected { "fail" } else { "pass" },
+            "{usage} {settings}"
+        );
+        let results = said.data();
+        let open = results["results"].as_array().unwrap().iter().filter(|result| {
+            let causes = result["blocked_by"].as_array().cloned().unwrap_or_default();
+            causes.iter().any(|cause| cause["probe"] == "agentnative-unknown-command")
+        });
+        assert_eq!(open.count(), 0, "{results:#}");
+    }
+}
