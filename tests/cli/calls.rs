@@ -16,11 +16,6 @@ fn calls(folder: &Folder) -> BTreeSet<String> {
     folder.read("calls").lines().map(str::to_owned).collect()
 }
 
-fn names(folder: &Folder) -> BTreeSet<String> {
-    let entries = std::fs::read_dir(folder.path()).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-}
-
 fn set(words: &[&str]) -> BTreeSet<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }

@@ -68,10 +68,9 @@ fn meaning(word: &str) -> Meaning {
     };
     let are = |part: &str, known: &[&str]| words(part).iter().all(|word| known.contains(&word.as_str()));
     let is_command = |part: &str| are(part, &[&COMMANDS[..], &BESIDE].concat()) && !are(part, &BESIDE[..3]);
-    if parts().all(is_command) {
+    // In braces is one of a few words: others are refused.
+    if parts().all(is_command) || word.starts_with('{') {
         Meaning::Command
-    } else if word.starts_with('{') {
-        Meaning::Command // One of a few words: others are refused.
     } else if words(inner).last().is_some_and(|last| FLAGS.contains(&last.as_str())) {
         Meaning::Flags
     } else if are(inner, &REST) {
