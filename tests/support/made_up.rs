@@ -7,6 +7,7 @@ use agentnative::model::{CheckId, CheckResult, OutputFormat, Variant};
 use agentnative::probe::{self, Probe, Promises};
 use agentnative::report::TargetInfo;
 use agentnative::run::{Bytes, Captured, End, Observation, Waiting};
+use agentnative::target::Help;
 use std::path::Path;
 use std::time::Duration;
 
