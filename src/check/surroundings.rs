@@ -97,6 +97,7 @@ impl<'a> Services<'a> {
             deadline: READY,
             sandbox: false,
             connect: Vec::new(),
+            family: None,
             quiet: false,
             trusted: false,
             shown: false,

@@ -96,7 +96,7 @@ pub fn seen(config: &str, checks: &[&Check], answer: impl Fn(&Call) -> Answer) -
     let config = Config::parse(config, Path::new("conf/agentnative.toml"), &known).unwrap();
     let target = &config.targets[0];
     let declared: Vec<Probe> = config.probes.iter().map(|probe| Probe::declared(probe, target)).collect();
-    let promises = Promises::of(target).with_help(true, None, None);
+    let promises = Promises::of(target).with_help(&Help::parse(b"Commands:\n  list  List\n"), &[]);
     let (probes, keys) = probe::plan(checks, declared, &promises, Duration::from_secs(10));
     let info = TargetInfo { name: "demo".into(), command: vec!["/demo".into()], project: None };
     let mut recording = Recording::new(info, promises);
@@ -118,6 +118,7 @@ pub fn seen(config: &str, checks: &[&Check], answer: impl Fn(&Call) -> Answer) -
             duration: Duration::from_millis(10),
             left_behind: Vec::new(),
             held_open: false,
+            alone: false,
             waiting: (end == End::Waited).then_some(Waiting::Terminal),
             end,
             key,
