@@ -57,8 +57,29 @@ fn colour_truth_table() {
             no_color: no_color.map(OsStr::new),
             clicolor_force: force.map(OsStr::new),
             term: term.map(OsStr::new),
+            ..ColorEnv::default()
         };
         assert_eq!(use_color(flag, env, terminal), expected, "{flag:?} {env:?} {terminal}");
+    }
+    // CLICOLOR speaks of terminals, FORCE_COLOR of all streams.
+    for (no_color, force_color, clicolor, terminal, expected) in [
+        (None, None, Some("0"), true, false),
+        (None, None, Some("1"), true, true),
+        (None, None, Some("1"), false, false),
+        (None, Some("1"), Some("0"), false, true),
+        (None, Some("3"), None, false, true),
+        (None, Some("0"), None, true, false),
+        (None, Some("false"), None, true, false),
+        (None, Some(""), None, false, false),
+        (Some("1"), Some("1"), None, true, false),
+    ] {
+        let env = ColorEnv {
+            no_color: no_color.map(OsStr::new),
+            force_color: force_color.map(OsStr::new),
+            clicolor: clicolor.map(OsStr::new),
+            ..ColorEnv::default()
+        };
+        assert_eq!(use_color(ColorChoice::Auto, env, terminal), expected, "{env:?} {terminal}");
     }
 }
 

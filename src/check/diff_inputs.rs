@@ -7,7 +7,7 @@ use crate::config::FILE_NAME;
 use crate::probe::Recording;
 use crate::target::TargetSelector;
 use agentnative_contract::diff::{Change, compare};
-use agentnative_contract::error::{Error, Result};
+use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_contract::lock::Lock;
 use agentnative_contract::{CONTRACT_FILE, Contract, OutputSpec, contract_path, is_schema_file};
 use std::fs::File;
@@ -107,7 +107,7 @@ fn nearest_config() -> Option<PathBuf> {
 
 /// Whether a file begins as a recording does.
 fn is_recording(path: &Path) -> Result<bool> {
-    let cannot = |what: &str, error| Error::usage(format!("cannot {what} {}: {error}", path.display()));
+    let cannot = |what: &str, error| Error::io(ErrorKind::Usage, what, path, &error);
     let file = File::open(path).map_err(|error| cannot("open", error))?;
     let mut head = Vec::new();
     file.take(RECORDING.len() as u64).read_to_end(&mut head).map_err(|error| cannot("read", error))?;

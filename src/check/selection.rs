@@ -3,6 +3,7 @@
 use crate::catalogue::{self, Check};
 use crate::model::{CheckId, Layer};
 use agentnative_contract::error::{Error, Result};
+use std::collections::BTreeSet;
 
 /// Chooses checks of the catalogue; the default is all of them.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +26,12 @@ impl Selection {
     pub fn resolve(&self) -> Result<Vec<&'static Check>> {
         for id in self.checks.iter().chain(&self.skip) {
             id.parse::<CheckId>()?;
+        }
+        let known: BTreeSet<u8> = catalogue::checks().iter().map(|check| check.principle).collect();
+        if let Some(unknown) = self.principles.iter().find(|principle| !known.contains(principle)) {
+            let known = Vec::from_iter(known.iter().map(u8::to_string)).join(", ");
+            let error = Error::usage(format!("there is no check of principle {unknown}: expected {known}"));
+            return Err(error.hint("see `agentnative list`"));
         }
         let selected: Vec<_> = catalogue::checks()
             .iter()

@@ -9,8 +9,9 @@ use crate::config::ProbeConfig;
 use crate::model::Layer;
 use crate::output::{self, RENDERERS, Renderer, View};
 use crate::run::RunnerOptions;
-use agentnative_contract::error::{Error, Result};
+use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_output::{Output, OutputConfig, OutputFormat};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -18,16 +19,16 @@ use std::path::{Path, PathBuf};
 pub(super) struct CheckArgs {
     #[command(flatten)]
     target: TargetArgs,
-    /// Only checks of this principle (may be given several times).
-    #[arg(long, value_name = "N")]
+    /// Only checks of these principles (commas; may be given several times).
+    #[arg(long, value_name = "N", value_delimiter = ',')]
     principle: Vec<u8>,
-    /// Only this check (may be given several times).
-    #[arg(long, value_name = "ID")]
+    /// Only these checks (commas; may be given several times).
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
     check: Vec<String>,
-    /// Not this check (may be given several times).
-    #[arg(long, value_name = "ID")]
+    /// Not these checks (commas; may be given several times).
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
     skip: Vec<String>,
-    /// Only checks of these layers: behavioral, source, project (may be given several times).
+    /// Only checks of these layers: behavioral, source, project (commas; may be given several times).
     #[arg(long, value_enum, value_name = "LAYER", value_delimiter = ',')]
     layer: Vec<Layer>,
     /// A further probe: arguments as a shell would split them, after the exit code that they are
@@ -38,7 +39,8 @@ pub(super) struct CheckArgs {
     /// for it, its error channel, its exit codes. A bundled contract's name, a folder or a schema file.
     #[arg(long, value_name = "NAME")]
     contract: Option<String>,
-    /// Also write the report to a file: text, json or jsonl (may be given several times).
+    /// Also write the report to a file: text, json or jsonl (may be given several times). `-` is standard
+    /// output, where it takes the place of the text report.
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
     report: Vec<ReportFile>,
     /// An unverified MUST counts as a failed one.
@@ -53,6 +55,9 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "name", "probe", "command", "bin", "jobs", "timeout"])]
     replay: Option<PathBuf>,
 }
+
+/// The name that stands for standard output.
+const STDOUT: &str = "-";
 
 /// Where a further report goes.
 #[derive(Clone)]
@@ -75,9 +80,12 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, runner: &RunnerOptions) 
     let selection =
         Selection { principles: args.principle, layers: args.layer, checks: args.check, skip: args.skip };
     let checks = selection.resolve()?;
+    each_has_its_own_file(&args.report, args.record.as_deref(), output)?;
     // Before the runs: a file that cannot be written is no reason to lose them.
+    let (to_stdout, to_files): (Vec<_>, Vec<_>) =
+        args.report.iter().partition(|report| report.path == Path::new(STDOUT));
     let files =
-        args.report.iter().map(|report| Ok((report, create(&report.path)?))).collect::<Result<Vec<_>>>()?;
+        to_files.iter().map(|report| Ok((*report, create(&report.path)?))).collect::<Result<Vec<_>>>()?;
     let record = args.record.as_ref().map(|path| Ok::<_, Error>((path, create(path)?))).transpose()?;
     let mut observer = |progress: Progress<'_>| {
         draw(progress, output);
@@ -112,7 +120,10 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, runner: &RunnerOptions) 
     for (to, file) in files {
         write_report(to, file, &judged, unmet.is_none())?;
     }
-    output::write_report(output, &judged, unmet.is_none())?;
+    match to_stdout.first() {
+        Some(report) => output.verbatim(rendered(report, &judged, unmet.is_none())?.as_bytes())?,
+        None => output::write_report(output, &judged, unmet.is_none())?,
+    }
     let code = unmet.as_ref().map_or(0, |error| error.kind.exit_code());
     if let Some(error) = unmet {
         output.error(&error);
@@ -120,13 +131,41 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, runner: &RunnerOptions) 
     Ok(signal.map_or(code, super::exit_of_signal))
 }
 
+/// That no two reports, and no report and the recording, go to one place.
+fn each_has_its_own_file(reports: &[ReportFile], record: Option<&Path>, output: &Output) -> Result<()> {
+    let mut places = BTreeSet::new();
+    for path in reports.iter().map(|report| report.path.as_path()).chain(record) {
+        if !places.insert(place_of(path)) {
+            return Err(Error::usage(format!("two things are to be written to {}", path.display())));
+        }
+    }
+    if places.contains(Path::new(STDOUT)) && output.config().format != OutputFormat::Text {
+        let message = "--report FORMAT=- takes the place of the text report on standard output";
+        return Err(Error::usage(message).hint("leave --output, --json and --jsonl out"));
+    }
+    Ok(())
+}
+
+/// A path that is the same for all names of one file, links to the file itself aside.
+fn place_of(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) if path != Path::new(STDOUT) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
+
 fn create(path: &Path) -> Result<File> {
-    File::create(path).map_err(|error| Error::general(format!("cannot write {}: {error}", path.display())))
+    File::create(path).map_err(|error| Error::io(ErrorKind::General, "write", path, &error))
+}
+
+/// What a renderer makes of the verdicts where nothing is known of a terminal.
+fn rendered(report: &ReportFile, judged: &[Judged], ok: bool) -> Result<String> {
+    (report.renderer.render)(&View { judged, ok, config: OutputConfig::plain(OutputFormat::Text) })
 }
 
 fn write_report(to: &ReportFile, mut file: File, judged: &[Judged], ok: bool) -> Result<()> {
-    let config = OutputConfig::plain(OutputFormat::Text);
-    let text = (to.renderer.render)(&View { judged, ok, config })?;
+    let text = rendered(to, judged, ok)?;
     std::io::Write::write_all(&mut file, text.as_bytes())
-        .map_err(|error| Error::general(format!("cannot write {}: {error}", to.path.display())))
+        .map_err(|error| Error::io(ErrorKind::General, "write", &to.path, &error))
 }

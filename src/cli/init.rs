@@ -5,7 +5,7 @@ use crate::check::{Session, TargetSelector};
 use crate::config::FILE_NAME;
 use crate::run::RunnerOptions;
 use crate::target::skeleton;
-use agentnative_contract::error::{Error, Result};
+use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_output::Output;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -91,13 +91,9 @@ fn write(path: &Path, text: &str, force: bool) -> Result<()> {
     // Without --force, a file that is there must not be lost, also when it came a moment ago.
     let options = if force { options.create(true) } else { options.create_new(true) };
     let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| {
-        let message = format!("cannot write {}: {error}", path.display());
-        match error.kind() {
-            std::io::ErrorKind::AlreadyExists => {
-                Error::config(message).hint("--force overwrites it, --print shows what would be written")
-            }
-            _ => Error::general(message),
-        }
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => Error::io(ErrorKind::Config, "write", path, &error)
+            .hint("--force overwrites it, --print shows what would be written"),
+        _ => Error::io(ErrorKind::General, "write", path, &error),
     })
 }

@@ -10,10 +10,10 @@ use serde::Serialize;
 
 #[derive(clap::Args)]
 pub(super) struct ListArgs {
-    /// Only checks of this principle (may be given several times).
-    #[arg(long, value_name = "N")]
+    /// Only checks of these principles (commas; may be given several times).
+    #[arg(long, value_name = "N", value_delimiter = ',')]
     principle: Vec<u8>,
-    /// Only checks of this layer (may be given several times).
+    /// Only checks of these layers (commas; may be given several times).
     #[arg(long, value_enum, value_name = "LAYER", value_delimiter = ',')]
     layer: Vec<Layer>,
 }

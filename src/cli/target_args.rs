@@ -2,6 +2,7 @@
 
 use crate::check::{SessionOptions, TargetSelector};
 use crate::run::RunnerOptions;
+use agentnative_contract::spanned_toml::LONGEST;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -33,7 +34,8 @@ pub(super) struct RunArgs {
     /// How many runs go side by side (default: twice the cores).
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// When a run is ended by force, unless the configuration says otherwise (default: 10).
+    /// Time limit of a run. It replaces `timeout` under [target] (default: 10); a probe that has a `timeout`
+    /// of its own keeps it.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
 }
@@ -62,9 +64,7 @@ impl TargetArgs {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(seconds)
-        .ok()
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| "expected a number of seconds above 0".to_owned())
+    let expected = || format!("expected a number of seconds above 0 and at most {}", LONGEST.as_secs());
+    let duration = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.filter(|duration| !duration.is_zero() && *duration <= LONGEST).ok_or_else(expected)
 }

@@ -1,7 +1,7 @@
 //! `agentnative validate`
 
 use super::progress::reading;
-use agentnative_contract::error::{Error, Result};
+use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_contract::{
     Contract, DataFile, Framing, RunExit, Settings, Validation, Verdict, Violation, data_files,
 };
@@ -121,7 +121,8 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
         let verdict = validation.input(file.reader, &mut progress);
         drop(progress);
         output.clear_progress();
-        let verdict = verdict.map_err(|error| Error::general(format!("cannot read {name}: {error}")))?;
+        let verdict =
+            verdict.map_err(|error| Error::io(ErrorKind::General, "read", Path::new(&name), &error))?;
         let file = ValidatedFile::new(name, verdict);
         output.stream(file.lines(), |page| show(&file, page))?;
         files.push(file);

@@ -1,7 +1,7 @@
 //! Where the configuration is.
 
 use super::{Config, Known};
-use agentnative_contract::error::{Error, Issue, Result};
+use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
 use agentnative_contract::spanned_toml::place;
 use std::path::{Path, PathBuf};
 
@@ -40,8 +40,8 @@ impl Config {
     /// Of kind `Config`: the file cannot be read, is not UTF-8, or has faults; see
     /// [`Config::parse`].
     pub fn load(path: &Path, known: &Known<'_>) -> Result<Self> {
-        let bytes = std::fs::read(path)
-            .map_err(|error| Error::config(format!("cannot read {}: {error}", path.display())))?;
+        let bytes =
+            std::fs::read(path).map_err(|error| Error::io(ErrorKind::Config, "read", path, &error))?;
         match std::str::from_utf8(&bytes) {
             Ok(text) => Self::parse(text, path, known),
             Err(error) => {

@@ -8,7 +8,7 @@ mod python;
 pub use cargo::workspace_root;
 
 use crate::model::Language;
-use agentnative_contract::error::{Error, Issue, Place, Result};
+use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::spanned_toml::place;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -164,16 +164,15 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 /// The text of a file; none when it is not there.
 fn text(path: &Path) -> Result<Option<String>> {
-    let failed =
-        |error: &dyn std::fmt::Display| Error::config(format!("cannot read {}: {error}", path.display()));
+    let failed = |error: std::io::Error| Error::io(ErrorKind::Config, "read", path, &error);
     if !path.is_file() {
         return Ok(None);
     }
     let mut text = String::new();
-    let file = File::open(path).map_err(|error| failed(&error))?;
-    file.take(LARGEST + 1).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    let file = File::open(path).map_err(failed)?;
+    file.take(LARGEST + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > LARGEST {
-        return Err(failed(&"it is larger than 1 MiB"));
+        return Err(Error::config(format!("cannot read {}: it is larger than 1 MiB", path.display())));
     }
     Ok(Some(text))
 }

@@ -37,7 +37,7 @@ pub const RENDERERS: &[Renderer] = &[
 /// Writes the end of a `check`: all of it as text or as one document; in `jsonl` the `result` and
 /// `summary` lines, for `start` and `run` were written as they happened.
 pub fn write_report(output: &mut Output, judged: &[Judged], ok: bool) -> Result<()> {
-    let view = View { judged, ok, config: *output.config() };
+    let view = View { judged, ok, config: *output.current_config() };
     let events = judged.iter().flat_map(|judged| judged.report.result_events());
     output.emit_records("check", ok, &json::Reports(judged), events, |page| text::show(&view, page))
 }

@@ -8,9 +8,10 @@ use crate::config::Waiver;
 use crate::report::TargetInfo;
 use crate::run::Observation;
 use crate::source::{Document, Facts, Project};
-use agentnative_contract::error::{Error, Issue, Place, Result};
+use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::lock::Lock;
 use serde::{Deserialize, Serialize};
+use serde_json::error::Category;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
@@ -93,7 +94,7 @@ impl Recording {
             out.write_all(b"\n")?;
             out.flush()
         };
-        write().map_err(|error| Error::general(format!("cannot write {}: {error}", path.display())))
+        write().map_err(|error| Error::io(ErrorKind::General, "write", path, &error))
     }
 
     /// Reads a recording.
@@ -101,10 +102,17 @@ impl Recording {
     /// # Errors
     /// Configuration, with the line, when it cannot be read or is none.
     pub fn read(path: &Path) -> Result<Self> {
-        let unreadable = |error| Error::config(format!("cannot read {}: {error}", path.display()));
+        let unreadable = |error| Error::io(ErrorKind::Config, "read", path, &error);
+        let unreadable_line = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::InvalidData => {
+                Error::config(format!("{} is not a recording: it is not text", path.display())).hint(HINT)
+            }
+            _ => unreadable(error),
+        };
         let mut lines = BufReader::new(File::open(path).map_err(unreadable)?).lines();
-        let first = lines.next().transpose().map_err(unreadable)?.unwrap_or_default();
-        let mut recording: Self = serde_json::from_str(&first).map_err(|error| wrong(path, 1, &error))?;
+        let first = lines.next().transpose().map_err(unreadable_line)?.unwrap_or_default();
+        let mut recording: Self =
+            serde_json::from_str(&first).map_err(|error| not_a_recording(path, &error))?;
         if recording.recording != VERSION {
             let version = recording.recording;
             return Err(Error::config(format!(
@@ -113,16 +121,44 @@ impl Recording {
             )));
         }
         for (line, number) in lines.zip(2..) {
-            let line = line.map_err(unreadable)?;
-            let observation = serde_json::from_str(&line).map_err(|error| wrong(path, number, &error))?;
+            let line = line.map_err(unreadable_line)?;
+            let observation = serde_json::from_str(&line).map_err(|error| damaged(path, number, &error))?;
             recording.observations.push(observation);
         }
         Ok(recording)
     }
 }
 
-fn wrong(path: &Path, line: usize, error: &serde_json::Error) -> Error {
+/// What makes a recording.
+const HINT: &str = "`agentnative check --record FILE` writes a recording";
+
+fn not_a_recording(path: &Path, error: &serde_json::Error) -> Error {
+    let message = match error.classify() {
+        Category::Data => {
+            "expected the target, what it promises and its probes, as this version records them"
+        }
+        Category::Syntax | Category::Eof | Category::Io => {
+            "expected one JSON object, the head of a recording"
+        }
+    };
+    Error::config(format!("{} is not a recording", path.display()))
+        .issues(vec![at(path, 1, error, message)])
+        .hint(HINT)
+}
+
+fn damaged(path: &Path, line: usize, error: &serde_json::Error) -> Error {
+    let message = match error.classify() {
+        Category::Data => "expected a run, as this version records it",
+        Category::Syntax | Category::Eof | Category::Io => {
+            "expected one JSON object: the recording is damaged here"
+        }
+    };
+    Error::config(format!("{} cannot be read as a recording", path.display()))
+        .issues(vec![at(path, line, error, message)])
+        .hint(HINT)
+}
+
+fn at(path: &Path, line: usize, error: &serde_json::Error, message: &str) -> Issue {
     let place = Place { file: path.to_owned(), line, column: error.column() };
-    let issue = Issue { place: Some(place), message: error.to_string() };
-    Error::config(format!("{} is not a recording", path.display())).issues(vec![issue])
+    Issue { place: Some(place), message: message.to_owned() }
 }

@@ -158,7 +158,7 @@ fn selection() {
     assert_eq!(parts, all_ids());
     assert_eq!(ids(&run(&["--layer", "source,project"])).len(), layers[1].len() + layers[2].len());
     // In the order of the table, whatever the order of the flags.
-    let two = run(&["--check", "p2-exit-usage", "--check", "p2-output-format", "--check", "p2-exit-usage"]);
+    let two = run(&["--check", "p2-exit-usage,p2-output-format", "--check", "p2-exit-usage"]);
     assert_eq!(ids(&two), ["p2-output-format", "p2-exit-usage"]);
     let rest: Vec<String> = all.iter().filter(|id| *id != "p2-raw").cloned().collect();
     let others: Vec<&str> = rest.iter().skip(2).flat_map(|id| ["--skip", id]).collect();
@@ -198,5 +198,11 @@ fn reports_in_files_are_those_of_the_formats() {
         folder.read("r.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
     assert_eq!(types, ["start", "result", "summary"]);
+    // `-` is standard output, in the place of the text.
+    let said = folder.run(&[&ONE[..], &["--report", "json=-"]].concat());
+    assert_eq!((said.code, said.out.as_str()), (Some(1), document.out.as_str()));
+    assert!(!folder.path().join("-").exists());
+    let twice = folder.run(&[&ONE[..], &["--report", "json=-", "--json"]].concat());
+    assert_eq!((twice.code, twice.out.as_str()), (Some(2), ""));
     assert_eq!(lines[1]["evidence"], document.data()["results"][0]["evidence"]);
 }

@@ -2,7 +2,9 @@
 
 use super::support::{Folder, keys, output_of, run};
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 
 /// The error of a call in each format: code, kind, and words that the message and the hint hold.
 fn refused(folder: &Folder, args: &[&str], code: i32, message: &str, hint: &str) {
@@ -43,7 +45,9 @@ fn wrong_calls() {
         (&["list", "--output", "xml"], "text, json, jsonl", ""),
         (&["list", "--color", "sometimes"], "auto, always, never", ""),
         (&["list", "--principle", "two"], "two", ""),
-        (&["list", "--principle", "9"], "no check is left", "agentnative list"),
+        (&["list", "--principle", "9"], "there is no check of principle 9: expected 2", "agentnative list"),
+        (&["check", "--principle", "2,9"], "there is no check of principle 9", "agentnative list"),
+        (&["contract"], "a subcommand is missing", "Usage: agentnative contract"),
         (&["list", "--layer", "sauce"], "behavioral, source, project", "'source'"),
         (&["explain"], "<ID>", "Usage: agentnative explain"),
         (&["explain", "p2-output-jsno"], "`p2-output-jsno`", "did you mean `p2-output-json`?"),
@@ -52,6 +56,7 @@ fn wrong_calls() {
         (&["completions", "cmd"], "cmd", ""),
         (&["check", "--check", "p2-envelop"], "`p2-envelop`", "`p2-envelope`"),
         (&["check", "--skip", "p2-envelop"], "`p2-envelop`", "`p2-envelope`"),
+        (&["check", "--check", "p2-raw,p2-envelop"], "`p2-envelop`", "`p2-envelope`"),
         (&["check", "--check", "p2-raw", "--skip", "p2-raw"], "no check is left", "agentnative list"),
         (&["check", "--layer", "project", "--check", "p2-raw"], "no check is left", "agentnative list"),
         (&["check", "--jobs", "0"], "0", ""),
@@ -59,9 +64,13 @@ fn wrong_calls() {
         (&["check", "--timeout=-1"], "above 0", ""),
         (&["check", "--timeout", "nan"], "above 0", ""),
         (&["check", "--timeout", "soon"], "number of seconds", ""),
+        (&["check", "--timeout", "1e300"], "at most 86400", ""),
         (&["check", "--report", "xml=file"], "expected one of text, json, jsonl", ""),
         (&["check", "--report", "json"], "FORMAT=FILE", ""),
         (&["check", "--report", "json="], "FORMAT=FILE", ""),
+        (&["check", "--report", "json=r", "--report", "text=./r"], "two things are to be written to ./r", ""),
+        (&["check", "--report", "json=r", "--record", "r"], "two things are to be written to r", ""),
+        (&["check", "--report", "json=-", "--report", "text=-"], "two things are to be written to -", ""),
         (&["check", "--command", "./cli"], "./cli", "path alone"),
         (&["check", "--command", "sh", "."], "--command", ""),
         (&["check", "--record", "a", "--replay", "b"], "--record", ""),
@@ -93,7 +102,8 @@ fn what_is_not_there_or_wrong_is_configuration() {
         (&["check", "--config", "two.toml", "."], "several targets: one, two", "--bin NAME"),
         (&["check", "--config", "gone.toml", "."], "not-built", "build it"),
         (&["check", "--replay", "nothing.jsonl"], "nothing.jsonl", ""),
-        (&["check", "--replay", "broken.toml"], "is not a recording", ""),
+        (&["check", "--replay", "broken.toml"], "is not a recording", "--record"),
+        (&["check", "--replay", "broken.toml"], "expected one JSON object, the head of a recording", ""),
     ] {
         refused(&folder, args, 78, message, hint);
     }
@@ -114,6 +124,28 @@ fn what_is_not_allowed_is_77() {
     let path = folder.write("data", "not a program");
     refused(&folder, &["check", "./data"], 77, "may not be executed", "chmod +x");
     refused(&folder, &["check", "--", path.to_str().unwrap()], 77, "may not be executed", "chmod +x");
+    // Nobody may make a file in /sys.
+    let one = ["check", "./data", "--check", "p2-output-json"];
+    for flags in [["--report", "json=/sys/report"], ["--record", "/sys/recording"]] {
+        refused(&folder, &[&one[..], &flags].concat(), 77, "cannot write /sys/", "");
+    }
+    // Who may read everything is refused nothing.
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read(&path).is_ok() {
+        return;
+    }
+    fs::rename(&path, folder.path().join("data.json")).unwrap();
+    for args in [
+        &["check", "--config", "data.json", "--", "true"][..],
+        &["check", "--replay", "data.json"],
+        &["outcome", "data.json"],
+        &["validate", "--contract", "p2-error", "data.json"],
+        &["validate", "--contract", "data.json", "data.json"],
+        &["contract", "infer", "data.json"],
+        &["contract", "diff", "data.json", "p2-error"],
+    ] {
+        refused(&folder, args, 77, "data.json", "");
+    }
 }
 
 #[test]

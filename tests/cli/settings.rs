@@ -170,9 +170,12 @@ fn the_time_limit() {
     assert!(said.data()["results"][0]["message"].to_string().contains("0.5"), "{}", said.out);
     let toml = "[target]\ncommand = ['./cli']\ntimeout = 60\n[[probe]]\nname = 'hang'\nargs = ['hang']\ntimeout = 0.5\n";
     folder.write("agentnative.toml", toml);
-    // What a probe says of itself counts more than the flag.
+    // What a probe says of itself counts more than the flag, and the flag more than the table.
     let said = folder.run(&["check", "--json", "--check", "p2-completes", "--timeout", "100"]);
     assert_eq!(said.status("p2-completes"), "fail");
+    folder.write("agentnative.toml", toml.replace("args = ['hang']\ntimeout = 0.5\n", "args = ['hang']\n"));
+    let said = folder.run(&["check", "--json", "--check", "p2-completes", "--timeout", "0.5"]);
+    assert!(said.data()["results"][0]["message"].to_string().contains("0.5"), "{}", said.out);
 }
 
 #[test]

@@ -51,7 +51,7 @@ impl CliOutput {
 /// The program, in an environment that says nothing about colour.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agentnative"));
-    for name in ["NO_COLOR", "CLICOLOR_FORCE", "FORCE_COLOR"] {
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR"] {
         command.env_remove(name);
     }
     command.stdin(Stdio::null());

@@ -14,6 +14,7 @@ fn colour_is_decided_by_flag_and_environment() {
     assert!(list(&[], &[("CLICOLOR_FORCE", "1")]));
     assert!(!list(&[], &[("CLICOLOR_FORCE", "0")]));
     assert!(!list(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(list(&[], &[("FORCE_COLOR", "1")]) && !list(&[], &[("FORCE_COLOR", "0")]));
     assert!(list(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "")]));
     assert!(!list(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
     for format in ["json", "jsonl"] {

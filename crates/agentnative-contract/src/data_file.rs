@@ -1,7 +1,7 @@
 //! The data files that a user names: found, opened, and what their names say of them.
 
 use crate::Framing;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ impl DataFile {
         let (reader, length): (Box<dyn Read + Send>, _) = if path.as_os_str() == "-" {
             (Box::new(io::stdin()), None)
         } else {
-            let cannot = |error| Error::usage(format!("cannot open {}: {error}", path.display()));
+            let cannot = |error| Error::io(ErrorKind::Usage, "open", path, &error);
             let file = File::open(path).map_err(cannot)?;
             let length = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
             (Box::new(file), length)
@@ -69,8 +69,7 @@ pub fn data_files(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         }
         let before = files.len();
         for entry in WalkDir::new(path).sort_by_file_name() {
-            let entry =
-                entry.map_err(|error| Error::usage(format!("cannot read {}: {error}", path.display())))?;
+            let entry = entry.map_err(|error| Error::io(ErrorKind::Usage, "read", path, &error.into()))?;
             if entry.file_type().is_file() && framing(entry.path()).is_some() {
                 files.push(entry.into_path());
             }

@@ -101,6 +101,13 @@ impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), issues: Vec::new(), hint: None }
     }
+    /// A file or folder that cannot be read, written or opened, as `action` says: not allowed, where the system
+    /// says so, else of the given kind.
+    pub fn io(kind: ErrorKind, action: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
+        let denied = error.kind() == std::io::ErrorKind::PermissionDenied;
+        let kind = if denied { ErrorKind::Auth } else { kind };
+        Self::new(kind, format!("cannot {action} {}: {error}", path.display()))
+    }
     /// A general error: exit code 1.
     pub fn general(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::General, message)

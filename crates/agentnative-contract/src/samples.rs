@@ -1,7 +1,7 @@
 //! What a file holds, a schema or samples, and what samples promise.
 
 use crate::data_file::{DataFile, framing};
-use crate::error::{Error, Issue, Result};
+use crate::error::{Error, ErrorKind, Issue, Result};
 use crate::infer::{Inference, Rules};
 use crate::lock::{EventOrder, EventOrders};
 use crate::{Events, Framing, OutputSpec, Violation, type_keys};
@@ -38,7 +38,7 @@ pub fn is_schema_file(path: &Path) -> Result<bool> {
     if framing(path) == Some(Framing::Lines) {
         return Ok(false);
     }
-    let unreadable = |error| Error::usage(format!("cannot read {}: {error}", path.display()));
+    let unreadable = |error| Error::io(ErrorKind::Usage, "read", path, &error);
     let length = fs::metadata(path).map_err(unreadable)?.len();
     if length > MAX_SCHEMA {
         return Ok(false);

@@ -1,6 +1,6 @@
 //! Where schemas may come from: the bundle, and the folder of the contract.
 
-use crate::error::{Error, Issue, Place, Result};
+use crate::error::{Error, ErrorKind, Issue, Place, Result};
 use jsonschema::{Retrieve, Uri};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
@@ -93,7 +93,7 @@ fn wrong_file(path: &Path, at: Position, message: String) -> Error {
 }
 
 pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> Error {
-    Error::config(format!("cannot read {}: {error}", path.display()))
+    Error::io(ErrorKind::Config, "read", path, error)
 }
 
 /// Gets schemas from the bundle and from one folder, and nowhere else.

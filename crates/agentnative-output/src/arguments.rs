@@ -12,6 +12,13 @@ pub fn clap_error(error: &clap::Error) -> Result<String> {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return Ok(text);
     }
+    let no_subcommand = [ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand, ErrorKind::MissingSubcommand]
+        .contains(&error.kind());
+    if no_subcommand {
+        let usage =
+            text.lines().find(|line| line.starts_with("Usage: ")).unwrap_or("--help shows what is expected");
+        return Err(Error::usage("a subcommand is missing").hint(usage));
+    }
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut paragraphs = text.split("\n\n").map(flat).filter(|paragraph| !paragraph.is_empty());
     let message = paragraphs.next().unwrap_or_default();

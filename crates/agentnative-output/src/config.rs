@@ -27,22 +27,30 @@ pub enum ColorChoice {
 pub struct ColorEnv<'a> {
     /// `NO_COLOR`: not empty means no.
     pub no_color: Option<&'a OsStr>,
+    /// `FORCE_COLOR`: `0` and `false` mean no, all else that is not empty means yes.
+    pub force_color: Option<&'a OsStr>,
     /// `CLICOLOR_FORCE`: neither empty nor `0` means yes.
     pub clicolor_force: Option<&'a OsStr>,
+    /// `CLICOLOR`: `0` means no on a terminal.
+    pub clicolor: Option<&'a OsStr>,
     /// `TERM`: `dumb` means no.
     pub term: Option<&'a OsStr>,
 }
 
-/// Whether to colour a stream: flag, else `NO_COLOR`, else `CLICOLOR_FORCE`, else `TERM=dumb`, else
-/// whether the stream is a terminal.
+/// Whether to colour a stream: flag, else `NO_COLOR`, else `FORCE_COLOR`, else `CLICOLOR_FORCE`, else
+/// `CLICOLOR=0` and `TERM=dumb`, else whether the stream is a terminal.
 pub fn use_color(flag: ColorChoice, env: ColorEnv<'_>, terminal: bool) -> bool {
     let set = |value: Option<&OsStr>| value.is_some_and(|value| !value.is_empty());
+    let is = |value: Option<&OsStr>, word: &str| value == Some(OsStr::new(word));
     match flag {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
         ColorChoice::Auto if set(env.no_color) => false,
-        ColorChoice::Auto if set(env.clicolor_force) && env.clicolor_force != Some(OsStr::new("0")) => true,
-        ColorChoice::Auto => terminal && env.term != Some(OsStr::new("dumb")),
+        ColorChoice::Auto if set(env.force_color) => {
+            !is(env.force_color, "0") && !is(env.force_color, "false")
+        }
+        ColorChoice::Auto if set(env.clicolor_force) && !is(env.clicolor_force, "0") => true,
+        ColorChoice::Auto => terminal && !is(env.clicolor, "0") && !is(env.term, "dumb"),
     }
 }
 
@@ -80,22 +88,26 @@ impl OutputConfig {
     #[expect(clippy::disallowed_methods, reason = "looks at the streams; writes nothing")]
     pub fn detect(format: OutputFormat, color: ColorChoice, quiet: bool) -> Self {
         let var = |name| std::env::var_os(name);
-        let (no_color, force, term) = (var("NO_COLOR"), var("CLICOLOR_FORCE"), var("TERM"));
-        let env = ColorEnv {
-            no_color: no_color.as_deref(),
-            clicolor_force: force.as_deref(),
-            term: term.as_deref(),
-        };
+        let names = ["NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "TERM"];
+        let values = names.map(var);
+        let [no_color, force_color, clicolor_force, clicolor, term] = values.each_ref().map(Option::as_deref);
+        let env = ColorEnv { no_color, force_color, clicolor_force, clicolor, term };
         let (out, err) = (std::io::stdout(), std::io::stderr());
         let text = format == OutputFormat::Text;
-        let columns = rustix::termios::tcgetwinsize(&out).map_or(0, |size| usize::from(size.ws_col));
         Self {
             format,
             use_color: text && use_color(color, env, out.is_terminal()),
             color_err: text && use_color(color, env, err.is_terminal()),
             quiet,
             progress: text && !quiet && err.is_terminal() && env.term != Some(OsStr::new("dumb")),
-            width: if columns == 0 { DEFAULT_WIDTH } else { columns.max(MIN_WIDTH) },
+            width: terminal_width().unwrap_or(DEFAULT_WIDTH),
         }
     }
+}
+
+/// The columns of standard output as they are now; none where it is no terminal, or one that does not say.
+#[expect(clippy::disallowed_methods, reason = "looks at the stream; writes nothing")]
+pub(super) fn terminal_width() -> Option<usize> {
+    let columns = usize::from(rustix::termios::tcgetwinsize(std::io::stdout()).ok()?.ws_col);
+    (columns > 0).then(|| columns.max(MIN_WIDTH))
 }

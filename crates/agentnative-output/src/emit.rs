@@ -44,7 +44,7 @@ impl<O: Write, E: Write> Output<O, E> {
             OutputFormat::Json => Ok(()),
             OutputFormat::Jsonl => records.into_iter().try_for_each(|record| self.record(&record)),
             OutputFormat::Text => {
-                let mut text = Page::new(&self.config);
+                let mut text = Page::new(self.current_config());
                 page(&mut text);
                 match (text.verbatim, text.finish()) {
                     (_, text) if text.is_empty() => Ok(()),

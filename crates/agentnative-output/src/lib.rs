@@ -38,13 +38,15 @@ pub struct Output<O: Write = Stdout, E: Write = Stderr> {
     err: E,
     closed: bool,
     progress_shown: bool,
+    /// Tells how wide the terminal is now: people change that while a command works.
+    measure: fn() -> Option<usize>,
 }
 
 impl Output {
     /// The real streams. They are not held locked, so a panic in another thread can still speak.
     #[expect(clippy::disallowed_methods, reason = "the one place that writes to the streams")]
     pub fn new(config: OutputConfig) -> Self {
-        Self::with(config, std::io::stdout(), std::io::stderr())
+        Self { measure: config::terminal_width, ..Self::with(config, std::io::stdout(), std::io::stderr()) }
     }
 
     /// Writes text for other tools just as it is, with a last line feed; a terminal gets it as
@@ -61,7 +63,13 @@ impl Output {
 impl<O: Write, E: Write> Output<O, E> {
     /// Other sinks in the place of standard output and standard error.
     pub const fn with(config: OutputConfig, out: O, err: E) -> Self {
-        Self { config, out, err, closed: false, progress_shown: false }
+        Self { config, out, err, closed: false, progress_shown: false, measure: || None }
+    }
+
+    /// How output looks now: as wide as the terminal is at this moment.
+    pub fn current_config(&mut self) -> &OutputConfig {
+        self.config.width = (self.measure)().unwrap_or(self.config.width);
+        &self.config
     }
 
     /// How output looks.
@@ -141,7 +149,7 @@ impl<O: Write, E: Write> Output<O, E> {
     /// cut to the width, and gone before anything else is written.
     pub fn progress(&mut self, line: &str) {
         if self.config.progress {
-            let line = sanitize::capped(line, self.config.width.saturating_sub(1));
+            let line = sanitize::capped(line, self.current_config().width.saturating_sub(1));
             self.progress_shown = true;
             self.raw_err(&format!("\r\x1b[K{line}"));
         }

@@ -11,7 +11,7 @@ pub(crate) use event_order::{EventOrder, EventOrders};
 pub use infer_output::Learner;
 
 use super::output_spec::OutputSpec;
-use crate::error::{Error, Issue, Place, Result};
+use crate::error::{Error, ErrorKind, Issue, Place, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -120,9 +120,7 @@ impl Lock {
     /// General, when the folder cannot be written.
     pub fn write(&self, folder: &Path, json: impl Fn(&serde_json::Value) -> Result<String>) -> Result<()> {
         let files = self.files(json)?;
-        let wrong = |path: &Path, error: std::io::Error| {
-            Error::general(format!("cannot write {}: {error}", path.display()))
-        };
+        let wrong = |path: &Path, error: std::io::Error| Error::io(ErrorKind::General, "write", path, &error);
         fs::create_dir_all(folder).map_err(|error| wrong(folder, error))?;
         for path in Self::listed(folder)? {
             let known =
@@ -178,7 +176,7 @@ impl Lock {
 }
 
 fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error {
-    move |error| Error::config(format!("cannot read {}: {error}", path.display()))
+    move |error| Error::io(ErrorKind::Config, "read", path, &error)
 }
 
 /// The only lock in a folder of locks.

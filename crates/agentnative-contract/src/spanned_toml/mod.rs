@@ -6,7 +6,7 @@ mod value;
 
 pub use diagnostics::{Diagnostics, Span, place};
 pub use nearest::nearest;
-pub use value::{Table, Value, all, suggestion, variable_name};
+pub use value::{LONGEST, Table, Value, all, suggestion, variable_name};
 
 use crate::error::Result;
 use std::path::Path;

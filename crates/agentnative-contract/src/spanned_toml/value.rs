@@ -39,7 +39,7 @@ pub struct Text {
 }
 
 /// Time limits are below this, so that they can be added to any instant.
-const LONGEST: Duration = Duration::from_secs(86_400);
+pub const LONGEST: Duration = Duration::from_secs(86_400);
 
 impl<'a> Table<'a> {
     /// The table with these entries at `span`, which messages call `title`.
