@@ -177,6 +177,34 @@ fn the_repositorys_readme_counts_for_a_package_in_it() {
 }
 
 #[test]
+fn a_schema_of_settings_is_not_one_of_the_output_and_other_documents_are_not_read() {
+    let settings = r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "The tool's config", "type": "object"}"#;
+    let broken = r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "nothing"}"#;
+    for files in [[("schemas/tool.json", settings)], [("tool-config.schema.json", broken)]] {
+        for printed in [None, Some(json!({"type": "array"}))] {
+            let result = schema(&files, printed.as_ref());
+            assert_eq!(result.status, Status::Warn, "{}", result.message);
+            let expected = format!(
+                "no JSON Schema of the output (of settings: {}) was found in the repository",
+                files[0].0
+            );
+            assert_eq!(result.message, expected);
+        }
+    }
+    // What is printed is the output's, whatever it is called.
+    let printed = serde_json::from_str(settings).unwrap();
+    assert_eq!(schema(&[("schemas/tool.json", settings)], Some(&printed)).status, Status::Pass);
+    // A reference to another document is nothing wrong.
+    let remote = r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "$ref": "https://example.com/a.json"}"#;
+    let result = schema(&[("tool.schema.json", remote)], None);
+    assert_eq!(result.status, Status::Unverified, "{}", result.message);
+    let printed = serde_json::from_str(remote).unwrap();
+    let result = schema(&[("tool.schema.json", remote)], Some(&printed));
+    assert_eq!(result.status, Status::Unverified);
+    assert!(result.message.contains("refers to https://example.com/a.json"), "{}", result.message);
+}
+
+#[test]
 fn a_schema_file_is_found_compiled_and_compared() {
     let text = r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "required": ["ok"]}"#;
     let printed: Value = serde_json::from_str(text).unwrap();

@@ -1,6 +1,6 @@
 //! `Cargo.toml`, without what only Cargo itself can tell.
 
-use super::{Bin, Dependency, Manifest, Package, at, toml};
+use super::{Bin, Dependency, Manifest, Package, Start, at, toml};
 use crate::model::Language;
 use ::toml::{Table, Value};
 use agentnative_contract::error::Result;
@@ -30,10 +30,14 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
         is_program,
         bins: declared.into_iter().flatten().filter_map(bin).collect(),
         dependencies: dependencies(&manifest, name, folder),
-        entries: bin_paths.iter().map(|path| format!("/{path}")).collect(),
+        starts: bin_paths.iter().map(start).collect(),
         sources,
         ..Package::new(Manifest::Cargo)
     }))
+}
+
+fn start(path: &String) -> Start {
+    Start { name: path.clone(), files: vec![format!("/{path}")], ..Start::default() }
 }
 
 /// `NAME-core` belongs to NAME, also in a manifest as a registry has it, without paths.

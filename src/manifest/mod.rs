@@ -6,6 +6,7 @@ mod npm;
 mod python;
 
 pub use cargo::workspace_root;
+pub use npm::is_built;
 
 use crate::model::Language;
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
@@ -107,12 +108,10 @@ pub struct Package {
     pub bins: Vec<Bin>,
     /// What it depends on, where a check needs to know.
     pub dependencies: Vec<Dependency>,
-    /// Patterns of the files that a program starts in, as in a `.gitignore`.
-    pub entries: Vec<String>,
+    /// Where programs start, as far as the manifest tells.
+    pub starts: Vec<Start>,
     /// Patterns of where the code is; empty: anywhere.
     pub sources: Vec<String>,
-    /// The folder that the program is built into, when the code that it is built from is not there.
-    pub built: Option<String>,
     /// The folders of the packages that it is a workspace of.
     pub members: Vec<PathBuf>,
     /// The command that builds it, for people.
@@ -126,6 +125,19 @@ pub struct Bin {
     pub name: String,
     /// The file that it starts in, relative to the package, where the manifest names it.
     pub path: Option<PathBuf>,
+}
+
+/// Where a program starts. Patterns are as in a `.gitignore`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Start {
+    /// As the manifest names it: a file, or `module:function`.
+    pub name: String,
+    /// Patterns of the files that it may be.
+    pub files: Vec<String>,
+    /// Patterns of the code that it may be built from.
+    pub sources: Vec<String>,
+    /// It is in a folder that programs are built into.
+    pub is_built: bool,
 }
 
 /// A dependency in a manifest.

@@ -1,6 +1,6 @@
 //! `package.json`: `bin`, and the workspaces.
 
-use super::{Bin, Manifest, Package, entries, json};
+use super::{Bin, Manifest, Package, Start, entries, json};
 use agentnative_contract::error::Result;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -8,45 +8,53 @@ use std::path::{Path, PathBuf};
 /// Folders that a package is built into.
 const BUILT: [&str; 3] = ["dist", "build", "out"];
 /// Folders that by custom hold the source of what is built.
-const SOURCES: [&str; 3] = ["src", "source", "packages"];
+const SOURCES: [&str; 3] = ["/src/", "/source/", "/packages/"];
 
 pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     let Some(manifest) = json(&folder.join("package.json"))? else { return Ok(None) };
     let bins = bins(folder, &manifest);
     let paths = || bins.iter().filter_map(|bin| bin.path.as_ref()?.to_str());
-    // What is published is built from a source of the same name.
-    let starts = paths().flat_map(|path| {
-        let path = path.trim_start_matches("./");
-        let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
-        let inner = stem.split_once('/').map_or(stem, |(_, inner)| inner);
-        [format!("/{path}"), format!("/{stem}.*"), format!("/src/{inner}.*")]
-    });
-    let starts: Vec<String> = starts.collect();
     let main = manifest.get("main").and_then(Value::as_str);
+    let starts: Vec<Start> = paths().map(start).collect();
     // Other files beside the manifest are scripts of its authors.
-    let mut sources = starts.clone();
+    let mut sources: Vec<String> = starts.iter().flat_map(|start| start.files.clone()).collect();
     if !bins.is_empty() {
         sources.push(format!("/{}", main.unwrap_or("index.js").trim_start_matches("./")));
         sources.extend(["/*/", "/index.*", "/cli.*", "/main.*", "/app.*"].map(str::to_owned));
     }
-    // A package as it is published: no source beside what is built from it.
-    let first = |path: &str| path.trim_start_matches("./").split('/').next().unwrap_or_default().to_owned();
-    let built = paths()
-        .chain(main)
-        .map(first)
-        .find(|name| BUILT.contains(&name.as_str()) && folder.join(name).is_dir());
+    let built_main = main.map(start).filter(|start| start.is_built);
     let has_build = manifest.get("scripts").and_then(|scripts| scripts.get("build")).is_some();
     Ok(Some(Package {
         name: manifest.get("name").and_then(Value::as_str).map(str::to_owned),
         is_program: !bins.is_empty(),
-        entries: starts,
+        starts: starts.into_iter().chain(built_main).collect(),
         sources,
-        built: built.filter(|_| !SOURCES.iter().any(|name| folder.join(name).is_dir())),
         members: members(folder, &manifest),
         build: if has_build { "npm install && npm run build" } else { "npm install" }.to_owned(),
         bins,
         ..Package::new(Manifest::Npm)
     }))
+}
+
+/// Where a program starts whose manifest names this file. What is published is built from a source of the
+/// same name, or from others in a folder for them.
+fn start(path: &str) -> Start {
+    let path = path.trim_start_matches("./");
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    let (folder, inner) = stem.split_once('/').unwrap_or(("", stem));
+    let mut sources = SOURCES.map(str::to_owned).to_vec();
+    sources.extend([format!("/{inner}.*"), format!("/lib/{inner}.*")]);
+    Start {
+        name: path.to_owned(),
+        files: vec![format!("/{path}"), format!("/{stem}.*"), format!("/src/{inner}.*")],
+        sources,
+        is_built: is_built(folder),
+    }
+}
+
+/// Whether programs are built into a folder of this name at the top of a package.
+pub fn is_built(folder: &str) -> bool {
+    BUILT.contains(&folder)
 }
 
 impl Package {

@@ -1,6 +1,6 @@
 //! `pyproject.toml`, and before it `setup.py` and `setup.cfg`.
 
-use super::{Bin, Manifest, Package, at, text, toml};
+use super::{Bin, Manifest, Package, Start, at, text, toml};
 use ::toml::{Table, Value};
 use agentnative_contract::error::Result;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     let target =
         |value: &&Value| value.as_str().or_else(|| value.get("callable")?.as_str()).map(str::to_owned);
     let targets = scripts.values().filter_map(target);
-    let entries: Vec<String> = targets.flat_map(|target| module_files(&target)).collect();
+    let starts: Vec<Start> = targets.map(|target| start(&target)).collect();
     let dependencies = poetry.and_then(|poetry| poetry.get("dependencies"));
     let build = if folder.join("uv.lock").is_file() {
         "uv sync"
@@ -32,9 +32,9 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     let name = [at(&manifest, &["project", "name"]), at(&manifest, &["tool", "poetry", "name"])];
     Ok(Some(Package {
         name: name.into_iter().flatten().find_map(Value::as_str).map(str::to_owned),
-        is_program: !entries.is_empty(),
+        is_program: !starts.is_empty(),
         bins: scripts.keys().map(bin).collect(),
-        entries,
+        starts,
         build: build.to_owned(),
         ..Package::new(Manifest::Python)
     }))
@@ -52,14 +52,16 @@ pub(super) fn setup(folder: &Path) -> Option<Package> {
         let before = &part[..at];
         let start = before.rfind(|c| !name(c)).map_or(0, |at| at + 1);
         let spaced = before[..start].trim_end().ends_with('=');
-        spaced.then(|| &before[start..])
+        let function: String = part[at..].chars().skip(1).take_while(|c| name(*c)).collect();
+        spaced.then(|| format!("{}:{function}", &before[start..]))
     });
-    let entries: Vec<String> = targets.flat_map(module_files).collect();
-    Some(Package { file, is_program: !entries.is_empty(), entries, ..Package::new(Manifest::Python) })
+    let starts: Vec<Start> = targets.map(|target| self::start(&target)).collect();
+    Some(Package { file, is_program: !starts.is_empty(), starts, ..Package::new(Manifest::Python) })
 }
 
-/// The files that `package.module:function` may mean.
-fn module_files(target: &str) -> [String; 2] {
+/// Where a program starts whose manifest says `package.module:function`.
+fn start(target: &str) -> Start {
     let path = target.split(':').next().unwrap_or(target).trim().replace('.', "/");
-    [format!("**/{path}.py"), format!("**/{path}/__init__.py")]
+    let files = vec![format!("**/{path}.py"), format!("**/{path}/__init__.py")];
+    Start { name: target.trim().to_owned(), files, ..Start::default() }
 }

@@ -2,6 +2,7 @@
 
 use super::exclusions::read_up_to;
 use super::rules::{Grammar, Table, WAIVER};
+use super::unread::imports;
 use super::walk::SourceFile;
 use super::{Entry, MAX_FILE, Match, Skipped, SourceWaiver, Span, Why};
 use crate::model::Language;
@@ -10,6 +11,7 @@ use ast_grep_core::matcher::MatcherExt as _;
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_core::{AstGrep, Node};
 use ast_grep_language::SupportLang;
+use std::borrow::Cow;
 use std::ops::Range;
 use strict_json::sanitize;
 
@@ -29,6 +31,8 @@ pub(super) struct Read {
     pub matches: Vec<Match>,
     pub skipped: Option<Skipped>,
     pub waivers: Vec<SourceWaiver>,
+    /// Files beside it that it imports, as it names them.
+    pub imports: Vec<String>,
 }
 
 /// Reads a file and holds it to the rules of its language.
@@ -42,6 +46,7 @@ pub(super) fn read(file: &SourceFile<'_>, table: &Table<'_>) -> Result<Read> {
         }
     };
     read.bytes = text.len() as u64;
+    read.imports = imports(&text, file);
     let hits = table.hits(text.as_bytes());
     if hits.is_empty() {
         return Ok(read);
@@ -125,12 +130,8 @@ fn matches_in(
     grammar: &Grammar,
     table: &Table<'_>,
 ) -> Result<(Vec<Match>, Vec<SourceWaiver>), Why> {
-    let doc = StrDoc::try_new(text, file.grammar).map_err(|_| Why::Broken(1))?;
-    let tree = AstGrep::doc(doc);
+    let tree = parse(text, file)?;
     let root = tree.root();
-    if root.get_inner_node().has_error() {
-        return Err(Why::Broken(first_error(&root)));
-    }
     let lines = Lines::of(text);
     let mut found = Vec::new();
     let mut waivers = Vec::new();
@@ -181,6 +182,37 @@ fn matches_in(
     Ok((matches.collect(), waivers))
 }
 
+/// Parses a file. The grammar of Rust knows no attributes in some places, such as before a field in a pattern;
+/// they say nothing that a rule looks at, so they are blank there.
+fn parse(text: &str, file: &SourceFile<'_>) -> Result<AstGrep<StrDoc<SupportLang>>, Why> {
+    let mut text = Cow::Borrowed(text);
+    loop {
+        let doc = StrDoc::try_new(&text, file.grammar).map_err(|_| Why::Broken(1))?;
+        let tree = AstGrep::doc(doc);
+        let Some(error) = first_error(&tree.root()) else { return Ok(tree) };
+        let attribute = (file.language == Language::Rust).then(|| attribute_at(&text, &error)).flatten();
+        let Some(attribute) = attribute else {
+            return Err(Why::Broken(text[..error.start].matches('\n').count() as u64 + 1));
+        };
+        let blank: String =
+            text[attribute.clone()].bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect();
+        text.to_mut().replace_range(attribute, &blank);
+    }
+}
+
+/// The first attribute in the lines of an error.
+fn attribute_at(text: &str, error: &Range<usize>) -> Option<Range<usize>> {
+    let from = text[..error.start].rfind('\n').map_or(0, |newline| newline + 1);
+    let to = text[error.end..].find('\n').map_or(text.len(), |newline| error.end + newline);
+    let start = from + text[from..to].find("#[")?;
+    let mut depth = 0;
+    let end = text[start..].char_indices().find_map(|(at, c)| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        (c == ']' && depth == 0).then_some(start + at + 1)
+    })?;
+    Some(start..end)
+}
+
 type Tree<'t> = Node<'t, StrDoc<SupportLang>>;
 
 /// Visits each node below `root` that holds one of `hits`.
@@ -205,20 +237,23 @@ fn with_words<'t>(root: &Tree<'t>, hits: &[usize], mut visit: impl FnMut(&Tree<'
     }
 }
 
-/// The line of the first place that does not parse, from 1.
-fn first_error(root: &Tree<'_>) -> u64 {
+/// The first place that does not parse.
+fn first_error(root: &Tree<'_>) -> Option<Range<usize>> {
+    if !root.get_inner_node().has_error() {
+        return None;
+    }
     let mut cursor = root.get_inner_node().walk();
     loop {
         let node = cursor.node();
         if node.is_error() || node.is_missing() {
-            return node.start_position().row as u64 + 1;
+            return Some(node.byte_range());
         }
         if node.has_error() && cursor.goto_first_child() {
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
-                return 1;
+                return Some(0..0);
             }
         }
     }

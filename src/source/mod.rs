@@ -15,6 +15,8 @@ mod rules;
 #[cfg(feature = "source")]
 mod scan;
 #[cfg(feature = "source")]
+mod unread;
+#[cfg(feature = "source")]
 mod walk;
 
 pub use exclusions::name_in;
@@ -43,10 +45,9 @@ pub struct Facts {
     pub manifest: Option<String>,
     /// What the package depends on, where a manifest is needed to tell.
     pub dependencies: Vec<Dependency>,
-    /// The folder that the program is built into, when the code that it is built from is not there: what is
-    /// in it was not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub built: Option<String>,
+    /// Code that the program starts in or goes on in, and that was not read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Unread>,
     /// The checks whose rules the code was held to, each with the
     /// [`fingerprint`](crate::catalogue::SourceCheck::fingerprint) of its rules.
     pub rules: BTreeMap<String, u64>,
@@ -164,6 +165,41 @@ impl std::fmt::Display for Why {
             Self::TooLarge(bytes) => write!(f, "larger than {} MiB: {} MiB", MAX_FILE >> 20, bytes >> 20),
             Self::Broken(line) => write!(f, "does not parse at line {line}"),
         }
+    }
+}
+
+/// Code of the program that was not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unread {
+    /// As the manifest or the import names it.
+    pub name: String,
+    /// The file that imports it, as in [`Span::file`]; none where the manifest says that the program starts
+    /// there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub importer: Option<String>,
+    /// Why.
+    pub why: WhyUnread,
+}
+
+/// Why code of the program was not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhyUnread {
+    /// It is in a folder that programs are built into, and the code that it is built from is not there.
+    Built,
+    /// A program wrote it.
+    Generated,
+    /// It is not there, or where no code of the program is looked for.
+    NotFound,
+}
+
+impl std::fmt::Display for WhyUnread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Built => "is built, and the code that it is built from is not here",
+            Self::Generated => "is generated",
+            Self::NotFound => "is not among the files of the program",
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::exclusions::{patterns, relative};
 use super::language::ROWS;
-use crate::manifest::{Dependency, Manifest, Package, packages, workspace_root};
+use crate::manifest::{Dependency, Manifest, Package, Start, packages, workspace_root};
 use crate::model::Language;
 use ignore::gitignore::Gitignore;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ pub struct PackageCode {
     pub languages: Vec<Language>,
     /// What it depends on, where a manifest is needed to tell.
     pub dependencies: Vec<Dependency>,
-    /// The folder that the program is built into, when its code is not there: see [`super::Facts::built`].
-    pub built: Option<String>,
+    /// Where programs start, each with a matcher of its files, and of those that it may be built from.
+    pub starts: Vec<(Start, Gitignore, Gitignore)>,
     /// By language, what the manifest tells.
     places: Vec<Places>,
 }
@@ -78,7 +78,8 @@ impl PackageCode {
         languages.dedup();
         let places = ROWS.iter().map(|row| {
             let own = || packages.iter().filter(|package| package.language() == row.language);
-            let entries: Vec<&str> = own().flat_map(|package| &package.entries).map(String::as_str).collect();
+            let starts = own().flat_map(|package| &package.starts);
+            let entries: Vec<&str> = starts.flat_map(|start| &start.files).map(String::as_str).collect();
             let sources: Vec<&str> = own().flat_map(|package| &package.sources).map(String::as_str).collect();
             Places {
                 entries: patterns(&folder, &[row.entry_files, &entries].concat()),
@@ -86,11 +87,15 @@ impl PackageCode {
                 sources: (!sources.is_empty()).then(|| patterns(&folder, &sources)),
             }
         });
+        let matcher =
+            |lines: &[String]| patterns(&folder, &lines.iter().map(String::as_str).collect::<Vec<_>>());
+        let starts = packages.iter().flat_map(|package| &package.starts);
+        let starts = starts.map(|start| (start.clone(), matcher(&start.files), matcher(&start.sources)));
         Self {
             places: places.collect(),
             prefix: String::new(),
             is_library: false,
-            built: packages.iter().find_map(|package| package.built.clone()),
+            starts: starts.collect(),
             manifest: packages.first().map(|package| package.file),
             dependencies: packages.into_iter().flat_map(|package| package.dependencies).collect(),
             folder,

@@ -2,6 +2,7 @@
 
 use super::file::{self, Read};
 use super::package::PackageCode;
+use super::unread::Ways;
 use super::walk::{self, SourceFile};
 use super::{Facts, Rules};
 use crate::model::Language;
@@ -21,7 +22,6 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
     let own = &packages[0];
     let mut facts = Facts {
         manifest: own.manifest.map(str::to_owned),
-        built: own.built.clone(),
         rules: rules.fingerprints.clone(),
         ..Facts::default()
     };
@@ -42,10 +42,17 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
             tables.insert(*language, table?);
         }
     }
-    let reads = parallel(&files, |file| Some(file::read(file, tables.get(&file.language)?)));
+    let reads = parallel(&files, |file| {
+        let read = file::read(file, tables.get(&file.language)?);
+        Some(read.map(|read| (file, read)))
+    });
+    let mut ways = Ways::of(&files);
     for read in reads {
-        facts.add(read?);
+        let (file, read) = read?;
+        ways.add(file, &read);
+        facts.add(read);
     }
+    facts.unread = ways.unread(own);
     second_pass(&files, rules, &mut facts)?;
     facts.matches.sort_by(|a, b| (&a.span.file, a.span.range.start).cmp(&(&b.span.file, b.span.range.start)));
     facts.skipped.sort_by(|a, b| a.file.cmp(&b.file));
@@ -100,7 +107,10 @@ impl Facts {
 }
 
 /// `work` on each file, on all cores. The order of what comes back is not that of `files`.
-fn parallel<T: Send>(files: &[SourceFile<'_>], work: impl Fn(&SourceFile<'_>) -> Option<T> + Sync) -> Vec<T> {
+fn parallel<'f, 'p, T: Send>(
+    files: &'f [SourceFile<'p>],
+    work: impl Fn(&'f SourceFile<'p>) -> Option<T> + Sync,
+) -> Vec<T> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(files.len());
     let next = AtomicUsize::new(0);
     let one = || {

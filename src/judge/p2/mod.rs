@@ -11,6 +11,7 @@ mod optional_features;
 mod output;
 mod parity;
 pub mod project_files;
+mod schemas;
 mod termination;
 mod well_formed;
 

@@ -1,6 +1,7 @@
 //! What a target offers beside the three formats.
 
 use super::determinism::{difference, ends_early};
+use super::schemas::{self, Refused};
 use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
@@ -8,7 +9,6 @@ use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};
 use crate::probe::Probe;
-use agentnative_contract::Schema;
 
 /// `p2-json-alias`
 pub fn alias(context: &CheckContext) -> Judgement {
@@ -101,10 +101,15 @@ pub fn schema(context: &CheckContext) -> Judgement {
     let Some(document) = printed.value(Stream::Stdout) else {
         return Judgement::unverified("the printed schema is too large to be read");
     };
-    let schema = match Schema::compile(&document) {
+    let schema = match schemas::compile(&document) {
         Ok(schema) => schema,
-        Err(error) => {
-            let detail = format!("what the schema command prints is no valid JSON Schema: {}", error.message);
+        Err(Refused::Elsewhere(other)) => {
+            return Judgement::unverified(format!(
+                "the printed schema refers to {other}, which is not read: print one that stands alone"
+            ));
+        }
+        Err(Refused::Invalid(error)) => {
+            let detail = format!("what the schema command prints is no valid JSON Schema: {error}");
             return broken(printed.failed_at_start("invalid-schema", Stream::Stdout, detail));
         }
     };

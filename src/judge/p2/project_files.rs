@@ -1,11 +1,11 @@
 //! The checks of the files around the target: what they rest on, and the schema in the repository.
 
+use super::schemas::{self, Refused};
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::verdict::{Finding, Judgement, Reason};
 use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream};
 use crate::source::{Document, Project};
-use agentnative_contract::Schema;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -75,43 +75,61 @@ impl ProjectFiles<'_> {
         let finding = |kind: &str, file: &str, detail: String| {
             Finding::new(kind, Evidence { file: Some(file.to_owned()), detail, ..Evidence::default() })
         };
-        let mut valid = Vec::new();
-        let mut wrong = Vec::new();
+        let (mut valid, mut wrong, mut of_settings) = (Vec::new(), Vec::new(), Vec::new());
         for Document { file, text } in &project.schemas {
-            let schema: Result<Value, String> = serde_json::from_str(text).map_err(|error| error.to_string());
-            match schema
-                .and_then(|schema| Schema::compile(&schema).map(|_| schema).map_err(|error| error.message))
-            {
-                Ok(schema) => valid.push((file, schema)),
-                Err(error) => {
-                    wrong.push(finding("invalid", file, format!("it is no valid JSON Schema: {error}")))
+            let read: Result<Value, _> = serde_json::from_str(text);
+            if self.printed.is_some() && read.as_ref().ok() == self.printed.as_ref() {
+                return match read.as_ref().map(schemas::compile) {
+                    Ok(Err(Refused::Elsewhere(other))) => Judgement::unverified(format!(
+                        "{file} is the schema that is printed; it refers to {other}, which is not read, so \
+                         whether it is valid is not known"
+                    )),
+                    Ok(Err(Refused::Invalid(error))) => {
+                        let detail = format!("it is no valid JSON Schema: {error}");
+                        Judgement::Broken(vec![finding("invalid", file, detail)])
+                    }
+                    _ => Judgement::Pass(format!("{file} is the schema that is printed")),
+                };
+            }
+            if schemas::is_of_settings(file, read.as_ref().ok()) {
+                of_settings.push(file.as_str());
+                continue;
+            }
+            let compiled = match &read {
+                Ok(schema) => schemas::compile(schema).map(drop),
+                Err(error) => Err(Refused::Invalid(error.to_string())),
+            };
+            match (compiled, read) {
+                (Err(Refused::Invalid(error)), _) => {
+                    wrong.push(finding("invalid", file, format!("it is no valid JSON Schema: {error}")));
                 }
+                (_, read) => valid.extend(read.ok().map(|schema| (file, schema))),
             }
         }
-        let same =
-            self.printed.as_ref().and_then(|printed| valid.iter().find(|(_, schema)| schema == printed));
-        match (same, self.printed.as_ref()) {
-            (Some((file, _)), _) => Judgement::Pass(format!("{file} is the schema that is printed")),
+        match self.printed.as_ref() {
             _ if !wrong.is_empty() => Judgement::Broken(wrong),
-            _ if valid.is_empty() => Judgement::Broken(vec![finding(
-                "missing",
-                ".",
-                "no JSON Schema was found in the repository".to_owned(),
-            )]),
-            (None, None) => {
-                let schemas = match &valid[..] {
+            _ if valid.is_empty() => {
+                let others = match &of_settings[..] {
+                    [] => String::new(),
+                    files => format!(" of the output (of settings: {})", files.join(", ")),
+                };
+                let detail = format!("no JSON Schema{others} was found in the repository");
+                Judgement::Broken(vec![finding("missing", ".", detail)])
+            }
+            None => {
+                let found = match &valid[..] {
                     [(file, _)] => format!("{file} is a valid JSON Schema"),
                     several => format!("{} valid JSON Schemas are in the repository", several.len()),
                 };
                 let cause = CheckId::P2SchemaPrint;
                 Judgement::unverified(Reason {
                     message: format!(
-                        "{schemas}; what the target prints is not known: declare `schema` under [target], or see {cause}"
+                        "{found}; what the target prints is not known: declare `schema` under [target], or see {cause}"
                     ),
                     blocked_by: Some(BlockedBy { id: cause, probe: None, format: None }),
                 })
             }
-            (None, Some(_)) if valid.len() > MANY => Judgement::Broken(vec![finding(
+            Some(_) if valid.len() > MANY => Judgement::Broken(vec![finding(
                 "differs",
                 ".",
                 format!(
@@ -119,7 +137,7 @@ impl ProjectFiles<'_> {
                     valid.len()
                 ),
             )]),
-            (None, Some(printed)) => {
+            Some(printed) => {
                 let differ = valid.iter().map(|(file, schema)| {
                     let place = difference(schema, printed, String::new()).unwrap_or_default();
                     let place =

@@ -100,6 +100,17 @@ impl<'a> Code<'a> {
         format!("{folder}{file}")
     }
 
+    /// What of the program was not read: the first, and the number of the others.
+    pub(super) fn unread(&self) -> String {
+        let [first, rest @ ..] = &self.facts.unread[..] else { return String::new() };
+        let who = match &first.importer {
+            Some(file) => format!("{} imports", self.path(file)),
+            None => "the program starts in".to_owned(),
+        };
+        let more = if rest.is_empty() { String::new() } else { format!(" (and {} more)", rest.len()) };
+        format!("; {who} {}, which {}{more}", first.name, first.why)
+    }
+
     /// The first of the skipped files, each with the reason, and the number of the others.
     pub(super) fn list(&self, skipped: &[Skipped]) -> String {
         let name = |file: &Skipped| format!("{} ({})", self.path(&file.file), file.why);

@@ -67,6 +67,9 @@ impl<'a> View<'a> {
         let facts = self.code.facts;
         let (covered, not): (Vec<Language>, Vec<Language>) =
             facts.files.keys().copied().partition(|language| self.source.languages.contains_key(language));
+        if covered.is_empty() && not.is_empty() && !facts.unread.is_empty() {
+            return Judgement::unverified(format!("no code was read{}", self.code.unread()));
+        }
         if covered.is_empty() {
             return Judgement::NotApplicable(if not.is_empty() {
                 format!(
@@ -81,10 +84,7 @@ impl<'a> View<'a> {
         if facts.skipped.iter().any(|skipped| covered.contains(&skipped.language)) {
             gaps.push_str(&format!("; skipped: {}", self.code.list(&facts.skipped)));
         }
-        if let Some(folder) = &facts.built {
-            let folder = self.code.path(folder);
-            gaps.push_str(&format!("; {folder}/ is built, and the code that it is built from is not here"));
-        }
+        gaps.push_str(&self.code.unread());
         if facts.excluded.folders > 0 {
             gaps.push_str(&format!("; folders that could not be entered: {}", facts.excluded.folders));
         }

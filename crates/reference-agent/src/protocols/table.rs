@@ -10,10 +10,10 @@ const HEADER: [&str; 7] = ["type", "turn", "tool", "id", "ok", "duration_ms", "t
 pub(super) fn rows(event: &Event) -> String {
     let json = |value| serde_json::to_string(value).unwrap_or_default();
     match event {
-        Event::Query { .. } | Event::TurnEnded(_) => return String::new(),
+        Event::Query { .. } | Event::TurnEnded(_) => String::new(),
         Event::Start { query, .. } => {
             let row = ["start", "", "", "", "", "", query];
-            return line(HEADER) + &line(row);
+            line(HEADER) + &line(row)
         }
         Event::ToolsRefused => line(["tools-refused", "", "", "", "", "", ""]),
         Event::Turn { turn } => line(["turn", &turn.to_string(), "", "", "", "", ""]),
