@@ -449,3 +449,54 @@ fn what_was_not_recorded_is_told_as_that_in_every_check() {
     let result = judge(&whole, &[CheckId::P2OutputJson.check()]).unwrap().results.remove(0);
     assert!(result.message.ends_with("were not made: the check was interrupted"), "{}", result.message);
 }
+
+#[test]
+fn what_no_declared_probe_shows_passes_in_few_checks() {
+    let checks: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
+    let results = judge(&seen("", &checks, conforming), &checks).unwrap().results;
+    let passed: Vec<CheckId> =
+        results.iter().filter(|result| result.status == Status::Pass).map(|result| result.id).collect();
+    // How a wrong call ends is shown by a wrong call.
+    assert_eq!(passed, [CheckId::P2ExitUsage]);
+}
+
+/// What a target with one fault gives where it shows.
+type Fault = fn(&Call) -> Option<Answer>;
+
+#[test]
+fn a_check_alone_gives_the_verdict_that_it_gives_among_all_on_any_fault() {
+    let checks: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
+    let faults: [(&str, Fault); 6] = [
+        ("prose before the document", |call| {
+            (call.args[0] == "list" && call.format == OutputFormat::Json)
+                .then(|| data(format!("Loading\n{}", conforming(call).0)))
+        }),
+        ("no words in any format", |call| (call.args[0] == "lost").then(|| ended(1, "", ""))),
+        ("no jsonl", |call| (call.format == OutputFormat::Jsonl).then(|| ended(2, "", "unknown format\n"))),
+        ("colour", |call| {
+            (call.args[0] == "list" && call.format.is_json())
+                .then(|| data(format!("\u{1b}[1m{}", conforming(call).0)))
+        }),
+        ("a hang", |call| {
+            (call.args[0] == "sync").then(|| Answer(String::new(), String::new(), End::TimedOut))
+        }),
+        ("a signal", |call| {
+            (call.args[0] == "list" && call.format == OutputFormat::Json)
+                .then(|| Answer(String::new(), String::new(), End::Signaled(11)))
+        }),
+    ];
+    let mut wrong = Vec::new();
+    for (name, fault) in faults {
+        let target = |call: &Call| fault(call).unwrap_or_else(|| conforming(call));
+        for among in judge(&seen(PROBES, &checks, target), &checks).unwrap().results {
+            let alone = verdict(among.id, PROBES, target);
+            if alone.status != among.status {
+                wrong.push(format!(
+                    "{name}: {}: alone {:?} ({}), among all {:?} ({})",
+                    among.id, alone.status, alone.message, among.status, among.message
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
