@@ -16,11 +16,16 @@ use serde_json::{Map, Value, json};
 pub(super) const PROTOCOL: Protocol = Protocol {
     contract: Some("agent-js"),
     summary: "Seed 001: one document, `ok` tells",
-    exit_codes: "0; 1 general error, wrong arguments; 2 bad --config; 3 no key;
-                 4 bad provider or --base-url; 5 approval cannot be asked for;
-                 6 the model takes no tools, or no images;
-                 7 the provider did not answer in time;
-                 8 the provider failed again and again; 9 an attachment cannot be used",
+    exit_codes: "0  success
+                 1  general error, wrong arguments
+                 2  bad --config
+                 3  no key
+                 4  bad provider or --base-url
+                 5  approval cannot be asked for
+                 6  the model takes no tools, or no images
+                 7  the provider did not answer in time
+                 8  the provider failed again and again
+                 9  an attachment cannot be used",
     format: Some(OutputFormat::Json),
     stderr_is_text: false,
     scratchpad: None,
