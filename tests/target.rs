@@ -195,6 +195,48 @@ fn the_configured_command_is_relative_to_the_configuration() {
 }
 
 #[test]
+fn a_command_has_a_project_only_where_it_belongs_to_one() {
+    let place = Place::new();
+    place.write("package.json", r#"{"name": "tools", "bin": {"mine": "bin/mine.js"}}"#);
+    place.write("README.md", "Exit codes: 0 success");
+    place.write("tool.py", "");
+    for program in ["path-bin/findmnt", "path-bin/python3", "path-bin/mine", "sub/cli", "build/x"] {
+        place.program(program);
+    }
+    let outside = tempfile::tempdir().unwrap();
+    let elsewhere = outside.path().join("tool").display().to_string();
+    fs::copy(place.path().join("sub/cli"), &elsewhere).unwrap();
+    let project = |folder: &str, command: &str| {
+        let path =
+            place.write(&format!("{folder}/agentnative.toml"), &format!("[target]\ncommand = {command}\n"));
+        let config = Config::load(&path, &KNOWN).unwrap();
+        let resolve = |name: &OsStr| resolve(name, &place.path().join("path-bin"));
+        let tool = |_: &[OsString], _: &Path| Err(Error::general("not asked"));
+        let finder = Finder { cwd: place.path(), bin: None, resolve: &resolve, tool: &tool };
+        let code = finder.code(&self::path(folder), Some(&config)).unwrap().map(|code| code.project.folder);
+        let target = finder.find(&self::path(folder), Some(&config)).unwrap().remove(0);
+        let found = target.project.map(|project| project.folder);
+        // The program and its code are of the same project.
+        assert_eq!(found, code, "{command}");
+        found.map(|found| found.strip_prefix(place.path()).unwrap().display().to_string())
+    };
+    for (folder, command, expected) in [
+        (".", "['findmnt']".to_owned(), None),
+        (".", "['findmnt', '--all']".to_owned(), None),
+        (".", format!("['{elsewhere}']"), None),
+        (".", "['./build/x']".to_owned(), Some("")),
+        ("sub", "['../build/x']".to_owned(), Some("")),
+        // An interpreter of a file that is there, and a program that the manifest declares.
+        (".", "['python3', 'tool.py']".to_owned(), Some("")),
+        (".", "['mine']".to_owned(), Some("")),
+        // A script beside its configuration, below the manifests of something else.
+        ("sub", "['./cli']".to_owned(), Some("sub")),
+    ] {
+        assert_eq!(project(folder, &command).as_deref(), expected, "{folder}: {command}");
+    }
+}
+
+#[test]
 fn several_configured_targets_are_all_found_in_their_folder() {
     let place = Place::new();
     place.program("a");

@@ -1,5 +1,7 @@
 //! Reading the code behind a target, and the files around it, into a recording.
 
+#[cfg(feature = "source")]
+use crate::config::folders_above;
 use crate::probe::Recording;
 use crate::source::{Facts, Project, name_in};
 use crate::target::CodeBase;
@@ -17,6 +19,9 @@ pub(super) fn read(
     project: bool,
     recording: &mut Recording,
 ) -> Result<()> {
+    if !recording.observations.is_empty() && code.config.build.is_none() {
+        recording.built = built(code, root, &recording.target.command);
+    }
     if project {
         recording.around = Some(Project::read(&code.project.folder, &code.package));
     }
@@ -41,6 +46,23 @@ pub(super) fn read(
         }
     }
     Ok(())
+}
+
+/// When the program behind these words was built, if it lies with the code.
+#[cfg(feature = "source")]
+fn built(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<crate::source::Built> {
+    let folder = &code.project.folder;
+    let repository = folders_above(folder).pop().filter(|folder| folder.join(".git").exists());
+    let tree = repository.as_deref().unwrap_or(folder);
+    let files = words.iter().map(|word| root.unwrap_or(folder).join(word));
+    let mut own = files.filter(|path| path.is_file() && path.starts_with(tree));
+    crate::source::built(&code.package, &own.next()?.components().collect::<std::path::PathBuf>())
+}
+
+/// Nothing: this build cannot read code.
+#[cfg(not(feature = "source"))]
+fn built(_: &CodeBase, _: Option<&Path>, _: &[String]) -> Option<crate::source::Built> {
+    None
 }
 
 /// A folder as what stands before the paths in it.

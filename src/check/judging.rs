@@ -33,6 +33,7 @@ pub(super) fn context<'a>(recording: &'a Recording, contracts: &'a LoadedContrac
     let mut context =
         CheckContext::new(&recording.promises, contracts, &recording.probes, &recording.observations);
     context.lock = recording.lock.as_ref();
+    context.built = recording.built.as_ref();
     context.interrupted = recording.interrupted;
     let no_project = recording.target.project.is_none();
     context.project =

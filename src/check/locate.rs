@@ -1,6 +1,7 @@
 //! From what the user named to the program, the code behind it and the configuration that holds for both.
 
 use super::Session;
+use super::build::build;
 use crate::catalogue;
 use crate::config::{Config, Date, Known};
 use crate::run::{self, Bytes, End, Observation, Runner};
@@ -36,8 +37,9 @@ impl Session {
     /// was chosen, or it cannot be started; general when it does not end by itself.
     pub fn inspect(&self) -> Result<(Target, Help)> {
         let mut runner = Runner::new(self.options.runner.clone());
-        let target =
-            self.with_finder(&mut runner, |finder, config| find_one(finder, &self.target, config.as_ref()))?;
+        let target = self.with_finder(&mut runner, false, |finder, config| {
+            find_one(finder, &self.target, config.as_ref())
+        })?;
         let args: Vec<OsString> = target.prefix_args.iter().cloned().chain(["--help".into()]).collect();
         let seen = runner.run_trusted(&target.program, &args, &target.cwd, HELP)?;
         match &seen.end {
@@ -54,7 +56,7 @@ impl Session {
 
     /// Finds the program, the code behind it, or both.
     pub(super) fn locate(&self, runner: &mut Runner, program: bool, code: bool) -> Result<Located> {
-        self.with_finder(runner, |finder, config| {
+        self.with_finder(runner, program, |finder, config| {
             let code = if code { finder.code(&self.target, config.as_ref())? } else { None };
             let wanted = program || code.is_none();
             let target = wanted.then(|| find_one(finder, &self.target, config.as_ref()));
@@ -62,9 +64,12 @@ impl Session {
         })
     }
 
+    /// Reads the configuration, builds the target if `builds` and the configuration says how, and then finds
+    /// what it is about.
     fn with_finder<T>(
         &self,
         runner: &mut Runner,
+        builds: bool,
         then: impl FnOnce(&Finder<'_>, Option<Config>) -> Result<T>,
     ) -> Result<T> {
         let cwd =
@@ -84,6 +89,12 @@ impl Session {
                 known(|known| Config::discover(&start, known))?
             }
         };
+        if builds
+            && let Some(config) = &config
+            && let Some(target) = finder.configured(&self.target, config)
+        {
+            build(target, &config.root, &mut runner.borrow_mut())?;
+        }
         then(&finder, config)
     }
 }

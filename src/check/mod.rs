@@ -23,6 +23,7 @@
 //! # }
 //! ```
 
+mod build;
 mod code;
 mod contracts;
 mod diff_inputs;

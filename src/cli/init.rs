@@ -2,8 +2,8 @@
 
 use super::target_args::{RunArgs, TargetArgs};
 use crate::check::{Session, TargetSelector};
-use crate::config::FILE_NAME;
-use crate::run::RunnerOptions;
+use crate::config::{FILE_NAME, folders_above};
+use crate::run::{RunnerOptions, resolve};
 use crate::target::skeleton;
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_output::Output;
@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::ffi::OsStr;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(super) struct InitArgs {
@@ -40,8 +40,10 @@ pub(super) struct Written {
 pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
     let selector = args.target.selector();
     let command = command(&selector)?;
+    let by_path = matches!(&selector, TargetSelector::Path(_) | TargetSelector::Argv(_));
     let session = Session::new(selector, args.target.options(&RunArgs::default(), runner));
     let (target, help) = session.inspect()?;
+    let command = command.map(|words| portable(words, target.folder(), by_path));
     let text = skeleton(&target.name, command.as_deref(), &help);
     let path = target.folder().join(FILE_NAME);
     if !args.print {
@@ -83,6 +85,34 @@ fn command(selector: &TargetSelector) -> Result<Option<Vec<String>>> {
         TargetSelector::Path(_) => return Ok(None),
     };
     Ok(Some(words))
+}
+
+/// The words of a command as a file in `folder` can have them on every machine: files of the same repository
+/// by their path from there, and a program that PATH finds by its name.
+fn portable(words: Vec<String>, folder: &Path, by_path: bool) -> Vec<String> {
+    let repository = folders_above(folder).pop().filter(|above| above.join(".git").exists());
+    let tree = repository.unwrap_or_else(|| folder.to_owned());
+    let path = std::env::var_os("PATH");
+    let word = |(at, word): (usize, String)| {
+        let file: PathBuf = folder.join(&word).components().collect();
+        let named = (at == 0 && by_path && word.contains('/')) || Path::new(&word).is_absolute();
+        if !named || !file.is_file() {
+            return word;
+        }
+        let up = folder.ancestors().position(|above| file.starts_with(above) && above.starts_with(&tree));
+        let below = up.and_then(|up| Some((up, file.strip_prefix(folder.ancestors().nth(up)?).ok()?)));
+        if let Some((up, below)) = below {
+            let start = if up == 0 { "./".to_owned() } else { "../".repeat(up) };
+            return format!("{start}{}", below.display());
+        }
+        let name = file.file_name().filter(|_| at == 0);
+        let found = name.and_then(|name| resolve(name, path.as_deref()).ok()).filter(|found| *found == file);
+        match (found, name.and_then(OsStr::to_str)) {
+            (Some(_), Some(name)) => name.to_owned(),
+            _ => word,
+        }
+    };
+    words.into_iter().enumerate().map(word).collect()
 }
 
 fn write(path: &Path, text: &str, force: bool) -> Result<()> {

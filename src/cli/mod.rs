@@ -100,7 +100,7 @@ pub fn main(args: &[OsString]) -> u8 {
         Err(_) => OutputConfig::detect(asked_format(args), ColorChoice::Auto, false),
     };
     let mut output = Output::new(config);
-    let runner = RunnerOptions { stop_on_signals: true, ..RunnerOptions::default() };
+    let runner = RunnerOptions { stop_on_signals: true, show: true, ..RunnerOptions::default() };
     let done = match parsed {
         Ok(cli) => cli.command.run(&mut output, &runner),
         Err(error) => clap_error(&error).and_then(|text| output.text(&text)).map(|()| 0),

@@ -7,7 +7,7 @@ use crate::catalogue::Derived;
 use crate::model::{OutputFormat, Variant};
 use crate::probe::{Probe, Promises};
 use crate::run::{End, Observation, RunKey};
-use crate::source::{Document, Project};
+use crate::source::{Built, Document, Project};
 use agentnative_contract::Contract;
 use agentnative_contract::lock::Lock;
 use std::collections::BTreeMap;
@@ -26,6 +26,8 @@ pub struct CheckContext<'a> {
     pub project: Result<&'a Project, NoCode>,
     /// The page of the target's manual, if it has one.
     pub manual: Option<&'a Document>,
+    /// When the program was built and its code changed, where that is known.
+    pub built: Option<&'a Built>,
     /// The code of the target, or why there is none to look at.
     pub code: Result<Code<'a>, NoCode>,
     /// The runs were cut short.
@@ -34,10 +36,14 @@ pub struct CheckContext<'a> {
     pub(super) scans: Scans,
 }
 
+/// What is said where there is no project.
+pub const NO_PROJECT: &str = "no project is known for the target: a program was named, or its command comes from \
+                              PATH or from outside the folder of the configuration";
+
 /// Why there is no code, or there are no files around it, to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoCode {
-    /// A program was named.
+    /// A program was named, or the configured command is of no project here.
     NoProject,
     /// The recording was made without checks of them.
     NotRecorded,
@@ -71,6 +77,7 @@ impl<'a> CheckContext<'a> {
             project: Err(NoCode::NoProject),
             interrupted: false,
             manual: None,
+            built: None,
             code: Err(NoCode::NoProject),
             runs: observations.iter().map(|observation| (&observation.key, observation)).collect(),
             scans: Scans::default(),

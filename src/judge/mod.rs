@@ -49,11 +49,11 @@ pub fn judge(context: &CheckContext, checks: &[&Check], waivers: &[Waiver]) -> V
         waived.add(check, judgement(context, check), waivers, context.probes);
     }
     waived.waive_dependents();
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = context.built.and_then(source::stale).into_iter().collect();
     if let Ok(code) = &context.code
         && checks.iter().any(|check| check.layer == Layer::Source)
     {
-        notes = source::notes(code);
+        notes.extend(source::notes(code));
     }
     notes.append(&mut waived.notes);
     Verdicts { results: waived.results, notes }

@@ -7,7 +7,7 @@ use super::{Probe, Promises};
 use crate::config::Waiver;
 use crate::report::TargetInfo;
 use crate::run::Observation;
-use crate::source::{Document, Facts, Project};
+use crate::source::{Built, Document, Facts, Project};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::lock::Lock;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,10 @@ pub struct Recording {
     /// What was found in the code; none when it was not looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Facts>,
+    /// When the program was built and its code changed; none where that is not known, and where the
+    /// configuration has it built first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub built: Option<Built>,
     /// Where the configuration says that the code prints, relative to the package of the code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_modules: Vec<String>,
@@ -71,6 +75,7 @@ impl Recording {
             waivers: Vec::new(),
             notes: Vec::new(),
             facts: None,
+            built: None,
             output_modules: Vec::new(),
             around: None,
             manual: None,

@@ -107,6 +107,32 @@ impl Runner {
         cwd: &Path,
         deadline: Duration,
     ) -> Result<Observation> {
+        self.trusted(program, args, cwd, deadline, false)
+    }
+
+    /// The same for a tool whose output is for people: it goes to standard error where the options say that
+    /// it is shown, and is captured where not.
+    ///
+    /// # Errors
+    /// Those of [`Runner::run_trusted`].
+    pub fn run_shown(
+        &mut self,
+        program: &Path,
+        args: &[OsString],
+        cwd: &Path,
+        deadline: Duration,
+    ) -> Result<Observation> {
+        self.trusted(program, args, cwd, deadline, true)
+    }
+
+    fn trusted(
+        &mut self,
+        program: &Path,
+        args: &[OsString],
+        cwd: &Path,
+        deadline: Duration,
+        shown: bool,
+    ) -> Result<Observation> {
         let name = program.file_name().unwrap_or(program.as_os_str());
         let key = RunKey {
             probe: name.to_string_lossy().into_owned(),
@@ -130,7 +156,7 @@ impl Runner {
             family: None,
             quiet: true,
             trusted: true,
-            shown: false,
+            shown,
         };
         let mut finished = self.run_all_blocking(vec![RunSpec { key, job }], &mut |_| {})?;
         finished.observations.pop().ok_or_else(|| Error::general("interrupted"))

@@ -2,6 +2,8 @@
 //!
 //! `scan` does the reading, where the feature `source` is on; what its [`Facts`] mean is judged in `judge`.
 
+#[cfg(feature = "source")]
+mod built;
 mod exclusions;
 #[cfg(feature = "source")]
 mod file;
@@ -19,6 +21,8 @@ mod unread;
 #[cfg(feature = "source")]
 mod walk;
 
+#[cfg(feature = "source")]
+pub use built::built;
 pub use exclusions::name_in;
 pub use project::{Document, Project};
 #[cfg(feature = "source")]
@@ -66,6 +70,20 @@ pub struct Facts {
     /// What was left out because it is not the program's code.
     #[serde(rename = "left")]
     pub excluded: Excluded,
+}
+
+/// When the program that was run was built, and when its code was last changed. Times are in milliseconds
+/// since 1970.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Built {
+    /// The program, as in [`Span::file`].
+    pub program: String,
+    /// When it was built.
+    pub at: u64,
+    /// The file of its code that changed last, as in [`Span::file`].
+    pub newest: String,
+    /// When that changed.
+    pub changed: u64,
 }
 
 /// Number of files that were left out, by what they are.

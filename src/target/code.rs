@@ -29,7 +29,8 @@ impl CodeBase {
 }
 
 impl Finder<'_> {
-    /// The code of the project that was named; none when a program was.
+    /// The code of the project that was named; none when a program was, or the configured command is of no
+    /// project here.
     ///
     /// # Errors
     /// Of kind `Config`: a choice to make between several targets or programs; `Usage`: there is none of
@@ -51,15 +52,11 @@ impl Finder<'_> {
         let root = config.map_or(&*folder, |config| &config.root);
         let (project, program, package) = match (&target.command, bin) {
             (Some(command), None) => {
+                let Some(project) = self.project_of(root, command) else { return Ok(None) };
                 let word = command.first().map_or("", String::as_str);
                 let name = Path::new(word).file_name().and_then(|name| name.to_str());
-                match Project::nearest(root).filter(|project| concerns(project, root, word)) {
-                    None => (Project::without_manifests(root), name.map(str::to_owned), root.to_owned()),
-                    Some(project) => {
-                        let package = self.built_as(&project, name);
-                        (project, name.map(str::to_owned), package)
-                    }
-                }
+                let package = self.built_as(&project, name);
+                (project, name.map(str::to_owned), package)
             }
             _ => match Project::nearest(&folder).filter(|project| !is_foreign(project, &folder)) {
                 None => (Project::without_manifests(&folder), None, folder.clone()),
@@ -84,14 +81,6 @@ impl Finder<'_> {
         let package = called.find(|binary| Some(binary.name.as_str()) == name).map(|binary| binary.folder);
         package.unwrap_or_else(|| project.folder.clone())
     }
-}
-
-/// Whether the configured command is one of the project: a script that lies with its configuration in a
-/// folder below the manifests has nothing to do with them.
-fn concerns(project: &Project, root: &Path, word: &str) -> bool {
-    let below = root != project.folder && root.starts_with(&project.folder);
-    let beside = word.contains('/') && !word.starts_with('/') && !word.split('/').any(|part| part == "..");
-    !(below && beside)
 }
 
 /// Whether the folder is a package of its own by a manifest that names no program, below the project.

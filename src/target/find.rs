@@ -1,6 +1,6 @@
 //! From what the user named to a program that can be run.
 
-use super::{Project, Target, project};
+use super::{Target, project};
 use crate::config::{Config, TargetConfig};
 use agentnative_contract::error::{Error, Result};
 use std::ffi::{OsStr, OsString};
@@ -48,9 +48,28 @@ impl Finder<'_> {
     pub fn start(&self, selector: &TargetSelector) -> Result<PathBuf> {
         match selector {
             TargetSelector::Path(path) => Ok(self.below(path)),
-            TargetSelector::Argv(argv) => self.program(first(argv)?, self.cwd),
+            // One that is still to be built is where it will be.
+            TargetSelector::Argv(argv) => match Path::new(first(argv)?) {
+                path if is_path(path.as_os_str()) => Ok(self.below(path)),
+                name => (self.resolve)(name.as_os_str()),
+            },
             TargetSelector::Name(name) => self.named(name),
         }
+    }
+
+    /// The configured target that is meant, whether its program is there or not; none where it is still to be
+    /// chosen.
+    pub fn configured<'c>(&self, selector: &TargetSelector, config: &'c Config) -> Option<&'c TargetConfig> {
+        let called = match selector {
+            TargetSelector::Path(path) if self.cwd.join(path).is_dir() => {
+                let (targets, _) = self.selected(&config.targets).ok()?;
+                return if let [only] = targets { Some(only) } else { None };
+            }
+            TargetSelector::Path(path) => path.as_os_str(),
+            TargetSelector::Argv(argv) => first(argv).ok()?,
+            TargetSelector::Name(name) => name,
+        };
+        called_as(&file_name(called), &config.targets)
     }
 
     /// The targets: when a folder was named those of the configuration, else the one that was named.
@@ -78,15 +97,9 @@ impl Finder<'_> {
             TargetSelector::Name(_) => self.named(called)?,
         };
         let name = file_name(called);
-        let config = match configured {
-            [only] => only,
-            several => {
-                several.iter().find(|target| target.name.as_ref() == Some(&name)).ok_or_else(|| {
-                    none_called(&name, several)
-                        .hint("leave the program out and choose a target with --bin NAME")
-                })?
-            }
-        };
+        let config = called_as(&name, configured).ok_or_else(|| {
+            none_called(&name, configured).hint("leave the program out and choose a target with --bin NAME")
+        })?;
         Ok(vec![Target {
             name: config.name.clone().unwrap_or(name),
             program,
@@ -127,7 +140,7 @@ impl Finder<'_> {
                     Some(_) => error,
                     None => error.hint("build it, or correct `command` under [target] in agentnative.toml"),
                 })?;
-                let around = Project::nearest(root).unwrap_or_else(|| Project::without_manifests(root));
+                let around = self.project_of(root, command);
                 (file_name(word), program, words[1..].to_vec(), root.to_owned(), around)
             }
             _ => {
@@ -138,17 +151,16 @@ impl Finder<'_> {
                     Some(interpreter) => (OsString::from(interpreter), vec![built]),
                     None => (built, Vec::new()),
                 };
-                (binary.name, (self.resolve)(&program)?, prefix_args, project.folder.clone(), project)
+                (binary.name, (self.resolve)(&program)?, prefix_args, project.folder.clone(), Some(project))
             }
         };
         let name = config.name.clone().unwrap_or(called);
-        Ok(Target { name, program, prefix_args, cwd, project: Some(project), config: config.clone() })
+        Ok(Target { name, program, prefix_args, cwd, project, config: config.clone() })
     }
 
     /// The program of a command: with a `/` relative to `base`, else on PATH.
     fn program(&self, word: &OsStr, base: &Path) -> Result<PathBuf> {
-        let is_path = word.as_bytes().contains(&b'/');
-        if is_path { (self.resolve)(base.join(word).as_os_str()) } else { (self.resolve)(word) }
+        if is_path(word) { (self.resolve)(base.join(word).as_os_str()) } else { (self.resolve)(word) }
     }
 
     /// A path from the current folder on, without `.` in it.
@@ -164,6 +176,18 @@ impl Finder<'_> {
         }
         (self.resolve)(name)
     }
+}
+
+/// The only target, else the one of this name.
+fn called_as<'t>(name: &str, targets: &'t [TargetConfig]) -> Option<&'t TargetConfig> {
+    match targets {
+        [only] => Some(only),
+        several => several.iter().find(|target| target.name.as_deref() == Some(name)),
+    }
+}
+
+fn is_path(word: &OsStr) -> bool {
+    word.as_bytes().contains(&b'/')
 }
 
 fn none_called(name: &str, targets: &[TargetConfig]) -> Error {

@@ -3,6 +3,7 @@
 //! Nothing is run here: what must be run (looking a name up on PATH, `cargo metadata`) comes in as
 //! functions.
 
+mod belonging;
 mod binaries;
 mod cargo;
 mod code;
@@ -39,7 +40,8 @@ pub struct Target {
     /// Absolute working directory of its runs: the project's folder, that of the configuration that
     /// names the command, or our own.
     pub cwd: PathBuf,
-    /// The project that it was found in; none for a command or a binary that was named.
+    /// The project that it was found in; none for a command or a binary that was named, and for a configured
+    /// command from PATH or from outside the configuration's tree.
     pub project: Option<Project>,
     /// What the configuration says of it.
     pub config: TargetConfig,

@@ -137,6 +137,17 @@ fn init_writes_a_skeleton_that_can_be_used() {
     let printed = folder.run(&["init", "--print", "./cli"]);
     assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""));
     assert!(!folder.path().join("agentnative.toml").exists());
+    // The file is to be committed: no path of this machine is in it.
+    assert!(printed.out.contains("\ncommand = [\"./cli\"]\n"), "{}", printed.out);
+    let absolute = folder.path().join("cli").display().to_string();
+    for args in [&["init", "--print", &absolute][..], &["init", "--print", "--", &absolute]] {
+        assert_eq!(folder.run(args).out, printed.out, "{args:?}");
+    }
+    let script = folder.run(&["init", "--print", "--", "/bin/sh", &absolute]).out;
+    assert!(
+        script.contains("\ncommand = [\"sh\", \"./cli\"]\n") || script.contains("\", \"./cli\"]\n"),
+        "{script}"
+    );
 
     let said = folder.run(&["init", "./cli", "--json"]);
     let data = said.data();

@@ -154,3 +154,73 @@ fn a_signal_ends_services_too() {
     assert_eq!(output.status.code(), Some(130), "{output:?}");
     assert!(!pids.lines().any(is_alive), "{pids}");
 }
+
+#[test]
+fn a_target_is_built_before_its_first_run_and_its_output_is_on_standard_error() {
+    let folder = Folder::new();
+    folder.script("make", "echo x >>built; echo compiling; echo warning >&2; cp cli.sh cli; exit ${FAIL:-0}");
+    folder.script("cli.sh", "echo '{}'\n");
+    let toml = "[target]\ncommand = ['./cli']\nbuild = ['./make']\n[[probe]]\nname = 'a'\nargs = []\n";
+    folder.write("agentnative.toml", toml);
+    let check = ["check", "--json", "--check", "p2-output-json", "--record", "seen"];
+    let said = folder.run(&check);
+    assert_eq!(said.status("p2-output-json"), "pass", "{said:?}");
+    assert_eq!((said.err.as_str(), folder.read("built").as_str()), ("compiling\nwarning\n", "x\n"));
+    // Nothing of it where nothing is run.
+    let again = folder.run(&["check", "--json", "--check", "p2-output-json", "--replay", "seen"]);
+    assert_eq!((again.out, again.err.as_str()), (said.out, ""));
+    folder.run(&["list"]);
+    folder.run(&["check", "--layer", "source"]);
+    assert_eq!(folder.read("built"), "x\n");
+    // It fails: with the user's own environment.
+    let failed = output_of(folder.command().args(check).env("FAIL", "3"));
+    assert_eq!((failed.code, failed.out.as_str()), (Some(78), ""));
+    let (shown, error) = failed.err.trim_end().rsplit_once('\n').unwrap();
+    assert_eq!(shown, "compiling\nwarning");
+    assert!(error.contains("the build `./make` failed: exit code 3"), "{error}");
+}
+
+#[test]
+fn a_program_that_is_older_than_its_code_is_noted() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path().join("src")).unwrap();
+    fs::create_dir_all(folder.path().join("dist")).unwrap();
+    folder.write("package.json", r#"{"name": "mycli", "bin": "dist/cli.js"}"#);
+    folder.write("src/cli.ts", "export {};\n");
+    folder.script("dist/cli.js", "echo '{}'\n");
+    folder.write(
+        "agentnative.toml",
+        "[target]\ncommand = ['./dist/cli.js']\n[[probe]]\nname = 'a'\nargs = []\n",
+    );
+    let age = |file: &str, seconds: u64| {
+        let then =
+            std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000 - seconds);
+        fs::File::open(folder.path().join(file)).unwrap().set_modified(then).unwrap();
+    };
+    let notes = || {
+        let args = [
+            "check",
+            "--json",
+            "--check",
+            "p2-output-json",
+            "--check",
+            "p2-src-stray-print",
+            "--record",
+            "seen",
+        ];
+        let data = folder.run(&args).data();
+        let notes = data["notes"].as_array().cloned().unwrap_or_default();
+        notes.into_iter().filter(|note| note.as_str().unwrap().contains("newer")).collect::<Vec<_>>()
+    };
+    age("src/cli.ts", 10);
+    age("dist/cli.js", 5);
+    assert_eq!(notes(), Vec::<serde_json::Value>::new());
+    age("src/cli.ts", 1);
+    let expected = "src/cli.ts is newer than the program that was run, dist/cli.js: what was seen of it may be \
+                    of older code; build it, or let `build` under [target] say how";
+    assert_eq!(notes(), [expected]);
+    // The times are in the recording.
+    age("src/cli.ts", 20);
+    let again = folder.run(&["check", "--json", "--check", "p2-output-json", "--replay", "seen"]).out;
+    assert!(again.contains("is newer than the program"), "{again}");
+}

@@ -2,7 +2,7 @@
 
 use super::schemas::{self, Refused};
 use crate::catalogue::Derived;
-use crate::judge::context::CheckContext;
+use crate::judge::context::{CheckContext, NO_PROJECT};
 use crate::judge::verdict::{Finding, Judgement, Reason};
 use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream};
 use crate::source::{Document, Project};
@@ -70,7 +70,7 @@ impl ProjectFiles<'_> {
     /// `p2-schema-file`
     pub fn schema_file(&self) -> Judgement {
         let Some(project) = self.project else {
-            return Judgement::NotApplicable("there is no project around the target".to_owned());
+            return Judgement::NotApplicable(NO_PROJECT.to_owned());
         };
         let finding = |kind: &str, file: &str, detail: String| {
             Finding::new(kind, Evidence { file: Some(file.to_owned()), detail, ..Evidence::default() })

@@ -4,11 +4,11 @@
 mod output_module;
 mod view;
 
-use super::context::NoCode;
+use super::context::{NO_PROJECT, NoCode};
 use super::verdict::Judgement;
 use crate::catalogue::{Check, checks};
 use crate::model::CheckId;
-use crate::source::{Facts, Skipped, SourceWaiver};
+use crate::source::{Built, Facts, Skipped, SourceWaiver};
 use view::View;
 
 /// As many skipped files are named, and no more.
@@ -29,10 +29,7 @@ pub fn judge(code: &Result<Code<'_>, NoCode>, check: &Check) -> Judgement {
     let view = match code {
         Ok(code) => code.view(check.id),
         Err(NoCode::NoProject) => {
-            return Judgement::NotApplicable(
-                "a program was named, not the project that it is built from: name the project's folder"
-                    .to_owned(),
-            );
+            return Judgement::NotApplicable(NO_PROJECT.to_owned());
         }
         Err(NoCode::NotRecorded) => {
             return Judgement::unverified(
@@ -46,6 +43,17 @@ pub fn judge(code: &Result<Code<'_>, NoCode>, check: &Check) -> Judgement {
         }
     };
     view.map_or_else(|| Judgement::unverified("the check has no rules"), |view| view.judgement())
+}
+
+/// That the program is older than its code, if it is.
+pub fn stale(built: &Built) -> Option<String> {
+    let Built { program, newest, .. } = built;
+    (built.changed > built.at).then(|| {
+        format!(
+            "{newest} is newer than the program that was run, {program}: what was seen of it may be of older \
+             code; build it, or let `build` under [target] say how"
+        )
+    })
 }
 
 /// What else the reader must know of the code: waivers, and what was skipped.
