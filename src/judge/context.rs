@@ -38,7 +38,8 @@ pub struct CheckContext<'a> {
 
 /// What is said where there is no project.
 pub const NO_PROJECT: &str = "no project is known for the target: a program was named, or its command comes from \
-                              PATH or from outside the folder of the configuration";
+                              PATH or from outside the folder of the configuration; name the project's folder to look \
+                              at its code";
 
 /// Why there is no code, or there are no files around it, to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -114,9 +114,10 @@ fn code_is_read_where_nothing_can_be_run() {
         &folder,
         &[
             ("README.md", "Exit codes: 0 success, 1 error, 2 usage, 77 permission, 78 configuration\n"),
-            ("agentnative.toml", "[target]\ncommand = [\"/bin/sh\"]\n"),
+            ("agentnative.toml", "[target]\ncommand = [\"./run\"]\n"),
         ],
     );
+    folder.script("run", "exit 0\n");
     // Without a folder for temporary files no helper starts, and so no run.
     let check = |layers: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agentnative"));
