@@ -333,6 +333,159 @@ fn a_recording_that_lacks_runs_gives_no_pass() {
     }
 }
 
+/// Takes `--format text` and `--format json` behind `list`, and nothing else; wrong calls end with 64.
+const OWN_WAY: &str = r#"
+format=$DEFAULT
+wrong() {
+    if [ "$format" = json ]; then
+        printf '{"error":"wrong call","kind":"usage","message":"unknown: %s"}\n' "$1" >&2
+    else
+        printf 'unknown: %s\n' "$1" >&2
+    fi
+    exit 64
+}
+command=
+while [ $# -gt 0 ]; do
+    case $1 in
+        --help | --version) printf 'Commands:\n  list  Lists\n'; exit 0 ;;
+        --format) case $2 in text | json) format=$2; shift ;; *) wrong "$2" ;; esac ;;
+        list | lost) command=$1 ;;
+        *) wrong "$1" ;;
+    esac
+    shift
+done
+if [ "$command" = lost ]; then
+    [ "$format" = json ] && echo '{"error":"lost","kind":"lost","message":"it is lost"}' >&2 || echo 'it is lost' >&2
+    exit 1
+fi
+if [ "$format" = json ]; then echo '{"ok":true,"data":[{"id":1}]}'; else echo one; fi
+"#;
+
+const OWN_WAY_CONFIG: &str = r#"
+    [target]
+    command = ["./cli"]
+    formats.json = ["--format", "json"]
+    formats.jsonl = false
+    usage = 64
+    exit_codes = [0, 1, 64]
+
+    [[probe]]
+    name = "list"
+    args = ["list"]
+
+    [[probe]]
+    name = "lost"
+    args = ["lost"]
+    exit = 1
+"#;
+
+#[test]
+fn a_target_that_says_what_it_has_not_is_verified() {
+    let script = format!("DEFAULT=text{OWN_WAY}");
+    let (exit, report) = strictly(&script, OWN_WAY_CONFIG);
+    let result = |id: &str| {
+        let mut results = report["results"].as_array().unwrap().iter();
+        verdict_of(results.find(|result| result["id"] == id).unwrap())
+    };
+    assert_eq!((exit, &report["verified"]), (Some(1), &true.into()), "{:#?}", not_passed(&report));
+    let failed: Vec<_> =
+        not_passed(&report).into_iter().map(|(id, status, message, _)| (id, status, message)).collect();
+    let lacking = "the target says that it has no jsonl: `formats.jsonl = false`";
+    assert_eq!(failed[0], ("p2-output-format", "fail", lacking));
+    let open: Vec<_> = failed[1..].iter().map(|(id, status, _)| (*id, *status)).collect();
+    assert_eq!(open, [("p2-envelope", "unverified"), ("p2-schema-print", "unverified")]);
+    for id in ["p2-output-jsonl", "p2-output-parity", "p2-jsonl-newline", "p2-jsonl-prompt"] {
+        assert_eq!(result(id), ("not-applicable", "the target says that it has no jsonl"), "{id}");
+    }
+    let (status, note) = result("p2-exit-usage");
+    assert_eq!(status, "pass");
+    assert!(
+        note.ends_with("the target's own code for wrong calls: `usage = 64`, in the place of 2"),
+        "{note}"
+    );
+
+    // What it has not can be accepted, and nothing else with it.
+    let waiver = "[[waiver]]\ncheck = 'p2-output-format'\nformat = 'jsonl'\nreason = 'one document only'\n";
+    let (exit, _) = strictly(&script, &format!("{OWN_WAY_CONFIG}\n{waiver}"));
+    assert_eq!(exit, Some(0));
+
+    // The same target, where json comes without a flag.
+    let config = OWN_WAY_CONFIG.replace("usage = 64", "usage = 64\ndefault_format = 'json'");
+    let (exit, report) = strictly(&format!("DEFAULT=json{OWN_WAY}"), &format!("{config}\n{waiver}"));
+    let open = not_passed(&report);
+    assert_eq!((exit, &report["verified"]), (Some(1), &true.into()), "{open:#?}");
+    let default = "without a flag the output is json, not text: `default_format = \"json\"`; 1 more waived: one document only";
+    assert_eq!((open[0].0, open[0].1, open[0].2), ("p2-output-format", "fail", default));
+    assert_eq!(open.iter().filter(|(_, status, ..)| *status == "fail").count(), 1, "{open:#?}");
+}
+
+#[test]
+fn a_probe_asks_for_a_format_in_its_own_way() {
+    let script = r#"
+        case "$*" in
+            list | show) echo one ;;
+            "list --format json" | "show --json") echo '{"ok":true}' ;;
+            "show --lines") echo '{"ok":true}' ;;
+            *--help*) echo '  --json  JSON' ;;
+            *) echo "unknown: $*" >&2; exit 2 ;;
+        esac
+    "#;
+    let config = r#"
+        [target]
+        command = ["./cli"]
+        formats.json = ["--json"]
+
+        [[probe]]
+        name = "list"
+        args = ["list"]
+        formats = { json = ["--format", "json"], jsonl = false }
+
+        [[probe]]
+        name = "show"
+        args = ["show"]
+        formats.jsonl = ["--lines"]
+    "#;
+    let result = checked(script, config);
+    for id in ["p2-output-format", "p2-output-json", "p2-output-jsonl", "p2-exit-success", "p2-exit-usage"] {
+        assert_eq!(verdict_of(&result(id)).0, "pass", "{id}: {}", verdict_of(&result(id)).1);
+    }
+    // Every probe that gives data says so: there is none.
+    let none = checked(script, &config.replace("formats.jsonl = [\"--lines\"]", "formats.jsonl = false"));
+    let (status, message) =
+        (none("p2-output-format")["status"].clone(), none("p2-output-format")["message"].clone());
+    assert_eq!(
+        (status, message),
+        ("fail".into(), "the target says that it has no jsonl: `formats.jsonl = false`".into())
+    );
+    // How it is asked for is said nowhere.
+    let open = checked(script, &config.replace("formats.jsonl = [\"--lines\"]", ""));
+    for id in ["p2-output-format", "p2-output-jsonl", "p2-output-parity", "p2-jsonl-newline"] {
+        let result = open(id);
+        let (status, message) = verdict_of(&result);
+        assert_eq!(status, "unverified", "{id}");
+        assert!(
+            message.contains("declare formats.jsonl under [target], with `false` where there is none"),
+            "{id}: {message}"
+        );
+    }
+}
+
+#[test]
+fn a_wrong_call_that_succeeds_is_a_fault_whatever_codes_there_are() {
+    let config =
+        "[target]\ncommand = ['./cli']\nexit_codes = [0, 1]\n[[probe]]\nname = 'list'\nargs = ['list']\n";
+    let result = checked("echo '{}'", config);
+    assert_eq!(
+        verdict_of(&result("p2-exit-usage")),
+        ("fail", "a wrong call is accepted: exit code 0, expected another (and 2 more)")
+    );
+    let refused = checked("case $* in *unknown*) exit 1 ;; esac; echo '{}'", config);
+    assert_eq!(
+        verdict_of(&refused("p2-exit-usage")),
+        ("not-applicable", "the target says that it has no exit code 2")
+    );
+}
+
 /// The formats that a check without probes runs a CLI in, and what is in its folder afterwards.
 fn formats_tried(script: &str) -> (BTreeSet<String>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();

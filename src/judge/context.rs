@@ -3,6 +3,7 @@
 use super::run_view::RunView;
 use super::scan::Scans;
 use super::source::Code;
+use super::verdict::Judgement;
 use crate::catalogue::Derived;
 use crate::model::{OutputFormat, Variant};
 use crate::probe::{Probe, Promises};
@@ -195,6 +196,37 @@ impl<'a> CheckContext<'a> {
             }
         }
         refused.map_or(Accepted::Unknown, Accepted::No)
+    }
+
+    /// What is left to say of a check of these formats alone, where none of them can be asked for: it does not
+    /// concern a target that says it has none of them.
+    pub fn unavailable(&self, formats: &[OutputFormat]) -> Option<Judgement> {
+        let probes = || self.probes.iter().filter(|probe| probe.is_declared());
+        let asked = |format: &OutputFormat| {
+            self.promises.formats.args(*format).is_some()
+                || probes().any(|probe| probe.formats.contains(format))
+        };
+        if formats.is_empty() || formats.iter().any(asked) {
+            return None;
+        }
+        let names = |formats: &[OutputFormat], between| {
+            formats.iter().map(|format| format.name()).collect::<Vec<_>>().join(between)
+        };
+        let (lacking, open): (Vec<_>, Vec<_>) =
+            formats.iter().copied().partition(|format| self.promises.lacks(*format));
+        Some(if open.is_empty() {
+            Judgement::NotApplicable(format!(
+                "the target says that it has no {}",
+                names(&lacking, " and no ")
+            ))
+        } else {
+            let keys: Vec<String> = open.iter().map(|format| format!("formats.{}", format.name())).collect();
+            Judgement::unverified(format!(
+                "how {} is asked for is not declared: declare {} under [target], with `false` where there is none",
+                names(&open, " or "),
+                keys.join(" and "),
+            ))
+        })
     }
 
     /// The contract that a run's standard output is held to.

@@ -67,6 +67,12 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
     else {
         return Judgement::unverified(format!("{} has no logic yet", check.id));
     };
+    let formats = &check.runs.formats;
+    if formats.iter().all(|format| format.is_json())
+        && let Some(judgement) = context.unavailable(formats)
+    {
+        return judgement;
+    }
     let whole = context.promises.contract.as_ref();
     match whole.and_then(|name| Some((name, context.contracts.get(name)?))) {
         Some((name, contract)) if replaced_by.contains(&contract.framing()) => {

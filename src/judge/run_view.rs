@@ -130,7 +130,7 @@ impl<'a> RunView<'a> {
                     return Some(self.refused_format());
                 }
                 let what = format!("{label} ended with {code}, not {expected}");
-                Some(self.blocked_by(exit_check(expected), what))
+                Some(self.blocked_by(exit_check(self.context.promises, self.probe), what))
             }
             (End::Exited(_), _) => {
                 let error = self.format().is_json().then(|| self.scan().unreadable.clone()).flatten()?;

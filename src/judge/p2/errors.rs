@@ -64,7 +64,7 @@ fn unless_stumbled(run: &RunView, judge: fn(&RunView) -> Assertion) -> Option<As
         .context
         .failures()
         .any(|probe| probe.is_declared() && run.context.plain(probe, run.format()).is_some());
-    let asking = run.context.promises.asking(run.format()).join(" ");
+    let asking = run.probe.asking(run.format(), run.context.promises).join(" ");
     (!declared).then(|| {
         let missing = declare_failure("json or jsonl");
         inconclusive(format!("the target takes `{asking}` only after a command: {missing}"))
@@ -107,6 +107,11 @@ fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a
         .flat_map(|probe| OutputFormat::ALL.into_iter().map(move |format| (probe, format)))
         .filter_map(|(probe, format)| context.run(probe, format, Variant::Plain, 0))
         .filter(counts)
+        // Without a flag, which is what a derived probe has for text, another format may come.
+        .filter(|run| {
+            let text = context.promises.default_format == OutputFormat::Text;
+            text || run.format().is_json() || run.probe.is_declared()
+        })
 }
 
 /// What is wrong with a failing run, with what to declare if it is no failure: when it printed a whole document,
@@ -142,7 +147,7 @@ fn unusable(run: &RunView) -> Option<Reason> {
     match run.exit() {
         None => run.unusable(),
         Some(0) => {
-            let check = exit_check(run.probe.exit.unwrap_or(1));
+            let check = exit_check(run.context.promises, run.probe);
             Some(run.blocked_by(check, format!("{} did not fail", run.label())))
         }
         Some(_) => match (run.context.accepted(run.format()), run.probe.is_declared()) {

@@ -2,18 +2,19 @@
 
 use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
+use crate::config::TargetConfig;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{BlockedBy, CheckId, OutputFormat, Stream, Variant};
-use crate::probe::Probe;
+use crate::probe::{Probe, Promises};
 use crate::run::End;
 use serde_json::Value;
 
 /// `p2-exit-error`: also the codes that are a target's own, which no other check judges.
 pub fn error(context: &CheckContext) -> Judgement {
     let ends = context.declared().filter_map(|probe| {
-        let code = probe.exit.filter(|code| exit_check(*code) == CheckId::P2ExitError)?;
+        let code = probe.exit.filter(|_| exit_check(context.promises, probe) == CheckId::P2ExitError)?;
         Some(ends_with(context, probe, code))
     });
     let mut assertions: Vec<Assertion> = ends.collect();
@@ -27,18 +28,49 @@ pub fn error(context: &CheckContext) -> Judgement {
     Judgement::of(assertions, declare_success(""))
 }
 
-/// `p2-exit-success`, `p2-exit-usage`, `p2-exit-auth` and `p2-exit-config`, by their code: each probe that is
-/// expected to end with it does so.
-pub fn code(context: &CheckContext, code: i32) -> Judgement {
+/// `p2-exit-usage`
+pub fn usage(context: &CheckContext) -> Judgement {
+    let expected = context.promises.usage;
+    let default = TargetConfig::default().usage;
+    match code(context, CheckId::P2ExitUsage, expected) {
+        Judgement::NotApplicable(why) => no_wrong_call_succeeds(context, why),
+        Judgement::Pass(note) if expected != default => Judgement::Pass(format!(
+            "{note}, with the target's own code for wrong calls: `usage = {expected}`, in the place of {default}"
+        )),
+        judgement => judgement,
+    }
+}
+
+/// A target that has no code for wrong calls has to refuse them all the same.
+fn no_wrong_call_succeeds(context: &CheckContext, why: String) -> Judgement {
+    let wrong = context.probes.iter().filter(|probe| is_plain_call(probe));
+    let assertions = wrong.flat_map(|probe| context.runs_of(probe)).map(|run| match run.exited()? {
+        0 => {
+            let detail = "a wrong call is accepted: exit code 0, expected another";
+            run.failed_at_start("accepted", Stream::Stdout, detail)
+        }
+        _ => Ok(()),
+    });
+    match Judgement::of(assertions, "no wrong call was made") {
+        Judgement::Pass(_) => Judgement::NotApplicable(why),
+        judgement => judgement,
+    }
+}
+
+/// `p2-exit-success`, `p2-exit-auth`, `p2-exit-config` and a part of `p2-exit-usage`: each probe of this check
+/// ends with its code.
+pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
     if !context.promises.exit_codes.contains(&code) {
         return Judgement::NotApplicable(format!("the target says that it has no exit code {code}"));
     }
-    let expected = |probe: &&Probe| probe.exit == Some(code);
-    let own = context.probes.iter().filter(expected).filter(|probe| probe.is_declared());
-    let derived = context.probes.iter().filter(expected).filter(|probe| is_plain_call(probe));
-    let mut assertions: Vec<Assertion> = own.map(|probe| ends_with(context, probe, code)).collect();
-    let declared = assertions.len();
-    assertions.extend(derived.map(|probe| ends_with(context, probe, code)));
+    let expected = |probe: &&Probe| {
+        (probe.is_declared() || is_plain_call(probe)) && exit_check(context.promises, probe) == check
+    };
+    let (own, derived): (Vec<&Probe>, Vec<&Probe>) =
+        context.probes.iter().filter(expected).partition(|probe| probe.is_declared());
+    let declared = own.len();
+    let mut assertions: Vec<Assertion> =
+        own.into_iter().chain(derived).map(|probe| ends_with(context, probe, code)).collect();
     if code == 0 {
         let help =
             context.derived(Derived::Help).filter_map(|probe| context.plain(probe, OutputFormat::Text));
@@ -55,21 +87,25 @@ pub fn code(context: &CheckContext, code: i32) -> Judgement {
     }
 }
 
-/// The check that judges runs expected to end with this code.
-pub fn exit_check(code: i32) -> CheckId {
-    match code {
-        0 => CheckId::P2ExitSuccess,
-        2 => CheckId::P2ExitUsage,
-        77 => CheckId::P2ExitAuth,
-        78 => CheckId::P2ExitConfig,
+/// The check that judges how the runs of this probe end.
+pub fn exit_check(promises: &Promises, probe: &Probe) -> CheckId {
+    match probe.exit {
+        _ if is_plain_call(probe) => CheckId::P2ExitUsage,
+        Some(0) => CheckId::P2ExitSuccess,
+        // Where wrong calls have the code of general errors, a declared probe is about the latter.
+        Some(1) => CheckId::P2ExitError,
+        Some(77) => CheckId::P2ExitAuth,
+        Some(78) => CheckId::P2ExitConfig,
+        Some(code) if code == promises.usage => CheckId::P2ExitUsage,
         _ => CheckId::P2ExitError,
     }
 }
 
 /// Whether some call that is wrong did end with the code of a usage error.
 pub fn has_usage_code(context: &CheckContext) -> bool {
-    let wrong = context.probes.iter().filter(|probe| probe.exit == Some(2) && !probe.gives_data());
-    wrong.filter_map(|probe| context.plain(probe, OutputFormat::Text)).any(|run| run.exit() == Some(2))
+    let usage = Some(context.promises.usage);
+    let wrong = context.probes.iter().filter(|probe| probe.exit == usage && !probe.gives_data());
+    wrong.filter_map(|probe| context.plain(probe, OutputFormat::Text)).any(|run| run.exit() == usage)
 }
 
 /// Help that was given is a success. Where there is none on stdout, the target may not know the flag.

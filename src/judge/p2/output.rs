@@ -2,10 +2,12 @@
 
 use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
+use crate::config::Asking;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
-use crate::model::{CheckId, OutputFormat, Stream, Variant};
+use crate::model::{CheckId, Evidence, OutputFormat, Stream, Variant};
+use crate::probe::Probe;
 use strict_json::{Problem, ProblemKind};
 
 /// `p2-output-format`
@@ -13,9 +15,18 @@ pub fn format(context: &CheckContext) -> Judgement {
     let (mut taken, mut open) = (Vec::new(), Vec::new());
     for format in OutputFormat::ALL {
         match context.accepted(format) {
+            _ if lacking(context, format) => {
+                let says = format!("formats.{} = false", format.name());
+                let detail = format!("the target says that it has no {}: `{says}`", format.name());
+                let evidence = Evidence { format: Some(format), detail, ..Evidence::default() };
+                taken.push(Err(Finding::new("lacking", evidence).into()));
+            }
             Accepted::Yes => taken.push(Ok(())),
             Accepted::No(run) => taken.push(refused(&run)),
-            Accepted::Unknown => open.push(format.name()),
+            Accepted::Unknown => match context.unavailable(&[format]) {
+                Some(Judgement::Unverified(reasons)) => taken.extend(reasons.into_iter().map(inconclusive)),
+                _ => open.push(format.name()),
+            },
         }
     }
     if !open.is_empty() {
@@ -27,7 +38,16 @@ pub fn format(context: &CheckContext) -> Judgement {
     }
     let default = context.data_probes().filter_map(|probe| {
         let bare = context.made_from(Derived::NoFormat, probe).next()?;
-        Some(default(context.plain(bare, OutputFormat::Text)?, context.plain(probe, OutputFormat::Text)?))
+        let bare = context.plain(bare, OutputFormat::Text)?;
+        match context.promises.default_format {
+            OutputFormat::Text => Some(default(bare, context.plain(probe, OutputFormat::Text)?)),
+            other => {
+                let other = other.name();
+                let detail =
+                    format!("without a flag the output is {other}, not text: `default_format = \"{other}\"`");
+                Some(bare.failed_at_start("default-differs", Stream::Stdout, detail))
+            }
+        }
     });
     let invalid = context
         .derived(Derived::InvalidFormat)
@@ -36,8 +56,15 @@ pub fn format(context: &CheckContext) -> Judgement {
     Judgement::of(taken.into_iter().chain(default).chain(invalid), declare_success(""))
 }
 
+/// Whether the target, or every probe that could be asked for a format, says that there is no such.
+fn lacking(context: &CheckContext, format: OutputFormat) -> bool {
+    let says = |probe: &Probe| probe.asking.get(&format) == Some(&Asking::Lacking);
+    let mut probes = context.data_probes().peekable();
+    context.promises.lacks(format) || probes.peek().is_some() && probes.all(says)
+}
+
 fn refused(run: &RunView) -> Assertion {
-    let asked = run.context.promises.asking(run.format()).join(" ");
+    let asked = run.probe.asking(run.format(), run.context.promises).join(" ");
     let detail = format!(
         "`{asked}` is not accepted: exit code {}, and {} without it",
         display_exit(run.exit()),
@@ -71,6 +98,7 @@ fn first_difference(a: &[String], b: &[String]) -> Option<usize> {
 }
 
 fn invalid(run: &RunView) -> Assertion {
+    let usage = run.context.promises.usage;
     let ignored = run.context.source_of(run.probe).and_then(|probe| probe.exit);
     match run.exited()? {
         exit if exit == 0 || Some(exit) == ignored && !run.bytes(Stream::Stdout).is_empty() => {
@@ -82,9 +110,9 @@ fn invalid(run: &RunView) -> Assertion {
             Stream::Stdout,
             "an output format that does not exist is refused, but with text on stdout: expected nothing there",
         ),
-        // A target without the code 2 at all is p2-exit-usage's.
-        exit if exit != 2 && super::exits::has_usage_code(run.context) => {
-            let detail = format!("an output format that does not exist ends with exit code {exit}: expected 2, a usage error");
+        // A target without that code at all is p2-exit-usage's.
+        exit if exit != usage && super::exits::has_usage_code(run.context) => {
+            let detail = format!("an output format that does not exist ends with exit code {exit}: expected {usage}, a usage error");
             run.failed_at_reason("invalid-exit-code", Stream::Stderr, detail)
         }
         _ => Ok(()),

@@ -13,6 +13,10 @@ use strict_json::JsonType;
 
 /// `p2-output-parity`
 pub fn parity(context: &CheckContext) -> Judgement {
+    let formats = [OutputFormat::Json, OutputFormat::Jsonl];
+    if let Some(judgement) = formats.iter().find_map(|format| context.unavailable(&[*format])) {
+        return judgement;
+    }
     let both = |probe: &&Probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].iter().all(|format| probe.formats.contains(format))
     };
