@@ -486,6 +486,35 @@ fn a_wrong_call_that_succeeds_is_a_fault_whatever_codes_there_are() {
     );
 }
 
+#[test]
+fn a_program_that_ignores_its_flags_offers_nothing_by_them() {
+    let config =
+        "[target]\ncommand = ['./cli']\nschema = ['schema']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
+    let result = checked("echo '[1]'", config);
+    for id in ["p2-raw", "p2-more-formats"] {
+        assert_eq!(verdict_of(&result(id)).0, "not-applicable", "{id}: {}", verdict_of(&result(id)).1);
+    }
+    let alias = result("p2-json-alias");
+    assert_eq!(
+        (verdict_of(&alias).0, &alias["blocked_by"][0]["id"]),
+        ("unverified", &"p2-exit-usage".into()),
+        "{alias}"
+    );
+    assert_eq!(verdict_of(&result("p2-schema-print")).0, "warn");
+    // JSON is no CSV, nor is anything else where its rows have not as many fields each.
+    let csv = |csv: &str| {
+        let script = format!(
+            r#"case $* in *csv) printf '{csv}' ;; *json*) echo '[1]' ;; *unknown* | *tsv | *yaml | *raw) exit 2 ;; *) echo text ;; esac"#
+        );
+        let result = checked(&script, config)("p2-more-formats");
+        (result["status"].clone(), result["message"].as_str().unwrap().to_owned())
+    };
+    let none = || ("not-applicable".into(), "no format beyond text, json and jsonl was found".to_owned());
+    assert_eq!(csv("[1]\\n"), none());
+    assert_eq!(csv("id,name\\n1\\n"), none());
+    assert_eq!(csv("id,name\\n1,alpha\\n"), ("pass".into(), "offered: list, csv".to_owned()));
+}
+
 /// The formats that a check without probes runs a CLI in, and what is in its folder afterwards.
 fn formats_tried(script: &str) -> (BTreeSet<String>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();

@@ -77,6 +77,8 @@ pub enum Derived {
     NoFormat,
     /// A declared probe, asked for a format that no program has.
     InvalidFormat,
+    /// A declared probe with a flag that no program has: whether it ignores those that it does not know.
+    IgnoredFlag,
     /// A declared probe, asked with `--json` or `--jsonl`.
     Alias,
     /// A declared probe with `--raw`.

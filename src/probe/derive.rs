@@ -34,7 +34,8 @@ pub fn derived(
         false => sources.iter().any(|probe| probe.formats.contains(format)),
     };
     for probe in probes.iter_mut().filter(|probe| !probe.is(Derived::Schema)) {
-        probe.formats.retain(|format| *format == OutputFormat::Text || has(format));
+        let asked = |format: &OutputFormat| promises.formats.args(*format).is_some() && has(format);
+        probe.formats.retain(|format| *format == OutputFormat::Text || asked(format));
     }
     for (at, probe) in sources.iter().enumerate() {
         probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, promises, at == 0)));
@@ -109,22 +110,22 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
             ..probe.clone()
         }
     };
-    let by_default_flag =
-        |format: OutputFormat| probe.asking(format, promises) == ["--output", format.name()];
     match kind {
         Derived::NoFormat => vec![with("no format", &[], probe.exit, Text)],
         Derived::InvalidFormat if first => {
-            let Some(asking) = invalid(probe.asking(Json, promises)) else { return Vec::new() };
+            let wrong = |format| invalid(probe.asking(format, promises), format);
+            let Some(asking) = [Json, Jsonl, Text].into_iter().find_map(wrong) else { return Vec::new() };
             let asking: Vec<&str> = asking.iter().map(String::as_str).collect();
             vec![with("invalid format", &asking, None, Text)]
         }
         Derived::Alias => [(Json, "--json"), (Jsonl, "--jsonl")]
             .into_iter()
-            .filter(|(format, _)| probe.formats.contains(format) && by_default_flag(*format))
+            .filter(|(format, _)| probe.formats.contains(format) && probe.asks_with_output(*format, promises))
             .map(|(format, flag)| with(flag, &[flag], probe.exit, format))
             .collect(),
+        Derived::IgnoredFlag if first => vec![with("unknown flag", &[UNKNOWN_FLAG], None, Text)],
         Derived::Raw if first => vec![with("--raw", &["--raw"], None, Text)],
-        Derived::MoreFormats if first && by_default_flag(Json) => ["csv", "tsv", "yaml"]
+        Derived::MoreFormats if first && probe.asks_with_output(Json, promises) => ["csv", "tsv", "yaml"]
             .into_iter()
             .map(|format| with(format, &["--output", format], None, Text))
             .collect(),
@@ -132,15 +133,23 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
     }
 }
 
-/// The arguments that ask for JSON, with a value that no program knows. One flag alone, such as `-j`,
-/// has no value that could be wrong.
-fn invalid(asking: &[String]) -> Option<Vec<String>> {
-    let (value, flags) = asking.split_last()?;
-    let prefix = value.strip_suffix(OutputFormat::Json.name())?;
-    if !(prefix.is_empty() && !flags.is_empty() || prefix.ends_with('=')) {
-        return None;
-    }
-    let mut asking = flags.to_vec();
-    asking.push(format!("{prefix}{UNKNOWN_FORMAT}"));
+/// The arguments that ask for a format, with a value that no program knows. One flag alone, such as `-j`, has
+/// no value that could be wrong.
+fn invalid(asking: &[String], format: OutputFormat) -> Option<Vec<String>> {
+    let is_value = |at: &usize| *at > 0 && asking[at - 1].starts_with('-') && !asking[*at].starts_with('-');
+    let name = format.name();
+    // The name of the format, else a word such as `json1`, of which the format's name is a part.
+    let named = |word: &str| word == name;
+    let meant = |word: &str| word.to_lowercase().contains(OutputFormat::Json.name());
+    let find = |fits: &dyn Fn(&str) -> bool| {
+        (0..asking.len()).rev().find_map(|at| match asking[at].split_once('=') {
+            Some((flag, value)) if fits(value) => Some((at, format!("{flag}={UNKNOWN_FORMAT}"))),
+            None if fits(&asking[at]) && is_value(&at) => Some((at, UNKNOWN_FORMAT.to_owned())),
+            _ => None,
+        })
+    };
+    let (at, wrong) = find(&named).or_else(|| find(&meant))?;
+    let mut asking = asking.to_vec();
+    asking[at] = wrong;
     Some(asking)
 }

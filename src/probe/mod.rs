@@ -108,6 +108,10 @@ pub struct Promises {
     pub known_formats: Vec<OutputFormat>,
 }
 
+fn is_output(asking: &[String], format: OutputFormat) -> bool {
+    asking == ["--output", format.name()]
+}
+
 /// What the exit code for wrong calls is in a recording that does not tell.
 fn usage() -> i32 {
     TargetConfig::default().usage
@@ -167,7 +171,7 @@ impl Promises {
 
     /// Whether a format is asked for with `--output FORMAT`.
     pub fn default_flag(&self, format: OutputFormat) -> bool {
-        self.asking(format) == ["--output", format.name()]
+        is_output(self.asking(format), format)
     }
 }
 
@@ -238,6 +242,11 @@ impl Probe {
         let asked = self.asks_format && (self.is_declared() || format.is_json());
         let asking = if asked { self.asking(format, promises) } else { &[] };
         place_format(&self.args, asking)
+    }
+
+    /// Whether this probe asks for a format with `--output FORMAT`.
+    pub fn asks_with_output(&self, format: OutputFormat, promises: &Promises) -> bool {
+        is_output(self.asking(format, promises), format)
     }
 
     /// The arguments that ask for `format` in a call of this probe.

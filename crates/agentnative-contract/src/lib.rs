@@ -44,7 +44,7 @@ pub use exit_rules::RunExit;
 pub use format::{OutputFormat, Stream};
 pub use outline::{OutlineLine, outline};
 pub use output_spec::{Errors, Events, Exit, Order, OutputSpec};
-pub use samples::is_schema_file;
+pub use samples::{is_schema, is_schema_file};
 pub use schema::Schema;
 pub use spec::{Condition, Framing, Payload};
 pub use stream_state::StreamOutcome;

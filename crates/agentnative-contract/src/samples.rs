@@ -48,7 +48,12 @@ pub fn is_schema_file(path: &Path) -> Result<bool> {
     let Ok(value) = serde_json::from_slice::<Value>(&bytes) else {
         return Ok(framing(path) == Some(Framing::Document));
     };
-    let Some(members) = value.as_object() else { return Ok(value.is_boolean()) };
+    Ok(is_schema(&value) || value.as_object().is_some_and(serde_json::Map::is_empty))
+}
+
+/// Whether a document is meant for a schema: a boolean, or an object with a keyword that only a schema has.
+pub fn is_schema(document: &Value) -> bool {
+    let Some(members) = document.as_object() else { return document.is_boolean() };
     let name = |name: &str| name == "integer" || JsonType::from_name(name).is_some();
     let one = |value: &Value| value.as_str().is_some_and(name);
     let types = |value: &Value| {
@@ -56,10 +61,9 @@ pub fn is_schema_file(path: &Path) -> Result<bool> {
     };
     let typed = members.get("type");
     if typed.is_some_and(|typed| !types(typed)) {
-        return Ok(members.contains_key("$schema"));
+        return members.contains_key("$schema");
     }
-    let keyword = KEYWORDS.iter().any(|(key, fits)| members.get(*key).is_some_and(fits));
-    Ok(typed.is_some() || keyword || members.is_empty())
+    typed.is_some() || KEYWORDS.iter().any(|(key, fits)| members.get(*key).is_some_and(fits))
 }
 
 impl OutputSpec {

@@ -6,6 +6,7 @@ mod documented;
 mod errors;
 mod exit_words;
 mod exits;
+mod further_formats;
 pub mod locked;
 mod optional_features;
 mod output;
@@ -18,7 +19,6 @@ mod well_formed;
 pub use exits::exit_check;
 
 use super::Row;
-use crate::catalogue::Derived;
 use crate::model::{CheckId, OutputFormat};
 use agentnative_contract::{Against, Framing};
 use project_files::ProjectFiles;
@@ -64,8 +64,8 @@ pub(super) const CHECKS: &[Row] = &[
     (CheckId::P2Envelope, determinism::envelope, ANY),
     (CheckId::P2SchemaPrint, optional_features::schema, NEVER),
     (CheckId::P2JsonAlias, optional_features::alias, ANY),
-    (CheckId::P2MoreFormats, |context| optional_features::offered(context, Derived::MoreFormats), NEVER),
-    (CheckId::P2Raw, |context| optional_features::offered(context, Derived::Raw), NEVER),
+    (CheckId::P2MoreFormats, further_formats::more, NEVER),
+    (CheckId::P2Raw, further_formats::raw, NEVER),
     (CheckId::P2SchemaFile, |context| ProjectFiles::of(context).schema_file(), NEVER),
 ];
 

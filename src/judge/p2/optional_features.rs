@@ -1,4 +1,4 @@
-//! What a target offers beside the three formats.
+//! What a target offers beside its data: short flags for the formats, and its schema.
 
 use super::determinism::{difference, ends_early};
 use super::schemas::{self, Refused};
@@ -8,7 +8,7 @@ use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};
-use crate::probe::Probe;
+use agentnative_contract::is_schema;
 
 /// `p2-json-alias`
 pub fn alias(context: &CheckContext) -> Judgement {
@@ -18,7 +18,14 @@ pub fn alias(context: &CheckContext) -> Judgement {
             || context.data_probes().any(|probe| probe.formats.contains(format))
     };
     let mut formats = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter(runs_in);
-    if !formats.any(|format| context.promises.default_flag(format)) {
+    let with_output = |format: OutputFormat| {
+        let mut probes = context.data_probes().filter(|probe| probe.formats.contains(&format)).peekable();
+        match probes.peek() {
+            Some(_) => probes.any(|probe| probe.asks_with_output(format, context.promises)),
+            None => context.promises.default_flag(format),
+        }
+    };
+    if !formats.any(with_output) {
         return Judgement::NotApplicable("the target's formats are not asked for with `--output`".into());
     }
     let assertions = context.derived(Derived::Alias).filter_map(|probe| {
@@ -61,23 +68,35 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
             let detail = format!("not what `--output` gives: {difference}");
             short.failed_at_pointer("differs", &difference.pointer, detail)
         }
-        None => Ok(()),
+        None => understood(short, long),
     }
 }
 
-/// `p2-more-formats` and `p2-raw`: a derived probe of this kind is answered.
-pub fn offered(context: &CheckContext, kind: Derived) -> Judgement {
-    let works = |probe: &&Probe| {
-        let expected = context.source_of(probe).and_then(|source| source.exit);
-        let run = context
-            .plain(probe, OutputFormat::Text)
-            .filter(|run| expected.is_some() && run.exit() == expected);
-        run.is_some_and(|run| !run.observation.stdout.bytes.is_empty())
-    };
-    match context.derived(kind).find(works) {
-        Some(probe) => Judgement::Pass(format!("offered: {}", probe.name)),
-        None if kind == Derived::Raw => Judgement::NotApplicable("no `--raw` was found".into()),
-        None => Judgement::NotApplicable("no format beyond text, json and jsonl was found".into()),
+/// That the short flag did something: the same does not come without it, or a flag that does not exist is
+/// refused.
+fn understood(short: &RunView, long: &RunView) -> Assertion {
+    let context = short.context;
+    let text = |probe| context.plain(probe, OutputFormat::Text);
+    let bare = context.made_from(Derived::NoFormat, long.probe).find_map(text);
+    let without = bare.map(|bare| context.scans.of(bare.bytes(Stream::Stdout), short.format()));
+    let has_effect = without.is_some_and(|without| {
+        without.structural().is_some() || difference(&without.shape, &short.scan().shape).is_some()
+    });
+    let ignored = context
+        .derived(Derived::IgnoredFlag)
+        .find_map(text)
+        .is_some_and(|run| context.source_of(run.probe).is_some_and(|source| source.exit == run.exit()));
+    if has_effect || !ignored {
+        return Ok(());
+    }
+    let what = format!(
+        "{} prints what comes without a flag, and a flag that does not exist is accepted: nothing shows that it is understood",
+        short.label()
+    );
+    let wrong_calls = context.derived(Derived::UnknownFlag).find_map(text);
+    match wrong_calls.filter(|run| run.exit() == Some(0)) {
+        Some(run) => Err(run.blocked_by(CheckId::P2ExitUsage, what).into()),
+        None => inconclusive(what),
     }
 }
 
@@ -113,6 +132,10 @@ pub fn schema(context: &CheckContext) -> Judgement {
             return broken(printed.failed_at_start("invalid-schema", Stream::Stdout, detail));
         }
     };
+    if !is_schema(&document) {
+        let detail = "what the schema command prints has no keyword of JSON Schema: expected a schema";
+        return broken(printed.failed_at_start("no-schema", Stream::Stdout, detail));
+    }
     let assertions = context.data_probes().filter_map(|probe| context.plain(probe, OutputFormat::Json)).map(
         |run| -> Assertion {
             run.parsed()?;
