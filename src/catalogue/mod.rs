@@ -87,6 +87,8 @@ pub enum Derived {
     MoreFormats,
     /// The command that prints the schema.
     Schema,
+    /// A declared probe with the format where it is refused; it is found elsewhere.
+    Refused,
 }
 
 /// Output of a command with the verdict on it.

@@ -30,6 +30,7 @@ mod diff_inputs;
 mod judging;
 mod locate;
 mod lock;
+mod place;
 mod progress;
 mod selection;
 mod session;

@@ -2,6 +2,7 @@
 
 use super::contracts::LoadedContracts;
 use super::locate::{Located, help_of, tool};
+use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
 use super::surroundings::{Services, keep_workspaces};
 use super::{code, judge};
@@ -137,7 +138,7 @@ impl Session {
         let first = runner.run_all_blocking(specs, &mut |_| {})?;
         let help = first.observations.first().map(help_of).unwrap_or_default();
         let promises = promises.with_help(&help, &declared);
-        let (probes, keys) = probe::plan(checks, declared, &promises, target.config.timeout);
+        let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
 
         let info = target.info(&std::env::current_dir().unwrap_or_default());
         let needed = checks.iter().any(|check| check.layer == Layer::Behavioral);
@@ -163,9 +164,30 @@ impl Session {
             keep_workspaces(&mut around, &recording.probes, runner)?;
             interrupted = services.start(&target, runner)?;
         }
+        let mut searched = Searched::default();
+        if interrupted.is_none() && recording.promises.contract.is_none() {
+            let promises = &recording.promises;
+            let mut run = |keys: &[RunKey], probes: &[Probe]| {
+                let specs = probe::specs(keys, probes, promises, &target, &around);
+                let finished = runner.run_all_blocking(specs, &mut |_| {})?;
+                interrupted = interrupted.or(finished.interrupted);
+                sandbox = sandbox.max(finished.sandbox);
+                Ok(finished.observations)
+            };
+            searched = place::find(&mut declared, &recording.probes, &keys, promises, &mut run)?;
+            let planned = searched.observations.iter().filter(|seen| keys.contains(&seen.key));
+            planned.into_iter().try_for_each(&mut ended)?;
+            if !searched.refused.is_empty() {
+                (recording.probes, _) = probe::plan(checks, declared, promises, target.config.timeout);
+            }
+            recording.observations.append(&mut searched.observations);
+        }
         if interrupted.is_none() {
             let done: BTreeSet<_> = recording.observations.iter().map(|seen| &seen.key).collect();
-            let rest: Vec<RunKey> = keys.into_iter().filter(|key| !done.contains(key)).collect();
+            let hung = recording.observations.iter().filter(|seen| seen.end == End::TimedOut);
+            let hung: Vec<_> = hung.map(|seen| (&seen.key.probe, seen.key.format)).collect();
+            let open = |key: &RunKey| !done.contains(key) && !hung.contains(&(&key.probe, key.format));
+            let rest: Vec<RunKey> = keys.into_iter().filter(open).collect();
             let specs = probe::specs(&rest, &recording.probes, &recording.promises, &target, &around);
             let mut failed = None;
             let finished = runner.run_all_blocking(specs, &mut |observation| {
@@ -182,7 +204,9 @@ impl Session {
             services.end(runner)?;
         }
         recording.interrupted = interrupted.is_some();
+        recording.probes.append(&mut searched.refused);
         recording.notes = sandbox.and_then(confined).into_iter().map(str::to_owned).collect();
+        recording.notes.append(&mut searched.notes);
         if checks.iter().any(|check| check.id == CheckId::P2ExitDocumented) {
             recording.manual = manual_of(&target, runner);
         }

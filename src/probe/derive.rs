@@ -84,6 +84,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         asks_format: true,
         formats: OutputFormat::ALL.to_vec(),
         asking: BTreeMap::new(),
+        place: None,
         contract: Contracts::default(),
         stream: false,
         stdin: None,

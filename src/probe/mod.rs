@@ -6,7 +6,7 @@ mod recording;
 mod spec;
 
 pub use derive::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, derived};
-pub use plan::{help_run, plan};
+pub use plan::{help_run, plain_run, plan};
 pub use recording::Recording;
 pub use spec::{Surroundings, specs};
 
@@ -43,6 +43,9 @@ pub struct Probe {
     /// How it is asked for a format, or that it has none, where that is not as the target says.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub asking: BTreeMap<OutputFormat, Asking>,
+    /// The place in `args` that was found for the arguments of a format, where it was looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
     /// What its output is held to, by format; a path is absolute.
     #[serde(default)]
     pub contract: Contracts,
@@ -59,6 +62,26 @@ pub struct Probe {
     pub workspace: Option<Workspace>,
     /// When a run is ended by force.
     pub timeout: Duration,
+}
+
+/// Where the arguments of a format go, if not after all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// Before all others.
+    Front,
+    /// After the first word that is no flag.
+    BehindFirst,
+}
+
+impl Place {
+    /// The place for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Front => "in front of the subcommand",
+            Self::BehindFirst => "behind the first word",
+        }
+    }
 }
 
 /// Why a probe is there.
@@ -99,6 +122,9 @@ pub struct Promises {
     /// Why none is, though the help lists commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_command: Option<String>,
+    /// Its help shows the flag that asks for a format as one of its own, not of a command.
+    #[serde(default)]
+    pub global_format: bool,
     /// The contract that takes the place of the default rules for the whole target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
@@ -131,6 +157,7 @@ impl Promises {
             no_command: (target.unknown_command == Some(false))
                 .then(|| "the configuration says `unknown_command = false`".to_owned()),
             known_formats: Vec::new(),
+            global_format: false,
             contract: None,
         };
         let declared = |format: &OutputFormat| {
@@ -148,6 +175,9 @@ impl Promises {
             self.no_command = takes_words(help, declared, self.usage);
             self.tries_command = self.no_command.is_none();
         }
+        let flag = |format| self.formats.args(format)?.first()?.split('=').next();
+        let shown = |format| flag(format).is_some_and(|flag| help.flags.iter().any(|shown| shown == flag));
+        self.global_format = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(shown);
         for (format, asking) in [(OutputFormat::Json, &help.json), (OutputFormat::Jsonl, &help.jsonl)] {
             if asking.is_some()
                 && asking.as_deref() == self.formats.args(format)
@@ -202,6 +232,7 @@ impl Probe {
             result: config.result,
             formats: config.formats_of(target).collect(),
             asking: config.asking.clone(),
+            place: None,
             contract: config.contract.clone(),
             stream: config.stream,
             stdin: config.stdin.clone(),

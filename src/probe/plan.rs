@@ -23,6 +23,8 @@ pub fn plan(
     if behavioral().next().is_some() {
         // It shows whether the target takes a format at all, whatever is checked.
         kinds.insert(Derived::NoFormat);
+        // And from its help which flags there are.
+        kinds.insert(Derived::Help);
     }
     // And from its help which wrong calls there are.
     if kinds.contains(&Derived::UnknownFlag) || kinds.contains(&Derived::UnknownCommand) {
@@ -48,7 +50,12 @@ pub fn plan(
 
 /// The run whose output shows whether the target has commands.
 pub fn help_run() -> RunKey {
-    RunKey { probe: "--help".into(), format: OutputFormat::Text, variant: Variant::Plain, nth: 0 }
+    plain_run("--help", OutputFormat::Text)
+}
+
+/// The plain run of a probe in a format.
+pub fn plain_run(probe: &str, format: OutputFormat) -> RunKey {
+    RunKey { probe: probe.to_owned(), format, variant: Variant::Plain, nth: 0 }
 }
 
 fn runs_of(probe: &Probe, wanted: &BTreeMap<OutputFormat, BTreeSet<Variant>>) -> Vec<RunKey> {

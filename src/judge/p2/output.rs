@@ -7,7 +7,7 @@ use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
 use crate::model::{CheckId, Evidence, OutputFormat, Stream, Variant};
-use crate::probe::Probe;
+use crate::probe::{Place, Probe};
 use strict_json::{Problem, ProblemKind};
 
 /// `p2-output-format`
@@ -49,11 +49,16 @@ pub fn format(context: &CheckContext) -> Judgement {
             }
         }
     });
+    let elsewhere = context.data_probes().filter_map(|probe| {
+        let place = probe.place?;
+        let refused = context.made_from(Derived::Refused, probe).next()?;
+        Some(elsewhere(context.runs_of(refused).next()?, place))
+    });
     let invalid = context
         .derived(Derived::InvalidFormat)
         .filter_map(|probe| context.plain(probe, OutputFormat::Text))
         .map(|run| invalid(&run));
-    Judgement::of(taken.into_iter().chain(default).chain(invalid), declare_success(""))
+    Judgement::of(taken.into_iter().chain(elsewhere).chain(default).chain(invalid), declare_success(""))
 }
 
 /// Whether the target, or every probe that could be asked for a format, says that there is no such.
@@ -63,10 +68,24 @@ fn lacking(context: &CheckContext, format: OutputFormat) -> bool {
     context.promises.lacks(format) || probes.peek().is_some() && probes.all(says)
 }
 
+/// A format that is taken at another place than after the arguments: a global option, if the help says so.
+fn elsewhere(refused: RunView, place: Place) -> Assertion {
+    if place == Place::Front && refused.context.promises.global_format {
+        return Ok(());
+    }
+    let asked = refused.probe.asking(refused.format(), refused.context.promises).join(" ");
+    let detail = format!(
+        "`{asked}` is refused after the arguments (exit code {}), and taken {}, which the help does not show",
+        display_exit(refused.exit()),
+        place.words()
+    );
+    refused.failed_at_reason("elsewhere", Stream::Stderr, detail)
+}
+
 fn refused(run: &RunView) -> Assertion {
     let asked = run.probe.asking(run.format(), run.context.promises).join(" ");
     let detail = format!(
-        "`{asked}` is not accepted: exit code {}, and {} without it",
+        "`{asked}` is not accepted: exit code {}, and {} without it (`\"{{format}}\"` among the arguments of a probe marks its place)",
         display_exit(run.exit()),
         display_exit(run.probe.exit)
     );

@@ -1,0 +1,137 @@
+//! Where a target takes the arguments that ask for a format: found by trying, for the probes that do not say.
+
+use crate::catalogue::Derived;
+use crate::config::FORMAT_PLACE;
+use crate::model::OutputFormat;
+use crate::probe::{Place, Probe, Promises, Role, plain_run};
+use crate::run::{End, Observation, RunKey};
+use agentnative_contract::error::Result;
+
+/// Makes runs of these probes.
+pub(super) type Run<'r> = dyn FnMut(&[RunKey], &[Probe]) -> Result<Vec<Observation>> + 'r;
+
+/// What the search came to.
+#[derive(Default)]
+pub(super) struct Searched {
+    /// The runs that were made, those that the plan has anyhow among them.
+    pub observations: Vec<Observation>,
+    /// The calls that were refused where the format is found elsewhere: not in the plan.
+    pub refused: Vec<Probe>,
+    /// For the reader: which place was found.
+    pub notes: Vec<String>,
+}
+
+/// Finds the place for each declared probe that gives data, is refused with the format after its arguments, and
+/// not without one; and writes it into its arguments. `probes` has those that are derived as well.
+///
+/// Only formats that the configuration or the help tells of are tried: anything else might name a file.
+pub(super) fn find(
+    declared: &mut [Probe],
+    probes: &[Probe],
+    keys: &[RunKey],
+    promises: &Promises,
+    run: &mut Run<'_>,
+) -> Result<Searched> {
+    let mut searched = Searched::default();
+    let planned = |key: &RunKey| keys.contains(key);
+    let asked = |probe: &Probe| {
+        let format = format_to_try(probe, promises)?;
+        Some(plain_run(&probe.name, format)).filter(|key| planned(key))
+    };
+    let after: Vec<RunKey> = declared.iter().filter_map(asked).collect();
+    let mut seen = run(&after, probes)?;
+    let of = |seen: &[Observation], name: &str| seen.iter().find(|seen| seen.key.probe == name).cloned();
+    let did = |probe: &Probe, seen: &Observation| matches!((&seen.end, probe.exit), (End::Exited(code), Some(exit)) if *code == exit);
+    let left = |probe: &Probe, seen: &Observation| matches!(seen.end, End::Exited(_)) && !did(probe, seen);
+    let bare = |probe: &Probe| {
+        let bare = probes.iter().find(|bare| bare.is(Derived::NoFormat) && bare.of() == Some(&probe.name))?;
+        Some(plain_run(&bare.name, OutputFormat::Text)).filter(|key| planned(key))
+    };
+    let refused =
+        declared.iter().filter(|probe| of(&seen, &probe.name).is_some_and(|seen| left(probe, &seen)));
+    let without: Vec<RunKey> = refused.filter_map(bare).collect();
+    let without = if without.is_empty() { Vec::new() } else { run(&without, probes)? };
+
+    let mut found = None;
+    for probe in declared.iter_mut() {
+        let (Some(format), Some(refusal)) = (format_to_try(probe, promises), of(&seen, &probe.name)) else {
+            continue;
+        };
+        let works =
+            bare(probe).and_then(|bare| of(&without, &bare.probe)).is_some_and(|seen| did(probe, &seen));
+        if !left(probe, &refusal) || !works {
+            continue;
+        }
+        for place in [Place::Front, Place::BehindFirst] {
+            let Some(placed) = placed(probe, place) else { continue };
+            let tried = run(&[plain_run(&probe.name, format)], std::slice::from_ref(&placed))?.pop();
+            let Some(tried) = tried.filter(|tried| did(probe, tried) && begins_as_json(tried)) else {
+                continue;
+            };
+            // What was refused is kept under another name, and what worked is the run of the probe.
+            let name = format!("{}, format after the arguments", probe.name);
+            seen.retain(|seen| seen.key.probe != probe.name);
+            seen.push(Observation { key: plain_run(&name, format), ..refusal });
+            seen.push(tried);
+            let role = Role::Derived { kind: Derived::Refused, of: Some(probe.name.clone()) };
+            searched.refused.push(Probe { name, role, formats: vec![format], ..probe.clone() });
+            let call = strict_json::sanitize::line(&placed.call(format, promises).join(" "));
+            let note = format!(
+                "the format is asked for {}, as in `{call}`: after the arguments it is refused",
+                place.words()
+            );
+            if found.is_none() {
+                searched.notes.push(note);
+            }
+            found = found.or(Some(place));
+            *probe = placed;
+            break;
+        }
+    }
+    // The probes that were not tried are called as those that were, if these agree.
+    let stayed =
+        |probe: &Probe| of(&seen, &probe.name).is_some_and(|seen| did(probe, &seen)) && probe.place.is_none();
+    if let Some(place) = found.filter(|_| !declared.iter().any(stayed)) {
+        for probe in declared.iter_mut().filter(|probe| of(&seen, &probe.name).is_none()) {
+            *probe = placed(probe, place).unwrap_or_else(|| probe.clone());
+        }
+    }
+    searched.observations = seen;
+    searched.observations.extend(without);
+    Ok(searched)
+}
+
+/// The format that shows where a probe's is taken.
+fn format_to_try(probe: &Probe, promises: &Promises) -> Option<OutputFormat> {
+    let open =
+        probe.gives_data() && !probe.args.is_empty() && !probe.args.iter().any(|arg| arg == FORMAT_PLACE);
+    let told = |format: &OutputFormat| {
+        probe.formats.contains(format)
+            && !probe.asking(*format, promises).is_empty()
+            && (promises.known_formats.contains(format) || probe.asking.contains_key(format))
+    };
+    [OutputFormat::Json, OutputFormat::Jsonl].into_iter().find(|format| open && told(format))
+}
+
+/// The probe with the format at this place; none where that is after all arguments, or it has one already.
+fn placed(probe: &Probe, place: Place) -> Option<Probe> {
+    if probe.args.iter().any(|arg| arg == FORMAT_PLACE) {
+        return None;
+    }
+    let at = match place {
+        Place::Front => 0,
+        Place::BehindFirst => probe.args.iter().position(|arg| !arg.starts_with('-'))? + 1,
+    };
+    (at < probe.args.len()).then(|| {
+        let mut args = probe.args.clone();
+        args.insert(at, FORMAT_PLACE.to_owned());
+        Probe { args, place: Some(place), ..probe.clone() }
+    })
+}
+
+/// Whether standard output begins as JSON does: a call that ignores the flag prints something else.
+fn begins_as_json(seen: &Observation) -> bool {
+    let mut head = [0; 256];
+    let read = seen.stdout.bytes.read_at(0, &mut head).unwrap_or(0);
+    head[..read].iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| b"{[".contains(byte))
+}
