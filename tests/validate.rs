@@ -136,9 +136,45 @@ fn a_limit_ends_what_is_shown_and_the_rest_is_counted() {
         let verdict = Validation::new(&contract, settings).input(input.as_bytes(), &mut |_| ()).unwrap();
         assert_eq!(verdict.findings.len(), 5);
         assert_eq!(verdict.records, 100_001);
-        // Two are shown whole, one in part.
-        assert!((99_997..=200_000).contains(&verdict.more), "{}", verdict.more);
+        assert_eq!(verdict.more, 200_001 - 5);
     }
+}
+
+/// How much is shown decides nothing: with every limit there are as many errors in all.
+#[test]
+fn a_limit_decides_no_verdict() {
+    let files = folder(&[
+        (
+            "s.json",
+            r#"{"properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["c"]}"#,
+        ),
+        ("list.json", r#"{"type": "array", "items": {"$ref": "s.json"}}"#),
+    ]);
+    let inputs = [
+        ("s.json", Framing::Document, r#"{"a":1,"b":2}"#, 3),
+        ("s.json", Framing::Document, r#"{"a":1,"a":2,"#, 2),
+        ("s.json", Framing::Document, "", 1),
+        ("s.json", Framing::Lines, "{\"a\":1,\"b\":2}\n{\"c\":1}\n{\"c\":1,\"c\":1}\nx\n", 5),
+        ("list.json", Framing::Document, r#"[{"a":1,"b":2},{"c":1},{}]"#, 4),
+    ];
+    for (name, framing, input, all) in inputs {
+        let contract = Contract::load(&files.path().join(name)).unwrap();
+        for (max_errors, threads) in [(0, 1), (1, 1), (2, 3), (20, 1), (0, 3)] {
+            let settings = Settings { max_errors, ..settings(framing, threads) };
+            let verdict = Validation::new(&contract, settings).input(input.as_bytes(), &mut |_| ()).unwrap();
+            let shown = verdict.findings.len();
+            assert_eq!((shown, shown as u64 + verdict.more), (max_errors.min(all), all as u64), "{input}");
+            assert!(!verdict.is_valid());
+        }
+    }
+    // A run whose end is wrong in two ways.
+    let contract = Contract::bundled("codex-exec").unwrap();
+    let totals = [0, 1, 20].map(|max_errors| {
+        let settings = Settings { max_errors, ..settings(Framing::Lines, 1) };
+        let verdict = Validation::new(&contract, settings).input("{}\n".as_bytes(), &mut |_| ()).unwrap();
+        verdict.findings.len() as u64 + verdict.more
+    });
+    assert!(totals[0] > 0 && totals.iter().all(|total| *total == totals[0]), "{totals:?}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(super) struct ValidateArgs {
     /// unless a file's name ends in .jsonl or .ndjson.
     #[arg(long, value_enum, value_name = "FRAMING")]
     framing: Option<Framing>,
-    /// Show at most so many errors of a file, then a count.
+    /// Show at most so many errors of a file; the others are counted.
     #[arg(long, value_name = "N", default_value_t = 20)]
     max_errors: usize,
     /// Judge this exit code together with the data (of a run that died of signal n: 128 + n).
@@ -62,7 +62,7 @@ pub(super) struct ValidatedFile {
     bytes: u64,
     /// The first errors.
     errors: Vec<Violation>,
-    /// How many more records (or faults of JSON) have errors.
+    /// How many more errors there are.
     more: u64,
     /// How many records of types that the contract does not know.
     unknown_types: BTreeMap<String, u64>,
@@ -103,7 +103,10 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
     let names: Vec<String> = conditions.collect();
     if let Some(name) = exit.condition.filter(|name| !names.iter().any(|known| known == name)) {
         let error = Error::usage(format!("the contract has no condition `{name}`"));
-        return Err(error.hint(format!("its conditions: {}", names.join(", "))));
+        return Err(error.hint(match names.as_slice() {
+            [] => "it has no conditions: leave --condition out".to_owned(),
+            names => format!("its conditions: {}", names.join(", ")),
+        }));
     }
     let framing = args.framing.unwrap_or(contract.framing());
     let settings = Settings { framing, max_errors: args.max_errors, exit, threads: 1 };
@@ -203,19 +206,17 @@ fn show(file: &ValidatedFile, page: &mut Page) {
     let (tone, word) = match (file.valid, file.more) {
         (true, _) if page.config().quiet => return,
         (true, _) => (Tone::Good, format!("valid ({})", file.notes())),
-        (false, 0) => (Tone::Bad, format!("invalid: {} ({})", errors(file.errors.len()), file.notes())),
+        (false, 0) => {
+            (Tone::Bad, format!("invalid: {} ({})", errors(file.errors.len() as u64), file.notes()))
+        }
         (false, more) => {
-            let word = format!(
-                "invalid: {} and {more} more records with errors ({})",
-                errors(file.errors.len()),
-                file.notes()
-            );
-            (Tone::Bad, word)
+            let (all, shown) = (more + file.errors.len() as u64, file.errors.len());
+            (Tone::Bad, format!("invalid: {}, {shown} shown ({})", errors(all), file.notes()))
         }
     };
     page.line(0, &[Cell::new(Tone::Plain, format!("{}: ", file.file)), Cell::new(tone, word)]);
 }
 
-fn errors(count: usize) -> String {
+fn errors(count: u64) -> String {
     if count == 1 { "1 error".to_owned() } else { format!("{count} errors") }
 }

@@ -4,6 +4,7 @@
 
 mod contract;
 mod data_file;
+mod decimal;
 pub mod diff;
 mod discriminator;
 pub mod error;

@@ -191,10 +191,7 @@ fn tests(table: &Table<'_>) -> Vec<(Pointer, Test)> {
     };
     let keys = when.entries.keys().filter_map(|key| {
         let text: &str = key.get_ref();
-        let Some(pointer) = Pointer::parse(text) else {
-            when.faults.add(&key.span(), format!("{text:?} is no JSON pointer; expected one, as in \"/ok\""));
-            return None;
-        };
+        let pointer = parsed(text).map_err(|fault| when.faults.add(&key.span(), fault)).ok()?;
         Some((pointer, test(&when.get(text)?)?))
     });
     keys.collect()
@@ -220,9 +217,17 @@ fn test(value: &Value<'_>) -> Option<Test> {
 
 pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
     let text = value.string("a JSON pointer, as in \"/ok\"")?.text;
-    Pointer::parse(&text).or_else(|| {
-        value.fault(&format!("{text:?} is no JSON pointer; expected one, as in \"/ok\" (\"\" is the whole)"))
-    })
+    parsed(&text).or_else(|fault| value.fault(&fault).ok_or(())).ok()
+}
+
+/// The pointer that a text is, or what is wrong with it.
+fn parsed(text: &str) -> Result<Pointer, String> {
+    if text.split('/').any(|token| token == "*") {
+        let words = "a pointer names one value, and `*` would be the name of a key";
+        return Err(format!("{text:?} stands for several values; {words}"));
+    }
+    let words = "is no JSON pointer; expected one, as in \"/ok\" (\"\" is the whole)";
+    Pointer::parse(text).ok_or_else(|| format!("{text:?} {words}"))
 }
 
 fn pointers(value: &Value<'_>) -> Option<Vec<Pointer>> {

@@ -85,11 +85,9 @@ impl<'c> RecordPipeline<'c> {
             }
             let mut own = std::iter::from_fn(|| own.next_if(|own| own.record == index));
             if full {
-                let count = own.by_ref().count() + violations.drain(..).len();
-                more += (count as u64).max(u64::from(!record.valid));
+                more += (own.by_ref().count() + violations.drain(..).len()) as u64 + record.more;
                 continue;
             }
-            let before = found.len();
             let mut add = |source: &mut _, offset: Option<u64>, violation: Violation| {
                 let at = offset.and_then(|offset| RecordSource::locate(source, record, offset));
                 let violation = if judging.numbered { violation.at(event, record.line) } else { violation };
@@ -100,7 +98,7 @@ impl<'c> RecordPipeline<'c> {
                 let offset = offset(source.value(record), &violation.pointer);
                 add(source, offset, violation);
             }
-            more += u64::from(!record.valid && found.len() == before);
+            more += record.more;
         }
         drop(own);
         records.list.clear();

@@ -30,8 +30,8 @@ pub(super) struct ValidatedRecord {
     /// Where it begins and ends in what was read.
     pub start: u64,
     pub end: u64,
-    /// It breaks nothing by itself.
-    pub valid: bool,
+    /// How much more it breaks by itself than is described.
+    pub more: u64,
 }
 
 /// What a record breaks by itself.
@@ -51,7 +51,7 @@ pub(super) struct RecordValidator<'c> {
     /// The value of the record that was read last.
     pub value: Tape,
     pub records: ValidatedRecords,
-    /// At most so many violations are described; with 0 it is only told which records are valid.
+    /// At most so many violations are described; the others are counted.
     pub max_violations: usize,
     /// Lines before what is read.
     pub lines_before: u64,
@@ -73,17 +73,16 @@ impl<'c> RecordValidator<'c> {
         let room = self.max_violations.saturating_sub(records.violations.len());
         let mut of_rules = Vec::new();
         let class = contract.index.extract(&contract.spec, root, &mut records.inputs, &mut of_rules);
-        let mut valid = of_rules.is_empty();
-        let mut violations = Vec::new();
+        let (mut violations, mut more) = (Vec::new(), 0);
         if let Some(schema) = contract.schema_of(class.event_type)
             && !schema.accepts(root)
         {
-            valid = false;
-            violations = schema.node_violations(root, room);
+            (violations, more) = schema.node_violations(root, room);
         }
         if room > 0 {
             violations.append(&mut of_rules);
         }
+        more += of_rules.len() as u64;
         let record = records.list.len();
         records.violations.extend(violations.into_iter().map(|violation| OwnViolation {
             record,
@@ -91,7 +90,7 @@ impl<'c> RecordValidator<'c> {
             violation,
         }));
         let (inputs_end, line, start) = (records.inputs.len(), self.line, self.start);
-        records.list.push(ValidatedRecord { class, inputs_end, line, start, end, valid });
+        records.list.push(ValidatedRecord { class, inputs_end, line, start, end, more });
     }
 
     /// Validates a value that is in memory.

@@ -1,12 +1,17 @@
 //! JSON Schemas, drafts 4 to 2020-12, compiled without network and without files of strangers.
 
+use super::decimal::Decimal;
 use super::sources::{Home, Sources};
 use super::tape::{Tape, TapeJson, TapeNode};
 use super::violation::{Against, Violation, excerpt};
 use crate::error::{Error, Result};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::{PatternOptions, Registry, Retrieve, ValidationError, ValidationOptions, Validator, meta};
-use serde_json::{Value, json};
+use jsonschema::json::{JsonNumber as _, Node as _};
+use jsonschema::paths::Location;
+use jsonschema::{
+    Keyword, PatternOptions, Registry, Retrieve, ValidationError, ValidationOptions, Validator, meta,
+};
+use serde_json::{Map, Number, Value, json};
 use std::sync::Arc;
 use strict_json::{JsonType, escape_token};
 
@@ -45,7 +50,7 @@ impl Schema {
     pub fn violations(&self, document: &Value) -> Vec<Violation> {
         let mut value = Tape::default();
         value.fill(document);
-        value.root().map_or_else(Vec::new, |root| self.node_violations(root, usize::MAX))
+        value.root().map_or_else(Vec::new, |root| self.node_violations(root, usize::MAX).0)
     }
 
     /// Whether a value in the reader's representation validates.
@@ -53,9 +58,11 @@ impl Schema {
         self.validator.is_valid(node)
     }
 
-    /// As [`Schema::violations`], the first `max` of them.
-    pub(super) fn node_violations(&self, node: TapeNode<'_>, max: usize) -> Vec<Violation> {
-        self.validator.iter_errors(node).take(max).map(|error| self.violation(&error)).collect()
+    /// As [`Schema::violations`], the first `max` of them, and how many more there are.
+    pub(super) fn node_violations(&self, node: TapeNode<'_>, max: usize) -> (Vec<Violation>, u64) {
+        let mut errors = self.validator.iter_errors(node);
+        let first = errors.by_ref().take(max).map(|error| self.violation(&error)).collect();
+        (first, errors.count() as u64)
     }
 
     fn violation(&self, error: &ValidationError<'_>) -> Violation {
@@ -72,6 +79,40 @@ fn options(sources: &Sources) -> ValidationOptions<'static, Arc<dyn Retrieve>, T
     jsonschema::options_for::<TapeJson>()
         .with_pattern_options(PatternOptions::regex())
         .with_retriever(sources.clone())
+        .with_keyword("multipleOf", multiple_of)
+}
+
+/// `multipleOf` by the digits as they are written, in the place of the validator's own, which rounds.
+struct MultipleOf {
+    number: Number,
+    /// None where it has more digits than can be told.
+    by: Option<Decimal>,
+}
+
+fn multiple_of<'a>(
+    _: &'a Map<String, Value>,
+    value: &'a Value,
+    _: Location,
+) -> std::result::Result<Box<dyn for<'i> Keyword<'i, TapeJson>>, ValidationError<'a>> {
+    let number = value.as_number().cloned();
+    let number = number.ok_or_else(|| ValidationError::custom("`multipleOf` is no number"))?;
+    Ok(Box::new(MultipleOf { by: Decimal::parse(&number.to_string()), number }))
+}
+
+impl<'i> Keyword<'i, TapeJson> for MultipleOf {
+    fn validate(&self, node: TapeNode<'i>) -> std::result::Result<(), ValidationError<'i>> {
+        if Keyword::<TapeJson>::is_valid(self, node) {
+            return Ok(());
+        }
+        Err(ValidationError::custom(format!("a multiple of {}", self.number)))
+    }
+
+    fn is_valid(&self, node: TapeNode<'i>) -> bool {
+        let Some(written) = node.as_number() else { return true };
+        let number = Decimal::parse(&written.as_str());
+        let exact = number.zip(self.by.as_ref()).and_then(|(number, by)| number.is_multiple_of(by));
+        exact.unwrap_or(true)
+    }
 }
 
 /// Schemas of one contract.
@@ -195,6 +236,7 @@ fn describe(error: &ValidationError<'_>) -> String {
         Kind::FalseSchema => "no value here".to_owned(),
         Kind::OneOfNotValid { .. } => "one of the forms that the schema lists".to_owned(),
         Kind::AnyOf { .. } => "any of the forms that the schema lists".to_owned(),
+        Kind::Custom { message, .. } => message.clone(),
         Kind::OneOfMultipleValid { .. } => "exactly one of the schema's forms".to_owned(),
         Kind::Not { .. } => "anything but what `not` describes".to_owned(),
         _ => return excerpt(&error.masked_with(&found).to_string()),

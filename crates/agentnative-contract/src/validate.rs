@@ -33,7 +33,7 @@ pub struct Settings<'a> {
 pub struct Verdict {
     /// The first errors, in the order of the input; those of the run as a whole come last.
     pub findings: Vec<Violation>,
-    /// How many more records (or faults of JSON) there are with errors that `findings` does not show.
+    /// How many more errors there are that `findings` does not show.
     pub more: u64,
     /// Number of records; 1 for a document.
     pub records: u64,
@@ -144,11 +144,11 @@ impl<'c> Validation<'c> {
         verdict.more += self.pipeline.judge(records, source, &judging, found);
     }
 
-    /// Judges the end of a run, of which the rest of what is found counts once.
+    /// Judges the end of a run.
     fn finish(&mut self, verdict: &mut Verdict) {
         let outcome = self.pipeline.finish(&self.settings.exit);
         let room = self.settings.max_errors.saturating_sub(verdict.findings.len());
-        verdict.more += u64::from(outcome.violations.len() > room);
+        verdict.more += outcome.violations.len().saturating_sub(room) as u64;
         verdict.findings.extend(outcome.violations.into_iter().take(room));
         verdict.unjudged += outcome.unjudged;
         verdict.unknown.extend(outcome.unknown);
@@ -235,8 +235,9 @@ impl<'r, 'c> RecordReader<'r, 'c> {
         if let Some(element) = value.element()
             && !schema.accepts(element)
         {
-            let violations = schema.node_violations(element, self.room.saturating_sub(self.found.len()));
-            self.verdict.more += u64::from(violations.is_empty());
+            let (violations, more) =
+                schema.node_violations(element, self.room.saturating_sub(self.found.len()));
+            self.verdict.more += more;
             for mut violation in violations {
                 let inner = Pointer::parse(&violation.pointer).and_then(|pointer| pointer.of(element));
                 let at = self.read.borrow().locate(inner.unwrap_or(element).offset());

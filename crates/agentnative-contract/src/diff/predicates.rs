@@ -3,6 +3,7 @@
 use super::bundle::parts;
 use super::canonicalize::Canonicalizer;
 use super::typed_schema::{Bound, TypedSchema, bit};
+use crate::decimal::Decimal;
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
 use strict_json::JsonType;
@@ -41,12 +42,9 @@ pub(super) fn is_as_strict(bound: &Option<Bound>, other: &Option<Bound>, inward:
 
 /// Whether all multiples of `number` are multiples of `by`.
 pub(super) fn divides(by: &Number, number: &Number) -> bool {
-    if let (Some(by), Some(number)) = (by.as_i128(), number.as_i128()) {
-        return by != 0 && number % by == 0;
-    }
-    let (Some(by), Some(number)) = (by.as_f64(), number.as_f64()) else { return false };
-    let times = number / by;
-    times.is_finite() && (times - times.round()).abs() < 1e-9 * times.abs().max(1.0)
+    let decimal = |number: &Number| Decimal::parse(&number.to_string());
+    let exact = decimal(number).zip(decimal(by)).and_then(|(number, by)| number.is_multiple_of(&by));
+    exact.unwrap_or(false)
 }
 
 /// Whether a value is one of these.

@@ -1,6 +1,7 @@
 //! The value on a tape as the validator looks at it.
 
 use super::{Elements, JsonKind, Members, Tape, TapeNode};
+use crate::decimal::Decimal;
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
@@ -45,7 +46,7 @@ impl JsonNumber for TapeNumber<'_> {
         Cow::Owned(self.to_number_owned())
     }
     fn is_integer(&self) -> bool {
-        self.written_as_integer() || self.as_f64().is_some_and(|value| value.fract() == 0.0)
+        self.written_as_integer() || Decimal::parse(self.0).is_some_and(|value| value.is_integer())
     }
     fn is_written_as_integer(&self) -> bool {
         self.written_as_integer()

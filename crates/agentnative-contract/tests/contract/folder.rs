@@ -1,7 +1,7 @@
 //! A user's own contract: a folder or a schema file anywhere, read strictly and offline.
 
 use agentnative_contract::error::{Error, ErrorKind};
-use agentnative_contract::{Against, Contract, Framing, RunExit, contract_path};
+use agentnative_contract::{Against, Contract, Framing, RunExit, Settings, Validation, contract_path};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -72,6 +72,46 @@ fn everything_that_is_wrong_is_told_at_once() {
     ];
     let found = issues(&error);
     assert_eq!(found, expected, "{found:#?}");
+}
+
+/// A `*` is no wildcard here: a rule with one would never apply.
+#[test]
+fn a_pointer_with_a_star_is_told_with_its_place() {
+    let text = lines(
+        "[[rule]]\nid = \"x\"\nwhat = \"w\"\nwhen = { \"/items/*/ok\" = true }\nsame = \"/items/*/id\"\n\
+         [[rule]]\nid = \"y\"\nwhat = \"w\"\ncompare = [\"/*\", \"=\", \"/a*\"]\n",
+    );
+    let found = issues(&load(&[("contract.toml", &text), ("s.json", "{}")]).unwrap_err());
+    let places = found.iter().map(|issue| issue.split(" stands for several values").next().unwrap());
+    let expected = [
+        "contract.toml:15:10: \"/items/*/ok\"",
+        "contract.toml:16:8: \"/items/*/id\"",
+        "contract.toml:20:12: \"/*\"",
+    ];
+    assert_eq!(places.collect::<Vec<_>>(), expected, "{found:#?}");
+}
+
+/// Multiples and integers are told by the digits, beyond what a double holds.
+#[test]
+fn numbers_are_judged_as_they_are_written() {
+    let schema = json!({ "properties": { "m": { "multipleOf": 1.5 }, "i": { "type": "integer" } } });
+    let files = folder(&[("s.json", &schema.to_string())]);
+    let contract = Contract::load(&files.path().join("s.json")).unwrap();
+    let settings =
+        Settings { framing: Framing::Document, max_errors: 9, exit: RunExit::default(), threads: 1 };
+    for (text, wrong) in [
+        (r#"{"m":9007199254740993}"#, None),
+        (r#"{"m":9007199254740994.5}"#, None),
+        (r#"{"m":9007199254740992}"#, Some("found the number 9007199254740992, expected a multiple of 1.5")),
+        (r#"{"i":9007199254740993.5}"#, Some("expected an integer")),
+        (r#"{"i":9007199254740993.0}"#, None),
+    ] {
+        let verdict = Validation::new(&contract, settings).input(text.as_bytes(), &mut |_| ()).unwrap();
+        let found = verdict.findings.first();
+        assert_eq!(found.is_some(), wrong.is_some(), "{text} {found:?}");
+        assert!(found.is_none_or(|found| found.message.contains(wrong.unwrap())), "{found:?}");
+        assert!(found.is_none_or(|found| found.keyword.is_some()), "{found:?}");
+    }
 }
 
 #[test]
