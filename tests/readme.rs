@@ -36,14 +36,18 @@ fn commands(readme: &str) -> Vec<(String, i32)> {
         .collect()
 }
 
-/// The project without what is built, and the programs where a build puts them.
-fn copy() -> tempfile::TempDir {
-    let copy = tempfile::tempdir().unwrap();
+/// The project without what is built, and without its tests.
+fn project() -> impl Iterator<Item = walkdir::DirEntry> {
     let walk = walkdir::WalkDir::new(root()).min_depth(1).into_iter();
     let wanted = |name: &str| !["target", ".git", "tests"].contains(&name);
-    for entry in walk.filter_entry(|entry| entry.depth() != 1 || wanted(&entry.file_name().to_string_lossy()))
-    {
-        let entry = entry.unwrap();
+    walk.filter_entry(move |entry| entry.depth() != 1 || wanted(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.unwrap())
+}
+
+/// A copy of it, with the programs where a build puts them.
+fn copy() -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for entry in project() {
         let to = copy.path().join(entry.path().strip_prefix(root()).unwrap());
         if entry.file_type().is_dir() {
             fs::create_dir(to).unwrap();
@@ -92,6 +96,14 @@ fn every_command_does_what_it_says() {
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(*code), "{told}\n{err}\n{out}");
         assert!(!out.is_empty(), "{told}");
+    }
+    // No command rewrites what is under version control.
+    for entry in project() {
+        let name = entry.path().strip_prefix(root()).unwrap();
+        if entry.file_type().is_file() {
+            let same = fs::read(entry.path()).unwrap() == fs::read(copy.path().join(name)).unwrap();
+            assert!(same, "{} was rewritten", name.display());
+        }
     }
     for (command, why) in ELSEWHERE {
         assert!(commands.iter().any(|(told, _)| told == command), "`{command}` is no longer there ({why})");

@@ -27,7 +27,7 @@ pub(super) struct OutcomeArgs {
     /// Whose events they are.
     #[arg(long, value_enum, default_value = "auto", value_name = "STREAM")]
     from: Dialect,
-    /// What the agent wrote to standard error; read behind the other files.
+    /// What the agent wrote to standard error, events or text; read behind the other files.
     #[arg(long, value_name = "FILE")]
     stderr: Option<PathBuf>,
     /// The agent's exit code: one that is not 0 makes the run a failure.
@@ -79,7 +79,7 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
         read(&collector, last, named)?;
     }
     if let Some(stderr) = &args.stderr {
-        collector.read(open(stderr)?, "stderr").map_err(|error| unreadable(stderr, &error))?;
+        collector.read_stderr(open(stderr)?).map_err(|error| unreadable(stderr, &error))?;
     }
     let skipped = collector.skipped();
     skipped.iter().for_each(|warning| output.diagnostic(&format!("warning: {warning}")));

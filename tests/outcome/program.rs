@@ -164,10 +164,25 @@ fn several_files_are_one_run_and_stderr_comes_behind_them() {
     assert_eq!(data["error"], "late");
     assert_eq!(data["tool_calls"].as_array().unwrap().len(), 2);
     let warnings = data["warnings"].as_array().unwrap();
-    assert!(
-        warnings.last().unwrap().as_str().unwrap().starts_with("stderr: line 1 is skipped"),
-        "{warnings:?}"
-    );
+    assert_eq!(warnings.last().unwrap(), "stderr: words");
+    // Text says why a run failed that has no event, whatever its colour.
+    fs::write(&three, "\u{1b}[91mloading\nError: \u{1b}[0mSession not found\nbye\n").unwrap();
+    for (args, error) in [
+        (&["--json", "-", "--stderr", &three][..], "Error: Session not found"),
+        (
+            &["--json", "-", "--stderr", &three, "--exit-code", "1"],
+            "Error: Session not found; the program exited with code 1",
+        ),
+    ] {
+        let output = program(args).write_stdin("").output().unwrap();
+        let data = serde_json::from_slice::<Value>(&output.stdout).unwrap()["data"].clone();
+        assert_eq!(data["error"], error);
+        let told = json!(["stderr: loading", "stderr: Error: Session not found", "stderr: bye"]);
+        assert_eq!(data["warnings"], told);
+    }
+    // It is no reason to call a success a failure.
+    let output = program(&["--json", &one, &two, "--stderr", &three]).output().unwrap();
+    assert!(out(&output).contains("\"success\":true"), "{}", out(&output));
     // Standard input among files.
     let output = program(&["--json", &one, "-"]).write_stdin(tail).output().unwrap();
     assert!(out(&output).contains("\"success\":true"), "{}", out(&output));

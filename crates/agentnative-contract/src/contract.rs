@@ -2,6 +2,7 @@
 
 use super::read;
 use super::rule_index::RuleIndex;
+use super::samples;
 use super::schema::{Compiler, Schema};
 use super::sources::{BUNDLE, Home, Sources, bundled, read_limited, unreadable};
 use super::spec::{Framing, Spec};
@@ -114,9 +115,13 @@ impl Contract {
         };
         let mut uris = Vec::new();
         for reference in spec.schema.iter().chain(types()) {
-            let (uri, _) = full(reference);
+            let (uri, fragment) = full(reference);
             if !uris.contains(&uri) {
-                sources.file(&uri).map_err(|error| locate(error, reference))?;
+                let file = sources.file(&uri).map_err(|error| locate(error, reference))?;
+                if fragment.is_empty() && !samples::has_keyword(&file.value) {
+                    let message = "there is no keyword of JSON Schema in it: it would allow everything";
+                    return Err(file.fault("", message.to_owned()));
+                }
                 uris.push(uri);
             }
         }

@@ -26,8 +26,63 @@ const KEYWORDS: [Keyword; 10] = [
     ("allOf", Value::is_array),
     ("enum", Value::is_array),
 ];
+/// The others that say something of values, or of the schema itself.
+const OTHERS: [&str; 44] = [
+    "$anchor",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$id",
+    "$recursiveAnchor",
+    "$recursiveRef",
+    "$vocabulary",
+    "additionalItems",
+    "additionalProperties",
+    "const",
+    "contains",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "else",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "if",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "pattern",
+    "patternProperties",
+    "prefixItems",
+    "propertyNames",
+    "required",
+    "then",
+    "type",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+];
 /// A longer file is no schema, in bytes.
 const MAX_SCHEMA: u64 = 16 << 20;
+
+/// Whether a schema has a keyword, or is meant to have none: `true`, `{}`.
+pub(super) fn has_keyword(schema: &Value) -> bool {
+    let known =
+        |key: &String| OTHERS.contains(&key.as_str()) || KEYWORDS.iter().any(|(keyword, _)| key == keyword);
+    let Some(members) = schema.as_object() else { return true };
+    members.is_empty() || members.keys().any(known)
+}
 
 /// Whether a file holds a schema and not samples; an error of usage when it cannot be read.
 pub fn is_schema_file(path: &Path) -> Result<bool> {

@@ -200,7 +200,9 @@ fn parsed<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
     let text = fs::read_to_string(path).map_err(unreadable(path))?;
     serde_json::from_str(&text).map_err(|error| {
         let place = Place { file: path.to_owned(), line: error.line(), column: error.column() };
-        let issue = Issue { place: Some(place), message: error.to_string() };
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+        let issue = Issue { place: Some(place), message };
         Error::config("a file of the lock is wrong").issues(vec![issue])
     })
 }

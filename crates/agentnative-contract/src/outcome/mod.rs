@@ -19,6 +19,7 @@ mod opencode_run;
 mod read;
 mod session;
 mod state;
+mod stderr;
 mod texts;
 mod types;
 mod warnings;

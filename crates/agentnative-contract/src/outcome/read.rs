@@ -2,6 +2,7 @@
 
 use super::event::Walk;
 use super::state::State;
+use super::stderr;
 use super::warnings::Warnings;
 use super::{OutcomeOptions, RunOutcome};
 use std::cell::RefCell;
@@ -48,6 +49,16 @@ impl Collector {
             Lines { collector: self, name, walk: Walk::new(full), line: 0, start: 0, refused: None };
         let options = strict_json::ReadOptions { event_stream: true, ..strict_json::ReadOptions::default() };
         strict_json::read_lines(input, &options, &mut lines).map(drop)
+    }
+
+    /// Reads standard error to its end, as [`Collector::read`] reads a stream; a line that does not begin as an
+    /// event is text. Text is told as it is, and is why the run failed where no event says why.
+    pub fn read_stderr(&self, input: impl Read) -> io::Result<()> {
+        let text = |line: &str| {
+            self.inner.borrow_mut().state.said(line);
+            self.warn(&format!("stderr: {line}"));
+        };
+        self.read(stderr::Events::new(input, text), "stderr")
     }
 
     /// Reads the lines of a stream, as [`Collector::read`] does.

@@ -5,6 +5,7 @@ use super::calls;
 use super::event::EventFields;
 use super::fields::Field;
 use super::session::{Session, in_a_line};
+use super::stderr;
 use super::types::{ErrorDetails, Metadata, Metrics, Quantity, RunOutcome};
 use super::{Dialect, OutcomeOptions, opencode, opencode_run};
 
@@ -50,6 +51,8 @@ pub(super) struct State {
     /// Lines that were refused, and the first reason.
     pub(super) refused: u64,
     pub(super) first_refusal: Option<String>,
+    /// The line of text that says why it failed, and whether it surely does.
+    said: Option<(String, bool)>,
     too_many_sessions: bool,
 }
 
@@ -65,7 +68,16 @@ impl State {
             understood: 0,
             refused: 0,
             first_refusal: None,
+            said: None,
             too_many_sessions: false,
+        }
+    }
+
+    /// Takes a line of text from standard error: the last that speaks of an error counts, else the last.
+    pub(super) fn said(&mut self, line: &str) {
+        let error = stderr::is_error(line);
+        if error || !self.said.as_ref().is_some_and(|(_, error)| *error) {
+            self.said = Some((line.to_owned(), error));
         }
     }
 
@@ -180,13 +192,22 @@ impl State {
     pub(super) fn outcome(&self, reading: Vec<String>) -> RunOutcome {
         let mut outcome = match self.main() {
             Some(main) if self.understood > 0 => self.of_session(main),
+            _ if self.events + self.refused == 0 && self.said.is_some() => {
+                RunOutcome { error: self.said_why(), ..RunOutcome::default() }
+            }
             _ => RunOutcome { error: Some(self.not_understood()), ..RunOutcome::default() },
         };
+        if let (Some(error), None, Some((line, true))) =
+            (&mut outcome.error, &outcome.error_details, &self.said)
+            && error != line
+        {
+            *error = format!("{error}; {line}");
+        }
         if let Some(code) = self.options.exit_code.filter(|code| *code != 0) {
             let exited = format!("the program exited with code {code}");
             // What the agent says itself is reason enough.
             if outcome.error_details.is_none() {
-                let error = outcome.error.take();
+                let error = outcome.error.take().or_else(|| self.said_why());
                 outcome.error =
                     Some(error.map_or_else(|| exited.clone(), |error| format!("{error}; {exited}")));
             }
@@ -235,6 +256,10 @@ impl State {
             metrics: Some(metrics),
             metadata: None,
         }
+    }
+
+    fn said_why(&self) -> Option<String> {
+        self.said.as_ref().map(|(line, _)| line.clone())
     }
 
     fn not_understood(&self) -> String {

@@ -114,6 +114,27 @@ fn numbers_are_judged_as_they_are_written() {
     }
 }
 
+/// Data in the place of a schema would allow everything.
+#[test]
+fn a_file_without_a_keyword_is_no_schema() {
+    for (schema, good) in [
+        (r#"{"id":1,"title":"x"}"#, false),
+        (r#"{"results":[{"type":"object"}]}"#, false),
+        (r#"{"description":"any","not":{}}"#, true),
+        ("{}", true),
+        ("true", true),
+        (r#"{"$schema":"https://json-schema.org/draft/2020-12/schema"}"#, true),
+    ] {
+        let files = folder(&[("s.json", schema)]);
+        let loaded = Contract::load(&files.path().join("s.json"));
+        assert_eq!(loaded.is_ok(), good, "{schema}");
+        if let Err(error) = loaded {
+            let expected = "s.json:1:1: there is no keyword of JSON Schema in it: it would allow everything";
+            assert_eq!(issues(&error), [expected]);
+        }
+    }
+}
+
 #[test]
 fn what_a_document_cannot_have_is_told() {
     let text = document(
