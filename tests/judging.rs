@@ -6,6 +6,7 @@ use agentnative::check::{Recording, judge};
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, Status, Variant};
 use agentnative::run::End;
 use agentnative::source::Project;
+use agentnative_contract::lock::{Learner, Lock};
 
 /// The configuration of a linter: `lint` ends with 1 when it finds something.
 fn linter(result: bool) -> String {
@@ -499,4 +500,45 @@ fn a_check_alone_gives_the_verdict_that_it_gives_among_all_on_any_fault() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The lock of one probe that printed this and succeeded.
+fn locked(format: OutputFormat, printed: &'static str) -> Lock {
+    let mut learner = Learner::new("list", format);
+    let nothing = || Box::new(std::io::empty()) as Box<dyn std::io::Read + Send>;
+    learner.run(0, &|| Box::new(printed.as_bytes()), &nothing).unwrap();
+    Lock::new("demo", None, vec![learner.promise()])
+}
+
+/// What vanished is a break or is named as not compared: it never keeps a lock. All pairs of sides are in
+/// `pairs.txt` of the contract crate.
+#[test]
+fn a_lock_is_not_kept_by_what_was_not_seen() {
+    use OutputFormat::{Json, Jsonl};
+    const DOCUMENT: &str = "{\"data\":[{\"id\":1}]}\n";
+    const RECORDS: &str = "{\"id\":1}\n{\"id\":2}\n";
+    const EVENTS: &str = "{\"type\":\"start\",\"id\":1}\n{\"type\":\"end\"}\n";
+    let check = [CheckId::P2ContractLocked.check()];
+    for (format, old, new, status, words) in [
+        (Json, DOCUMENT, ended(0, DOCUMENT, ""), Status::Pass, ""),
+        (Json, DOCUMENT, ended(0, "", ""), Status::Fail, "diff-stdout-changed"),
+        (Json, DOCUMENT, ended(0, "", DOCUMENT), Status::Fail, "diff-stdout-changed"),
+        (Json, DOCUMENT, ended(0, "words\n", ""), Status::Unverified, "see p2-output-json"),
+        (Json, DOCUMENT, ended(127, "", "no such file\n"), Status::Unverified, "ended with 127"),
+        (Json, "", ended(0, DOCUMENT, ""), Status::Pass, ""),
+        (Jsonl, RECORDS, ended(0, "", ""), Status::Pass, ""),
+        (Jsonl, EVENTS, ended(0, "", ""), Status::Unverified, "there was no record"),
+        (Jsonl, EVENTS, ended(0, RECORDS, ""), Status::Fail, "diff-discriminator-removed"),
+        (Jsonl, RECORDS, ended(0, EVENTS, ""), Status::Fail, "diff-discriminator-added"),
+    ] {
+        let config = format!("[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['{}']\n", format.name());
+        let Answer(stdout, stderr, end) = &new;
+        let answer = |_: &Call| Answer(stdout.clone(), stderr.clone(), end.clone());
+        let mut recording = seen(&config, &check, answer);
+        recording.lock = Some(locked(format, old));
+        let result = judge(&recording, &check).unwrap().results.remove(0);
+        is_status(&result, status);
+        let said = format!("{} {:?}", result.message, result.evidence);
+        assert!(said.contains(words), "{said}");
+    }
 }

@@ -165,6 +165,40 @@ fn commands_and_recordings_are_sides() {
     let (code, out, err) = agentnative(folder.path(), &sides);
     assert_eq!((code, out.as_str()), (0, "no difference in any output\n"), "{err}");
 
+    // A command that does not run as declared is named with what it says, and its output is not compared.
+    let program = |name: &str, lines: &str| {
+        write(&folder, name, &format!("#!/bin/sh\n{lines}\n"));
+        let path = folder.path().join(name);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    program("broken", "echo 'libx.so.1: cannot open' >&2\nexit 127");
+    let sides = ["contract", "diff", "--old-command", "./broken", "--new-command", "./old"];
+    let (code, out, err) = agentnative(folder.path(), &sides);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    for part in [
+        "undecided[diff-undecided]: nothing was compared: the old side: list · json ended with 127",
+        "cannot open",
+    ] {
+        assert!(out.contains(part), "{part}\n{out}");
+    }
+    assert!(out.ends_with("\n2 undecided\n"), "{out}");
+    // A document that is gone is breaking, for the lock as well.
+    program("gone", "exec ./old \"$@\" >/dev/null");
+    let sides = ["contract", "diff", "--old-command", "./old", "--new-command", "./gone"];
+    let (code, out, _) = agentnative(folder.path(), &sides);
+    assert!(code == 1 && out.contains("breaking[diff-stdout-changed]"), "{out}");
+    let (code, out, err) = agentnative(folder.path(), &["contract", "lock", "."]);
+    assert!(code == 0 && out.starts_with("2 promises of old written to"), "{out}{err}");
+    std::fs::rename(folder.path().join("old"), folder.path().join("kept")).unwrap();
+    program("old", "exit 0");
+    let (code, out, _) = agentnative(folder.path(), &["contract", "lock", "--check", "."]);
+    assert!(
+        code == 1 && out.contains("breaking[diff-stdout-changed]: standard output holds nothing"),
+        "{out}"
+    );
+    std::fs::rename(folder.path().join("kept"), folder.path().join("old")).unwrap();
+    std::fs::remove_dir_all(folder.path().join("agentnative.lock")).unwrap();
+
     for name in ["old", "new"] {
         let record = format!("{name}.recording");
         let args =
