@@ -1,0 +1,3 @@
+it("adds", () => {
+  throw new Error("no");
+});
