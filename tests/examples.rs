@@ -89,6 +89,7 @@ fn observation(
         left_behind: Vec::new(),
         held_open: false,
         waiting: None,
+        wrote: false,
         alone: false,
     }
 }

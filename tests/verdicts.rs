@@ -43,7 +43,7 @@ fail() {
 case "$*" in
     *--help*) printf 'Commands:\n  list  Lists\n\nExit codes: 0 success, 1 error, 2 usage, 77 login, 78 config\n'; exit 0 ;;
     *--version*) echo 1; exit 0 ;;
-    "list --output xml" | *agentnative-unknown*) fail 2 usage "unknown word" ;;
+    "list --output xml" | *agentnative-unknown*) fail 2 usage "unknown word in: $*" ;;
     *lost*) fail 1 error "lost" ;;
     *login*) fail 77 auth "no login" ;;
     *broken*) fail 78 config "broken" ;;

@@ -23,6 +23,7 @@
 //! # }
 //! ```
 
+mod asking;
 mod build;
 mod code;
 mod contracts;

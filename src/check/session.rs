@@ -5,7 +5,7 @@ use super::locate::{Located, help_of, tool};
 use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
 use super::surroundings::{Services, keep_workspaces};
-use super::{code, judge};
+use super::{asking, code, judge};
 use crate::catalogue::Check;
 use crate::config::{Config, ProbeConfig};
 use crate::model::{CheckId, Layer};
@@ -131,6 +131,8 @@ impl Session {
         let services = Services::of(&target, config.as_ref())?;
         let mut around = services.surroundings(&target, runner)?;
 
+        let needed = checks.iter().any(|check| check.layer == Layer::Behavioral);
+        let mut questions = Vec::new();
         // What the help says decides which further probes are harmless.
         let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
         let help: Vec<_> = keys.into_iter().filter(|key| *key == probe::help_run()).collect();
@@ -138,10 +140,23 @@ impl Session {
         let first = runner.run_all_blocking(specs, &mut |_| {})?;
         let help = first.observations.first().map(help_of).unwrap_or_default();
         let promises = promises.with_help(&help, &declared);
+        let mut first = first;
+        if needed && first.interrupted.is_none() {
+            let mut run = |keys: &[RunKey], probes: &[Probe]| {
+                let specs = probe::specs(keys, probes, &promises, &target, &around);
+                runner.run_all_blocking(specs, &mut |_| {})
+            };
+            if let Some(asked) = asking::settle(&mut declared, &promises, &mut run)? {
+                first.interrupted = asked.interrupted;
+                first.sandbox = first.sandbox.max(asked.sandbox);
+                questions = asked.observations;
+            }
+        }
         let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
 
+        first.observations.extend(questions.into_iter().filter(|seen| keys.contains(&seen.key)));
+
         let info = target.info(&std::env::current_dir().unwrap_or_default());
-        let needed = checks.iter().any(|check| check.layer == Layer::Behavioral);
         if needed && (keys.is_empty() || !first.observations.is_empty()) {
             something_ran(&info, &first.observations)?;
         }

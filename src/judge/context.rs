@@ -104,6 +104,11 @@ impl<'a> CheckContext<'a> {
         self.runs.contains_key(key)
     }
 
+    /// The declared probes that were not asked for formats.
+    pub fn unasked(&'a self) -> impl Iterator<Item = &'a Probe> {
+        self.declared().filter(|probe| probe.is_unasked())
+    }
+
     /// Whether a run of this probe and format did not end in time.
     pub fn hung(&self, probe: &str, format: OutputFormat) -> bool {
         let mut runs = self.runs.iter().filter(|(key, _)| key.probe == probe && key.format == format);
@@ -181,6 +186,9 @@ impl<'a> CheckContext<'a> {
     pub fn accepted(&'a self, format: OutputFormat) -> Accepted<'a> {
         let mut refused = None;
         for probe in self.data_probes() {
+            if probe.is_unasked() {
+                continue;
+            }
             let Some(asked) = self.plain(probe, format) else { continue };
             if asked.exit().is_none() {
                 continue;

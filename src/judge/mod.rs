@@ -18,7 +18,7 @@ use verdict::Reason;
 use crate::catalogue::Check;
 use crate::config::Waiver;
 use crate::model::{BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat};
-use crate::probe;
+use crate::probe::{self, Probe};
 use crate::run::RunKey;
 use agentnative_contract::Framing;
 use std::collections::BTreeMap;
@@ -88,6 +88,9 @@ fn complete(context: &CheckContext, check: &Check, judgement: Judgement) -> Judg
     let (behavioral, may) = (check.layer == Layer::Behavioral, check.level == Level::May);
     let no_files = !behavioral && context.project == Err(NoCode::NotRecorded);
     let mut lacks = missing_runs(context, check);
+    if check.runs.formats.iter().any(|format| format.is_json()) && check.id != CheckId::P2OutputFormat {
+        lacks.extend(context.unasked().map(not_asked));
+    }
     if lacks.is_empty() && no_files {
         lacks.push(NO_FILES.into());
     }
@@ -104,6 +107,15 @@ fn complete(context: &CheckContext, check: &Check, judgement: Judgement) -> Judg
             Judgement::Unverified(reasons)
         }
         decided => decided,
+    }
+}
+
+/// That a probe has no runs in a JSON format.
+fn not_asked(probe: &Probe) -> Reason {
+    let id = CheckId::P2OutputFormat;
+    Reason {
+        message: format!("{} was not asked for json and jsonl: see {id}", probe.name),
+        blocked_by: Some(BlockedBy { id, probe: Some(probe.name.clone()), format: None }),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Probe, Promises, Role};
 use crate::catalogue::Derived;
-use crate::config::{Contracts, FORMAT_PLACE, place_format};
+use crate::config::{Contracts, FORMAT_PLACE, Workspace, place_format};
 use crate::model::OutputFormat;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -46,6 +46,13 @@ pub fn derived(
         }
     }
     probes
+}
+
+/// What is to be asked before anything else: each open probe with a format that no program has.
+pub fn questions(declared: &[Probe], promises: &Promises) -> Vec<Probe> {
+    // A folder of its own is one that may be written to.
+    let open = declared.iter().filter(|probe| probe.is_open(promises) && probe.workspace.is_none());
+    open.flat_map(|probe| variations(Derived::InvalidFormat, probe, promises, true)).collect()
 }
 
 /// A probe of the target itself.
@@ -117,7 +124,11 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
             let wrong = |format| invalid(probe.asking(format, promises), format);
             let Some(asking) = [Json, Jsonl, Text].into_iter().find_map(wrong) else { return Vec::new() };
             let asking: Vec<&str> = asking.iter().map(String::as_str).collect();
-            vec![with("invalid format", &asking, None, Text)]
+            let probe_with = with("invalid format", &asking, None, Text);
+            match (&probe.workspace, probe.is_open(promises)) {
+                (None, true) => vec![Probe { workspace: Some(Workspace::Empty), ..probe_with }],
+                _ => vec![probe_with],
+            }
         }
         Derived::Alias => [(Json, "--json"), (Jsonl, "--jsonl")]
             .into_iter()
@@ -126,10 +137,12 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
             .collect(),
         Derived::IgnoredFlag if first => vec![with("unknown flag", &[UNKNOWN_FLAG], None, Text)],
         Derived::Raw if first => vec![with("--raw", &["--raw"], None, Text)],
-        Derived::MoreFormats if first && probe.asks_with_output(Json, promises) => ["csv", "tsv", "yaml"]
-            .into_iter()
-            .map(|format| with(format, &["--output", format], None, Text))
-            .collect(),
+        Derived::MoreFormats if first && probe.asks_with_output(Json, promises) && !probe.is_unasked() => {
+            ["csv", "tsv", "yaml"]
+                .into_iter()
+                .map(|format| with(format, &["--output", format], None, Text))
+                .collect()
+        }
         _ => Vec::new(),
     }
 }

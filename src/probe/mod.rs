@@ -5,7 +5,7 @@ mod plan;
 mod recording;
 mod spec;
 
-pub use derive::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, derived};
+pub use derive::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, derived, questions};
 pub use plan::{help_run, plain_run, plan};
 pub use recording::Recording;
 pub use spec::{Surroundings, specs};
@@ -128,6 +128,10 @@ pub struct Promises {
     /// The contract that takes the place of the default rules for the whole target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
+    /// Neither the configuration nor, as far as it was seen, the help calls `--output` a format: each probe is
+    /// first asked with a value that no tool takes, in an empty folder.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_first: bool,
     /// The formats that it is known to have before anything was run in them: its help names them, or
     /// the configuration says how they are asked for.
     #[serde(default, rename = "told")]
@@ -156,6 +160,7 @@ impl Promises {
             tries_command: target.unknown_command == Some(true),
             no_command: (target.unknown_command == Some(false))
                 .then(|| "the configuration says `unknown_command = false`".to_owned()),
+            asks_first: target.formats.assumed,
             known_formats: Vec::new(),
             global_format: false,
             contract: None,
@@ -178,6 +183,7 @@ impl Promises {
         let flag = |format| self.formats.args(format)?.first()?.split('=').next();
         let shown = |format| flag(format).is_some_and(|flag| help.flags.iter().any(|shown| shown == flag));
         self.global_format = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(shown);
+        self.asks_first &= !help.output_is_format;
         for (format, asking) in [(OutputFormat::Json, &help.json), (OutputFormat::Jsonl, &help.jsonl)] {
             if asking.is_some()
                 && asking.as_deref() == self.formats.args(format)
@@ -252,6 +258,17 @@ impl Probe {
     /// that concerns data asks this; what is expected to end otherwise is an error.
     pub fn gives_data(&self) -> bool {
         self.exit == Some(0) || self.result
+    }
+
+    /// Whether it is asked for formats with a flag that nobody calls one, and has to be asked whether it takes
+    /// them.
+    pub fn is_open(&self, promises: &Promises) -> bool {
+        promises.asks_first && self.asking.is_empty()
+    }
+
+    /// Whether it could not be asked for formats: what it would take their flag for is not known.
+    pub fn is_unasked(&self) -> bool {
+        self.is_declared() && !self.asks_format
     }
 
     /// Whether it is derived, and of this kind.

@@ -26,8 +26,9 @@ pub fn plan(
         // And from its help which flags there are.
         kinds.insert(Derived::Help);
     }
-    // And from its help which wrong calls there are.
-    if kinds.contains(&Derived::UnknownFlag) || kinds.contains(&Derived::UnknownCommand) {
+    // And from its help which wrong calls there are, and what `--output` is.
+    let is_open = declared.iter().any(|probe| probe.is_open(promises)) && behavioral().next().is_some();
+    if kinds.contains(&Derived::UnknownFlag) || kinds.contains(&Derived::UnknownCommand) || is_open {
         kinds.insert(Derived::Help);
     }
     if promises.contract.is_some() {

@@ -33,6 +33,9 @@ pub struct Observation {
     /// What it was waiting for: at the deadline, or when a read of a silent standard input or of the
     /// terminal was seen.
     pub waiting: Option<Waiting>,
+    /// There was something in the empty folder that it started in when it had ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wrote: bool,
     /// It had run out of time beside others, and this is what came of it alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alone: bool,
@@ -41,9 +44,9 @@ pub struct Observation {
 impl Observation {
     /// What came of the run of this name and command line.
     pub(super) fn new(key: RunKey, argv: Vec<String>, outcome: Outcome) -> Self {
-        let Outcome { stdout, stderr, end, duration, left_behind, held_open, waiting, cpu: _, alone } =
+        let Outcome { stdout, stderr, end, duration, left_behind, held_open, waiting, cpu: _, wrote, alone } =
             outcome;
-        Self { key, argv, end, duration, stdout, stderr, left_behind, held_open, waiting, alone }
+        Self { key, argv, end, duration, stdout, stderr, left_behind, held_open, waiting, wrote, alone }
     }
 
     /// The command line, quoted so that a shell takes it as it was run.

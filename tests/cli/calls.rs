@@ -77,3 +77,58 @@ fn no_free_word_for_a_target_that_takes_a_prompt() {
         assert_eq!(open.count(), 0, "{results:#}");
     }
 }
+
+/// The names in the folder of a target.
+fn names(folder: &Folder) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn an_output_that_names_a_file_writes_none() {
+    // Its help is silent on `--output`, which names a file; outside of its folder it fails, as git does.
+    let writes = r#"
+        case "$1" in --help | --version) echo 'usage: cli log'; exit 0 ;; -*) echo "unknown $1" >&2; exit 2 ;; esac
+        [ "$ANYWHERE" = yes ] || [ -f here ] || { echo 'not in a project' >&2; exit 128; }
+        while [ $# -gt 0 ]; do
+            case $1 in --output) echo one >"$2"; exit 0 ;; -*) echo "unknown $1" >&2; exit 2 ;; esac
+            shift
+        done
+        echo one
+    "#;
+    // Every word but a flag becomes a file.
+    let any = r#"
+        for arg; do case $arg in --help | --version) echo 'a tool'; exit 0 ;; -*) ;; *) echo one >"$arg" ;; esac; done
+    "#;
+    for (anywhere, script, expected) in
+        [("no", writes, "unverified"), ("yes", writes, "fail"), ("yes", any, "fail")]
+    {
+        let folder = recorder(&format!("ANYWHERE={anywhere}\n{script}"));
+        folder.write("here", "");
+        folder.write("log", "one\n");
+        let before = names(&folder);
+        let said = folder.run(&["check", "./cli", "--json", "--probe", "log", "--layer", "behavioral"]);
+        assert_eq!(names(&folder), before, "{script}");
+        let asked: BTreeSet<String> =
+            calls(&folder).into_iter().filter(|call| call.contains("--output")).collect();
+        assert_eq!(asked, set(&["log --output agentnative-unknown-format"]), "{script}");
+        assert_eq!(said.status("p2-output-format"), expected, "{said:?}");
+        assert_eq!(said.status("p2-output-json"), "unverified");
+    }
+}
+
+#[test]
+fn a_format_that_is_refused_by_name_is_asked_for() {
+    let folder = recorder(
+        r#"
+        case "$*" in
+            --help | --version) echo 'a tool' ;;
+            log) echo one ;;
+            *) echo "unknown option --output" >&2; exit 2 ;;
+        esac
+        "#,
+    );
+    let said = folder.run(&["check", "./cli", "--json", "--probe", "log", "--layer", "behavioral"]);
+    assert!(calls(&folder).contains("log --output json"));
+    assert_eq!(said.status("p2-output-format"), "fail");
+}

@@ -118,6 +118,7 @@ pub fn seen(config: &str, checks: &[&Check], answer: impl Fn(&Call) -> Answer) -
             duration: Duration::from_millis(10),
             left_behind: Vec::new(),
             held_open: false,
+            wrote: false,
             alone: false,
             waiting: (end == End::Waited).then_some(Waiting::Terminal),
             end,

@@ -44,6 +44,8 @@ pub struct Outcome {
     pub waiting: Option<Waiting>,
     /// Processor time that it had used by its deadline; zero for a run that ended before.
     pub cpu: Duration,
+    /// There was something in the empty folder that it started in when it had ended.
+    pub wrote: bool,
     /// It had run out of time beside others, and this is what came of it alone.
     pub alone: bool,
 }

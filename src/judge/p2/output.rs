@@ -7,7 +7,7 @@ use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
 use crate::model::{CheckId, Evidence, OutputFormat, Stream, Variant};
-use crate::probe::{Place, Probe};
+use crate::probe::{Place, Probe, UNKNOWN_FORMAT};
 use strict_json::{Problem, ProblemKind};
 
 /// `p2-output-format`
@@ -29,7 +29,13 @@ pub fn format(context: &CheckContext) -> Judgement {
             },
         }
     }
-    if !open.is_empty() {
+    let unasked: Vec<&str> = context.unasked().map(|probe| probe.name.as_str()).collect();
+    if !unasked.is_empty() {
+        taken.push(inconclusive(format!(
+            "{} was not asked for formats: neither help nor configuration says that `--output` chooses one, and in an empty folder the call did not end as it should with `--output {UNKNOWN_FORMAT}`, or wrote a file; declare formats.json, formats.jsonl and formats.text under [target]",
+            unasked.join(", ")
+        )));
+    } else if !open.is_empty() {
         taken.push(inconclusive(format!(
             "no declared probe succeeded in {}: {}",
             open.join(", "),
@@ -57,6 +63,8 @@ pub fn format(context: &CheckContext) -> Judgement {
     let invalid = context
         .derived(Derived::InvalidFormat)
         .filter_map(|probe| context.plain(probe, OutputFormat::Text))
+        // Where the probe was not asked, a failure may be that of the empty folder.
+        .filter(|run| run.exit() == Some(0) || !context.source_of(run.probe).is_some_and(Probe::is_unasked))
         .map(|run| invalid(&run));
     Judgement::of(taken.into_iter().chain(elsewhere).chain(default).chain(invalid), declare_success(""))
 }
@@ -121,7 +129,10 @@ fn invalid(run: &RunView) -> Assertion {
     let ignored = run.context.source_of(run.probe).and_then(|probe| probe.exit);
     match run.exited()? {
         exit if exit == 0 || Some(exit) == ignored && !run.bytes(Stream::Stdout).is_empty() => {
-            let detail = "an output format that does not exist is accepted: expected a usage error";
+            let detail = match run.observation.wrote {
+                true => "an output format that does not exist is taken for the name of a file: expected a usage error",
+                false => "an output format that does not exist is accepted: expected a usage error",
+            };
             run.failed_at_start("invalid-accepted", Stream::Stdout, detail)
         }
         _ if !run.observation.stdout.bytes.is_empty() => run.failed_at_start(

@@ -29,6 +29,23 @@ impl Flag<'_> {
     }
 }
 
+/// Words for what is no format.
+const FILES: [&str; 8] = ["file", "files", "filename", "path", "dir", "directory", "folder", "destination"];
+
+/// Whether `--output` chooses a format, as far as the text tells.
+pub(super) fn output_is_format(flags: &[Flag<'_>]) -> bool {
+    let mut named = flags.iter().filter(|flag| flag.names.iter().any(|name| name == BY_VALUE[0]));
+    named.any(|flag| {
+        let said = flag.about.join(" ");
+        says(&said, &["format", "formats", "json"]) && !says(&said, &FILES)
+    })
+}
+
+fn says(text: &str, words: &[&str]) -> bool {
+    let text = text.to_lowercase();
+    text.split(|char: char| !char.is_alphanumeric()).any(|word| words.contains(&word))
+}
+
 /// The flags, in the order of the text.
 pub(super) fn read(text: &str) -> Vec<Flag<'_>> {
     let mut flags: Vec<Flag<'_>> = Vec::new();
@@ -88,6 +105,8 @@ pub(super) fn asking(flags: &[Flag<'_>]) -> (Option<Vec<String>>, Option<Vec<Str
         };
         let of = |name: &str| {
             let mut named = flags.iter().filter(|flag| flag.names.iter().any(|n| n == name));
+            let mut named =
+                named.by_ref().filter(|flag| !flag.about.first().is_some_and(|head| says(head, &FILES)));
             Some(vec![name.to_owned(), named.find_map(said)?.to_owned()])
         };
         BY_VALUE.into_iter().find_map(of)

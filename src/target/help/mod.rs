@@ -19,6 +19,8 @@ pub struct Help {
     pub free_word: Option<String>,
     /// Its flags with their dashes, in the order of the text, each once.
     pub flags: Vec<String>,
+    /// `--output` chooses a format.
+    pub output_is_format: bool,
     /// The arguments that seem to ask for a JSON document.
     pub json: Option<Vec<String>>,
     /// The arguments that seem to ask for JSON lines.
@@ -42,6 +44,7 @@ impl Help {
         let (json, jsonl) = flags::asking(&flags);
         let (commands, among_commands) = commands::read(&text);
         let free_word = usage::free_positional(&text, &commands).or(among_commands);
-        Self { commands, free_word, flags: flags::names(&flags), json, jsonl }
+        let output_is_format = flags::output_is_format(&flags);
+        Self { commands, free_word, output_is_format, flags: flags::names(&flags), json, jsonl }
     }
 }

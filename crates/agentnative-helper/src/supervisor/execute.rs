@@ -12,8 +12,9 @@ use super::service::{LONGEST_SERVICE, SERVICE_OUTPUT, takes_connections};
 use super::stream::{Step, Stream};
 use super::{Common, STOP, STOP_NOW, Stop};
 use crate::sys::{Silence, StdioIds, WaitState};
-use crate::{Captured, End, Job, Outcome, Ready, Waiting};
+use crate::{Captured, End, Job, Outcome, Ready, Waiting, Workspace};
 use rustix::process::{Signal, getpid};
+use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -41,7 +42,11 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
         let (path, wanted) = (common.root.next(), job.clone());
         let fresh = spawn_blocking(move || Folder::fresh(path, &wanted));
         let folder = fresh.await.map_err(io::Error::other)??;
-        let made = run_in(common, job, &folder, kind, stop).await;
+        let mut made = run_in(common, job, &folder, kind, stop).await;
+        if let (Ok(outcome), Some(Workspace::Empty)) = (&mut made, &job.workspace) {
+            outcome.wrote =
+                fs::read_dir(folder.workspace()).is_ok_and(|mut entries| entries.next().is_some());
+        }
         spawn_blocking(move || drop(folder)).await.map_err(io::Error::other)?;
         made
     };
@@ -71,6 +76,7 @@ pub(super) fn not_started(number: i32, words: String) -> Outcome {
         held_open: false,
         waiting: None,
         cpu: Duration::ZERO,
+        wrote: false,
         alone: false,
     }
 }
@@ -381,7 +387,18 @@ impl Live {
         let (stdout, stderr) = (self.stdout.finish().await?, self.stderr.finish().await?);
         let left_behind = left.into_iter().map(Into::into).collect();
         let cpu = self.cpu;
-        Ok(Outcome { stdout, stderr, end, duration, left_behind, held_open, waiting, cpu, alone: false })
+        Ok(Outcome {
+            stdout,
+            stderr,
+            end,
+            duration,
+            left_behind,
+            held_open,
+            waiting,
+            cpu,
+            wrote: false,
+            alone: false,
+        })
     }
 
     fn own_end(&self) -> End {
