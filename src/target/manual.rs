@@ -118,6 +118,10 @@ impl Page {
                 let tag = if name == "IP" { arguments.first().cloned() } else { Some(callable(&arguments)) };
                 self.line(&tag.unwrap_or_default());
             }
+            // asciidoctor indents what a term means.
+            "RS" => self.indent += 4,
+            "RE" => self.indent = self.indent.saturating_sub(4).max(4),
+            "sp" => self.text.push('\n'),
             "PP" | "P" | "LP" | "Pp" | "HP" | "El" | "Bl" => {
                 self.text.push('\n');
                 (self.indent, self.tag) = (4, false);

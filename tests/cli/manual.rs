@@ -10,6 +10,9 @@ use std::process::Command;
 const MAN: &str = ".\\\" A comment\n.TH TOOL 1\n.SH NAME\ntool \\- works\n.SH \"EXIT STATUS\"\n.TP\n.B 0\nAll went \\fIwell\\fR.\n.TP\n\\fB1\\fP\nIt did not.\n.IP 2\nWrong arguments.\n.SH BUGS\n77 of them are known.\n";
 const MDOC: &str = ".Dd today\n.Dt TOOL 1\n.Sh EXIT STATUS\n.Bl -tag\n.It Li 0\nAll went well.\n.It 1\nIt did not.\n.It 2\nWrong arguments.\n.El\n";
 
+/// The same as asciidoctor writes it.
+const ASCIIDOCTOR: &str = ".SH \"EXIT STATUS\"\n.sp\n0\n.RS 4\nsuccess\n.RE\n.sp\n1\n.RS 4\nfailure\n.RE\n.sp\n2\n.RS 4\nwrong arguments\n.RE\n.SH \"ENVIRONMENT\"\n";
+
 fn script(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
@@ -35,6 +38,7 @@ fn a_page_beside_the_program_documents_its_exit_codes() {
     let pages = [
         ("here/share/man/man1/tool.1", MAN, true),
         ("here/man/man8/tool.8", MDOC, true),
+        ("here/man/man5/tool.5", ASCIIDOCTOR, true),
         ("here/share/man/man1/tool-other.1", MAN, false),
         ("elsewhere/share/man/man1/tool.1", MAN, false),
     ];
