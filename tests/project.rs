@@ -159,9 +159,24 @@ fn where_the_codes_are_told_is_told() {
         (Status::Fail, "none of help, manual and README tells the meaning of exit code 78")
     );
     let (status, message) = judged(None, Some(&manual), &[78]);
-    assert!(
-        status == Status::Unverified && message.starts_with("the help and the manual do not tell"),
-        "{message}"
+    assert_eq!(
+        (status, message.as_str()),
+        (Status::Fail, "the help and the manual name exit codes, but not the meaning of 78")
+    );
+}
+
+#[test]
+fn a_program_without_a_project_may_have_its_codes_in_a_readme_elsewhere() {
+    let help = Help { probe: "--help", stream: Stream::Stdout, text: "Usage: tool [FILE]\n".into() };
+    let files =
+        ProjectFiles { project: None, manual: None, help: Some(help), exit_codes: &[0, 2], printed: None };
+    let result = files.exit_documented().result(CheckId::P2ExitDocumented.check());
+    assert_eq!(
+        (result.status, result.message.as_str()),
+        (
+            Status::NotApplicable,
+            "the help names no exit code, and the target has no project here whose README could"
+        )
     );
 }
 

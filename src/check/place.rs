@@ -75,7 +75,7 @@ pub(super) fn find(
             seen.push(tried);
             let role = Role::Derived { kind: Derived::Refused, of: Some(probe.name.clone()) };
             searched.refused.push(Probe { name, role, formats: vec![format], ..probe.clone() });
-            let call = strict_json::sanitize::line(&placed.call(format, promises).join(" "));
+            let call = strict_json::sanitize::line(placed.call(format, promises).join(" "));
             let note = format!(
                 "the format is asked for {}, as in `{call}`: after the arguments it is refused",
                 place.words()

@@ -80,15 +80,22 @@ impl ProjectFiles<'_> {
                 "the README files{manual} do not tell the meaning of exit code {missing}, and the help was not seen"
             ));
         }
-        if self.project.is_none() {
-            let verb = if self.manual.is_some() { "do" } else { "does" };
-            return Judgement::unverified(format!(
-                "the help{manual} {verb} not tell the meaning of exit code {missing}; a README was not looked for, since no project was named"
+        let names_some = || texts.iter().any(|text| codes_told(text.text).into_iter().next().is_some());
+        if self.project.is_none() && !names_some() {
+            let verb = if self.manual.is_some() { "name" } else { "names" };
+            return Judgement::NotApplicable(format!(
+                "the help{manual} {verb} no exit code, and the target has no project here whose README could"
             ));
         }
-        let what = match self.manual {
-            Some(_) => format!("none of help, manual and README tells the meaning of exit code {missing}"),
-            None => format!("neither help nor README tells the meaning of exit code {missing}"),
+        let what = match (self.manual, self.project) {
+            (Some(_), Some(_)) => {
+                format!("none of help, manual and README tells the meaning of exit code {missing}")
+            }
+            (None, Some(_)) => format!("neither help nor README tells the meaning of exit code {missing}"),
+            (Some(_), None) => {
+                format!("the help and the manual name exit codes, but not the meaning of {missing}")
+            }
+            (None, None) => format!("the help names exit codes, but not the meaning of {missing}"),
         };
         let evidence = match (told.values().min(), texts.last()) {
             (Some((text, line)), _) => texts[*text].at(*line, what),
