@@ -32,7 +32,8 @@ pub(super) struct CheckArgs {
     #[arg(long, value_enum, value_name = "LAYER", value_delimiter = ',')]
     layer: Vec<Layer>,
     /// A further probe: arguments as a shell would split them, after the exit code that they are
-    /// expected to end with, if not 0 (may be given several times).
+    /// expected to end with, if not 0 (may be given several times). What asks for a format goes after
+    /// them; a word `{format}` marks another place, as in "{format} list".
     #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true)]
     probe: Vec<String>,
     /// Hold the whole target to this contract instead of the default rules: its format and how to ask

@@ -41,6 +41,8 @@ const SETTINGS: &str = r##"#errors = "stdout"    # if the error object of a JSON
 #schema = ["schema"]    # the arguments that print the schema of its output
 #output_modules = ["src/output"]    # where its code prints; else found by name and content
 #exit_codes = [0, 1, 2]    # the codes that it has, if not all of 0, 1, 2, 77, 78
+#usage = 2    # its exit code for wrong calls, if it is another
+#default_format = "text"    # what comes without a flag
 #timeout = 10    # seconds a run
 "##;
 
@@ -74,6 +76,9 @@ fn target(text: &mut String, command: Option<&[String]>, help: &Help) {
             "#formats.json = [\"--format\", \"json\"]    # how a format is asked for, if not --output FORMAT",
         );
     }
+    if help.jsonl.is_none() {
+        line(text, "#formats.jsonl = false    # if it has no such format");
+    }
     text.push_str(SETTINGS);
 }
 
@@ -84,6 +89,7 @@ fn probes(text: &mut String, help: &Help) {
         &[
             "Probes: ways to call the target that may be run again and again, under several conditions.",
             "They are never guessed and run; keep those that change nothing and give them arguments.",
+            "What asks for a format goes after these; \"{format}\" among them marks another place.",
         ],
     );
     if help.commands.is_empty() {
