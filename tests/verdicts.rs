@@ -394,7 +394,7 @@ fn a_target_that_says_what_it_has_not_is_verified() {
     assert_eq!(failed[0], ("p2-output-format", "fail", lacking));
     let open: Vec<_> = failed[1..].iter().map(|(id, status, _)| (*id, *status)).collect();
     assert_eq!(open, [("p2-envelope", "unverified"), ("p2-schema-print", "unverified")]);
-    for id in ["p2-output-jsonl", "p2-output-parity", "p2-jsonl-newline", "p2-jsonl-prompt"] {
+    for id in ["p2-output-jsonl", "p2-output-parity", "p2-jsonl-newline"] {
         assert_eq!(result(id), ("not-applicable", "the target says that it has no jsonl"), "{id}");
     }
     let (status, note) = result("p2-exit-usage");
@@ -467,6 +467,9 @@ fn a_probe_asks_for_a_format_in_its_own_way() {
             message.contains("declare formats.jsonl under [target], with `false` where there is none"),
             "{id}: {message}"
         );
+    }
+    for id in ["p2-jsonl-prompt", "p2-contract-stream"] {
+        assert_eq!(verdict_of(&open(id)).0, "not-applicable", "{id}");
     }
 }
 

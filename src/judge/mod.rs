@@ -67,18 +67,20 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
     else {
         return Judgement::unverified(format!("{} has no logic yet", check.id));
     };
-    let formats = &check.runs.formats;
-    if formats.iter().all(|format| format.is_json())
-        && let Some(judgement) = context.unavailable(formats)
-    {
-        return judgement;
-    }
     let whole = context.promises.contract.as_ref();
     match whole.and_then(|name| Some((name, context.contracts.get(name)?))) {
         Some((name, contract)) if replaced_by.contains(&contract.framing()) => {
             Judgement::NotApplicable(format!("the contract {name} says what holds instead"))
         }
-        _ => complete(context, check, logic(context)),
+        _ => {
+            let judgement = complete(context, check, logic(context));
+            // What does not concern the target does not either where no format can be asked for.
+            let formats = Some(&check.runs.formats).filter(|formats| formats.iter().all(|f| f.is_json()));
+            match judgement {
+                Judgement::NotApplicable(_) => judgement,
+                _ => formats.and_then(|formats| context.unavailable(formats)).unwrap_or(judgement),
+            }
+        }
     }
 }
 
