@@ -542,3 +542,17 @@ fn a_lock_is_not_kept_by_what_was_not_seen() {
         assert!(said.contains(words), "{said}");
     }
 }
+
+#[test]
+fn what_concerns_no_probe_is_not_open_for_want_of_a_format() {
+    let config = |of_list: &str| {
+        let probes = PROBES.replacen("args = ['list']", &format!("args = ['list']\n{of_list}"), 1);
+        format!("[target]\nformats.json = ['--json']\n{probes}")
+    };
+    for id in [CheckId::P2JsonlPrompt, CheckId::P2ContractStream] {
+        is_status(&verdict(id, &config(""), conforming), Status::NotApplicable);
+    }
+    let streams = verdict(CheckId::P2JsonlPrompt, &config("stream = true"), conforming);
+    is_status(&streams, Status::Unverified);
+    assert!(streams.message.contains("formats.jsonl"), "{}", streams.message);
+}

@@ -20,7 +20,7 @@ pub fn keeps(context: &CheckContext, kind: Against) -> Judgement {
         Against::Exit => !contract.exit_codes().is_empty(),
     };
     let formats =
-        context.declared().flat_map(|probe| probe.formats.iter().map(move |format| (probe, *format)));
+        context.declared().flat_map(|probe| OutputFormat::ALL.into_iter().map(move |format| (probe, format)));
     let mut declared = formats.filter_map(|(probe, format)| context.contract_for(probe, format)).peekable();
     if declared.peek().is_none() {
         return Judgement::NotApplicable("no contract is declared for any probe".into());

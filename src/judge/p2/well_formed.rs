@@ -48,14 +48,12 @@ const SPREAD: Duration = Duration::from_millis(150);
 /// Programs write line by line to a terminal, and many in blocks to a pipe. So the terminal shows when
 /// records are made, and the pipe whether they arrive then.
 pub fn prompt(context: &CheckContext) -> Judgement {
-    let mut streams = context
-        .data_probes()
-        .filter(|probe| probe.stream && probe.formats.contains(&OutputFormat::Jsonl))
-        .peekable();
-    if streams.peek().is_none() {
+    let streams = || context.data_probes().filter(|probe| probe.stream);
+    if streams().next().is_none() {
         return Judgement::NotApplicable("no probe says `stream = true`".into());
     }
-    let assertions = streams.map(|probe| -> Assertion {
+    let in_jsonl = streams().filter(|probe| probe.formats.contains(&OutputFormat::Jsonl));
+    let assertions = in_jsonl.map(|probe| -> Assertion {
         let runs = (
             context.plain(probe, OutputFormat::Jsonl),
             context.run(probe, OutputFormat::Jsonl, Variant::Tty, 0),
@@ -64,7 +62,7 @@ pub fn prompt(context: &CheckContext) -> Judgement {
             return inconclusive(format!("{} was not run on a pipe and on a terminal", probe.name));
         };
         pipe.usable()?;
-terminal.usable()?;
+        terminal.usable()?;
         let (held_back, made) = (spread(&pipe), spread(&terminal));
         if made.max(held_back) < SPREAD {
             return inconclusive(format!(
@@ -73,11 +71,12 @@ terminal.usable()?;
             ));
         }
         if held_back * 4 < made {
-            return pipe.failed_at_start("held-back", Stream::Stdout, format!(
-                "on a pipe all records arrive within {} ms at the end, on a terminal over {} ms: they are held back in a buffer",
-                held_back.as_millis(),
-                made.as_millis()
-            ));
+            let (within, over) = (held_back.as_millis(), made.as_millis());
+            let detail = format!(
+                "on a pipe all records arrive within {within} ms at the end, on a terminal over {over} ms: \
+                 they are held back in a buffer"
+            );
+            return pipe.failed_at_start("held-back", Stream::Stdout, detail);
         }
         Ok(())
     });
