@@ -507,7 +507,7 @@ fn a_program_that_ignores_its_flags_offers_nothing_by_them() {
     // JSON is no CSV, nor is anything else where its rows have not as many fields each.
     let csv = |csv: &str| {
         let script = format!(
-            r#"case $* in *csv) printf '{csv}' ;; *json*) echo '[1]' ;; *unknown* | *tsv | *yaml | *raw) exit 2 ;; *) echo text ;; esac"#
+            r#"case $* in *csv) printf '{csv}' ;; *json*) echo '[1]' ;; *unknown* | *tsv | *yaml | *raw) echo "wrong: $*" >&2; exit 2 ;; *) echo text ;; esac"#
         );
         let result = checked(&script, config)("p2-more-formats");
         (result["status"].clone(), result["message"].as_str().unwrap().to_owned())

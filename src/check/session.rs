@@ -6,7 +6,7 @@ use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
 use super::surroundings::{Services, keep_workspaces};
 use super::{asking, code, judge};
-use crate::catalogue::Check;
+use crate::catalogue::{Check, Derived};
 use crate::config::{Config, ProbeConfig};
 use crate::model::{CheckId, Layer};
 use crate::probe::{self, Probe, Promises, Recording};
@@ -137,10 +137,9 @@ impl Session {
         let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
         let help: Vec<_> = keys.into_iter().filter(|key| *key == probe::help_run()).collect();
         let specs = probe::specs(&help, &probes, &promises, &target, &around);
-        let first = runner.run_all_blocking(specs, &mut |_| {})?;
+        let mut first = runner.run_all_blocking(specs, &mut |_| {})?;
         let help = first.observations.first().map(help_of).unwrap_or_default();
         let promises = promises.with_help(&help, &declared);
-        let mut first = first;
         if needed && first.interrupted.is_none() {
             let mut run = |keys: &[RunKey], probes: &[Probe]| {
                 let specs = probe::specs(keys, probes, &promises, &target, &around);
@@ -153,11 +152,14 @@ impl Session {
             }
         }
         let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
-
         first.observations.extend(questions.into_iter().filter(|seen| keys.contains(&seen.key)));
 
         let info = target.info(&std::env::current_dir().unwrap_or_default());
-        if needed && (keys.is_empty() || !first.observations.is_empty()) {
+        // The help alone decides only the checks that ask for it.
+        let of_help = checks.iter().any(|check| check.derived.contains(&Derived::Help));
+        if needed && !of_help && keys.iter().all(|key| key.probe == probe::help_run().probe) {
+            something_ran(&info, &[])?;
+        } else if needed && !first.observations.is_empty() {
             something_ran(&info, &first.observations)?;
         }
         let runs = keys.len();

@@ -261,9 +261,10 @@ impl Probe {
     }
 
     /// Whether it is asked for formats with a flag that nobody calls one, and has to be asked whether it takes
-    /// them.
+    /// them. A list of formats with json or jsonl in it calls the flag one.
     pub fn is_open(&self, promises: &Promises) -> bool {
-        promises.asks_first && self.asking.is_empty()
+        let listed = self.formats.len() < OutputFormat::ALL.len() && self.formats.iter().any(|f| f.is_json());
+        promises.asks_first && self.asking.is_empty() && !listed
     }
 
     /// Whether it could not be asked for formats: what it would take their flag for is not known.

@@ -23,12 +23,7 @@ pub fn plan(
     if behavioral().next().is_some() {
         // It shows whether the target takes a format at all, whatever is checked.
         kinds.insert(Derived::NoFormat);
-        // And from its help which flags there are.
-        kinds.insert(Derived::Help);
-    }
-    // And from its help which wrong calls there are, and what `--output` is.
-    let is_open = declared.iter().any(|probe| probe.is_open(promises)) && behavioral().next().is_some();
-    if kinds.contains(&Derived::UnknownFlag) || kinds.contains(&Derived::UnknownCommand) || is_open {
+        // And its help, which flags and which wrong calls there are.
         kinds.insert(Derived::Help);
     }
     if promises.contract.is_some() {

@@ -46,7 +46,7 @@ fn a_page_beside_the_program_documents_its_exit_codes() {
         fs::create_dir_all(place(page).parent().unwrap()).unwrap();
         fs::write(place(page), source).unwrap();
         let (status, message) = verdict(page);
-        let expected = if own { "pass" } else { "unverified" };
+        let expected = if own { "pass" } else { "not-applicable" };
         assert_eq!(status, expected, "{page}: {message}");
         assert_eq!(message.contains(page), own, "{message}");
     }
@@ -58,5 +58,5 @@ fn a_page_beside_the_program_documents_its_exit_codes() {
     assert_eq!(verdict("here/share/man/man1/tool.1.gz").0, "pass");
     assert_eq!(verdict("here/share/man/man1/tool.1").0, "pass");
     fs::remove_file(gz).unwrap();
-    assert_eq!(verdict("here/share/man/man1/tool.1").0, "unverified");
+    assert_eq!(verdict("here/share/man/man1/tool.1").0, "not-applicable");
 }

@@ -145,7 +145,7 @@ fn a_program_alone_has_no_code() {
             assert!(result["message"].as_str().unwrap().contains("name the project's folder"));
         }
     }
-    // Its help alone cannot show that no README tells what the help does not.
+    // A help that names no exit code cannot show that no README elsewhere does.
     let said = folder.run(&["check", "--layer", "project", "--json", "./cli"]);
     assert_eq!(
         (said.status("p2-exit-documented"), said.status("p2-schema-file")),
@@ -153,7 +153,7 @@ fn a_program_alone_has_no_code() {
     );
     let silent = Folder::with("echo hello\n");
     let said = silent.run(&["check", "--layer", "project", "--json", "./cli"]);
-    assert_eq!((said.code, said.status("p2-exit-documented")), (Some(0), "unverified".into()));
+    assert_eq!((said.code, said.status("p2-exit-documented")), (Some(0), "not-applicable".into()));
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn what_may_not_be_read_is_told_and_no_check_passes() {
         (&file, "; skipped: tool/a.py (unreadable: ", "source files skipped: tool/a.py"),
         (&shut, "; folders that could not be entered: 1", "source folders that could not be entered: 1"),
     ] {
-        assert_eq!((said.code, said.status("p2-src-stray-print")), (Some(0), "unverified".into()));
+        assert_eq!((said.code, said.status("p2-src-stray-print")), (Some(0), "not-applicable".into()));
         let message = results(said)[0]["message"].as_str().unwrap().to_owned();
         assert!(message.contains(words), "{message}");
         assert!(said.data()["notes"].to_string().contains(note), "{said:?}");
