@@ -352,7 +352,7 @@ fn what_may_not_be_read_is_told_and_no_check_passes() {
         (&file, "; skipped: tool/a.py (unreadable: ", "source files skipped: tool/a.py"),
         (&shut, "; folders that could not be entered: 1", "source folders that could not be entered: 1"),
     ] {
-        assert_eq!((said.code, said.status("p2-src-stray-print")), (Some(0), "not-applicable".into()));
+        assert_eq!((said.code, said.status("p2-src-stray-print")), (Some(0), "unverified".into()));
         let message = results(said)[0]["message"].as_str().unwrap().to_owned();
         assert!(message.contains(words), "{message}");
         assert!(said.data()["notes"].to_string().contains(note), "{said:?}");

@@ -208,14 +208,14 @@ fn diagnosed(run: &RunView) -> Assertion {
 }
 
 /// What a failing run has on standard output and should not have, in a JSON mode.
-struct Misplaced {
+pub(super) struct Misplaced {
     problem: Problem,
     /// It is no JSON that is cut or malformed.
-    is_prose: bool,
+    pub(super) is_prose: bool,
 }
 
 /// Anything but whole data; white space is nothing.
-fn misplaced(run: &RunView) -> Option<Misplaced> {
+pub(super) fn misplaced(run: &RunView) -> Option<Misplaced> {
     let scan = run.scan();
     let problem = scan.structural()?.clone();
     // Each record stands for itself, and so does what follows a document.

@@ -1,10 +1,11 @@
 //! What is printed, held to what was accepted last: the lock.
 
+use super::errors;
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
-use crate::model::{OutputFormat, Stream, Variant};
+use crate::model::{CheckId, OutputFormat, Stream, Variant};
 use crate::probe::Probe;
 use crate::run::Bytes;
 use agentnative_contract::diff::{Change, Class, compare};
@@ -101,10 +102,23 @@ fn of_change(
     let run = context.plain(probe, format)?;
     let detail = format!("{}: {}", change.rule, with_place(change));
     match change.class {
+        Class::Breaking if change.rule == "diff-stdout-changed" && !run.gave_data() => {
+            Some(misplaced_by_failure(&run).unwrap_or_else(|| broken(&run, change, detail)))
+        }
         Class::Breaking => Some(broken(&run, change, detail)),
         Class::Undecided => Some(inconclusive(format!("{}: {detail}", run.label()))),
         Class::Risky | Class::Compatible => None,
     }
+}
+
+/// Of a failing run, what stands on standard output and is no JSON is told by the checks of errors.
+fn misplaced_by_failure(run: &RunView) -> Option<Assertion> {
+    let check = match errors::misplaced(run)?.is_prose {
+        true => CheckId::P2StderrDiagnostics,
+        false => CheckId::P2ErrorJson,
+    };
+    let what = format!("standard output of {}, which failed, is no JSON", run.label());
+    Some(inconclusive(run.blocked_by(check, what)))
 }
 
 /// A change with its place in the output.
