@@ -3,40 +3,33 @@
 //! It is often the name of a file. So each call is first made with a value that no tool takes, in an empty folder:
 //! it has to do there what it does otherwise, or to refuse the value by name, and to write nothing.
 
-use crate::model::{OutputFormat, Variant};
+use super::locate::first_bytes;
+use super::runs::Make;
+use crate::model::OutputFormat;
 use crate::probe::{self, Probe, Promises, UNKNOWN_FORMAT};
-use crate::run::{Bytes, End, Finished, Observation, RunKey};
+use crate::run::{Bytes, End, Observation, RunKey};
 use agentnative_contract::error::Result;
-use std::io::Read as _;
 
 /// More of a stream is not looked through, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// Makes runs of probes.
-pub(super) type Run<'r> = dyn FnMut(&[RunKey], &[Probe]) -> Result<Finished> + 'r;
-
 /// Asks the open ones among the declared probes; those whose answer is not harmless are asked for no format from
-/// now on. Gives the runs, if there were any.
+/// now on. Gives the runs.
 pub(super) fn settle(
     declared: &mut [Probe],
     promises: &Promises,
-    run: &mut Run<'_>,
-) -> Result<Option<Finished>> {
+    make: &mut Make<'_>,
+) -> Result<Vec<Observation>> {
     let questions = probe::questions(declared, promises);
-    let key = |probe: &Probe| RunKey {
-        probe: probe.name.clone(),
-        format: OutputFormat::Text,
-        variant: Variant::Plain,
-        nth: 0,
-    };
+    let key = |question: &Probe| RunKey::plain(&question.name, OutputFormat::Text);
     let keys: Vec<RunKey> = questions.iter().map(key).collect();
     if keys.is_empty() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
-    let finished = run(&keys, &questions)?;
+    let seen = make(&keys, &questions)?;
     let answer = |probe: &Probe| {
         let question = questions.iter().position(|question| question.of() == Some(&probe.name))?;
-        finished.observations.iter().find(|seen| seen.key == keys[question])
+        seen.iter().find(|seen| seen.key == keys[question])
     };
     let harmless = |probe: &Probe| answer(probe).is_some_and(|seen| is_harmless(seen, probe));
     // A call that fails anyway shows less: it is enough where another has shown it.
@@ -53,16 +46,15 @@ pub(super) fn settle(
         probe.asks_format = false;
         probe.formats = vec![OutputFormat::Text];
     }
-    Ok(Some(finished))
+    Ok(seen)
 }
 
 fn is_harmless(seen: &Observation, probe: &Probe) -> bool {
     let End::Exited(code) = seen.end else { return false };
     let names = |bytes: &Bytes| {
-        let mut text = Vec::new();
-        let read = bytes.reader().take(MOST).read_to_end(&mut text);
+        let text = first_bytes(bytes, MOST);
         let text = String::from_utf8_lossy(&text);
-        read.is_ok() && (text.contains("-output") || text.contains(UNKNOWN_FORMAT))
+        text.contains("-output") || text.contains(UNKNOWN_FORMAT)
     };
     let as_declared = probe.exit == Some(code);
     !seen.wrote && (as_declared || names(&seen.stderr.bytes) || names(&seen.stdout.bytes))

@@ -2,9 +2,8 @@
 
 use super::surroundings::{ending, program, said};
 use crate::config::TargetConfig;
-use crate::run::{End, Runner};
+use crate::run::{End, Job, Runner};
 use agentnative_contract::error::{Error, Result};
-use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,8 +18,8 @@ pub(super) fn build(target: &TargetConfig, root: &Path, runner: &mut Runner) -> 
     let Some((first, arguments)) = target.build.as_ref().and_then(|words| words.split_first()) else {
         return Ok(());
     };
-    let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-    let seen = runner.run_shown(&program(first, root)?, &arguments, root, LONGEST)?;
+    let job = Job { shown: true, ..Job::new(program(first, root)?, arguments, root, LONGEST) };
+    let seen = runner.run_trusted(job)?;
     match seen.end {
         End::Exited(0) => Ok(()),
         End::Interrupted => Err(Error::general("interrupted: the target was not built")),

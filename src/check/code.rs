@@ -1,7 +1,7 @@
 //! Reading the code behind a target, and the files around it, into a recording.
 
 #[cfg(feature = "source")]
-use crate::config::folders_above;
+use crate::config::repository;
 use crate::probe::Recording;
 use crate::source::{Facts, Project, name_in};
 use crate::target::CodeBase;
@@ -52,7 +52,7 @@ pub(super) fn read(
 #[cfg(feature = "source")]
 fn built(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<crate::source::Built> {
     let folder = &code.project.folder;
-    let repository = folders_above(folder).pop().filter(|folder| folder.join(".git").exists());
+    let repository = repository(folder);
     let tree = repository.as_deref().unwrap_or(folder);
     let files = words.iter().map(|word| root.unwrap_or(folder).join(word));
     let mut own = files.filter(|path| path.is_file() && path.starts_with(tree));

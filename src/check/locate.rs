@@ -4,12 +4,12 @@ use super::Session;
 use super::build::build;
 use crate::catalogue;
 use crate::config::{Config, Date, Known};
-use crate::run::{self, Bytes, End, Observation, Runner};
+use crate::run::{self, Bytes, End, Job, Observation, Runner};
 use crate::target::{CodeBase, Finder, Help, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
 use std::cell::RefCell;
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// How long a tool that we need ourselves, such as `cargo metadata`, may take.
@@ -41,7 +41,7 @@ impl Session {
             find_one(finder, &self.target, config.as_ref())
         })?;
         let args: Vec<OsString> = target.prefix_args.iter().cloned().chain(["--help".into()]).collect();
-        let seen = runner.run_trusted(&target.program, &args, &target.cwd, HELP)?;
+        let seen = runner.run_trusted(Job::new(&target.program, args, &target.cwd, HELP))?;
         match &seen.end {
             End::Exited(_) => {
                 let help = help_of(&seen);
@@ -74,12 +74,10 @@ impl Session {
     ) -> Result<T> {
         let cwd =
             std::env::current_dir().map_err(|error| Error::general(format!("no current folder: {error}")))?;
-        let path = std::env::var_os("PATH");
         let runner = RefCell::new(runner);
-        let program = |word: &OsStr| run::resolve(word, path.as_deref());
-        let tool = |argv: &[OsString], folder: &Path| tool(&mut runner.borrow_mut(), argv, folder, &program);
+        let tool = |argv: &[OsString], folder: &Path| tool(&mut runner.borrow_mut(), argv, folder);
         let bin = self.options.bin.as_deref();
-        let finder = Finder { cwd: &cwd, bin, resolve: &program, tool: &tool };
+        let finder = Finder { cwd: &cwd, bin, resolve: &run::find, tool: &tool };
         let config = match (&self.options.config, &self.target) {
             (Some(path), _) => Some(load_config(path)?),
             // A folder as it was named: so is the file in it.
@@ -124,30 +122,27 @@ fn find_one(finder: &Finder<'_>, selector: &TargetSelector, config: Option<&Conf
 }
 
 /// Runs a tool that we need ourselves; it must succeed.
-pub(super) fn tool(
-    runner: &mut Runner,
-    argv: &[OsString],
-    folder: &Path,
-    resolve: &dyn Fn(&OsStr) -> Result<PathBuf>,
-) -> Result<Vec<u8>> {
+pub(super) fn tool(runner: &mut Runner, argv: &[OsString], folder: &Path) -> Result<Vec<u8>> {
     let Some((program, args)) = argv.split_first() else { return Err(Error::general("no tool to run")) };
-    let seen = runner.run_trusted(&resolve(program)?, args, folder, TOOL)?;
+    let seen = runner.run_trusted(Job::new(run::find(program)?, args, folder, TOOL))?;
     if seen.end == End::Exited(0) {
-        return Ok(read(&seen.stdout.bytes));
+        return Ok(first_bytes(&seen.stdout.bytes, MAX_TEXT));
     }
-    let words = String::from_utf8_lossy(&read(&seen.stderr.bytes)).trim().to_owned();
+    let words = String::from_utf8_lossy(&first_bytes(&seen.stderr.bytes, MAX_TEXT)).trim().to_owned();
     Err(Error::config(format!("{} failed: {words}", program.to_string_lossy())))
 }
 
 /// What a run that asked for help says, on either stream.
 pub(super) fn help_of(seen: &Observation) -> Help {
-    Help::parse(&[read(&seen.stdout.bytes), read(&seen.stderr.bytes)].concat())
+    Help::parse(
+        &[first_bytes(&seen.stdout.bytes, MAX_TEXT), first_bytes(&seen.stderr.bytes, MAX_TEXT)].concat(),
+    )
 }
 
-/// The first bytes of a stream.
-fn read(bytes: &Bytes) -> Vec<u8> {
+/// The first bytes of a stream, at most so many.
+pub(super) fn first_bytes(bytes: &Bytes, most: u64) -> Vec<u8> {
     let mut all = Vec::new();
     // An unreadable capture is an empty one; what needs it says so.
-    let _ = std::io::Read::read_to_end(&mut std::io::Read::take(bytes.reader(), MAX_TEXT), &mut all);
+    let _ = std::io::Read::read_to_end(&mut std::io::Read::take(bytes.reader(), most), &mut all);
     all
 }

@@ -33,6 +33,7 @@ mod locate;
 mod lock;
 mod place;
 mod progress;
+mod runs;
 mod selection;
 mod session;
 mod surroundings;

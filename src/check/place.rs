@@ -1,14 +1,12 @@
 //! Where a target takes the arguments that ask for a format: found by trying, for the probes that do not say.
 
+use super::runs::Make;
 use crate::catalogue::Derived;
 use crate::config::FORMAT_PLACE;
 use crate::model::OutputFormat;
-use crate::probe::{Place, Probe, Promises, Role, plain_run};
+use crate::probe::{Place, Probe, Promises, Role};
 use crate::run::{End, Observation, RunKey};
 use agentnative_contract::error::Result;
-
-/// Makes runs of these probes.
-pub(super) type Run<'r> = dyn FnMut(&[RunKey], &[Probe]) -> Result<Vec<Observation>> + 'r;
 
 /// What the search came to.
 #[derive(Default)]
@@ -30,27 +28,27 @@ pub(super) fn find(
     probes: &[Probe],
     keys: &[RunKey],
     promises: &Promises,
-    run: &mut Run<'_>,
+    make: &mut Make<'_>,
 ) -> Result<Searched> {
     let mut searched = Searched::default();
     let planned = |key: &RunKey| keys.contains(key);
     let asked = |probe: &Probe| {
         let format = format_to_try(probe, promises)?;
-        Some(plain_run(&probe.name, format)).filter(|key| planned(key))
+        Some(RunKey::plain(&probe.name, format)).filter(|key| planned(key))
     };
     let after: Vec<RunKey> = declared.iter().filter_map(asked).collect();
-    let mut seen = run(&after, probes)?;
+    let mut seen = make(&after, probes)?;
     let of = |seen: &[Observation], name: &str| seen.iter().find(|seen| seen.key.probe == name).cloned();
     let did = |probe: &Probe, seen: &Observation| matches!((&seen.end, probe.exit), (End::Exited(code), Some(exit)) if *code == exit);
     let left = |probe: &Probe, seen: &Observation| matches!(seen.end, End::Exited(_)) && !did(probe, seen);
     let bare = |probe: &Probe| {
         let bare = probes.iter().find(|bare| bare.is(Derived::NoFormat) && bare.of() == Some(&probe.name))?;
-        Some(plain_run(&bare.name, OutputFormat::Text)).filter(|key| planned(key))
+        Some(RunKey::plain(&bare.name, OutputFormat::Text)).filter(|key| planned(key))
     };
     let refused =
         declared.iter().filter(|probe| of(&seen, &probe.name).is_some_and(|seen| left(probe, &seen)));
     let without: Vec<RunKey> = refused.filter_map(bare).collect();
-    let without = if without.is_empty() { Vec::new() } else { run(&without, probes)? };
+    let without = if without.is_empty() { Vec::new() } else { make(&without, probes)? };
 
     let mut found = None;
     for probe in declared.iter_mut() {
@@ -64,14 +62,14 @@ pub(super) fn find(
         }
         for place in [Place::Front, Place::BehindFirst] {
             let Some(placed) = placed(probe, place) else { continue };
-            let tried = run(&[plain_run(&probe.name, format)], std::slice::from_ref(&placed))?.pop();
+            let tried = make(&[RunKey::plain(&probe.name, format)], std::slice::from_ref(&placed))?.pop();
             let Some(tried) = tried.filter(|tried| did(probe, tried) && begins_as_json(tried)) else {
                 continue;
             };
             // What was refused is kept under another name, and what worked is the run of the probe.
             let name = format!("{}, format after the arguments", probe.name);
             seen.retain(|seen| seen.key.probe != probe.name);
-            seen.push(Observation { key: plain_run(&name, format), ..refusal });
+            seen.push(Observation { key: RunKey::plain(&name, format), ..refusal });
             seen.push(tried);
             let role = Role::Derived { kind: Derived::Refused, of: Some(probe.name.clone()) };
             searched.refused.push(Probe { name, role, formats: vec![format], ..probe.clone() });

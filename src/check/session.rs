@@ -4,6 +4,7 @@ use super::contracts::LoadedContracts;
 use super::locate::{Located, help_of, tool};
 use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
+use super::runs::Runs;
 use super::surroundings::{Services, keep_workspaces};
 use super::{asking, code, judge};
 use crate::catalogue::{Check, Derived};
@@ -11,14 +12,14 @@ use crate::config::{Config, ProbeConfig};
 use crate::model::{CheckId, Layer};
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::{Report, TargetInfo};
-use crate::run::{self, End, Enforced, Observation, RunKey, Runner, RunnerOptions};
+use crate::run::{End, Enforced, Observation, RunKey, Runner, RunnerOptions};
 use crate::source::Document;
 use crate::target::{self, CodeBase, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::lock::{Lock, lock_path};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -129,69 +130,56 @@ impl Session {
         let promises = Promises { contract, ..Promises::of(&target.config) };
 
         let services = Services::of(&target, config.as_ref())?;
-        let mut around = services.surroundings(&target, runner)?;
+        let around = services.surroundings(&target, runner)?;
+        let mut runs = Runs { runner, target: &target, around, interrupted: None, sandbox: None };
 
         let needed = checks.iter().any(|check| check.layer == Layer::Behavioral);
-        let mut questions = Vec::new();
         // What the help says decides which further probes are harmless.
         let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
         let help: Vec<_> = keys.into_iter().filter(|key| *key == probe::help_run()).collect();
-        let specs = probe::specs(&help, &probes, &promises, &target, &around);
-        let mut first = runner.run_all_blocking(specs, &mut |_| {})?;
-        let help = first.observations.first().map(help_of).unwrap_or_default();
+        let mut observations = runs.make(&help, &probes, &promises, &mut |_| {})?;
+        let help = observations.first().map(help_of).unwrap_or_default();
         let promises = promises.with_help(&help, &declared);
-        if needed && first.interrupted.is_none() {
-            let mut run = |keys: &[RunKey], probes: &[Probe]| {
-                let specs = probe::specs(keys, probes, &promises, &target, &around);
-                runner.run_all_blocking(specs, &mut |_| {})
-            };
-            if let Some(asked) = asking::settle(&mut declared, &promises, &mut run)? {
-                first.interrupted = asked.interrupted;
-                first.sandbox = first.sandbox.max(asked.sandbox);
-                questions = asked.observations;
-            }
+        let mut questions = Vec::new();
+        if needed && runs.interrupted.is_none() {
+            let mut make =
+                |keys: &[RunKey], probes: &[Probe]| runs.make(keys, probes, &promises, &mut |_| {});
+            questions = asking::settle(&mut declared, &promises, &mut make)?;
         }
         let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
-        first.observations.extend(questions.into_iter().filter(|seen| keys.contains(&seen.key)));
+        observations.extend(questions.into_iter().filter(|seen| keys.contains(&seen.key)));
 
         let info = target.info(&std::env::current_dir().unwrap_or_default());
         // The help alone decides only the checks that ask for it.
         let of_help = checks.iter().any(|check| check.derived.contains(&Derived::Help));
         if needed && !of_help && keys.iter().all(|key| key.probe == probe::help_run().probe) {
             something_ran(&info, &[])?;
-        } else if needed && !first.observations.is_empty() {
-            something_ran(&info, &first.observations)?;
+        } else if needed && !observations.is_empty() {
+            something_ran(&info, &observations)?;
         }
-        let runs = keys.len();
-        observer(Progress::Started { target: &info, runs })?;
+        let all = keys.len();
+        observer(Progress::Started { target: &info, runs: all })?;
         let mut count = 0;
         let mut ended = |observation: &Observation| {
             count += 1;
-            observer(Progress::Ended { observation, nth: count, runs })
+            observer(Progress::Ended { observation, nth: count, runs: all })
         };
-        first.observations.iter().try_for_each(&mut ended)?;
+        observations.iter().try_for_each(&mut ended)?;
         let mut recording = Recording::new(info, promises);
         recording.probes = probes;
-        recording.observations = first.observations;
-        let (mut interrupted, mut sandbox) = (first.interrupted, first.sandbox);
+        recording.observations = observations;
         let calls = |probe: &Probe| keys.iter().any(|key| key.probe == probe.name);
         let needs = |probe: &Probe| (probe.is_declared() || probe.of().is_some()) && calls(probe);
-        let with_services = interrupted.is_none() && recording.probes.iter().any(needs);
+        let with_services = runs.interrupted.is_none() && recording.probes.iter().any(needs);
         if with_services {
-            keep_workspaces(&mut around, &recording.probes, runner)?;
-            interrupted = services.start(&target, runner)?;
+            keep_workspaces(&mut runs.around, &recording.probes, runs.runner)?;
+            runs.interrupted = services.start(&target, runs.runner)?;
         }
         let mut searched = Searched::default();
-        if interrupted.is_none() && recording.promises.contract.is_none() {
+        if runs.interrupted.is_none() && recording.promises.contract.is_none() {
             let promises = &recording.promises;
-            let mut run = |keys: &[RunKey], probes: &[Probe]| {
-                let specs = probe::specs(keys, probes, promises, &target, &around);
-                let finished = runner.run_all_blocking(specs, &mut |_| {})?;
-                interrupted = interrupted.or(finished.interrupted);
-                sandbox = sandbox.max(finished.sandbox);
-                Ok(finished.observations)
-            };
-            searched = place::find(&mut declared, &recording.probes, &keys, promises, &mut run)?;
+            let mut make = |keys: &[RunKey], probes: &[Probe]| runs.make(keys, probes, promises, &mut |_| {});
+            searched = place::find(&mut declared, &recording.probes, &keys, promises, &mut make)?;
             let planned = searched.observations.iter().filter(|seen| keys.contains(&seen.key));
             planned.into_iter().try_for_each(&mut ended)?;
             if !searched.refused.is_empty() {
@@ -199,24 +187,21 @@ impl Session {
             }
             recording.observations.append(&mut searched.observations);
         }
-        if interrupted.is_none() {
+        if runs.interrupted.is_none() {
             let done: BTreeSet<_> = recording.observations.iter().map(|seen| &seen.key).collect();
             let hung = recording.observations.iter().filter(|seen| seen.end == End::TimedOut);
             let hung: Vec<_> = hung.map(|seen| (&seen.key.probe, seen.key.format)).collect();
             let open = |key: &RunKey| !done.contains(key) && !hung.contains(&(&key.probe, key.format));
             let rest: Vec<RunKey> = keys.into_iter().filter(open).collect();
-            let specs = probe::specs(&rest, &recording.probes, &recording.promises, &target, &around);
             let mut failed = None;
-            let finished = runner.run_all_blocking(specs, &mut |observation| {
-                failed = failed.take().or(ended(observation).err());
-            })?;
+            let mut on_done = |observation: &Observation| failed = failed.take().or(ended(observation).err());
+            let seen = runs.make(&rest, &recording.probes, &recording.promises, &mut on_done)?;
             if let Some(error) = failed {
                 return Err(error);
             }
-            recording.observations.extend(finished.observations);
-            interrupted = finished.interrupted;
-            sandbox = sandbox.max(finished.sandbox);
+            recording.observations.extend(seen);
         }
+        let Runs { runner, interrupted, sandbox, .. } = runs;
         if with_services && interrupted.is_none() {
             services.end(runner)?;
         }
@@ -266,10 +251,8 @@ fn root_of(config: Option<&Config>) -> &Path {
 
 /// The page of the target's own manual, if `man` knows one.
 fn manual_of(target: &Target, runner: &mut Runner) -> Option<Document> {
-    let path = std::env::var_os("PATH");
-    let resolve = |word: &OsStr| run::resolve(word, path.as_deref());
     let runner = RefCell::new(runner);
-    let run = |argv: &[OsString], folder: &Path| tool(&mut runner.borrow_mut(), argv, folder, &resolve);
+    let run = |argv: &[OsString], folder: &Path| tool(&mut runner.borrow_mut(), argv, folder);
     let (file, text) = target::manual::page(&target.program, &run)?;
     Some(Document { file: file.display().to_string(), text })
 }

@@ -1,11 +1,10 @@
 //! What the runs of a target find around them: files of their home, workspaces, services.
 
 use crate::config::{Config, PORT_PLACE, Ready, ServiceConfig, Workspace};
-use crate::model::Variant;
-use crate::probe::{Probe, Surroundings};
+use crate::probe::{Probe, Surroundings, place_port};
 use crate::run::{self, End, Job, Observation, Runner, Served, Service, Template, TemplateFile, free_port};
 use crate::target::Target;
-use agentnative_contract::error::{Error, Issue, Result};
+use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -85,22 +84,8 @@ impl<'a> Services<'a> {
             Ready::Line(text) => run::Ready::Line(place_port(text, port)),
         };
         let job = Job {
-            program: program(&words[0], self.root)?.into(),
-            args: words[1..].iter().map(OsString::from).collect(),
-            cwd: self.root.into(),
-            workspace: None,
-            home: None,
             env: target.env(|name| std::env::var_os(name)).into_iter().collect(),
-            variant: Variant::Plain,
-            nth: 0,
-            stdin: None,
-            deadline: READY,
-            sandbox: false,
-            connect: Vec::new(),
-            family: None,
-            quiet: false,
-            trusted: false,
-            shown: false,
+            ..Job::new(program(&words[0], self.root)?, &words[1..], self.root, READY)
         };
         Ok(Service { job, ready })
     }
@@ -125,9 +110,8 @@ pub(super) fn keep_workspaces(
 
 /// A program that the configuration in `root` names: with a `/` relative to it, else on PATH.
 pub(super) fn program(word: &str, root: &Path) -> Result<PathBuf> {
-    let path = std::env::var_os("PATH");
-    let word = if word.contains('/') { root.join(word).into_os_string() } else { word.into() };
-    run::resolve(&word, path.as_deref())
+    let word: OsString = if word.contains('/') { root.join(word).into_os_string() } else { word.into() };
+    run::find(&word)
 }
 
 /// The template of the home, where the configuration has files for it.
@@ -137,17 +121,13 @@ fn home(target: &Target, port: Option<u16>, runner: &mut Runner) -> Result<Optio
         return Ok(None);
     }
     let read = |(place, file): (&String, &PathBuf)| {
-        let bytes = std::fs::read(file)
-            .map_err(|error| Error::config(format!("cannot read {}: {error}", file.display())))?;
+        let bytes =
+            std::fs::read(file).map_err(|error| Error::io(ErrorKind::Config, "read", file, &error))?;
         let bytes = port.map_or_else(|| bytes.clone(), |port| replace(&bytes, port));
         Ok(TemplateFile { path: place.into(), bytes })
     };
     let files = files.iter().map(read).collect::<Result<_>>()?;
     runner.keep(Template::Files(files)).map(Some)
-}
-
-fn place_port(text: &str, port: u16) -> String {
-    text.replace(PORT_PLACE, &port.to_string())
 }
 
 /// The bytes of a file with the port in its place.

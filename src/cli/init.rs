@@ -2,8 +2,8 @@
 
 use super::target_args::{RunArgs, TargetArgs};
 use crate::check::{Session, TargetSelector};
-use crate::config::{FILE_NAME, folders_above};
-use crate::run::{RunnerOptions, resolve};
+use crate::config::{FILE_NAME, repository};
+use crate::run::{RunnerOptions, find};
 use crate::target::skeleton;
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_output::Output;
@@ -90,9 +90,7 @@ fn command(selector: &TargetSelector) -> Result<Option<Vec<String>>> {
 /// The words of a command as a file in `folder` can have them on every machine: files of the same repository
 /// by their path from there, and a program that PATH finds by its name.
 fn portable(words: Vec<String>, folder: &Path, by_path: bool) -> Vec<String> {
-    let repository = folders_above(folder).pop().filter(|above| above.join(".git").exists());
-    let tree = repository.unwrap_or_else(|| folder.to_owned());
-    let path = std::env::var_os("PATH");
+    let tree = repository(folder).unwrap_or_else(|| folder.to_owned());
     let word = |(at, word): (usize, String)| {
         let file: PathBuf = folder.join(&word).components().collect();
         let named = (at == 0 && by_path && word.contains('/')) || Path::new(&word).is_absolute();
@@ -106,7 +104,7 @@ fn portable(words: Vec<String>, folder: &Path, by_path: bool) -> Vec<String> {
             return format!("{start}{}", below.display());
         }
         let name = file.file_name().filter(|_| at == 0);
-        let found = name.and_then(|name| resolve(name, path.as_deref()).ok()).filter(|found| *found == file);
+        let found = name.and_then(|name| find(name).ok()).filter(|found| *found == file);
         match (found, name.and_then(OsStr::to_str)) {
             (Some(_), Some(name)) => name.to_owned(),
             _ => word,

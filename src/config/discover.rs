@@ -22,6 +22,11 @@ pub fn folders_above(start: &Path) -> Vec<PathBuf> {
     folders
 }
 
+/// The root of the repository that `start` is in, if it is in one.
+pub fn repository(start: &Path) -> Option<PathBuf> {
+    folders_above(start).pop().filter(|folder| folder.join(".git").exists())
+}
+
 impl Config {
     /// The configuration that holds for `start`, a target or its folder: the nearest
     /// `agentnative.toml` there or above, up to the root of the repository. None if there is none.

@@ -19,7 +19,7 @@ mod waiver;
 
 pub use agentnative_contract::contract_path;
 pub use date::Date;
-pub use discover::{FILE_NAME, folders_above};
+pub use discover::{FILE_NAME, folders_above, repository};
 pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};
 pub use types::{
     Config, Contracts, Known, PORT_PLACE, ProbeConfig, Ready, ServiceConfig, TargetConfig, Waiver, Workspace,

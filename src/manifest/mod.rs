@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Manifests larger than this are not read, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -172,6 +172,19 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     entries.sort();
     entries
+}
+
+/// A path without `.` and `..`, as its words say: links are not looked at.
+pub fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(normal.pop()),
+            Component::CurDir => {}
+            part => normal.push(part),
+        }
+    }
+    normal
 }
 
 /// The text of a file; none when it is not there.

@@ -6,9 +6,9 @@ mod recording;
 mod spec;
 
 pub use derive::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, derived, questions};
-pub use plan::{help_run, plain_run, plan};
+pub use plan::{help_run, plan};
 pub use recording::Recording;
-pub use spec::{Surroundings, specs};
+pub use spec::{Surroundings, place_port, specs};
 
 use crate::catalogue::Derived;
 use crate::config::{

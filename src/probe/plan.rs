@@ -46,12 +46,7 @@ pub fn plan(
 
 /// The run whose output shows whether the target has commands.
 pub fn help_run() -> RunKey {
-    plain_run("--help", OutputFormat::Text)
-}
-
-/// The plain run of a probe in a format.
-pub fn plain_run(probe: &str, format: OutputFormat) -> RunKey {
-    RunKey { probe: probe.to_owned(), format, variant: Variant::Plain, nth: 0 }
+    RunKey::plain("--help", OutputFormat::Text)
 }
 
 fn runs_of(probe: &Probe, wanted: &BTreeMap<OutputFormat, BTreeSet<Variant>>) -> Vec<RunKey> {

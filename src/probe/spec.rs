@@ -25,9 +25,9 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// The text with the port in its place.
-    pub fn place_port(&self, text: &str) -> String {
-        self.port.map_or_else(|| text.to_owned(), |port| text.replace(PORT_PLACE, &port.to_string()))
+    /// The text with the port in its place, if there is one.
+    fn place_port(&self, text: &str) -> String {
+        self.port.map_or_else(|| text.to_owned(), |port| place_port(text, port))
     }
 
     fn workspace(&self, workspace: &Workspace) -> run::Workspace {
@@ -38,6 +38,11 @@ impl Surroundings {
             Workspace::Copy(_) | Workspace::Empty => run::Workspace::Empty,
         }
     }
+}
+
+/// A text with the port of a service in its place.
+pub fn place_port(text: &str, port: u16) -> String {
+    text.replace(PORT_PLACE, &port.to_string())
 }
 
 /// What to run for each of `keys`, in their order.

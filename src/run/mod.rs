@@ -16,7 +16,7 @@ pub use agentnative_helper::{
     Ready, Service, Template, TemplateFile, Waiting, Workspace, clean_path, manager_variables,
 };
 pub use observation::Observation;
-pub use resolve::resolve;
+pub use resolve::{find, resolve};
 pub use runner::{Finished, Runner};
 pub use services::{Served, free_port};
 pub use spec::{RunKey, RunSpec};

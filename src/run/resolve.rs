@@ -7,6 +7,14 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+/// [`resolve`] on the PATH of this process.
+///
+/// # Errors
+/// Those of [`resolve`].
+pub fn find(program: &OsStr) -> Result<PathBuf> {
+    resolve(program, std::env::var_os("PATH").as_deref())
+}
+
 /// The absolute path of a program. A name without a slash is looked for in the absolute entries of
 /// `path` (empty and relative ones are ignored); any other name is a path of its own, from the working
 /// directory. Links stay as they are, since a program may go by the name it is called by; a shim of

@@ -1,12 +1,10 @@
 //! Makes many runs, in a process of their own.
 
 use super::{Enforced, Job, Observation, RunKey, RunSpec, RunnerOptions};
-use crate::model::{OutputFormat, Variant};
+use crate::model::OutputFormat;
 use agentnative_contract::error::{Error, Result};
 use agentnative_helper::{Event, Failure, Helper};
-use std::ffi::OsString;
 use std::path::Path;
-use std::time::Duration;
 
 /// The executable of the helper, made by the build script; empty where that could not make one.
 const HELPER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agentnative-helper"));
@@ -95,69 +93,15 @@ impl Runner {
         }
     }
 
-    /// Runs a tool that the checker itself needs, such as `cargo metadata`, with the caller's whole
-    /// environment, standard input null and streams on pipes.
+    /// Runs a tool that the checker itself needs, such as `cargo metadata`, alone and with the caller's whole
+    /// environment.
     ///
     /// # Errors
     /// Those of [`Runner::run_all_blocking`], and (with the exit code 1) when a signal told us to stop.
-    pub fn run_trusted(
-        &mut self,
-        program: &Path,
-        args: &[OsString],
-        cwd: &Path,
-        deadline: Duration,
-    ) -> Result<Observation> {
-        self.trusted(program, args, cwd, deadline, false)
-    }
-
-    /// The same for a tool whose output is for people: it goes to standard error where the options say that
-    /// it is shown, and is captured where not.
-    ///
-    /// # Errors
-    /// Those of [`Runner::run_trusted`].
-    pub fn run_shown(
-        &mut self,
-        program: &Path,
-        args: &[OsString],
-        cwd: &Path,
-        deadline: Duration,
-    ) -> Result<Observation> {
-        self.trusted(program, args, cwd, deadline, true)
-    }
-
-    fn trusted(
-        &mut self,
-        program: &Path,
-        args: &[OsString],
-        cwd: &Path,
-        deadline: Duration,
-        shown: bool,
-    ) -> Result<Observation> {
-        let name = program.file_name().unwrap_or(program.as_os_str());
-        let key = RunKey {
-            probe: name.to_string_lossy().into_owned(),
-            format: OutputFormat::Text,
-            variant: Variant::Plain,
-            nth: 0,
-        };
-        let job = Job {
-            program: program.into(),
-            args: args.to_vec(),
-            cwd: cwd.into(),
-            workspace: None,
-            home: None,
-            env: Vec::new(),
-            variant: key.variant,
-            nth: key.nth,
-            stdin: None,
-            deadline,
-            sandbox: false,
-            connect: Vec::new(),
-            family: None,
-            quiet: true,
-            trusted: true,
-            shown,
-        };
+    pub fn run_trusted(&mut self, job: Job) -> Result<Observation> {
+        let job = Job { quiet: true, trusted: true, ..job };
+        let name = Path::new(&job.program).file_name().unwrap_or(&job.program).to_string_lossy();
+        let key = RunKey::plain(name, OutputFormat::Text);
         let mut finished = self.run_all_blocking(vec![RunSpec { key, job }], &mut |_| {})?;
         finished.observations.pop().ok_or_else(|| Error::general("interrupted"))
     }

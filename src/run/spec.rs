@@ -18,6 +18,13 @@ pub struct RunKey {
     pub nth: u8,
 }
 
+impl RunKey {
+    /// The plain run of a probe in a format.
+    pub fn plain(probe: impl Into<String>, format: OutputFormat) -> Self {
+        Self { probe: probe.into(), format, variant: Variant::Plain, nth: 0 }
+    }
+}
+
 /// One execution to make.
 #[derive(Debug, Clone)]
 pub struct RunSpec {

@@ -4,10 +4,10 @@ use super::file::Read;
 use super::package::PackageCode;
 use super::walk::SourceFile;
 use super::{Unread, WhyUnread};
-use crate::manifest::is_built;
+use crate::manifest::{is_built, normal};
 use crate::model::Language;
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Extensions of files that an import of JavaScript may name.
 const SCRIPTS: [&str; 8] = ["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"];
@@ -88,7 +88,7 @@ fn not_read(
     is_entry: bool,
     name: &str,
 ) -> Option<WhyUnread> {
-    let path = resolved(importer.parent()?, name);
+    let path = normal(&importer.parent()?.join(name));
     let is_script =
         path.extension().and_then(|extension| extension.to_str()).is_some_and(|e| SCRIPTS.contains(&e));
     if stems.contains(&path) || is_script && stems.contains(&path.with_extension("")) {
@@ -100,21 +100,6 @@ fn not_read(
         return None;
     }
     if is_built(first) { Some(WhyUnread::Built) } else { is_entry.then_some(WhyUnread::NotFound) }
-}
-
-/// A path without `.` and `..`.
-fn resolved(folder: &Path, name: &str) -> PathBuf {
-    let mut path = PathBuf::new();
-    for part in folder.join(name).components() {
-        match part {
-            Component::ParentDir => {
-                path.pop();
-            }
-            Component::CurDir => {}
-            part => path.push(part),
-        }
-    }
-    path
 }
 
 /// The files beside this one that it imports, as relative paths, where its language says so by paths. Of a

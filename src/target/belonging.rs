@@ -2,8 +2,9 @@
 
 use super::find::Finder;
 use super::project::Project;
-use crate::config::folders_above;
-use std::path::{Component, Path, PathBuf};
+use crate::config::repository;
+use crate::manifest::normal;
+use std::path::{Path, PathBuf};
 
 impl Finder<'_> {
     /// The project of a command that the configuration in `root` names. A program that lies in the tree of
@@ -36,21 +37,7 @@ impl Finder<'_> {
 /// The folder whose contents are the configuration's own: the repository, else the nearest project, else the
 /// folder of the configuration.
 pub(super) fn tree(root: &Path, nearest: Option<&Project>) -> PathBuf {
-    let top = folders_above(root).pop().filter(|folder| folder.join(".git").exists());
-    top.or_else(|| Some(nearest?.folder.clone())).unwrap_or_else(|| root.to_owned())
-}
-
-/// A path without `.` and `..`, as its words say.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(normal.pop()),
-            Component::CurDir => {}
-            part => normal.push(part),
-        }
-    }
-    normal
+    repository(root).or_else(|| Some(nearest?.folder.clone())).unwrap_or_else(|| root.to_owned())
 }
 
 /// Whether the program is one of the project: a script that lies with its configuration in a folder below the

@@ -3,7 +3,7 @@
 use super::{all, python, run, sh};
 use crate::runs::{bytes, children, finish, options, spec, text};
 use agentnative::model::Variant;
-use agentnative::run::{End, Enforced, HOSTILE_ENVIRONMENTS, Runner};
+use agentnative::run::{End, Enforced, HOSTILE_ENVIRONMENTS, Job, Runner};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -319,9 +319,9 @@ fn a_sandbox_confines_writes_connections_and_signals() {
 
 #[test]
 fn a_trusted_tool_has_the_callers_environment() {
-    let args = ["-c".into(), "echo \"$HOME $PATH\"; pwd".into()];
+    let args = ["-c", "echo \"$HOME $PATH\"; pwd"];
     let mut runner = Runner::new(options());
-    let seen = runner.run_trusted(Path::new("/bin/sh"), &args, Path::new("/tmp"), Duration::from_secs(60));
+    let seen = runner.run_trusted(Job::new("/bin/sh", args, "/tmp", Duration::from_secs(60)));
     let [home, path] = ["HOME", "PATH"].map(|name| std::env::var(name).unwrap_or_default());
     let seen = seen.unwrap();
     assert_eq!((seen.end, text(&seen.stdout)), (End::Exited(0), format!("{home} {path}\n/tmp\n")));

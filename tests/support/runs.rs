@@ -12,24 +12,7 @@ pub fn options() -> RunnerOptions {
 /// A run of `program` under a variant, with a deadline that a working run is far away from.
 pub fn spec(program: &str, args: &[&str], variant: Variant) -> RunSpec {
     let key = RunKey { probe: "test".into(), format: OutputFormat::Text, variant, nth: 0 };
-    let job = Job {
-        program: program.into(),
-        args: args.iter().map(Into::into).collect(),
-        cwd: "/".into(),
-        workspace: None,
-        home: None,
-        env: Vec::new(),
-        variant,
-        nth: 0,
-        stdin: None,
-        deadline: Duration::from_secs(60),
-        sandbox: false,
-        connect: Vec::new(),
-        family: None,
-        quiet: false,
-        trusted: false,
-        shown: false,
-    };
+    let job = Job { variant, ..Job::new(program, args, "/", Duration::from_secs(60)) };
     RunSpec { key, job }
 }
 

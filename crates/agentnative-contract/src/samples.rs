@@ -163,7 +163,7 @@ impl OutputSpec {
 
 /// The types that the stream in a file begins and ends with.
 fn bounds(path: &Path, key: &str) -> Result<Events> {
-    let unreadable = |error: std::io::Error| Error::usage(format!("cannot read {}: {error}", path.display()));
+    let unreadable = |error| Error::io(ErrorKind::Usage, "read", path, &error);
     let file = fs::File::open(path).map_err(unreadable)?;
     let (mut orders, mut order) = (EventOrders::default(), EventOrder::default());
     read_lines(file, &ReadOptions::default(), &mut order).map_err(unreadable)?;

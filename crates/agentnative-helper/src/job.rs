@@ -87,6 +87,36 @@ pub struct Job {
     pub shown: bool,
 }
 
+impl Job {
+    /// A plain run of a program (an absolute path) in a folder: nothing on standard input, no variables of its
+    /// own, not confined.
+    pub fn new(
+        program: impl Into<OsString>,
+        args: impl IntoIterator<Item = impl Into<OsString>>,
+        cwd: impl Into<OsString>,
+        deadline: Duration,
+    ) -> Self {
+        Self {
+            program: program.into(),
+            args: args.into_iter().map(Into::into).collect(),
+            cwd: cwd.into(),
+            workspace: None,
+            home: None,
+            env: Vec::new(),
+            variant: Variant::Plain,
+            nth: 0,
+            stdin: None,
+            deadline,
+            sandbox: false,
+            connect: Vec::new(),
+            family: None,
+            quiet: false,
+            trusted: false,
+            shown: false,
+        }
+    }
+}
+
 /// A folder of its own that a run starts in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Workspace {

@@ -61,8 +61,10 @@ impl ProjectFiles<'_> {
         let texts: Vec<Text<'_>> = help.into_iter().chain(documents.map(Text::of)).collect();
         // Where each code is told first: which text, which line.
         let mut told: BTreeMap<i32, (usize, usize)> = BTreeMap::new();
+        let mut names_some = false;
         for (at, text) in texts.iter().enumerate() {
             for (code, line) in codes_told(text.text) {
+                names_some = true;
                 if self.exit_codes.contains(&code.into()) {
                     told.entry(code.into()).or_insert((at, line));
                 }
@@ -80,8 +82,7 @@ impl ProjectFiles<'_> {
                 "the README files{manual} do not tell the meaning of exit code {missing}, and the help was not seen"
             ));
         }
-        let names_some = || texts.iter().any(|text| codes_told(text.text).into_iter().next().is_some());
-        if self.project.is_none() && !names_some() {
+        if self.project.is_none() && !names_some {
             let verb = if self.manual.is_some() { "name" } else { "names" };
             return Judgement::NotApplicable(format!(
                 "the help{manual} {verb} no exit code, and the target has no project here whose README could"
