@@ -1,9 +1,9 @@
 //! `agentnative.toml` through the public face: what it says, and what is said when it is wrong.
 
 use agentnative::config::{
-    Asking, Config, Contracts, Date, Formats, Known, ProbeConfig, Ready, Workspace, place_format,
+    Asking, CheckConfig, Config, Contracts, Date, Formats, Known, ProbeConfig, Ready, Workspace, place_format,
 };
-use agentnative::model::{OutputFormat, Stream};
+use agentnative::model::{Level, OutputFormat, Stream, matches};
 use agentnative_contract::error::{Error, ErrorKind};
 use std::fs;
 use std::path::Path;
@@ -311,6 +311,27 @@ fn a_waiver_may_be_narrow_and_an_expired_one_is_kept() {
 }
 
 #[test]
+fn the_file_may_skip_checks_and_deny_warnings() {
+    let check = |text: &str| parse(text).unwrap().check;
+    assert_eq!(check(""), CheckConfig::default());
+    let read =
+        check("[check]\nskip = ['p2-*-jsonl', 'p2-error-json', '*json*']\ndeny = ['should', 'should']\n");
+    assert_eq!(read.skip, ["p2-*-jsonl", "p2-error-json", "*json*"]);
+    assert_eq!(read.deny, [Level::Should]);
+}
+
+#[test]
+fn a_star_stands_for_any_part_of_an_id() {
+    let id = "p2-output-json";
+    for pattern in [id, "p2-*", "*", "p2-output-json*", "*-json", "p2*json", "p*-*-*n", "**"] {
+        assert!(matches(pattern, id), "{pattern}");
+    }
+    for pattern in ["", "p2-output", "p2-*-jsonl", "*-jso", "2*", "p2-output-json-*"] {
+        assert!(!matches(pattern, id), "{pattern}");
+    }
+}
+
+#[test]
 fn the_name_of_a_setting_is_no_name_of_a_target() {
     for setting in ["usage", "default_format", "env", "formats"] {
         assert_eq!(
@@ -534,6 +555,21 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
             "[[waiver]]\ncheck = 'p2-error-json'\nreason = |'  '".to_owned(),
             "`reason` is empty; expected why the fault is accepted",
         ),
+        ("check = |1".to_owned(), "`check` is an integer; expected a table: [check]"),
+        ("[check]\n|skips = []".to_owned(), "unknown key `skips` in [check]; did you mean `skip`?"),
+        (
+            "[check]\nskip = |'p2-error-json'".to_owned(),
+            "`skip` is a string; expected an array of IDs of checks, as in [\"p2-json-interop\", \"p2-src-*\"]",
+        ),
+        (
+            "[check]\nskip = [|'p2-output-jsn']".to_owned(),
+            "unknown check `p2-output-jsn`; did you mean `p2-output-json`?",
+        ),
+        (
+            "[check]\nskip = ['p2-output*', |'p3-*']".to_owned(),
+            "no check matches `p3-*`; `agentnative list` shows them",
+        ),
+        ("[check]\ndeny = [|'must']".to_owned(), "element 1 of `deny` is \"must\"; expected \"should\""),
         (
             "[target]\nformats.json = |true".to_owned(),
             "`json` is a boolean; expected the arguments that ask for the format, or `false` where there is none",

@@ -4,6 +4,7 @@
 //! into settings and note every fault on its span; then `parse` holds the settings against
 //! each other. A file with any fault gives one error that lists them all.
 
+mod check;
 mod contract;
 mod date;
 mod discover;
@@ -22,5 +23,6 @@ pub use date::Date;
 pub use discover::{FILE_NAME, folders_above, repository};
 pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};
 pub use types::{
-    Config, Contracts, Known, PORT_PLACE, ProbeConfig, Ready, ServiceConfig, TargetConfig, Waiver, Workspace,
+    CheckConfig, Config, Contracts, Known, PORT_PLACE, ProbeConfig, Ready, ServiceConfig, TargetConfig,
+    Waiver, Workspace,
 };

@@ -1,8 +1,8 @@
 //! Reading the file: its elements, and whether they fit each other.
 
 use super::{
-    Asking, Config, Known, PORT_PLACE, ProbeConfig, ServiceConfig, TargetConfig, probe, service, target,
-    waiver,
+    Asking, Config, Known, PORT_PLACE, ProbeConfig, ServiceConfig, TargetConfig, check, probe, service,
+    target, waiver,
 };
 use crate::model::OutputFormat;
 use agentnative_contract::error::Result;
@@ -21,12 +21,13 @@ impl Config {
         // It fails on an empty path and without a working directory; then relative is all there is.
         let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         parse_file(text, path, |file| {
-            file.allow(&["target", "probe", "service", "waiver"]);
+            file.allow(&["target", "probe", "service", "check", "waiver"]);
             let targets = target::read_all(file, &root, known);
             let services = services(service::read_all(file), &targets, file.faults);
             let probes = probes(probe::read_all(file, &root, known), &targets, &services, file.faults);
             let waivers = waiver::read_all(file, &probes, known);
-            Self { path: path.to_owned(), root: root.clone(), targets, probes, services, waivers }
+            let check = check::read(file, known);
+            Self { path: path.to_owned(), root: root.clone(), targets, probes, services, waivers, check }
         })
     }
 }

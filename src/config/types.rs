@@ -1,7 +1,7 @@
 //! The settings, valid: what the rest of the program works with.
 
 use super::{Asking, Date, Formats};
-use crate::model::{OutputFormat, Stream};
+use crate::model::{Level, OutputFormat, Stream};
 use agentnative_contract::{Contract, Framing};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,6 +34,18 @@ pub struct Config {
     pub services: Vec<ServiceConfig>,
     /// The waivers, in the order of the file.
     pub waivers: Vec<Waiver>,
+    /// Which checks are made, and which warnings fail.
+    #[serde(default)]
+    pub check: CheckConfig,
+}
+
+/// What `[check]` says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckConfig {
+    /// Not the checks of these IDs; a `*` stands for any part of an ID (see [`crate::model::matches`]).
+    pub skip: Vec<String>,
+    /// Levels whose warnings count as failures: `should`, or none.
+    pub deny: Vec<Level>,
 }
 
 impl Config {

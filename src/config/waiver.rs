@@ -1,5 +1,6 @@
 //! `[[waiver]]`.
 
+use super::check::unknown_check;
 use super::{Date, Known, ProbeConfig, Waiver};
 use crate::model::OutputFormat;
 use agentnative_contract::spanned_toml::{Table, Value, suggestion};
@@ -22,11 +23,7 @@ fn read(table: &Table<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Option<
         if known.checks.contains(&id.as_str()) {
             return Some(id);
         }
-        let near = match agentnative_contract::spanned_toml::nearest(&id, known.checks.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "`agentnative list` shows them".to_owned(),
-        };
-        value.fault(&format!("unknown check `{id}`; {near}"))
+        unknown_check(&value, &id, known)
     });
     let reason = table.require("reason", "why the fault is accepted").and_then(|value| {
         let reason = value.string("why the fault is accepted, a string")?.text;

@@ -36,6 +36,17 @@ pub fn unknown_id<'n>(what: &str, id: &str, ids: impl Iterator<Item = &'n str>) 
     Error::usage(format!("there is no {what} `{id}`")).hint(hint)
 }
 
+/// Whether an ID is meant by `pattern`: the ID itself, or one in which each `*` stands for any part, also an
+/// empty one.
+pub fn matches(pattern: &str, id: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == id,
+        Some((start, rest)) => id.strip_prefix(start).is_some_and(|id| {
+            id.char_indices().map(|(at, _)| at).chain([id.len()]).any(|at| matches(rest, &id[at..]))
+        }),
+    }
+}
+
 /// A string: a report of another version may have other checks.
 impl JsonSchema for CheckId {
     fn inline_schema() -> bool {

@@ -1,0 +1,50 @@
+//! `[check]`.
+
+use super::{CheckConfig, Known};
+use crate::model::{Level, matches};
+use agentnative_contract::spanned_toml::{Table, Value, all, nearest};
+
+const EXPECTED: &str = "a table: [check]";
+
+/// What the file says of the checks; the default when it says nothing.
+pub(super) fn read(file: &Table<'_>, known: &Known<'_>) -> CheckConfig {
+    let Some(table) = file.get("check").and_then(|value| value.table("[check]", EXPECTED)) else {
+        return CheckConfig::default();
+    };
+    table.allow(&["skip", "deny"]);
+    CheckConfig {
+        skip: table.get("skip").and_then(|value| skip(&value, known)).unwrap_or_default(),
+        deny: table.get("deny").and_then(|value| deny(&value)).unwrap_or_default(),
+    }
+}
+
+/// IDs and patterns, each of at least one check.
+fn skip(value: &Value<'_>, known: &Known<'_>) -> Option<Vec<String>> {
+    let elements = value.elements("an array of IDs of checks, as in [\"p2-json-interop\", \"p2-src-*\"]")?;
+    all(elements.iter().map(|element| {
+        let pattern = element.string("the ID of a check or a pattern with `*`, a string")?.text;
+        if known.checks.iter().any(|id| matches(&pattern, id)) {
+            return Some(pattern);
+        }
+        if pattern.contains('*') {
+            return element.fault(&format!("no check matches `{pattern}`; `agentnative list` shows them"));
+        }
+        unknown_check(element, &pattern, known)
+    }))
+}
+
+/// Notes that there is no check of this ID.
+pub(super) fn unknown_check<T>(value: &Value<'_>, id: &str, known: &Known<'_>) -> Option<T> {
+    let near = match nearest(id, known.checks.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`agentnative list` shows them".to_owned(),
+    };
+    value.fault(&format!("unknown check `{id}`; {near}"))
+}
+
+fn deny(value: &Value<'_>) -> Option<Vec<Level>> {
+    let elements = value.elements("an array of levels: [\"should\"]")?;
+    let mut levels = all(elements.iter().map(|element| element.choice(&[("should", Level::Should)])))?;
+    levels.dedup();
+    Some(levels)
+}
