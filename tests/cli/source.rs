@@ -74,11 +74,11 @@ fn a_place_in_the_code_for_people() {
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
     let expected = "\
 ! warn  p2-src-stray-print  should
-  nothing prints to standard output outside the output module
-  prints to standard output outside the output module
+  only the output module prints to stdout
+  prints to stdout outside the output module
     --> list/list.go:12:2
   12 |     fmt.Println(fmt.Sprintf(`{\"name\": \"%s\"}`, name))
-     |     ^ prints to standard output outside the output module
+     |     ^ prints to stdout outside the output module
   help: ";
     assert!(said.out.contains(expected), "{}", said.out);
     assert!(said.out.ends_with("0 runs\nnext: agentnative explain p2-src-output-config\n"), "{}", said.out);
