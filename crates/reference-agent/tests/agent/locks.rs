@@ -50,10 +50,12 @@ impl Agent {
     fn mutate(&self, mutation: &str) {
         let scripts = repository().join("fixtures/agent");
         let scripts = scripts.to_str().unwrap();
-        let command =
-            ["python3", &format!("{scripts}/mutate.py"), mutation, env!("CARGO_BIN_EXE_reference-agent")];
+        let agent = env!("CARGO_BIN_EXE_reference-agent");
+        let script = format!("{scripts}/mutate.py");
+        let command = [&script, mutation, agent];
+        let command = if mutation == "none" { &command[2..] } else { &command };
         let config = format!(
-            "[target]\ncommand = {command:?}\n\
+            "[target.agent]\ncommand = {command:?}\n\
             [[probe]]\nname = \"two-tools\"\nargs = [\"--script\", \"{scripts}/two-tools.json\", \"a query\"]\n\
             [[probe]]\nname = \"failure\"\nargs = [\"--script\", \"{scripts}/failure.json\", \"a query\"]\nexit = 1\n"
         );

@@ -99,13 +99,9 @@ fn check(mutation: &str, checks: &[&str]) -> Value {
     let root = &repository();
     let scripts = root.join("fixtures/agent");
     let dir = tempfile::tempdir().unwrap();
-    let command = [
-        "python3",
-        scripts.join("mutate.py").to_str().unwrap(),
-        mutation,
-        env!("CARGO_BIN_EXE_reference-agent"),
-    ]
-    .map(str::to_owned);
+    let command =
+        [scripts.join("mutate.py").to_str().unwrap(), mutation, env!("CARGO_BIN_EXE_reference-agent")]
+            .map(str::to_owned);
     let probes: String = PROBES
         .iter()
         .filter(|(name, _)| probes_of(checks).contains(name))
