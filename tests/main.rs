@@ -5,10 +5,12 @@ mod architecture;
 mod cli;
 mod config;
 mod contract_generated;
+mod documents;
 mod examples;
 mod fixtures;
 mod fixtures_shape;
 mod help;
+mod help_pages;
 mod judging;
 #[path = "support/made_up.rs"]
 mod made_up;
@@ -16,10 +18,11 @@ mod made_up;
 mod mutants;
 mod outcome;
 mod output;
+#[path = "support/playground.rs"]
+mod playground;
 #[path = "support/programs.rs"]
 mod programs;
 mod project;
-mod readme;
 mod render;
 mod skeleton;
 mod source;

@@ -1,5 +1,6 @@
 //! `agentnative check`
 
+use super::group;
 use super::progress::draw;
 use super::target_args::{RunArgs, TargetArgs};
 use crate::check::{
@@ -16,44 +17,61 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  agentnative check
+  agentnative check --strict --principle 2 .
+  agentnative check ./mycli --check p2-output-json
+  agentnative check --command mycli --probe \"show 1\"
+  agentnative check --report json=report.json")]
 pub(super) struct CheckArgs {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = group::TARGET)]
     target: TargetArgs,
-    /// Only checks of these principles (commas; may be given several times).
-    #[arg(long, value_name = "N", value_delimiter = ',')]
+    /// Run only the checks of these principles (repeatable; commas).
+    #[arg(long, value_name = "N", value_delimiter = ',', help_heading = group::SELECTION)]
     principle: Vec<u8>,
-    /// Only these checks (commas; may be given several times).
-    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    /// Run only these checks (repeatable; commas).
+    #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = group::SELECTION)]
     check: Vec<String>,
-    /// Not these checks (commas; may be given several times).
-    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    /// Leave these checks out (repeatable; commas).
+    #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = group::SELECTION)]
     skip: Vec<String>,
-    /// Only checks of these layers: behavioral, source, project (commas; may be given several times).
-    #[arg(long, value_enum, value_name = "LAYER", value_delimiter = ',')]
+    /// Run only the checks of these layers: behavioral, source, project (repeatable; commas).
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LAYER",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        help_heading = group::SELECTION
+    )]
     layer: Vec<Layer>,
-    /// A further probe: arguments as a shell would split them, after the exit code that they are
-    /// expected to end with, if not 0 (may be given several times). What asks for a format goes after
-    /// them; a word `{format}` marks another place, as in "{format} list".
-    #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true)]
+    /// Add a probe: arguments, split as in a shell, after the expected exit code if it is not 0, as in
+    /// "77:whoami" (repeatable). The format flag follows the arguments, or replaces the word {format}.
+    #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true, help_heading = group::RUNS)]
     probe: Vec<String>,
-    /// Hold the whole target to this contract instead of the default rules: its format and how to ask
-    /// for it, its error channel, its exit codes. A bundled contract's name, a folder or a schema file.
-    #[arg(long, value_name = "NAME")]
+    /// Check against this contract instead of the default rules: format, error channel, exit codes. The
+    /// name of a bundled contract, a contract folder or a schema file.
+    #[arg(long, value_name = "NAME", help_heading = group::RUNS)]
     contract: Option<String>,
-    /// Also write the report to a file: text, json or jsonl (may be given several times). `-` is standard
-    /// output, where it takes the place of the text report.
-    #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
+    /// Also write the report to a file, as text, json or jsonl (repeatable). The file `-` is stdout and
+    /// replaces the text report.
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, help_heading = group::REPORT)]
     report: Vec<ReportFile>,
-    /// An unverified MUST counts as a failed one.
-    #[arg(long)]
+    /// Fail if a MUST is unverified.
+    #[arg(long, help_heading = group::REPORT)]
     strict: bool,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = group::RUNS)]
     runs: RunArgs,
-    /// Save what the runs gave, to be judged again with --replay.
-    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    /// Save the runs to a file for --replay.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay", help_heading = group::RUNS)]
     record: Option<PathBuf>,
-    /// Judge what --record saved; nothing is run.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "name", "probe", "command", "bin", "jobs", "timeout"])]
+    /// Judge the runs in a file from --record again; run nothing.
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = group::RUNS,
+        conflicts_with_all = ["path", "name", "probe", "command", "bin", "jobs", "timeout"]
+    )]
     replay: Option<PathBuf>,
 }
 

@@ -9,8 +9,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  agentnative completions bash")]
 pub(super) struct CompletionsArgs {
-    /// The shell.
+    /// Shell.
     #[arg(value_enum)]
     shell: Shell,
 }

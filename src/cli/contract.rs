@@ -12,6 +12,10 @@ use serde_json::Value;
 use std::path::Path;
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  agentnative contract list
+  agentnative contract show dexter-flat
+  agentnative contract diff --help")]
 pub(super) struct ContractArgs {
     #[command(subcommand)]
     command: ContractCommand,
@@ -20,20 +24,24 @@ pub(super) struct ContractArgs {
 #[derive(clap::Subcommand)]
 enum ContractCommand {
     /// List the bundled contracts.
+    #[command(after_help = "Examples:\n  agentnative contract list --json")]
     List,
-    /// Show what a contract says: shape, rules, exit codes, channel, findings.
+    /// Show a contract: shape, rules, exit codes, error channel.
     Show(ShowArgs),
-    /// Tell what changed between two versions of an output, and whom it breaks.
+    /// Compare two versions of an output: what changed and what breaks its consumers.
     Diff(super::diff::DiffArgs),
-    /// Infer a JSON Schema from sample documents or JSON lines.
+    /// Infer a JSON Schema from sample documents or JSON Lines.
     Infer(InferArgs),
-    /// Lock what the declared probes promise, and compare with it.
+    /// Lock the output of the declared probes, or compare it with the lock.
     Lock(Box<LockArgs>),
 }
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  agentnative contract show dexter-flat
+  agentnative contract show ./list.schema.json --schema")]
 struct ShowArgs {
-    /// Name of a bundled contract, or path of a contract folder or schema file (with a `/`, or ending in .json).
+    /// Bundled contract, contract folder or schema file (a path has a `/` or ends in .json).
     name: String,
     /// Show its JSON Schema.
     #[arg(long)]

@@ -13,22 +13,28 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
+#[command(after_help = "Exit codes: 0 no breaking change, 1 a breaking change.
+
+Examples:
+  agentnative contract diff dexter-flat dexter-nested # exit 1
+  agentnative contract diff list.schema.json list.json
+  agentnative contract diff --old-command mycli --new-command ./mycli")]
 pub(super) struct DiffArgs {
-    /// The old and the new side: each a schema file, a bundled contract's name, a contract folder, a
-    /// lock folder, a recording of `check --record`, or a file of samples (.json, .jsonl, .ndjson).
+    /// Old and new side, each a schema file, a bundled contract, a contract folder, a lock folder, a
+    /// recording (`check --record`) or a file of samples (.json, .jsonl, .ndjson).
     #[arg(value_name = "OLD NEW", num_args = 0..=2)]
     sides: Vec<String>,
-    /// The old side is what this command does now, called with the configuration's probes.
+    /// Take the output of this command as the old side; the configuration declares its probes.
     #[arg(long, value_name = "COMMAND")]
     old_command: Option<String>,
-    /// The new side is what this command does now, called with the configuration's probes.
+    /// Take the output of this command as the new side.
     #[arg(long, value_name = "COMMAND")]
     new_command: Option<String>,
-    /// The configuration of both commands (default: agentnative.toml in this folder or above, else beside
-    /// the command).
+    /// Configuration of both commands [default: the nearest agentnative.toml, from this folder upwards,
+    /// else from the folder of the command].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// A further probe of both commands, split as a shell splits words: "[EXIT:]ARGS".
+    /// Add a probe of both commands, split as in a shell (repeatable).
     #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true)]
     probe: Vec<String>,
 }

@@ -9,8 +9,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  agentnative explain p2-output-json
+  agentnative explain diff-key-removed")]
 pub(super) struct ExplainArgs {
-    /// ID of a check, such as p2-output-json, or of a kind of change, such as diff-key-removed.
+    /// Check, such as p2-output-json, or kind of change, such as diff-key-removed.
     id: String,
 }
 

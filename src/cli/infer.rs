@@ -11,19 +11,21 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mycli list --json | agentnative contract infer
+  agentnative contract infer --json list.json")]
 pub(super) struct InferArgs {
-    /// How data is put into the files; if not given, a file's name says so (.json, .jsonl, .ndjson), else
-    /// its beginning.
-    #[arg(long, value_enum, value_name = "FRAMING")]
+    /// Read the files as one `document` each or as JSON `lines` [default: from the file name, else from
+    /// the content].
+    #[arg(long, value_enum, value_name = "FRAMING", hide_possible_values = true)]
     framing: Option<Framing>,
-    /// Tell strings as a closed set (enum) when there are at least N of them for each different one; 0 for
-    /// never.
+    /// Infer an enum from strings where each distinct value occurs N times on average; 0 for never.
     #[arg(long, value_name = "N", default_value_t = Rules::default().enum_threshold)]
     enum_threshold: u64,
-    /// Threads that read JSON lines; as many as there are processors if not given, at most 8.
+    /// Number of threads that read JSON Lines [default: the number of processors, at most 8].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     jobs: Option<u8>,
-    /// Files, folders (their *.json, *.jsonl and *.ndjson), or - for standard input, which is the default.
+    /// Files, folders (their *.json, *.jsonl and *.ndjson) or `-` for stdin [default: -].
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }

@@ -1,5 +1,6 @@
 //! `agentnative init`
 
+use super::group;
 use super::target_args::{RunArgs, TargetArgs};
 use crate::check::{Session, TargetSelector};
 use crate::config::{FILE_NAME, repository};
@@ -14,14 +15,18 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  agentnative init --print ./mycli
+  agentnative init --print --command mycli
+  agentnative init --force ./mycli")]
 pub(super) struct InitArgs {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = group::TARGET)]
     target: TargetArgs,
-    /// Overwrite a file that is there.
-    #[arg(long)]
+    /// Overwrite an existing file.
+    #[arg(long, help_heading = group::CONFIGURATION)]
     force: bool,
-    /// Print the file, write none.
-    #[arg(long)]
+    /// Print the configuration; write no file.
+    #[arg(long, help_heading = group::CONFIGURATION)]
     print: bool,
 }
 

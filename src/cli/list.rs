@@ -1,5 +1,6 @@
 //! `agentnative list`
 
+use super::group;
 use crate::catalogue::Check;
 use crate::check::Selection;
 use crate::model::{Layer, Level};
@@ -9,12 +10,22 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  agentnative list
+  agentnative list --layer source --json")]
 pub(super) struct ListArgs {
-    /// Only checks of these principles (commas; may be given several times).
-    #[arg(long, value_name = "N", value_delimiter = ',')]
+    /// List only the checks of these principles (repeatable; commas).
+    #[arg(long, value_name = "N", value_delimiter = ',', help_heading = group::SELECTION)]
     principle: Vec<u8>,
-    /// Only checks of these layers (commas; may be given several times).
-    #[arg(long, value_enum, value_name = "LAYER", value_delimiter = ',')]
+    /// List only the checks of these layers: behavioral, source, project (repeatable; commas).
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LAYER",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        help_heading = group::SELECTION
+    )]
     layer: Vec<Layer>,
 }
 

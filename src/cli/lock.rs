@@ -1,6 +1,7 @@
 //! `agentnative contract lock`
 
 use super::diff::show_change;
+use super::group;
 use super::progress::drawn;
 use super::target_args::{RunArgs, TargetArgs};
 use crate::check::{LockMode, Locked, Session, lock, promise_checks};
@@ -11,18 +12,25 @@ use agentnative_contract::lock::{LOCK_FOLDER, Lock};
 use agentnative_output::{Cell, Output, Page};
 
 #[derive(clap::Args)]
-#[command(after_help = "The lock is a folder beside the configuration, agentnative.lock/TARGET: \
-a file for each probe and format, to be kept under version control and reviewed.")]
+#[command(after_help = "The lock is the folder agentnative.lock/TARGET beside the configuration, with a \
+file per probe and format. Keep it under version control.
+
+Exit codes: 0 no breaking change, 1 a breaking change (with --check).
+
+Examples:
+  agentnative contract lock
+  agentnative contract lock --check
+  agentnative contract lock --update")]
 pub(super) struct LockArgs {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = group::TARGET)]
     target: TargetArgs,
-    /// Compare with the lock, and change nothing; exit code 1 when something breaks readers.
-    #[arg(long, conflicts_with = "update")]
+    /// Compare with the lock and write nothing.
+    #[arg(long, conflicts_with = "update", help_heading = group::LOCK)]
     check: bool,
-    /// Accept what there is now, and tell what changed.
-    #[arg(long)]
+    /// Accept the present output and report what changed.
+    #[arg(long, help_heading = group::LOCK)]
     update: bool,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = group::RUNS)]
     runs: RunArgs,
 }
 

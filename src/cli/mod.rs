@@ -21,38 +21,71 @@ use agentnative_output::{ColorChoice, Output, OutputConfig, OutputFormat, asked_
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 
-/// Tells whether a command-line tool can be called by a program.
+/// Checks whether scripts, CI jobs and AI agents can rely on a command-line tool.
 #[derive(Parser)]
 #[command(name = "agentnative", version, arg_required_else_help = false, after_help = EXIT_CODES)]
 struct Cli {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = group::OUTPUT)]
     output: OutputArgs,
     #[command(subcommand)]
     command: Command,
 }
 
+/// Lines that fit on a narrow terminal: clap would break longer ones in the middle of a row.
 const EXIT_CODES: &str = "Exit codes:
-  0   success
-  1   general error; for `check` a failed MUST (with --strict also an unverified one), for `validate` an
-      invalid document, for `contract diff` and `contract lock --check` a breaking change
-  2   usage error
-  77  authentication or permission error, such as a target that may not be executed
-  78  configuration error, such as a bad agentnative.toml or a target that is not there";
+  0    success
+  1    findings, or another error
+  2    wrong arguments
+  77   permission denied
+  78   target or configuration invalid or missing
+  130  interrupted (SIGINT)
+
+Findings are a failed MUST, an invalid document or a breaking change.
+
+Examples:
+  agentnative check --command mycli
+  agentnative explain p2-output-json
+  agentnative contract diff --help";
+
+/// Headings of groups of options in the help.
+mod group {
+    pub(super) const TARGET: &str = "Target";
+    pub(super) const SELECTION: &str = "Selection";
+    pub(super) const RUNS: &str = "Runs";
+    pub(super) const CONFIGURATION: &str = "Configuration";
+    pub(super) const LOCK: &str = "Lock";
+    pub(super) const REPORT: &str = "Report";
+    pub(super) const OUTPUT: &str = "Output";
+}
 
 /// How every subcommand prints.
 #[derive(Args, Clone, Copy)]
 struct OutputArgs {
-    /// Output format.
-    #[arg(long, value_enum, global = true, value_name = "FORMAT", default_value = "text")]
+    /// Output format: text, json or jsonl.
+    #[arg(
+        long,
+        value_enum,
+        global = true,
+        value_name = "FORMAT",
+        default_value = "text",
+        hide_possible_values = true
+    )]
     output: OutputFormat,
-    /// Short for --output json.
+    /// Same as --output json.
     #[arg(long, global = true, conflicts_with_all = ["jsonl", "output"])]
     json: bool,
-    /// Short for --output jsonl.
+    /// Same as --output jsonl.
     #[arg(long, global = true, conflicts_with = "output")]
     jsonl: bool,
-    /// When to use colour in text.
-    #[arg(long, value_enum, global = true, value_name = "WHEN", default_value = "auto")]
+    /// Colour in text: auto, always or never.
+    #[arg(
+        long,
+        value_enum,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
     color: ColorChoice,
     /// Print problems and the summary only.
     #[arg(long, short, global = true)]
@@ -72,23 +105,23 @@ impl OutputArgs {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a target and give a verdict for each check.
+    /// Run a command-line tool and report a verdict per check.
     Check(Box<check::CheckArgs>),
     /// List the checks.
     List(list::ListArgs),
-    /// Hold documents and JSON lines to a contract.
+    /// Validate JSON documents and JSON Lines against a contract.
     Validate(validate::ValidateArgs),
-    /// Look at contracts.
+    /// List, show, infer, compare and lock contracts.
     Contract(contract::ContractArgs),
-    /// Explain a check or a kind of change: what, why, how to mend it, examples.
+    /// Explain a check or a kind of change.
     Explain(explain::ExplainArgs),
-    /// Write a skeleton of agentnative.toml from a target's help.
+    /// Write agentnative.toml from the help of a tool.
     Init(init::InitArgs),
-    /// Turn an agent's event stream into one RunOutcome.
+    /// Summarize the event stream of an agent as one result.
     Outcome(outcome::OutcomeArgs),
-    /// Print the JSON Schema of this program's output.
+    /// Print a JSON Schema of the output of this program.
     Schema(schema::SchemaArgs),
-    /// Print a completion script.
+    /// Print a completion script for a shell.
     Completions(completions::CompletionsArgs),
 }
 

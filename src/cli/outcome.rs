@@ -16,33 +16,35 @@ use std::path::{Path, PathBuf};
 const MAX_ROWS: usize = 20;
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "The exit code is 0 when there is an outcome, be it that of a success or of a failed \
-                        run: `success` in it tells. It is 1 when a file cannot be read."
-)]
+#[command(after_help = "The exit code is 0 for the outcome of a failed run as well: read `success`.
+
+Examples:
+  agentnative outcome run.jsonl
+  agentnative outcome --from opencode --exit-code 1 --json run.jsonl")]
 pub(super) struct OutcomeArgs {
-    /// Files with the events of one run, in this order; `-` is standard input and the default.
+    /// Files with the events of one run, in this order, or `-` for stdin [default: -].
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Whose events they are.
-    #[arg(long, value_enum, default_value = "auto", value_name = "STREAM")]
+    /// Stream of events: opencode (events of its server), opencode-run (`opencode run --format json`), or
+    /// auto, which recognizes them.
+    #[arg(long, value_enum, default_value = "auto", value_name = "STREAM", hide_possible_values = true)]
     from: Dialect,
-    /// What the agent wrote to standard error, events or text; read behind the other files.
+    /// Stderr of the agent, events or text; read after the other files.
     #[arg(long, value_name = "FILE")]
     stderr: Option<PathBuf>,
-    /// The agent's exit code: one that is not 0 makes the run a failure.
+    /// Exit code of the agent; any other than 0 makes the run a failure.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     exit_code: Option<i32>,
-    /// Keep the inputs and outputs of tools.
+    /// Keep the inputs and outputs of tool calls.
     #[arg(long)]
     full: bool,
-    /// The prompt that the agent was given, for the metadata.
+    /// Prompt of the run, for the metadata.
     #[arg(long, value_name = "TEXT")]
     initial_prompt: Option<String>,
-    /// Which attempt this is, from 1, for the metadata.
+    /// Number of the attempt, from 1, for the metadata.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     attempt: Option<u32>,
-    /// Keep reading the last file as it grows, until SIGINT; jsonl prints an outcome at each change.
+    /// Keep reading the last file as it grows, until SIGINT; jsonl prints an outcome per change.
     #[arg(long)]
     follow: bool,
 }

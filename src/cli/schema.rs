@@ -11,9 +11,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  agentnative schema
+  agentnative schema report")]
 pub(super) struct SchemaArgs {
-    /// Which schema.
-    #[arg(value_enum, default_value = "output")]
+    /// Schema of `output` (the document of any command with --output json), `report` (that of check),
+    /// `events` (a line of check --output jsonl), `outcome` (data of outcome) or `error` (the error on
+    /// stderr).
+    #[arg(value_enum, default_value = "output", hide_possible_values = true)]
     name: Name,
 }
 

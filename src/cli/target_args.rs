@@ -11,31 +11,30 @@ use std::time::Duration;
 /// A folder, a binary, a command found on PATH, or a command line.
 #[derive(clap::Args)]
 pub(super) struct TargetArgs {
-    /// Project folder, or the binary itself (default: this folder).
-    #[arg(value_name = "PATH")]
+    /// Project folder or program [default: this folder].
+    #[arg(value_name = "PATH", help_heading = None::<&str>)]
     path: Option<PathBuf>,
-    /// A command that is found on PATH.
+    /// Command on PATH.
     #[arg(long = "command", id = "name", value_name = "NAME", conflicts_with_all = ["path", "bin"])]
     name: Option<OsString>,
-    /// Which of a project's binaries, or of the configuration's targets.
+    /// Binary of the project, or target of the configuration.
     #[arg(long, value_name = "NAME")]
     bin: Option<String>,
-    /// The configuration (default: the nearest agentnative.toml of the target's folder or above).
+    /// Configuration file [default: the nearest agentnative.toml, from the folder of the target upwards].
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// The command and the arguments that stand before those of a probe.
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["path", "name", "bin"])]
+    /// Command line that calls the target; the arguments of a probe follow it.
+    #[arg(last = true, value_name = "COMMAND", help_heading = None::<&str>, conflicts_with_all = ["path", "name", "bin"])]
     command: Vec<OsString>,
 }
 
 /// How runs are made.
 #[derive(clap::Args, Default)]
 pub(super) struct RunArgs {
-    /// How many runs go side by side (default: twice the cores).
+    /// Number of parallel runs [default: twice the number of cores].
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Time limit of a run. It replaces `timeout` under [target] (default: 10); a probe that has a `timeout`
-    /// of its own keeps it.
+    /// Time limit of a run [default: `timeout` of the target, else 10]. The `timeout` of a probe overrides it.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
 }

@@ -13,27 +13,32 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
+#[command(after_help = "Exit codes: 0 all files are valid, 1 a file is invalid.
+
+Examples:
+  agentnative validate --contract list.schema.json list.json
+  mycli list --json | agentnative validate --contract list.schema.json")]
 pub(super) struct ValidateArgs {
-    /// Name of a bundled contract, or path of a contract folder or schema file (with a `/`, or ending in .json).
-    #[arg(long, value_name = "NAME|SCHEMA|DIR")]
+    /// Bundled contract, contract folder or schema file (a path has a `/` or ends in .json).
+    #[arg(long, value_name = "NAME|SCHEMA")]
     contract: String,
-    /// How data is put into the files; the contract says so, and for a schema file it is one document
-    /// unless a file's name ends in .jsonl or .ndjson.
-    #[arg(long, value_enum, value_name = "FRAMING")]
+    /// Read the files as one `document` each or as JSON `lines` [default: as the contract says; for a
+    /// schema file from the file name].
+    #[arg(long, value_enum, value_name = "FRAMING", hide_possible_values = true)]
     framing: Option<Framing>,
-    /// Show at most so many errors of a file; the others are counted.
+    /// Show at most N errors per file and count the others.
     #[arg(long, value_name = "N", default_value_t = 20)]
     max_errors: usize,
-    /// Judge this exit code together with the data (of a run that died of signal n: 128 + n).
+    /// Exit code of the run, judged together with the data (128 + N for signal N).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8))]
     exit_code: Option<u8>,
-    /// The condition of the contract that the run is in.
+    /// Condition of the contract under which the run ended.
     #[arg(long, value_name = "NAME")]
     condition: Option<String>,
-    /// Threads that validate JSON lines; as many as there are processors if not given, at most 8.
+    /// Number of threads that validate JSON Lines [default: the number of processors, at most 8].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     jobs: Option<u8>,
-    /// Files, folders (their *.json, *.jsonl and *.ndjson), or - for standard input, which is the default.
+    /// Files, folders (their *.json, *.jsonl and *.ndjson) or `-` for stdin [default: -].
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }

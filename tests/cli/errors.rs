@@ -199,9 +199,9 @@ fn help_and_version_are_answers_in_every_format() {
     for flags in [&[][..], &["--json"], &["--jsonl"]] {
         for (args, start) in [
             (&["--version"][..], concat!("agentnative ", env!("CARGO_PKG_VERSION"), "\n")),
-            (&["--help"], "Tells whether"),
-            (&["check", "--help"], "Run a target"),
-            (&["help", "check"], "Run a target"),
+            (&["--help"], "Checks whether"),
+            (&["check", "--help"], "Run a command-line tool"),
+            (&["help", "check"], "Run a command-line tool"),
         ] {
             let said = run(&[args, if args[0] == "help" { &[] } else { flags }].concat());
             assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{args:?}");

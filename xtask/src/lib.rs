@@ -38,7 +38,7 @@ impl Kind {
     /// What to do with what was made.
     pub const fn next(self) -> &'static str {
         match self {
-            Self::Check => "Fill them in as checks/README.md says; UPDATE=1 cargo test renews README.md.",
+            Self::Check => "Fill them in as checks/README.md says; cargo test says what is missing.",
             Self::Contract => "Fill them in as contracts/README.md says; cargo test says what is missing.",
             Self::Renderer => "Write the renderer, and add it to tests/render.rs with a snapshot.",
             Self::Change => {

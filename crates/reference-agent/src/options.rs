@@ -9,128 +9,171 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// An agent: sends a query to a model, runs the tools that it asks for, and prints the answer.
+/// A reference agent: sends a query to a model, runs the tools that the model calls, and prints the answer.
 #[derive(Parser, Deserialize, Debug, Clone, Default)]
 #[command(name = "reference-agent", version, after_help = after_help())]
 #[serde(deny_unknown_fields, default = "Options::defaults")]
 pub struct Options {
-    /// The query. Without one, standard input is read to its end.
+    /// Query [default: read from stdin].
     #[arg(value_name = "QUERY")]
     #[serde(skip)]
     pub query: Vec<OsString>,
-    /// Output format. [default: text; with --contract the contract's own]
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    /// Output format: text, json, jsonl or csv [default: text, or the format of --contract].
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        hide_possible_values = true,
+        help_heading = OUTPUT
+    )]
     #[serde(skip)]
     output: Option<Format>,
-    /// Short for --output json.
-    #[arg(long, conflicts_with_all = ["jsonl", "output"])]
+    /// Same as --output json.
+    #[arg(long, help_heading = OUTPUT, conflicts_with_all = ["jsonl", "output"])]
     #[serde(skip)]
     json: bool,
-    /// Short for --output jsonl.
-    #[arg(long, conflicts_with = "output")]
+    /// Same as --output jsonl.
+    #[arg(long, help_heading = OUTPUT, conflicts_with = "output")]
     #[serde(skip)]
     jsonl: bool,
-    /// Speak this contract instead of the agent's own.
-    #[arg(long = "contract", value_parser = protocols::parser(), value_name = "NAME")]
+    /// Print in the format of this contract instead of the own one.
+    #[arg(long = "contract", help_heading = OUTPUT, value_parser = protocols::parser(), value_name = "NAME")]
     #[serde(skip)]
     pub protocol: &'static Protocol,
-    /// Print the JSON Schema of what would be printed, and do nothing else.
-    #[arg(long)]
+    /// Print the JSON Schema of the output, and run nothing.
+    #[arg(long, help_heading = OUTPUT)]
     #[serde(skip)]
     pub json_schema: bool,
-    /// In text, print the bare answer and nothing else.
-    #[arg(long)]
+    /// Print only the answer (text).
+    #[arg(long, help_heading = OUTPUT)]
     #[serde(skip)]
     pub raw: bool,
-    /// No diagnostics.
-    #[arg(long, short)]
+    /// Print no diagnostics.
+    #[arg(long, short, help_heading = OUTPUT)]
     #[serde(skip)]
     quiet: bool,
-    /// When to use colour in text.
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    /// Colour in text: auto, always or never.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        help_heading = OUTPUT
+    )]
     #[serde(skip)]
     color: ColorChoice,
-    /// PROVIDER/MODEL, or a model of --provider. Providers: scripted (offline), openai.
-    #[arg(long, value_name = "MODEL", value_parser = non_empty)]
+    /// Model as PROVIDER/MODEL, or a model of --provider [default: scripted/offline].
+    #[arg(long, help_heading = MODEL, value_name = "MODEL", value_parser = non_empty)]
     pub model: Option<String>,
-    /// The provider, when MODEL does not name it.
-    #[arg(long, value_name = "NAME")]
+    /// Provider: scripted (offline) or openai.
+    #[arg(long, help_heading = MODEL, value_name = "NAME")]
     provider: Option<String>,
-    /// What the scripted provider plays (JSON); without it, it answers simple requests itself.
-    #[arg(long, value_name = "FILE")]
+    /// Turns that the scripted provider plays (JSON); without it, the provider answers simple requests.
+    #[arg(long, help_heading = MODEL, value_name = "FILE")]
     pub script: Option<PathBuf>,
-    /// The openai provider's server. [default: $OPENAI_BASE_URL, else https://api.openai.com/v1]
-    #[arg(long, value_name = "URL")]
+    /// Server of the openai provider [default: $OPENAI_BASE_URL, else https://api.openai.com/v1].
+    #[arg(long, help_heading = MODEL, value_name = "URL")]
     base_url: Option<String>,
-    /// Send the key over plain http to a host that is not this machine.
-    #[arg(long)]
+    /// Send the key over plain http to another machine.
+    #[arg(long, help_heading = MODEL)]
     pub allow_insecure_http: bool,
-    /// Ask the server for whole answers instead of a stream.
-    #[arg(long)]
+    /// Request complete answers from the server instead of a stream.
+    #[arg(long, help_heading = MODEL)]
     #[serde(skip)]
     no_stream: bool,
-    /// Ask the server for a stream.
+    /// Request a stream from the server.
     #[arg(skip)]
     pub stream: bool,
-    /// How often a failed request is made again, 0 to 10. [default: 2]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
+    /// Number of retries of a failed request, 0 to 10 [default: 2].
+    #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
     pub max_retries: u32,
-    /// The first wait before that, in milliseconds; it doubles.
+    /// Wait before the first retry, in milliseconds; doubles with each retry.
     #[arg(skip)]
     pub retry_base_ms: u64,
-    /// Longest silence of the server, in seconds. [default: 60]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    /// Time limit for the next byte from the server [default: 60].
+    #[arg(long, help_heading = LIMITS, value_name = "SECONDS", value_parser = seconds)]
     pub idle_timeout: f64,
-    /// Turns of the model before the run is given up, 1 to 200. [default: 10]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=200))]
+    /// Limit of turns of the model, 1 to 200 [default: 10].
+    #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=200))]
     pub max_tool_turns: u32,
-    /// Whether the model is told of tools; `auto` goes on without when it takes none.
-    #[arg(long, value_enum, value_name = "MODE")]
+    /// Offer tools to the model: on, off, or auto, which continues without if the model refuses them
+    /// [default: auto].
+    #[arg(
+        long,
+        value_enum,
+        value_name = "MODE",
+        hide_possible_values = true,
+        help_heading = TOOLS
+    )]
     pub tools_mode: ToolsMode,
-    /// Who approves of tools that change something. `ask` needs text and a terminal.
-    #[arg(long, value_enum, value_name = "MODE")]
+    /// Approve tools that change files: auto, never, or ask, which needs text and a terminal
+    /// [default: auto].
+    #[arg(
+        long,
+        value_enum,
+        value_name = "MODE",
+        hide_possible_values = true,
+        help_heading = TOOLS
+    )]
     pub approval_mode: ApprovalMode,
-    /// Tools: safe reads, framework also writes, dev also runs commands.
-    #[arg(long, value_enum, value_name = "PROFILE")]
+    /// Tools to offer: safe (read), framework (also write) or dev (also run commands)
+    /// [default: framework].
+    #[arg(
+        long,
+        value_enum,
+        value_name = "PROFILE",
+        hide_possible_values = true,
+        help_heading = TOOLS
+    )]
     pub profile: Profile,
-    /// The folder that the tools work in. [default: .]
-    #[arg(long, value_name = "DIR")]
+    /// Folder that the tools are confined to [default: .].
+    #[arg(long, help_heading = TOOLS, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// Send a text file or an image along with the query.
+    /// Send a text file or an image with the query (repeatable).
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub attach: Vec<PathBuf>,
-    /// Longest time of the whole run, in seconds. [default: 300]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    /// Time limit of the run [default: 300].
+    #[arg(long, help_heading = LIMITS, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: f64,
-    /// Settings (TOML); flags win.
+    /// Settings (TOML); flags override them.
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     config: Option<PathBuf>,
-    /// The system prompt.
+    /// System prompt.
     #[arg(skip)]
     pub system: Option<String>,
-    /// The limits of what is sent along.
+    /// Limits of attachments.
     #[arg(skip)]
     pub attachments: Limits,
 }
 
+/// Headings of groups of options in the help.
+const OUTPUT: &str = "Output";
+const MODEL: &str = "Model";
+const TOOLS: &str = "Tools";
+const LIMITS: &str = "Limits";
+
 fn after_help() -> String {
     format!(
-        "A contract is one JSON document on stdout, also for an error, or a JSON object a line. Without
---contract, json is {{ok, command, data}} and jsonl an event a line, and an error is
-{{error, kind, message}} on stderr. csv has a row for each event.
+        "json is one document {{ok, command, data}}, jsonl one event per line, csv one row per event. \
+An error is {{error, kind, message}} on stderr. With --contract, all of this is as the contract says. \
+The key of the openai provider is read from OPENAI_API_KEY only.
+
+Examples:
+  reference-agent \"list the files here\"
+  reference-agent --jsonl \"calculate 6 * 7\"
+  reference-agent --contract agent-js \"calculate 6 * 7\"
 
 Exit codes:
   0    success
-  1    general error: the provider failed, the turn limit came, the time ran out
-  2    usage error
-  77   authentication or permission error: no key, or a refused one
-  78   configuration error: a bad --config, --base-url or provider
-  130  interrupted (SIGINT), 143 terminated (SIGTERM)
-Contracts with exit codes of their own:{}
-
-The key of the openai provider is read from OPENAI_API_KEY, and from nowhere else.",
+  1    provider failed, turn or time limit reached
+  2    wrong arguments
+  77   key missing or refused
+  78   bad --config, --base-url or provider
+  130  interrupted (SIGINT); 143 terminated (SIGTERM)
+Exit codes of contracts that have their own:{}",
         protocols::exit_codes()
     )
 }

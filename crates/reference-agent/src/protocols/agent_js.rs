@@ -15,17 +15,16 @@ use serde_json::{Map, Value, json};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     contract: Some("agent-js"),
-    summary: "Seed 001: one document, `ok` tells",
     exit_codes: "0  success
                  1  general error, wrong arguments
                  2  bad --config
-                 3  no key
+                 3  key missing
                  4  bad provider or --base-url
-                 5  approval cannot be asked for
-                 6  the model takes no tools, or no images
-                 7  the provider did not answer in time
-                 8  the provider failed again and again
-                 9  an attachment cannot be used",
+                 5  no terminal to ask for approval
+                 6  model refuses tools or images
+                 7  provider timed out
+                 8  provider failed after all retries
+                 9  unusable attachment",
     format: Some(OutputFormat::Json),
     stderr_is_text: false,
     scratchpad: None,

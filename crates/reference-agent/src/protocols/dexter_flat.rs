@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     contract: Some("dexter-flat"),
-    summary: "Seed 000: one document, `success` tells",
     exit_codes: "0, 1, 2",
     format: Some(OutputFormat::Json),
     stderr_is_text: false,

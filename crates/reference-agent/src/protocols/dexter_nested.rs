@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     contract: Some("dexter-nested"),
-    summary: "Seed 002: one document on one line, `status` tells",
     exit_codes: "0, 1",
     format: Some(OutputFormat::Json),
     stderr_is_text: true,

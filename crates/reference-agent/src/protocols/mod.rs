@@ -29,8 +29,6 @@ const PROTOCOLS: [&Protocol; 5] = [
 pub struct Protocol {
     /// The bundled contract that it keeps, which is also its name; none for the agent's own shapes.
     pub contract: Option<&'static str>,
-    /// What the help says about it.
-    pub summary: &'static str,
     /// Its exit codes, as the help lists them; empty for those of principle 2.
     pub exit_codes: &'static str,
     /// The one format that it has; none when it has all.
@@ -80,7 +78,7 @@ fn find(name: &str) -> Option<&'static Protocol> {
 
 /// Reads the value of `--contract`.
 pub fn parser() -> impl TypedValueParser<Value = &'static Protocol> {
-    let value = |protocol: &Protocol| Some(PossibleValue::new(protocol.contract?).help(protocol.summary));
+    let value = |protocol: &Protocol| Some(PossibleValue::new(protocol.contract?));
     let values = PossibleValuesParser::new(PROTOCOLS.into_iter().filter_map(value));
     // Other names do not come so far.
     values.map(|name| find(&name).unwrap_or_default())

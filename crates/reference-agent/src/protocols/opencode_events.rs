@@ -16,7 +16,6 @@ use std::path::PathBuf;
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     contract: Some("opencode-events"),
-    summary: "Seed 004: an event a line",
     exit_codes: "",
     format: Some(OutputFormat::Jsonl),
     stderr_is_text: false,

@@ -12,7 +12,6 @@ use serde::Serialize;
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     contract: None,
-    summary: "",
     exit_codes: "",
     format: None,
     stderr_is_text: false,

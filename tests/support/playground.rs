@@ -1,0 +1,98 @@
+//! A folder with a command-line tool of its own, `mycli`, where the commands of help texts and pages are run.
+
+use crate::programs::{program, repository};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const CONFIGURATION: &str = r#"[target]
+command = ["./mycli"]
+
+[[probe]]
+name = "list"
+args = ["list"]
+
+[[probe]]
+name = "missing"
+args = ["show", "99"]
+exit = 1
+
+[[probe]]
+name = "signed-out"
+args = ["whoami"]
+exit = 77
+
+[[probe]]
+name = "bad-config"
+args = ["sync"]
+exit = 78
+"#;
+
+/// The folder; it is removed with this value.
+pub struct Playground(tempfile::TempDir);
+
+impl Playground {
+    /// A folder with `mycli`, which conforms, its `agentnative.toml`, `list.json` with its schema
+    /// `list.schema.json`, and `run.jsonl`, the events of an agent's run.
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let lib = repository().join("fixtures/clis/lib/conforming.sh");
+        fs::write(at("mycli"), format!("#!/bin/sh\n. '{}'\nmain \"$@\"\n", lib.display())).unwrap();
+        fs::set_permissions(at("mycli"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir(at(".git")).unwrap();
+        fs::write(at("agentnative.toml"), CONFIGURATION).unwrap();
+        let events = repository().join("contracts/opencode-events/examples/valid/whole-run.jsonl");
+        fs::copy(events, at("run.jsonl")).unwrap();
+        let playground = Self(folder);
+        for command in
+            ["mycli list --json > list.json", "agentnative contract infer list.json > list.schema.json"]
+        {
+            assert!(playground.run(command).status.success(), "{command}");
+        }
+        playground
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Runs a command line there, as `sh` reads it, with `mycli` and the programs of this workspace on PATH.
+    pub fn run(&self, command: &str) -> Output {
+        run_in(self.path(), command)
+    }
+}
+
+/// Runs a command line in this folder, as `sh` reads it, with the folder itself and the programs of this
+/// workspace on PATH.
+pub fn run_in(folder: &Path, command: &str) -> Output {
+    let built = program("agentnative").parent().unwrap().to_owned();
+    let inherited = std::env::var_os("PATH").unwrap();
+    let folders = [folder.to_owned(), built].into_iter().chain(std::env::split_paths(&inherited));
+    Command::new("sh")
+        .args(["-c", command])
+        .current_dir(folder)
+        .env("PATH", std::env::join_paths(folders.collect::<Vec<PathBuf>>()).unwrap())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+/// A command line as a text has it, and the exit code that it says: `# exit N` at the end, else 0.
+pub fn command_and_code(line: &str) -> (&str, i32) {
+    match line.split_once(" # exit ") {
+        Some((command, code)) => (command.trim(), code.trim().parse().unwrap()),
+        None => (line.trim(), 0),
+    }
+}
+
+/// Fails unless the command ends with the exit code that its line says, and prints something.
+pub fn assert_line_holds(place: &str, line: &str, run: impl FnOnce(&str) -> Output) {
+    let (command, code) = command_and_code(line);
+    let output = run(command);
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{place}: {line}\n{err}\n{out}");
+    assert!(!out.is_empty() || command.contains(" > "), "{place}: {line}: no output");
+}
