@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const ELSEWHERE: &[(&str, &str)] = &[
     ("cargo test", "`.ci/run` runs it: it is what runs this test"),
     ("cargo install --locked --path .", "it builds the program anew, as `cargo build` does"),
+    ("cargo xtask new check p2-output-example", "the tests of xtask make one of each kind"),
 ];
 
 fn root() -> &'static Path {
@@ -28,10 +29,19 @@ fn pages() -> Vec<(PathBuf, String)> {
     pages.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// The lines of the `sh` blocks.
+/// The blocks of a page in this language.
+fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
+    let fence = format!("\n```{language}\n");
+    text.split(&fence).skip(1).map(|rest| rest.split_once("```").unwrap().0).collect()
+}
+
+/// The command lines of a page: those of `sh` blocks, and the calls of `agentnative` in `yaml` blocks.
 fn commands(text: &str) -> Vec<&str> {
-    let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split_once("```").unwrap().0);
-    blocks.flat_map(str::lines).filter(|line| !line.trim().is_empty()).collect()
+    let lines = blocks(text, "sh").into_iter().flat_map(str::lines).map(str::trim);
+    let steps = blocks(text, "yaml").into_iter().flat_map(str::lines).map(str::trim);
+    let steps = steps.filter_map(|line| line.strip_prefix("- run: ").or(line.strip_prefix("entry: ")));
+    let steps = steps.filter(|line| line.starts_with("agentnative "));
+    lines.chain(steps).filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
 }
 
 /// The project without what is built, and without its tests.
@@ -42,7 +52,7 @@ fn project() -> impl Iterator<Item = walkdir::DirEntry> {
         .map(|entry| entry.unwrap())
 }
 
-/// A copy of it, with the programs where a build puts them.
+/// A copy of it.
 fn copy() -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for entry in project() {
@@ -56,36 +66,43 @@ fn copy() -> tempfile::TempDir {
         }
     }
     fs::create_dir(copy.path().join(".git")).unwrap();
-    fs::create_dir_all(copy.path().join("target/debug/examples")).unwrap();
-    for (name, built) in [
-        ("agentnative", program("agentnative")),
-        ("reference-agent", program("reference-agent")),
-        ("examples/check_a_command", program("examples/check_a_command")),
-    ] {
-        fs::copy(built, copy.path().join("target/debug").join(name)).unwrap();
-    }
     copy
 }
 
-/// Runs the lines that are not covered elsewhere, one after the other; what `cargo run` would build is built.
-fn run_lines(place: &str, text: &str, folder: &Path) {
+/// Runs the commands of a page one after the other: those of `cargo` in a copy of the project, where what it
+/// would build is built, and all others in a folder of their own, which has a command-line tool `mycli`.
+fn run_commands(page: &str, text: &str, copy: &Path) {
+    let playground = Playground::new();
     for line in commands(text) {
         if ELSEWHERE.iter().any(|(command, _)| *command == command_and_code(line).0) {
             continue;
         }
-        assert_line_holds(place, line, |command| {
-            let command = command.replace("cargo run --bin reference-agent -- ", "reference-agent ");
-            let example = "cargo run --example check_a_command -- ";
-            let command = command.replace(example, "target/debug/examples/check_a_command ");
-            run_in(folder, &command.replace("cargo run -- ", "agentnative "))
+        let line = line.strip_prefix("exec ").unwrap_or(line);
+        assert_line_holds(page, line, |command| {
+            let Some(arguments) = command.strip_prefix("cargo run ") else {
+                return playground.run(command);
+            };
+            let example = "--example check_a_command -- ";
+            let command = match arguments.strip_prefix(example) {
+                Some(arguments) => format!("{} {arguments}", program("examples/check_a_command").display()),
+                None => format!("agentnative {}", arguments.strip_prefix("-- ").unwrap()),
+            };
+            run_in(copy, &command)
         });
     }
 }
 
 #[test]
-fn commands_of_the_readme_run_and_change_no_tracked_file() {
+fn commands_of_readme_and_pages_run_and_change_no_tracked_file() {
     let copy = copy();
-    run_lines("README.md", &readme(), copy.path());
+    let pages: Vec<(PathBuf, String)> =
+        pages().into_iter().chain([(root().join("README.md"), readme())]).collect();
+    std::thread::scope(|scope| {
+        for (path, text) in pages.iter().filter(|(_, text)| !commands(text).is_empty()) {
+            let copy = copy.path();
+            scope.spawn(move || run_commands(&path.display().to_string(), text, copy));
+        }
+    });
     for entry in project() {
         let name = entry.path().strip_prefix(root()).unwrap();
         if entry.file_type().is_file() {
@@ -94,20 +111,15 @@ fn commands_of_the_readme_run_and_change_no_tracked_file() {
         }
     }
     for (command, why) in ELSEWHERE {
-        let there = commands(&readme()).iter().any(|line| command_and_code(line).0 == *command);
-        assert!(there, "`{command}` is no longer there ({why})");
+        let there = |text: &String| commands(text).iter().any(|line| command_and_code(line).0 == *command);
+        assert!(pages.iter().any(|(_, text)| there(text)), "`{command}` is no longer there ({why})");
     }
-}
-
-/// Each page in a folder of its own, which has a command-line tool `mycli`.
-#[test]
-fn commands_of_the_pages_run() {
-    let pages = pages();
-    std::thread::scope(|scope| {
-        for (path, text) in pages.iter().filter(|(_, text)| !commands(text).is_empty()) {
-            scope.spawn(|| run_lines(&path.display().to_string(), text, Playground::new().path()));
+    // A command in a block of another name would not be run.
+    for (path, text) in &pages {
+        for language in ["bash", "shell", "console"] {
+            assert!(blocks(text, language).is_empty(), "{}: {language}", path.display());
         }
-    });
+    }
 }
 
 /// Relative links of a page, without their anchors.
