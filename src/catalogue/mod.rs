@@ -4,7 +4,7 @@ mod source;
 
 pub use source::{Home, LanguageRules, MISSING, Role, Snippet, SourceCheck, SourceRule};
 
-use crate::model::{CheckId, Layer, Level, OutputFormat, Status, Variant};
+use crate::model::{CheckId, HelpLanguage, Layer, Level, OutputFormat, Status, Variant};
 use agentnative_contract::diff::{Class, rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,8 @@ pub struct Check {
     pub why: String,
     /// What to do.
     pub fix: String,
+    /// The same in a line.
+    pub help: Help,
     /// The runs that it needs of each declared probe.
     #[serde(default)]
     pub runs: Runs,
@@ -48,6 +50,23 @@ pub struct Check {
     /// Output that conforms and output that does not; a source check has snippets instead.
     #[serde(rename = "example", default)]
     pub examples: Vec<Example>,
+}
+
+/// What to do, in a line: for any target, and where more can be said for those of a language.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Help {
+    /// For any target.
+    pub any: String,
+    /// For those of a language.
+    #[serde(flatten)]
+    pub languages: BTreeMap<HelpLanguage, String>,
+}
+
+impl Help {
+    /// The line for targets of this language.
+    pub fn of(&self, language: Option<HelpLanguage>) -> &str {
+        language.and_then(|language| self.languages.get(&language)).unwrap_or(&self.any)
+    }
 }
 
 /// Formats × variants.

@@ -7,6 +7,7 @@ use crate::judge::{self, CheckContext, NoCode};
 use crate::probe::Recording;
 use crate::report::Report;
 use agentnative_contract::error::Result;
+use std::time::Duration;
 
 /// A report and what it rests on.
 #[derive(Debug, Clone)]
@@ -15,6 +16,8 @@ pub struct Judged {
     pub report: Report,
     /// What they rest on; none for a report that was read or put together.
     pub recording: Option<Recording>,
+    /// How long the runs took; none where they were not made now.
+    pub elapsed: Option<Duration>,
 }
 
 /// The verdicts of these checks on what was seen. Nothing is run; the contracts that the probes name are

@@ -21,7 +21,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How a session finds and runs its target; the default is the nearest configuration and nothing else.
 #[derive(Debug, Clone, Default)]
@@ -57,6 +57,8 @@ pub struct SessionOutput {
     pub signal: Option<i32>,
     /// The folder of the configuration, if there is one.
     pub root: Option<PathBuf>,
+    /// How long it took.
+    pub elapsed: Duration,
 }
 
 impl Session {
@@ -79,6 +81,7 @@ impl Session {
     pub fn run(&self, checks: &[&Check], observer: &mut Observer<'_>) -> Result<SessionOutput> {
         let has = |layer| checks.iter().any(|check| check.layer == layer);
         let (behavioral, source, project) = (has(Layer::Behavioral), has(Layer::Source), has(Layer::Project));
+        let started = Instant::now();
         let mut runner = Runner::new(self.options.runner.clone());
         let located = self.locate(&mut runner, behavioral || project, source || project)?;
         let Located { config, target, code } = located;
@@ -101,7 +104,7 @@ impl Session {
         if let Some(code) = &code {
             code::read(code, root.as_deref(), source, project, &mut recording)?;
         }
-        Ok(SessionOutput { recording, signal, root })
+        Ok(SessionOutput { recording, signal, root, elapsed: started.elapsed() })
     }
 
     /// Makes the runs of a target: what was seen, and the signal that told us to stop.
@@ -166,6 +169,8 @@ impl Session {
         };
         observations.iter().try_for_each(&mut ended)?;
         let mut recording = Recording::new(info, promises);
+        recording.planned = Some(all);
+        recording.language = target.language();
         recording.probes = probes;
         recording.observations = observations;
         let calls = |probe: &Probe| keys.iter().any(|key| key.probe == probe.name);
@@ -268,6 +273,7 @@ fn without_runs(
     let mut recording = Recording::new(target, Promises::of(&code.config));
     recording.waivers = config.map(|config| config.waivers_of(&code.config)).unwrap_or_default();
     recording.notes = why.map(not_run).into_iter().collect();
+    recording.language = code.project.language();
     observer(Progress::Started { target: &recording.target, runs: 0 })?;
     Ok(recording)
 }

@@ -57,6 +57,9 @@ pub(super) struct CheckArgs {
     /// replaces the text report.
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, help_heading = group::REPORT)]
     report: Vec<ReportFile>,
+    /// List all verdicts, and every place of each problem.
+    #[arg(long, help_heading = group::REPORT)]
+    verbose: bool,
     /// Fail if a MUST is unverified.
     #[arg(long, help_heading = group::REPORT)]
     strict: bool,
@@ -110,14 +113,14 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, runner: &RunnerOptions) 
         draw(progress, output);
         output.stream([progress.event(&checks)], |_| {})
     };
-    let (recording, signal) = match &args.replay {
+    let (recording, signal, elapsed) = match &args.replay {
         Some(path) => {
             let mut recording = Recording::read(path)?;
             if let Some(path) = &args.target.config {
                 recording.waivers = load_config(path)?.waivers;
             }
             replay(&recording, &mut observer)?;
-            (recording, None)
+            (recording, None, None)
         }
         None => {
             let options = SessionOptions {
@@ -126,7 +129,7 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, runner: &RunnerOptions) 
                 ..args.target.options(&args.runs, runner)
             };
             let seen = Session::new(args.target.selector(), options).run(&checks, &mut observer)?;
-            (seen.recording, seen.signal)
+            (seen.recording, seen.signal, Some(seen.elapsed))
         }
     };
     output.clear_progress();
@@ -135,13 +138,22 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, runner: &RunnerOptions) 
     }
     let report = judge(&recording, &checks)?;
     let unmet = report.unmet(args.strict);
-    let judged = [Judged { report, recording: Some(recording) }];
+    let judged = [Judged { report, recording: Some(recording), elapsed }];
+    let folder = std::env::current_dir().ok();
+    let view = View {
+        judged: &judged,
+        ok: unmet.is_none(),
+        // Where nothing is known of a terminal.
+        config: OutputConfig::plain(OutputFormat::Text),
+        verbose: args.verbose,
+        folder: folder.as_deref(),
+    };
     for (to, file) in files {
-        write_report(to, file, &judged, unmet.is_none())?;
+        write_report(to, file, &view)?;
     }
     match to_stdout.first() {
-        Some(report) => output.verbatim(rendered(report, &judged, unmet.is_none())?.as_bytes())?,
-        None => output::write_report(output, &judged, unmet.is_none())?,
+        Some(report) => output.verbatim((report.renderer.render)(&view)?.as_bytes())?,
+        None => output::write_report(output, view)?,
     }
     let code = unmet.as_ref().map_or(0, |error| error.kind.exit_code());
     if let Some(error) = unmet {
@@ -178,13 +190,8 @@ fn create(path: &Path) -> Result<File> {
     File::create(path).map_err(|error| Error::io(ErrorKind::General, "write", path, &error))
 }
 
-/// What a renderer makes of the verdicts where nothing is known of a terminal.
-fn rendered(report: &ReportFile, judged: &[Judged], ok: bool) -> Result<String> {
-    (report.renderer.render)(&View { judged, ok, config: OutputConfig::plain(OutputFormat::Text) })
-}
-
-fn write_report(to: &ReportFile, mut file: File, judged: &[Judged], ok: bool) -> Result<()> {
-    let text = rendered(to, judged, ok)?;
+fn write_report(to: &ReportFile, mut file: File, view: &View<'_>) -> Result<()> {
+    let text = (to.renderer.render)(view)?;
     std::io::Write::write_all(&mut file, text.as_bytes())
         .map_err(|error| Error::io(ErrorKind::General, "write", &to.path, &error))
 }

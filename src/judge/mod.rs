@@ -78,10 +78,21 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
             let formats = Some(&check.runs.formats).filter(|formats| formats.iter().all(|f| f.is_json()));
             match judgement {
                 Judgement::NotApplicable(_) => judgement,
+                Judgement::Unverified(_) if lacks_probes(context, check) => Judgement::unverified(NO_PROBE),
                 _ => formats.and_then(|formats| context.unavailable(formats)).unwrap_or(judgement),
             }
         }
     }
+}
+
+/// What to do where no probe is declared: one reason for all checks that need one.
+const NO_PROBE: &str =
+    "no probe is declared: run `agentnative init`, or name a call of the target with --probe \"ARGS\"";
+
+/// Whether nothing but a declared probe can decide a check. A wrong call is made without one.
+fn lacks_probes(context: &CheckContext, check: &Check) -> bool {
+    let needs = !check.runs.formats.is_empty() && check.id != CheckId::P2ExitUsage;
+    needs && !context.interrupted && context.declared().next().is_none()
 }
 
 /// What was seen is enough only when all that the check needs was looked at: an interrupted check, or a recording

@@ -31,3 +31,30 @@ impl Language {
         }
     }
 }
+
+/// The languages that the short help of checks is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HelpLanguage {
+    /// Rust.
+    Rust,
+    /// Python.
+    Python,
+    /// Go.
+    Go,
+    /// TypeScript and JavaScript.
+    Node,
+    /// Shell.
+    Shell,
+}
+
+impl From<Language> for HelpLanguage {
+    fn from(language: Language) -> Self {
+        match language {
+            Language::Rust => Self::Rust,
+            Language::Python => Self::Python,
+            Language::Go => Self::Go,
+            Language::TypeScript => Self::Node,
+        }
+    }
+}

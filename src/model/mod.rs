@@ -7,8 +7,8 @@ mod language;
 pub use agentnative_contract::{OutputFormat, Stream};
 pub use agentnative_helper::Variant;
 pub use check_id::{CheckId, matches, unknown_id};
-pub use condition::{condition, settings};
-pub use language::Language;
+pub use condition::{condition, in_words, settings};
+pub use language::{HelpLanguage, Language};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

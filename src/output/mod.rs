@@ -7,6 +7,7 @@ mod text;
 use crate::check::Judged;
 use agentnative_contract::error::Result;
 use agentnative_output::{Output, OutputConfig};
+use std::path::Path;
 
 /// Reports and how they are to look.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +18,10 @@ pub struct View<'a> {
     pub ok: bool,
     /// How text looks.
     pub config: OutputConfig,
+    /// Text lists all verdicts, and each place of a fault.
+    pub verbose: bool,
+    /// The current folder: text shows the commands as they are typed there.
+    pub folder: Option<&'a Path>,
 }
 
 /// One way to show reports.
@@ -36,8 +41,8 @@ pub const RENDERERS: &[Renderer] = &[
 
 /// Writes the end of a `check`: all of it as text or as one document; in `jsonl` the `result` and
 /// `summary` lines, for `start` and `run` were written as they happened.
-pub fn write_report(output: &mut Output, judged: &[Judged], ok: bool) -> Result<()> {
-    let view = View { judged, ok, config: *output.current_config() };
-    let events = judged.iter().flat_map(|judged| judged.report.result_events());
-    output.emit_records("check", ok, &json::Reports(judged), events, |page| text::show(&view, page))
+pub fn write_report(output: &mut Output, view: View<'_>) -> Result<()> {
+    let view = View { config: *output.current_config(), ..view };
+    let events = view.judged.iter().flat_map(|judged| judged.report.result_events());
+    output.emit_records("check", view.ok, &json::Reports(view.judged), events, |page| text::show(&view, page))
 }

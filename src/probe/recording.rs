@@ -5,6 +5,7 @@
 
 use super::{Probe, Promises};
 use crate::config::Waiver;
+use crate::model::HelpLanguage;
 use crate::report::TargetInfo;
 use crate::run::Observation;
 use crate::source::{Built, Document, Facts, Project};
@@ -33,6 +34,12 @@ pub struct Recording {
     /// The runs were cut short by a signal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
+    /// How many runs were planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<usize>,
+    /// The language that the target is written in, where that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<HelpLanguage>,
     /// The faults that were known and accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
@@ -72,6 +79,8 @@ impl Recording {
             promises,
             probes: Vec::new(),
             interrupted: false,
+            planned: None,
+            language: None,
             waivers: Vec::new(),
             notes: Vec::new(),
             facts: None,

@@ -3,10 +3,12 @@
 //! These types are the interface of `--output json` and `--output jsonl`; their schema is
 //! generated with schemars.
 
+mod causes;
 mod events;
 mod summary;
 
 pub use agentnative_output::{Envelope, ErrorIssue, ErrorObject};
+pub use causes::Undecided;
 pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
 pub use summary::Summary;
 

@@ -9,6 +9,7 @@ mod cargo;
 mod code;
 mod find;
 pub mod help;
+mod language;
 pub mod manual;
 mod project;
 mod skeleton;

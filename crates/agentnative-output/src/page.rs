@@ -9,6 +9,8 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 const MIN_LAST_COLUMN: usize = 24;
 /// Spaces between two columns.
 const GAP: usize = 2;
+/// Spaces before the last piece of a flow.
+const TAIL_GAP: usize = 3;
 /// A tab is drawn as this many spaces.
 const TAB: &str = "    ";
 
@@ -144,6 +146,44 @@ impl Page {
             self.push(indent, if nth == 0 { first } else { others });
             self.out.push_str(line);
             self.end_line();
+        }
+    }
+
+    /// Cells put together without gaps and wrapped at their spaces; the lines after the first begin `hang` columns
+    /// further right. The tail is not broken: it ends the last line where there is room, else it is a line.
+    pub fn flow(&mut self, indent: usize, hang: usize, cells: &[Cell], tail: Option<&Cell>) {
+        let width = self.config.width;
+        let mut lines: Vec<Vec<Cell>> = vec![Vec::new()];
+        let mut column = indent;
+        let mut add = |text: &str, tone: Tone, gap: usize| {
+            let is_first = lines.last().is_none_or(Vec::is_empty);
+            let mut gap = if is_first { 0 } else { gap };
+            if !is_first && column + gap + text.width() > width {
+                lines.push(Vec::new());
+                (column, gap) = (indent + hang, 0);
+            }
+            column += gap + text.width();
+            let text = " ".repeat(gap) + text;
+            let Some(line) = lines.last_mut() else { return };
+            match line.last_mut() {
+                Some(last) if last.tone == tone => last.text.push_str(&text),
+                _ => line.push(Cell { text, tone }),
+            }
+        };
+        let mut gap = 0;
+        for cell in cells {
+            for (nth, word) in cell.text.split(' ').enumerate() {
+                gap += usize::from(nth > 0);
+                if !word.is_empty() {
+                    add(word, cell.tone, std::mem::take(&mut gap));
+                }
+            }
+        }
+        if let Some(tail) = tail {
+            add(&tail.text, tail.tone, TAIL_GAP);
+        }
+        for (nth, line) in lines.iter().enumerate() {
+            self.line(if nth == 0 { indent } else { indent + hang }, line);
         }
     }
 

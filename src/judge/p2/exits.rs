@@ -23,7 +23,7 @@ pub fn error(context: &CheckContext) -> Judgement {
         return Judgement::NotApplicable("the target says that it has no exit code 1".into());
     }
     if has_one && !context.declared().any(|probe| probe.exit == Some(1)) {
-        assertions.push(inconclusive("declare a probe with `exit = 1`"));
+        assertions.push(inconclusive(declare_exit(1)));
     }
     Judgement::of(assertions, declare_success(""))
 }
@@ -80,11 +80,18 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
     if code == 0 && declared == 0 {
         assertions.push(inconclusive(format!("only help and version were run: {}", declare_success(""))));
     }
-    let judgement = Judgement::of(assertions, format!("declare a probe with `exit = {code}`"));
+    let judgement = Judgement::of(assertions, declare_exit(code));
     match &context.promises.no_command {
         Some(why) if code == 2 => judgement.noted(&format!("no unknown command was tried: {why}")),
         _ => judgement,
     }
+}
+
+/// What to do where no probe shows an exit code.
+fn declare_exit(code: i32) -> String {
+    format!(
+        "no probe ends with {code}: declare one with `exit = {code}`, or leave {code} out of `exit_codes`"
+    )
 }
 
 /// The check that judges how the runs of this probe end.

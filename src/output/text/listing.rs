@@ -1,0 +1,42 @@
+//! Verdicts in one line each, for `--verbose`.
+
+use crate::model::{CheckResult, Status};
+use crate::report::Report;
+use agentnative_output::{Cell, Page, Tone};
+
+/// The verdicts that are listed: symbol, word, tone.
+const GROUPS: [(Status, &str, &str, Tone); 4] = [
+    (Status::Pass, "✓", "pass", Tone::Good),
+    (Status::NotApplicable, "-", "not-applicable", Tone::Dim),
+    (Status::Waived, "~", "waived", Tone::Dim),
+    (Status::Unverified, "?", "unverified", Tone::Open),
+];
+
+/// Lists the verdicts that are no problem.
+pub(super) fn listing(page: &mut Page, report: &Report) {
+    for (status, symbol, word, tone) in GROUPS {
+        let mark = Cell::new(tone, format!("{symbol} {word}"));
+        let of_status = report.results.iter().filter(|result| result.status == status);
+        let rows: Vec<_> = of_status.map(|result| row(&mark, result)).collect();
+        page.blank();
+        page.table(0, &rows);
+    }
+}
+
+/// A verdict in one line. Why a check did not decide is worth more than its title, and what a pass rests on
+/// stands beside it, unless that is a count of cases.
+fn row(mark: &Cell, result: &CheckResult) -> Vec<Cell> {
+    let is_count = result.message.starts_with("held in ") && !result.message.contains(';');
+    let text = match result.status {
+        _ if result.message.is_empty() => result.title.clone(),
+        Status::Pass if is_count => result.title.clone(),
+        Status::Pass => format!("{} ({})", result.title, result.message),
+        _ => result.message.clone(),
+    };
+    vec![
+        mark.clone(),
+        Cell::from(result.id.as_str()),
+        Cell::new(Tone::Dim, result.level.name()),
+        Cell::from(text.as_str()),
+    ]
+}

@@ -1,0 +1,231 @@
+//! The renderer for people: problems, each with the call that shows it and what to do, then what is undecided,
+//! then the counts.
+
+mod excerpt;
+mod listing;
+mod problem;
+
+use super::View;
+use crate::check::Judged;
+use crate::model::{CheckResult, HelpLanguage, Layer, Level, Status};
+use crate::report::Undecided;
+use agentnative_contract::error::Result;
+use agentnative_output::{Cell, Page, Tone};
+use std::collections::BTreeSet;
+use std::path::Path;
+use strict_json::sanitize;
+
+/// More checks of one reason than this are only counted.
+const MAX_NAMED: usize = 3;
+/// A longer path of a program is left out of the calls, in bytes.
+const MAX_PROGRAM: usize = 32;
+/// A longer reason is cut, in characters.
+const MAX_REASON: usize = 240;
+
+pub(super) fn render(view: &View<'_>) -> Result<String> {
+    let mut page = Page::new(&view.config);
+    show(view, &mut page);
+    Ok(agentnative_output::gate(&page.finish(), view.config.use_color))
+}
+
+pub(super) fn show(view: &View<'_>, page: &mut Page) {
+    for judged in view.judged {
+        page.blank();
+        let language = judged.recording.as_ref().and_then(|recording| recording.language);
+        let (folder, verbose) = (view.folder, view.verbose);
+        ReportPage { page: &mut *page, judged, language, folder, verbose }.show();
+    }
+}
+
+/// One report on its page.
+struct ReportPage<'p> {
+    page: &'p mut Page,
+    judged: &'p Judged,
+    /// The language of the target, where it is known.
+    language: Option<HelpLanguage>,
+    /// The current folder: what commands are relative to.
+    folder: Option<&'p Path>,
+    /// Show everything.
+    verbose: bool,
+}
+
+impl<'p> ReportPage<'p> {
+    fn show(mut self) {
+        let report = &self.judged.report;
+        if !self.page.config().quiet {
+            self.header();
+        }
+        if self.verbose {
+            listing::listing(self.page, report);
+        }
+        for status in [Status::Fail, Status::Warn] {
+            for result in report.results.iter().filter(|result| result.status == status) {
+                self.page.blank();
+                problem::problem(&mut self, result);
+            }
+        }
+        if !self.verbose {
+            self.page.blank();
+            self.undecided();
+        }
+        self.page.blank();
+        self.notes();
+        self.verdict();
+    }
+
+    /// What was checked, and how much of it was run.
+    fn header(&mut self) {
+        let report = &self.judged.report;
+        let target = &report.target;
+        // A word with a NUL cannot be quoted; the sanitiser makes it readable all the same.
+        let words = target.command.iter().map(String::as_str);
+        let command = shlex::try_join(words).unwrap_or_else(|_| target.command.join(" "));
+        let mut facts = vec![if command.is_empty() {
+            target.project.clone().unwrap_or_default()
+        } else {
+            self.command(&command)
+        }];
+        let principles: BTreeSet<_> =
+            report.results.iter().map(|result| result.principle.to_string()).collect();
+        match principles.len() {
+            0 => {}
+            1 => facts.push(format!("principle {}", principles.into_iter().collect::<String>())),
+            _ => facts.push(format!("principles {}", principles.into_iter().collect::<Vec<_>>().join(", "))),
+        }
+        if let Some(recording) = &self.judged.recording {
+            facts.push(counted(recording.probes.iter().filter(|probe| probe.is_declared()).count(), "probe"));
+        }
+        facts.push(counted(report.runs, "run"));
+        facts.extend(self.judged.elapsed.map(|elapsed| format!("{:.1} s", elapsed.as_secs_f64())));
+        let facts = Cell::new(Tone::Dim, format!("  {}", facts.join(" · ")));
+        self.page.flow(0, 2, &[Cell::new(Tone::Strong, &target.name), facts], None);
+    }
+
+    /// A command line of the target, with the program relative to the current folder.
+    fn command(&self, line: &str) -> String {
+        self.with_program(line, |program| self.below(program))
+    }
+
+    /// The same in short: a program that is not near is called by its name.
+    fn short_command(&self, line: &str) -> String {
+        let name = |program: &Path| program.file_name()?.to_str().map(str::to_owned);
+        let near = |program: &Path| self.below(program).filter(|path| path.len() <= MAX_PROGRAM);
+        self.with_program(line, |program| near(program).or_else(|| name(program)))
+    }
+
+    /// A path as it is typed in the current folder, if it is below that.
+    fn below(&self, program: &Path) -> Option<String> {
+        Some(format!("./{}", program.strip_prefix(self.folder?).ok()?.to_str()?))
+    }
+
+    /// A command line with another word for the program of the target.
+    fn with_program(&self, line: &str, word: impl Fn(&Path) -> Option<String>) -> String {
+        let replaced = || {
+            let program = self.judged.report.target.command.first()?;
+            let arguments = line.strip_prefix(&*shlex::try_quote(program).ok()?)?;
+            let word = word(Path::new(program))?;
+            Some(format!("{}{arguments}", shlex::try_quote(&word).ok()?))
+        };
+        replaced().unwrap_or_else(|| line.to_owned())
+    }
+
+    /// What keeps checks open: a line for each cause.
+    fn undecided(&mut self) {
+        let Undecided { waiting, causes, mut reasons } = self.judged.report.undecided();
+        if self.judged.report.interrupted {
+            let open: Vec<_> = reasons.drain(..).flat_map(|(_, results)| results).chain(waiting).collect();
+            self.open(&open, &self.interruption());
+            return;
+        }
+        for (reason, results) in reasons {
+            self.open(&results, reason);
+        }
+        let causes: Vec<&str> = causes.iter().map(|id| id.as_str()).collect();
+        match waiting.len() {
+            0 => {}
+            1 => self.open(&waiting, &format!("waits for {}", causes.join(", "))),
+            many => {
+                let text = format!("{many} checks wait for {}", causes.join(", "));
+                self.page.flow(0, 4, &[Cell::new(Tone::Open, "? "), Cell::from(text.as_str())], None);
+            }
+        }
+    }
+
+    /// Checks that one reason keeps open.
+    fn open(&mut self, results: &[&CheckResult], reason: &str) {
+        let ids: Vec<&str> = results.iter().map(|result| result.id.as_str()).collect();
+        let name = if ids.len() > MAX_NAMED { counted(ids.len(), "check") } else { ids.join(", ") };
+        let cells = [
+            Cell::new(Tone::Open, "? "),
+            Cell::new(Tone::Strong, name),
+            Cell::new(Tone::Plain, format!("  {}", sanitize::capped(reason, MAX_REASON))),
+        ];
+        if !ids.is_empty() {
+            self.page.flow(0, 4, &cells, None);
+        }
+    }
+
+    /// How far the runs came.
+    fn interruption(&self) -> String {
+        let runs = self.judged.report.runs;
+        match self.judged.recording.as_ref().and_then(|recording| recording.planned) {
+            Some(planned) => format!("not decided: interrupted after {runs} of {planned} runs"),
+            None => format!("not decided: interrupted after {}", counted(runs, "run")),
+        }
+    }
+
+    fn notes(&mut self) {
+        let report = &self.judged.report;
+        for note in &report.notes {
+            self.page.labelled(0, &Cell::new(Tone::Open, "note: "), note);
+        }
+        let behavioral = report.results.iter().any(|result| result.layer == Layer::Behavioral);
+        if report.runs == 0 && behavioral {
+            self.page.labelled(0, &Cell::new(Tone::Bad, "nothing was run: "), "no verdict rests on a run");
+        }
+    }
+
+    /// What the verdicts come to, and their counts.
+    fn verdict(&mut self) {
+        let report = &self.judged.report;
+        let open = |result: &&CheckResult| result.level == Level::Must && result.status == Status::Unverified;
+        let (tone, verdict) = match (report.conformant, report.verified) {
+            _ if report.results.is_empty() => (Tone::Bad, "nothing was checked"),
+            (false, _) => (Tone::Bad, "not conformant"),
+            (true, true) => (Tone::Good, "conformant"),
+            (true, false) => (Tone::Open, "conformant so far"),
+        };
+        let counts_of = &report.summary;
+        let must = match report.results.iter().filter(open).count() {
+            0 => String::new(),
+            must if must == counts_of.unverified => " (MUST)".to_owned(),
+            must => format!(" ({must} MUST)"),
+        };
+        let counts = [
+            (counts_of.fail, "failed".to_owned()),
+            (counts_of.warn, if counts_of.warn == 1 { "warning" } else { "warnings" }.to_owned()),
+            (counts_of.unverified, format!("unverified{must}")),
+            (counts_of.pass, "passed".to_owned()),
+            (counts_of.waived, "waived".to_owned()),
+            (counts_of.not_applicable, "not applicable".to_owned()),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let counts = counts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ");
+        let colon = if counts.is_empty() { "" } else { ": " };
+        let cells = [Cell::new(tone, verdict), Cell::new(Tone::Plain, format!("{colon}{counts}"))];
+        let hidden = !self.verbose && !self.page.config().quiet && !report.results.is_empty();
+        let hint = Cell::new(Tone::Dim, "--verbose lists everything");
+        let problems = hidden && counts_of.fail + counts_of.warn > 0;
+        self.page.flow(0, 0, &cells, Some(&hint).filter(|_| hidden && !problems));
+        if problems {
+            let hint =
+                Cell::new(Tone::Dim, "agentnative explain ID explains a problem, --verbose lists everything");
+            self.page.flow(0, 0, &[hint], None);
+        }
+    }
+}
+
+/// A number of things.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,172 @@
+//! A problem: what is wrong, the call that shows it, what it printed, and what to do.
+
+use super::ReportPage;
+use super::excerpt::excerpt;
+use crate::model::{CheckResult, Evidence, Layer, Status, Variant, in_words, settings};
+use agentnative_output::{Cell, Tone};
+use std::iter;
+use strict_json::sanitize;
+
+/// More ways in which one check is broken than this are only named.
+const MAX_FAULTS: usize = 2;
+/// More places of one fault than this are only counted.
+const MAX_PLACES: usize = 6;
+/// A longer command line is cut, in characters.
+const MAX_COMMAND: usize = 300;
+/// What belongs to a problem stands under the ID of its check and two columns further right.
+const INDENT: usize = 4;
+
+/// The places of one kind of fault, of which the first is shown.
+struct Fault<'r> {
+    shown: &'r Evidence,
+    others: Vec<&'r Evidence>,
+}
+
+/// The faults of a check, in the order in which they were found.
+fn faults(result: &CheckResult) -> Vec<Fault<'_>> {
+    let mut faults: Vec<Fault<'_>> = Vec::new();
+    for evidence in &result.evidence {
+        match faults.iter_mut().find(|fault| fault.shown.kind == evidence.kind) {
+            Some(fault) => fault.others.push(evidence),
+            None => faults.push(Fault { shown: evidence, others: Vec::new() }),
+        }
+    }
+    faults
+}
+
+/// Shows a check that is unmet.
+pub(super) fn problem(of: &mut ReportPage<'_>, result: &CheckResult) {
+    let (symbol, tone, most) = match result.status {
+        Status::Fail => ("✗ ", Tone::Bad, MAX_FAULTS),
+        _ => ("! ", Tone::Warn, 1),
+    };
+    let most = if of.verbose { usize::MAX } else { most };
+    let faults = faults(result);
+    let (shown, named) = faults.split_at(faults.len().min(most));
+    let words = |fault: &Fault<'_>| in_plain_words(result, fault.shown);
+    let what = shown.first().map_or_else(|| without_count(&result.message).to_owned(), words);
+    let heading =
+        [Cell::new(tone, symbol), Cell::new(Tone::Strong, result.id.as_str()), plain(&format!("  {what}"))];
+    of.page.flow(0, INDENT, &heading, None);
+    for (nth, fault) in shown.iter().enumerate() {
+        if nth > 0 {
+            of.page.flow(2, 2, &[Cell::new(tone, "• "), plain(&words(fault))], None);
+        }
+        show(of, result, fault);
+    }
+    if !named.is_empty() {
+        let named = named.iter().map(words).collect::<Vec<_>>().join("; ");
+        of.page.flow(INDENT, 2, &[Cell::new(Tone::Dim, "also: "), plain(&named)], None);
+    }
+    let docs = Cell::new(Tone::Dim, &result.docs);
+    if let (true, Some(help)) = (of.verbose, &result.help) {
+        of.page.paragraph(INDENT, help);
+        of.page.line(INDENT, &[docs]);
+    } else {
+        let help = result.id.check().help.of(of.language);
+        let fits = help.len() + result.docs.len() + INDENT + 3 <= of.page.config().width;
+        of.page.flow(INDENT, 0, &[plain(help)], Some(&docs).filter(|_| fits));
+    }
+}
+
+/// The call, what it printed, and where else the same is wrong.
+fn show(of: &mut ReportPage<'_>, result: &CheckResult, fault: &Fault<'_>) {
+    if of.verbose {
+        for evidence in iter::once(fault.shown).chain(fault.others.iter().copied()) {
+            call(of, evidence, None);
+            excerpt(of.page, INDENT, evidence);
+        }
+        return;
+    }
+    call(of, fault.shown, also(fault, result.evidence_left_out));
+    if result.status == Status::Fail {
+        excerpt(of.page, INDENT, fault.shown);
+    } else if in_plain_words(result, fault.shown) != fault.shown.detail {
+        of.page.flow(INDENT, 2, &[plain(&fault.shown.detail)], None);
+    }
+}
+
+/// The command line and its conditions, or the place in a file; and where else the fault is.
+fn call(of: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) {
+    let mut cells = Vec::new();
+    let (variant, nth) = (evidence.variant, evidence.nth.unwrap_or_default());
+    if let Some(file) = place_in_file(evidence) {
+        cells.push(plain(&file));
+    } else if let Some(argv) = &evidence.argv {
+        cells.push(Cell::new(Tone::Dim, "$ "));
+        if of.verbose {
+            let set = variant.map(|variant| settings(variant, nth)).unwrap_or_default();
+            cells.push(plain(&(set + &of.command(argv))));
+        } else {
+            cells.push(plain(&sanitize::capped(of.short_command(argv), MAX_COMMAND)));
+        }
+    } else if let (Some(probe), Some(_)) = (&evidence.probe, &evidence.excerpt) {
+        // A run of a recording without command lines has a name.
+        cells.push(plain(probe));
+    }
+    let condition = variant.and_then(|variant| in_words(variant, nth)).map(|words| format!("({words})"));
+    let also = also.map(|also| format!("also: {also}"));
+    for words in [condition, also].into_iter().flatten() {
+        let gap = if cells.is_empty() { "" } else { "   " };
+        cells.push(Cell::new(Tone::Dim, format!("{gap}{words}")));
+    }
+    if !cells.is_empty() {
+        of.page.flow(INDENT, 2, &cells, None);
+    }
+}
+
+fn plain(text: &str) -> Cell {
+    Cell::from(text)
+}
+
+/// What is wrong: what the catalogue says of the kind of fault, of code what the rule says of the place.
+fn in_plain_words(result: &CheckResult, evidence: &Evidence) -> String {
+    let kind = result.id.check().kinds.get(&evidence.kind);
+    match kind.filter(|_| result.layer != Layer::Source) {
+        Some(words) => words.clone(),
+        None if evidence.detail.is_empty() => without_count(&result.message).to_owned(),
+        None => evidence.detail.clone(),
+    }
+}
+
+/// A message without the number of further places, which are shown.
+fn without_count(message: &str) -> &str {
+    message.split_once(" (and ").map_or(message, |(before, _)| before)
+}
+
+/// Where else the fault is: further probes, formats and conditions of the same probe, places in files; and as
+/// many places more as are not known here.
+fn also(fault: &Fault<'_>, more: usize) -> Option<String> {
+    let shown = fault.shown;
+    let mut places: Vec<String> = Vec::new();
+    for other in &fault.others {
+        let place = match (place_in_file(other), &other.probe) {
+            (Some(place), _) => Some(place),
+            (None, probe) if *probe != shown.probe => probe.clone(),
+            (None, _) if other.format != shown.format => other.format.map(|format| format.name().to_owned()),
+            // The same call again shows nothing new.
+            _ => other
+                .variant
+                .filter(|variant| *variant != Variant::Repeat)
+                .and_then(|variant| in_words(variant, other.nth.unwrap_or_default())),
+        };
+        places.extend(place.filter(|place| !places.contains(place)));
+    }
+    let more = more + places.len().saturating_sub(MAX_PLACES);
+    places.truncate(MAX_PLACES);
+    match (places.is_empty(), more) {
+        (true, 0) => None,
+        (true, more) => Some(format!("{more} more")),
+        (false, 0) => Some(places.join(", ")),
+        (false, more) => Some(format!("{} and {more} more", places.join(", "))),
+    }
+}
+
+fn place_in_file(evidence: &Evidence) -> Option<String> {
+    let file = evidence.file.as_ref()?;
+    Some(match (evidence.line, evidence.column) {
+        (Some(line), Some(column)) => format!("{file}:{line}:{column}"),
+        (Some(line), None) => format!("{file}:{line}"),
+        (None, _) => file.clone(),
+    })
+}
