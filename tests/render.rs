@@ -23,9 +23,14 @@ fn snapshot(name: &str, actual: &str) {
 }
 
 fn render(name: &str, report: &Report, config: OutputConfig) -> String {
+    rendered(name, report, config, false)
+}
+
+fn rendered(name: &str, report: &Report, config: OutputConfig, verbose: bool) -> String {
     let renderer = RENDERERS.iter().find(|renderer| renderer.name == name).unwrap();
-    let judged = [Judged { report: report.clone(), recording: None }];
-    (renderer.render)(&View { judged: &judged, ok: report.conformant, config }).unwrap()
+    let judged = [Judged { report: report.clone(), recording: None, elapsed: None }];
+    let folder = Some(Path::new("/opt"));
+    (renderer.render)(&View { judged: &judged, ok: report.conformant, config, verbose, folder }).unwrap()
 }
 
 const TEXT: OutputConfig = OutputConfig::plain(OutputFormat::Text);
@@ -209,6 +214,11 @@ fn text() {
 #[test]
 fn text_narrow() {
     snapshot("mixed-narrow.txt", &render("text", &mixed(), OutputConfig { width: 48, ..TEXT }));
+}
+
+#[test]
+fn text_verbose() {
+    snapshot("mixed-verbose.txt", &rendered("text", &mixed(), TEXT, true));
 }
 
 #[test]

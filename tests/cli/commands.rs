@@ -67,6 +67,7 @@ fn explain() {
             "derived",
             "example",
             "fix",
+            "help",
             "id",
             "layer",
             "level",

@@ -27,6 +27,8 @@ fn a_waiver_takes_a_fault_out_of_the_verdict() {
     assert!(message.starts_with("waived: known, to be mended (stdout is not one JSON document"), "{message}");
     assert!(data.get("notes").is_none());
     let text = folder.run(&["check", "--check", "p2-output-json"]);
+    assert!(text.out.contains("\nconformant: 1 waived"), "{}", text.out);
+    let text = folder.run(&["check", "--check", "p2-output-json", "--verbose"]);
     assert!(text.out.contains("~ waived  p2-output-json"), "{}", text.out);
 }
 

@@ -131,10 +131,8 @@ impl<'p> ReportPage<'p> {
 
     /// What keeps checks open: a line for each cause.
     fn undecided(&mut self) {
-        let Undecided { waiting, causes, mut reasons } = self.judged.report.undecided();
+        let Undecided { waiting, causes, reasons } = self.judged.report.undecided();
         if self.judged.report.interrupted {
-            let open: Vec<_> = reasons.drain(..).flat_map(|(_, results)| results).chain(waiting).collect();
-            self.open(&open, &self.interruption());
             return;
         }
         for (reason, results) in reasons {
@@ -165,19 +163,25 @@ impl<'p> ReportPage<'p> {
         }
     }
 
-    /// How far the runs came.
-    fn interruption(&self) -> String {
-        let runs = self.judged.report.runs;
-        match self.judged.recording.as_ref().and_then(|recording| recording.planned) {
-            Some(planned) => format!("not decided: interrupted after {runs} of {planned} runs"),
-            None => format!("not decided: interrupted after {}", counted(runs, "run")),
-        }
+    /// How far the runs came, where they were cut short; no check says then what it lacks.
+    fn interruption(&self) -> Option<String> {
+        let Judged { report, recording, .. } = self.judged;
+        let planned = recording.as_ref().and_then(|recording| recording.planned);
+        let runs = planned.map_or_else(
+            || counted(report.runs, "run"),
+            |planned| format!("{} of {}", report.runs, counted(planned, "run")),
+        );
+        let open = counted(report.summary.unverified, "check");
+        report.interrupted.then(|| format!("after {runs}: {open} undecided"))
     }
 
     fn notes(&mut self) {
         let report = &self.judged.report;
         for note in &report.notes {
             self.page.labelled(0, &Cell::new(Tone::Open, "note: "), note);
+        }
+        if let Some(text) = self.interruption() {
+            self.page.labelled(0, &Cell::new(Tone::Warn, "interrupted: "), text);
         }
         let behavioral = report.results.iter().any(|result| result.layer == Layer::Behavioral);
         if report.runs == 0 && behavioral {
@@ -195,19 +199,18 @@ impl<'p> ReportPage<'p> {
             (true, true) => (Tone::Good, "conformant"),
             (true, false) => (Tone::Open, "conformant so far"),
         };
-        let counts_of = &report.summary;
+        let number = &report.summary;
         let must = match report.results.iter().filter(open).count() {
-            0 => String::new(),
-            must if must == counts_of.unverified => " (MUST)".to_owned(),
-            must => format!(" ({must} MUST)"),
+            must if report.conformant && must > 0 => format!(" ({must} MUST)"),
+            _ => String::new(),
         };
         let counts = [
-            (counts_of.fail, "failed".to_owned()),
-            (counts_of.warn, if counts_of.warn == 1 { "warning" } else { "warnings" }.to_owned()),
-            (counts_of.unverified, format!("unverified{must}")),
-            (counts_of.pass, "passed".to_owned()),
-            (counts_of.waived, "waived".to_owned()),
-            (counts_of.not_applicable, "not applicable".to_owned()),
+            (number.fail, "failed".to_owned()),
+            (number.warn, if number.warn == 1 { "warning" } else { "warnings" }.to_owned()),
+            (number.unverified, format!("unverified{must}")),
+            (number.pass, "passed".to_owned()),
+            (number.waived, "waived".to_owned()),
+            (number.not_applicable, "not applicable".to_owned()),
         ];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let counts = counts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ");
@@ -215,7 +218,7 @@ impl<'p> ReportPage<'p> {
         let cells = [Cell::new(tone, verdict), Cell::new(Tone::Plain, format!("{colon}{counts}"))];
         let hidden = !self.verbose && !self.page.config().quiet && !report.results.is_empty();
         let hint = Cell::new(Tone::Dim, "--verbose lists everything");
-        let problems = hidden && counts_of.fail + counts_of.warn > 0;
+        let problems = hidden && number.fail + number.warn > 0;
         self.page.flow(0, 0, &cells, Some(&hint).filter(|_| hidden && !problems));
         if problems {
             let hint =

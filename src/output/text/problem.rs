@@ -79,7 +79,8 @@ fn show(of: &mut ReportPage<'_>, result: &CheckResult, fault: &Fault<'_>) {
         return;
     }
     call(of, fault.shown, also(fault, result.evidence_left_out));
-    if result.status == Status::Fail {
+    let is_fail = result.status == Status::Fail;
+    if is_fail && fault.shown.excerpt.is_some() {
         excerpt(of.page, INDENT, fault.shown);
     } else if in_plain_words(result, fault.shown) != fault.shown.detail {
         of.page.flow(INDENT, 2, &[plain(&fault.shown.detail)], None);
@@ -104,7 +105,9 @@ fn call(of: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) {
         // A run of a recording without command lines has a name.
         cells.push(plain(probe));
     }
-    let condition = variant.and_then(|variant| in_words(variant, nth)).map(|words| format!("({words})"));
+    // What is set stands before the command already.
+    let words = variant.filter(|variant| !of.verbose || *variant != Variant::HostileEnv);
+    let condition = words.and_then(|variant| in_words(variant, nth)).map(|words| format!("({words})"));
     let also = also.map(|also| format!("also: {also}"));
     for words in [condition, also].into_iter().flatten() {
         let gap = if cells.is_empty() { "" } else { "   " };
