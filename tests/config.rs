@@ -323,10 +323,30 @@ fn the_file_may_skip_checks_and_deny_warnings() {
 #[test]
 fn a_star_stands_for_any_part_of_an_id() {
     let id = "p2-output-json";
-    for pattern in [id, "p2-*", "*", "p2-output-json*", "*-json", "p2*json", "p*-*-*n", "**"] {
+    for pattern in [
+        id,
+        "p2-*",
+        "*",
+        "p2-output-json*",
+        "*-json",
+        "p2*json",
+        "p*-*-*n",
+        "**",
+        "*p2*put*",
+        "p2-output-json**",
+    ] {
         assert!(matches(pattern, id), "{pattern}");
     }
-    for pattern in ["", "p2-output", "p2-*-jsonl", "*-jso", "2*", "p2-output-json-*"] {
+    for pattern in [
+        "",
+        "p2-output",
+        "p2-*-jsonl",
+        "*-jso",
+        "2*",
+        "p2-output-json-*",
+        "p2-output*output-json",
+        "*put*put*",
+    ] {
         assert!(!matches(pattern, id), "{pattern}");
     }
 }
@@ -567,7 +587,15 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "[check]\nskip = ['p2-output*', |'p3-*']".to_owned(),
-            "no check matches `p3-*`; `agentnative list` shows them",
+            "no check matches `p3-*`; did you mean `p2-*`?",
+        ),
+        (
+            "[check]\nskip = [|'p2-ouput-*']".to_owned(),
+            "no check matches `p2-ouput-*`; did you mean `p2-output-*`?",
+        ),
+        (
+            "[check]\nskip = [|'*-yaml']".to_owned(),
+            "no check matches `*-yaml`; `agentnative list` shows them",
         ),
         ("[check]\ndeny = [|'must']".to_owned(), "element 1 of `deny` is \"must\"; expected \"should\""),
         (

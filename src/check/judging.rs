@@ -27,7 +27,8 @@ pub fn judge(recording: &Recording, checks: &[&Check]) -> Result<Report> {
     let verdicts = judge::judge(&context(recording, &contracts), checks, &recording.waivers);
     let notes = [&recording.notes[..], &verdicts.notes].concat();
     let (target, runs) = (recording.target.clone(), recording.observations.len());
-    Ok(Report::new(target, runs, recording.interrupted, verdicts.results, notes))
+    let report = Report::new(target, runs, recording.interrupted, verdicts.results, notes);
+    Ok(Report { deny: recording.check.deny.clone(), ..report })
 }
 
 /// What the judge looks at of a recording.
@@ -38,6 +39,7 @@ pub(super) fn context<'a>(recording: &'a Recording, contracts: &'a LoadedContrac
     context.lock = recording.lock.as_ref();
     context.built = recording.built.as_ref();
     context.interrupted = recording.interrupted;
+    context.fast = recording.fast;
     let no_project = recording.target.project.is_none();
     context.project =
         recording.around.as_ref().ok_or(if no_project { NoCode::NoProject } else { NoCode::NotRecorded });

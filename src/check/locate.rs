@@ -9,7 +9,7 @@ use crate::target::{CodeBase, Finder, Help, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
 use std::cell::RefCell;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// How long a tool that we need ourselves, such as `cargo metadata`, may take.
@@ -54,6 +54,28 @@ impl Session {
         }
     }
 
+    /// The configuration that holds for the target, if there is one; nothing is run.
+    ///
+    /// # Errors
+    /// Those of [`Finder::start`] and [`Config::load`].
+    pub fn config(&self) -> Result<Option<Config>> {
+        let tool = |_: &[OsString], _: &Path| Err(Error::general("no tool finds a configuration"));
+        let cwd = current_folder()?;
+        self.config_by(&Finder { cwd: &cwd, bin: None, resolve: &run::find, tool: &tool })
+    }
+
+    fn config_by(&self, finder: &Finder<'_>) -> Result<Option<Config>> {
+        match (&self.options.config, &self.target) {
+            (Some(path), _) => load_config(path).map(Some),
+            // A folder as it was named: so is the file in it.
+            (None, TargetSelector::Path(path)) => known(|known| Config::discover(path, known)),
+            (None, selector) => {
+                let start = finder.start(selector)?;
+                known(|known| Config::discover(&start, known))
+            }
+        }
+    }
+
     /// Finds the program, the code behind it, or both.
     pub(super) fn locate(&self, runner: &mut Runner, program: bool, code: bool) -> Result<Located> {
         self.with_finder(runner, program, |finder, config| {
@@ -72,21 +94,12 @@ impl Session {
         builds: bool,
         then: impl FnOnce(&Finder<'_>, Option<Config>) -> Result<T>,
     ) -> Result<T> {
-        let cwd =
-            std::env::current_dir().map_err(|error| Error::general(format!("no current folder: {error}")))?;
+        let cwd = current_folder()?;
         let runner = RefCell::new(runner);
         let tool = |argv: &[OsString], folder: &Path| tool(&mut runner.borrow_mut(), argv, folder);
         let bin = self.options.bin.as_deref();
         let finder = Finder { cwd: &cwd, bin, resolve: &run::find, tool: &tool };
-        let config = match (&self.options.config, &self.target) {
-            (Some(path), _) => Some(load_config(path)?),
-            // A folder as it was named: so is the file in it.
-            (None, TargetSelector::Path(path)) => known(|known| Config::discover(path, known))?,
-            (None, selector) => {
-                let start = finder.start(selector)?;
-                known(|known| Config::discover(&start, known))?
-            }
-        };
+        let config = self.config_by(&finder)?;
         if builds
             && let Some(config) = &config
             && let Some(target) = finder.configured(&self.target, config)
@@ -95,6 +108,10 @@ impl Session {
         }
         then(&finder, config)
     }
+}
+
+fn current_folder() -> Result<PathBuf> {
+    std::env::current_dir().map_err(|error| Error::general(format!("no current folder: {error}")))
 }
 
 /// Reads a configuration file, held against the catalogue and the bundled contracts.

@@ -29,6 +29,7 @@ mod code;
 mod contracts;
 mod diff_inputs;
 mod judging;
+mod last_time;
 mod locate;
 mod lock;
 mod place;
@@ -37,14 +38,17 @@ mod runs;
 mod selection;
 mod session;
 mod surroundings;
+mod watch;
 
 pub use diff_inputs::{DiffInput, diff};
 pub use judging::{Judged, judge};
+pub use last_time::LastTime;
 pub use locate::load_config;
 pub use lock::{LockMode, Locked, lock, promise_checks};
 pub use progress::{Observer, Progress, replay};
 pub use selection::Selection;
 pub use session::{Session, SessionOptions, SessionOutput};
+pub use watch::{Look, Watched, first_change};
 
 pub use crate::probe::Recording;
 pub use crate::report::Report;

@@ -1,7 +1,8 @@
 //! Which checks are made.
 
 use crate::catalogue::{self, Check};
-use crate::model::{CheckId, Layer};
+use crate::config::CheckConfig;
+use crate::model::{CheckId, Layer, matches, nearest_pattern};
 use agentnative_contract::error::{Error, Result};
 use std::collections::BTreeSet;
 
@@ -12,9 +13,9 @@ pub struct Selection {
     pub principles: Vec<u8>,
     /// Only checks of these layers; empty for all.
     pub layers: Vec<Layer>,
-    /// Only the checks of these IDs; empty for all.
+    /// Only the checks of these IDs; empty for all. A `*` stands for any part of an ID.
     pub checks: Vec<String>,
-    /// Not the checks of these IDs.
+    /// Not the checks of these IDs; a `*` stands for any part of one.
     pub skip: Vec<String>,
 }
 
@@ -22,11 +23,9 @@ impl Selection {
     /// The checks that are left, in the order of the catalogue.
     ///
     /// # Errors
-    /// Usage, when an ID does not exist or nothing is left.
+    /// Usage, when there is no check of an ID or pattern, or nothing is left.
     pub fn resolve(&self) -> Result<Vec<&'static Check>> {
-        for id in self.checks.iter().chain(&self.skip) {
-            id.parse::<CheckId>()?;
-        }
+        self.checks.iter().chain(&self.skip).try_for_each(|pattern| known(pattern))?;
         let known: BTreeSet<u8> = catalogue::checks().iter().map(|check| check.principle).collect();
         if let Some(unknown) = self.principles.iter().find(|principle| !known.contains(principle)) {
             let known = Vec::from_iter(known.iter().map(u8::to_string)).join(", ");
@@ -37,8 +36,8 @@ impl Selection {
             .iter()
             .filter(|check| self.principles.is_empty() || self.principles.contains(&check.principle))
             .filter(|check| self.layers.is_empty() || self.layers.contains(&check.layer))
-            .filter(|check| self.checks.is_empty() || self.checks.iter().any(|id| id == check.id.as_str()))
-            .filter(|check| !self.skip.iter().any(|id| id == check.id.as_str()))
+            .filter(|check| self.checks.is_empty() || names(&self.checks, check))
+            .filter(|check| !names(&self.skip, check))
             .collect();
         if selected.is_empty() {
             let error = Error::usage("no check is left to be made by these options");
@@ -46,4 +45,39 @@ impl Selection {
         }
         Ok(selected)
     }
+
+    /// The checks that are left where the configuration skips some, and those that it skips: none that `checks` names.
+    ///
+    /// # Errors
+    /// As of [`Self::resolve`].
+    pub fn resolve_with(&self, config: &CheckConfig) -> Result<(Vec<&'static Check>, Vec<&'static Check>)> {
+        let skips = |check: &&Check| names(&config.skip, check) && !names(&self.checks, check);
+        let (skipped, left): (Vec<_>, Vec<_>) = self.resolve()?.into_iter().partition(skips);
+        if left.is_empty() {
+            let error = Error::usage("no check is left to be made: the configuration skips all of these");
+            return Err(error.hint("see `skip` under [check] in agentnative.toml"));
+        }
+        Ok((left, skipped))
+    }
+}
+
+/// Whether one of these IDs and patterns means the check.
+fn names(patterns: &[String], check: &Check) -> bool {
+    patterns.iter().any(|pattern| matches(pattern, check.id.as_str()))
+}
+
+/// That an ID or pattern means some check.
+fn known(pattern: &str) -> Result<()> {
+    let ids = || CheckId::ALL.iter().map(|id| id.as_str());
+    if !pattern.contains('*') {
+        return pattern.parse::<CheckId>().map(drop);
+    }
+    if ids().any(|id| matches(pattern, id)) {
+        return Ok(());
+    }
+    let hint = match nearest_pattern(pattern, ids()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "see `agentnative list`".to_owned(),
+    };
+    Err(Error::usage(format!("no check matches `{pattern}`")).hint(hint))
 }

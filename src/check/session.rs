@@ -9,7 +9,7 @@ use super::surroundings::{Services, keep_workspaces};
 use super::{asking, code, judge};
 use crate::catalogue::{Check, Derived};
 use crate::config::{Config, ProbeConfig};
-use crate::model::{CheckId, Layer};
+use crate::model::{CheckId, Layer, Variant};
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::{Report, TargetInfo};
 use crate::run::{End, Enforced, Observation, RunKey, Runner, RunnerOptions};
@@ -37,6 +37,8 @@ pub struct SessionOptions {
     pub contract: Option<String>,
     /// When a run is ended by force; none for what the configuration says.
     pub timeout: Option<Duration>,
+    /// Only plain runs are made: what they cannot decide is unverified.
+    pub fast: bool,
     /// How runs are made.
     pub runner: RunnerOptions,
 }
@@ -138,7 +140,12 @@ impl Session {
 
         let needed = checks.iter().any(|check| check.layer == Layer::Behavioral);
         // What the help says decides which further probes are harmless.
-        let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
+        let plan = |declared: &[Probe], promises: &Promises| {
+            let (probes, mut keys) = probe::plan(checks, declared.to_vec(), promises, target.config.timeout);
+            keys.retain(|key| !self.options.fast || key.variant == Variant::Plain);
+            (probes, keys)
+        };
+        let (probes, keys) = plan(&declared, &promises);
         let help: Vec<_> = keys.into_iter().filter(|key| *key == probe::help_run()).collect();
         let mut observations = runs.make(&help, &probes, &promises, &mut |_| {})?;
         let help = observations.first().map(help_of).unwrap_or_default();
@@ -149,7 +156,7 @@ impl Session {
                 |keys: &[RunKey], probes: &[Probe]| runs.make(keys, probes, &promises, &mut |_| {});
             questions = asking::settle(&mut declared, &promises, &mut make)?;
         }
-        let (probes, keys) = probe::plan(checks, declared.clone(), &promises, target.config.timeout);
+        let (probes, keys) = plan(&declared, &promises);
         observations.extend(questions.into_iter().filter(|seen| keys.contains(&seen.key)));
 
         let info = target.info(&std::env::current_dir().unwrap_or_default());
@@ -188,7 +195,7 @@ impl Session {
             let planned = searched.observations.iter().filter(|seen| keys.contains(&seen.key));
             planned.into_iter().try_for_each(&mut ended)?;
             if !searched.refused.is_empty() {
-                (recording.probes, _) = probe::plan(checks, declared, promises, target.config.timeout);
+                (recording.probes, _) = plan(&declared, promises);
             }
             recording.observations.append(&mut searched.observations);
         }
@@ -211,6 +218,7 @@ impl Session {
             services.end(runner)?;
         }
         recording.interrupted = interrupted.is_some();
+        recording.fast = self.options.fast;
         recording.probes.append(&mut searched.refused);
         recording.notes = sandbox.and_then(confined).into_iter().map(str::to_owned).collect();
         recording.notes.append(&mut searched.notes);
@@ -220,6 +228,7 @@ impl Session {
         if let Some(config) = config {
             recording.lock = read_lock(&config.root, &recording.target.name)?;
             recording.waivers = config.waivers_of(&target.config);
+            recording.check = config.check;
         }
         if needed && interrupted.is_none() {
             something_ran(&recording.target, &recording.observations)?;
@@ -271,7 +280,10 @@ fn without_runs(
 ) -> Result<Recording> {
     let target = code.info(&std::env::current_dir().unwrap_or_default());
     let mut recording = Recording::new(target, Promises::of(&code.config));
-    recording.waivers = config.map(|config| config.waivers_of(&code.config)).unwrap_or_default();
+    if let Some(config) = config {
+        recording.waivers = config.waivers_of(&code.config);
+        recording.check = config.check;
+    }
     recording.notes = why.map(not_run).into_iter().collect();
     recording.language = code.project.language();
     observer(Progress::Started { target: &recording.target, runs: 0 })?;

@@ -2,18 +2,21 @@
 
 use super::group;
 use super::progress::draw;
+use super::report_files::{ReportFile, ReportFiles, create, each_has_its_own_file, report_file};
+use super::selection_args::SelectionArgs;
 use super::target_args::{RunArgs, TargetArgs};
+use super::watch;
+use crate::catalogue::Check;
 use crate::check::{
-    Judged, Progress, Recording, Selection, Session, SessionOptions, judge, load_config, replay,
+    Judged, LastTime, Progress, Recording, Report, Session, SessionOptions, judge, load_config, replay,
 };
 use crate::config::ProbeConfig;
-use crate::model::Layer;
-use crate::output::{self, RENDERERS, Renderer, View};
+use crate::model::Level;
+use crate::output::{self, View};
 use crate::run::RunnerOptions;
-use agentnative_contract::error::{Error, ErrorKind, Result};
+use agentnative_contract::error::{Error, Result};
 use agentnative_output::{Output, OutputConfig, OutputFormat};
-use std::collections::BTreeSet;
-use std::fs::File;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -26,25 +29,14 @@ use std::path::{Path, PathBuf};
 pub(super) struct CheckArgs {
     #[command(flatten, next_help_heading = group::TARGET)]
     target: TargetArgs,
-    /// Run only the checks of these principles (repeatable; commas).
-    #[arg(long, value_name = "N", value_delimiter = ',', help_heading = group::SELECTION)]
-    principle: Vec<u8>,
-    /// Run only these checks (repeatable; commas).
-    #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = group::SELECTION)]
-    check: Vec<String>,
-    /// Leave these checks out (repeatable; commas).
-    #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = group::SELECTION)]
-    skip: Vec<String>,
-    /// Run only the checks of these layers: behavioral, source, project (repeatable; commas).
-    #[arg(
-        long,
-        value_enum,
-        value_name = "LAYER",
-        value_delimiter = ',',
-        hide_possible_values = true,
-        help_heading = group::SELECTION
-    )]
-    layer: Vec<Layer>,
+    #[command(flatten, next_help_heading = group::SELECTION)]
+    selection: SelectionArgs,
+    /// Run only the checks that failed, warned or were unverified last time, and those never run.
+    #[arg(long, conflicts_with = "replay", help_heading = group::SELECTION)]
+    failed: bool,
+    /// Make plain runs only. A check that needs other runs is unverified, for --strict as well.
+    #[arg(long, help_heading = group::RUNS)]
+    fast: bool,
     /// Add a probe: arguments, split as in a shell, after the expected exit code if it is not 0, as in
     /// "77:whoami" (repeatable). The format flag follows the arguments, or replaces the word {format}.
     #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true, help_heading = group::RUNS)]
@@ -63,6 +55,20 @@ pub(super) struct CheckArgs {
     /// Fail if a MUST is unverified.
     #[arg(long, help_heading = group::REPORT)]
     strict: bool,
+    /// Fail on warnings: SHOULD checks that do not pass. Takes `should`.
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        value_delimiter = ',',
+        value_parser = should(),
+        hide_possible_values = true,
+        help_heading = group::REPORT
+    )]
+    deny: Vec<Level>,
+    /// Check again when the program, its scripts, the configuration or the code of the target changes.
+    /// Ctrl-C ends it.
+    #[arg(long, conflicts_with_all = ["record", "replay"], help_heading = group::RUNS)]
+    watch: bool,
     #[command(flatten, next_help_heading = group::RUNS)]
     runs: RunArgs,
     /// Save the runs to a file for --replay.
@@ -73,62 +79,83 @@ pub(super) struct CheckArgs {
         long,
         value_name = "FILE",
         help_heading = group::RUNS,
-        conflicts_with_all = ["path", "name", "probe", "command", "bin", "jobs", "timeout"]
+        conflicts_with_all = ["path", "name", "probe", "command", "bin", "fast", "jobs", "timeout"]
     )]
     replay: Option<PathBuf>,
 }
 
-/// The name that stands for standard output.
-const STDOUT: &str = "-";
-
-/// Where a further report goes.
-#[derive(Clone)]
-struct ReportFile {
-    renderer: &'static Renderer,
-    path: PathBuf,
+/// The levels that `--deny` takes.
+fn should() -> impl TypedValueParser<Value = Level> {
+    PossibleValuesParser::new(["should"]).map(|_| Level::Should)
 }
 
-fn report_file(text: &str) -> Result<ReportFile, String> {
-    let names = || RENDERERS.iter().map(|renderer| renderer.name).collect::<Vec<_>>().join(", ");
-    let (name, path) =
-        text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or("expected FORMAT=FILE")?;
-    let renderer = RENDERERS.iter().find(|renderer| renderer.name == name);
-    let renderer =
-        renderer.ok_or_else(|| format!("no report format `{name}`: expected one of {}", names()))?;
-    Ok(ReportFile { renderer, path: path.into() })
-}
-
-pub(super) fn run(args: CheckArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
-    let selection =
-        Selection { principles: args.principle, layers: args.layer, checks: args.check, skip: args.skip };
-    let checks = selection.resolve()?;
+pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
     each_has_its_own_file(&args.report, args.record.as_deref(), output)?;
-    // Before the runs: a file that cannot be written is no reason to lose them.
-    let (to_stdout, to_files): (Vec<_>, Vec<_>) =
-        args.report.iter().partition(|report| report.path == Path::new(STDOUT));
-    let files =
-        to_files.iter().map(|report| Ok((*report, create(&report.path)?))).collect::<Result<Vec<_>>>()?;
+    if args.watch {
+        return watch::run(args, output, runner);
+    }
+    let done = check(args, output, runner)?;
+    Ok(done.signal.map_or(done.code, super::exit_of_signal))
+}
+
+/// What a check came to.
+pub(super) struct Done {
+    /// The exit code by the verdicts.
+    code: u8,
+    /// The signal that told us to stop.
+    pub signal: Option<i32>,
+    /// The command line of the target.
+    pub command: Vec<String>,
+}
+
+/// The session that the arguments ask for.
+pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<Session> {
+    let options = SessionOptions {
+        probes: ProbeConfig::from_flags(&args.probe)?,
+        contract: args.contract.clone(),
+        fast: args.fast,
+        ..args.target.options(&args.runs, runner)
+    };
+    Ok(Session::new(args.target.selector(), options))
+}
+
+/// One check, from the arguments to the report.
+pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions) -> Result<Done> {
+    let selection = args.selection.selection();
+    selection.resolve()?;
+    let replayed = args.replay.as_deref().map(|path| recorded(path, args)).transpose()?;
+    let session = session(args, runner)?;
+    let config = match &replayed {
+        Some(recording) => recording.check.clone(),
+        None => session.config()?.map(|config| config.check).unwrap_or_default(),
+    };
+    let (mut checks, skipped) = selection.resolve_with(&config)?;
+    let mut notes: Vec<String> = (!skipped.is_empty()).then(|| skips(&skipped)).into_iter().collect();
+    let last_time = replayed.is_none().then(|| LastTime::of(&session));
+    if let Some(last_time) = last_time.as_ref().filter(|_| args.failed) {
+        notes.push(only_open(last_time, &mut checks));
+    }
+
+    let files = ReportFiles::create(&args.report)?;
+    if let (true, Some(target)) = (checks.is_empty(), last_time.as_ref().and_then(LastTime::target)) {
+        let report = Report::new(target.clone(), 0, false, Vec::new(), notes);
+        output.stream([report.start_event()], |_| {})?;
+        let judged = Judged { report, recording: None, elapsed: None };
+        let code = written(judged, files, args, output)?;
+        return Ok(Done { code, signal: None, command: target.command.clone() });
+    }
     let record = args.record.as_ref().map(|path| Ok::<_, Error>((path, create(path)?))).transpose()?;
     let mut observer = |progress: Progress<'_>| {
         draw(progress, output);
         output.stream([progress.event(&checks)], |_| {})
     };
-    let (recording, signal, elapsed) = match &args.replay {
-        Some(path) => {
-            let mut recording = Recording::read(path)?;
-            if let Some(path) = &args.target.config {
-                recording.waivers = load_config(path)?.waivers;
-            }
+    let (recording, signal, elapsed) = match replayed {
+        Some(recording) => {
             replay(&recording, &mut observer)?;
             (recording, None, None)
         }
         None => {
-            let options = SessionOptions {
-                probes: ProbeConfig::from_flags(&args.probe)?,
-                contract: args.contract,
-                ..args.target.options(&args.runs, runner)
-            };
-            let seen = Session::new(args.target.selector(), options).run(&checks, &mut observer)?;
+            let seen = session.run(&checks, &mut observer)?;
             (seen.recording, seen.signal, Some(seen.elapsed))
         }
     };
@@ -136,10 +163,54 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, runner: &RunnerOptions) 
     if let Some((path, file)) = record {
         recording.write(file, path)?;
     }
-    let report = judge(&recording, &checks)?;
-    let unmet = report.unmet(args.strict);
-    let judged = [Judged { report, recording: Some(recording), elapsed }];
-    let folder = std::env::current_dir().ok();
+    let mut report = judge(&recording, &checks)?;
+    report.notes.extend(notes);
+    report.deny.extend(&args.deny);
+    report.deny.dedup();
+    if let Some(last_time) = last_time {
+        last_time.keep(&report);
+    }
+    let command = recording.target.command.clone();
+    let judged = Judged { report, recording: Some(recording), elapsed };
+    let code = written(judged, files, args, output)?;
+    Ok(Done { code, signal, command })
+}
+
+/// What is said where no check is left by `--failed`.
+const NOTHING_LEFT: &str = "nothing failed or was unverified last time: no check is left to be made\n";
+
+/// The recording to judge, with what a configuration that is named says.
+fn recorded(path: &Path, args: &CheckArgs) -> Result<Recording> {
+    let mut recording = Recording::read(path)?;
+    if let Some(path) = &args.target.config {
+        let config = load_config(path)?;
+        (recording.waivers, recording.check) = (config.waivers, config.check);
+    }
+    Ok(recording)
+}
+
+/// Leaves the checks that `--failed` makes again, and says which that are.
+fn only_open(last_time: &LastTime, checks: &mut Vec<&'static Check>) -> String {
+    if last_time.target().is_none() {
+        return "--failed: nothing is known of an earlier check of this target, so all checks were made"
+            .into();
+    }
+    let all = checks.len();
+    checks.retain(|check| last_time.is_open(check));
+    format!("--failed: {} of {all} checks were made; the others did not fail last time", checks.len())
+}
+
+/// That the configuration leaves out checks.
+fn skips(skipped: &[&Check]) -> String {
+    let ids: Vec<&str> = skipped.iter().map(|check| check.id.as_str()).collect();
+    format!("`skip` under [check] leaves out {}", ids.join(", "))
+}
+
+/// Writes a report to all places; gives the exit code.
+fn written(judged: Judged, files: ReportFiles<'_>, args: &CheckArgs, output: &mut Output) -> Result<u8> {
+    let unmet = judged.report.unmet(args.strict);
+    let left = !judged.report.results.is_empty();
+    let (judged, folder) = ([judged], std::env::current_dir().ok());
     let view = View {
         judged: &judged,
         ok: unmet.is_none(),
@@ -148,50 +219,16 @@ pub(super) fn run(args: CheckArgs, output: &mut Output, runner: &RunnerOptions) 
         verbose: args.verbose,
         folder: folder.as_deref(),
     };
-    for (to, file) in files {
-        write_report(to, file, &view)?;
-    }
-    match to_stdout.first() {
-        Some(report) => output.verbatim((report.renderer.render)(&view)?.as_bytes())?,
-        None => output::write_report(output, view)?,
+    let stdout = files.stdout;
+    files.write(&view)?;
+    match stdout {
+        Some(report) => output.verbatim(report.rendered(&view)?.as_bytes())?,
+        None if left || output.config().format != OutputFormat::Text => output::write_report(output, view)?,
+        None => output.text(NOTHING_LEFT)?,
     }
     let code = unmet.as_ref().map_or(0, |error| error.kind.exit_code());
     if let Some(error) = unmet {
         output.error(&error);
     }
-    Ok(signal.map_or(code, super::exit_of_signal))
-}
-
-/// That no two reports, and no report and the recording, go to one place.
-fn each_has_its_own_file(reports: &[ReportFile], record: Option<&Path>, output: &Output) -> Result<()> {
-    let mut places = BTreeSet::new();
-    for path in reports.iter().map(|report| report.path.as_path()).chain(record) {
-        if !places.insert(place_of(path)) {
-            return Err(Error::usage(format!("two things are to be written to {}", path.display())));
-        }
-    }
-    if places.contains(Path::new(STDOUT)) && output.config().format != OutputFormat::Text {
-        let message = "--report FORMAT=- takes the place of the text report on standard output";
-        return Err(Error::usage(message).hint("leave --output, --json and --jsonl out"));
-    }
-    Ok(())
-}
-
-/// A path that is the same for all names of one file, links to the file itself aside.
-fn place_of(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match (folder.canonicalize(), path.file_name()) {
-        (Ok(folder), Some(name)) if path != Path::new(STDOUT) => folder.join(name),
-        _ => path.to_owned(),
-    }
-}
-
-fn create(path: &Path) -> Result<File> {
-    File::create(path).map_err(|error| Error::io(ErrorKind::General, "write", path, &error))
-}
-
-fn write_report(to: &ReportFile, mut file: File, view: &View<'_>) -> Result<()> {
-    let text = (to.renderer.render)(view)?;
-    std::io::Write::write_all(&mut file, text.as_bytes())
-        .map_err(|error| Error::io(ErrorKind::General, "write", &to.path, &error))
+    Ok(code)
 }

@@ -1,10 +1,12 @@
 //! `agentnative explain ID`
 
+use super::selection_args::{self, Ids};
 use crate::catalogue::{Check, Example, check, checks};
 use crate::model::{Status, unknown_id};
 use agentnative_contract::diff::{Class, Rule, rule, rules};
 use agentnative_contract::error::Result;
 use agentnative_output::{Cell, Output, Page, Tone};
+use clap::builder::PossibleValue;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,7 +16,14 @@ use serde::Serialize;
   agentnative explain diff-key-removed")]
 pub(super) struct ExplainArgs {
     /// Check, such as p2-output-json, or kind of change, such as diff-key-removed.
+    #[arg(value_parser = Ids(ids), hide_possible_values = true)]
     id: String,
+}
+
+/// The IDs of checks and kinds of change.
+fn ids() -> Vec<PossibleValue> {
+    let rule = |rule: &'static Rule| PossibleValue::new(rule.id.as_str()).help(rule.title.clone());
+    selection_args::checks().into_iter().chain(rules().iter().map(rule)).collect()
 }
 
 /// What an ID stands for.

@@ -11,9 +11,12 @@ mod list;
 mod lock;
 mod outcome;
 mod progress;
+mod report_files;
 mod schema;
+mod selection_args;
 mod target_args;
 mod validate;
+mod watch;
 
 use crate::run::RunnerOptions;
 use agentnative_contract::error::Result;
@@ -147,7 +150,7 @@ pub fn main(args: &[OsString]) -> u8 {
 impl Command {
     fn run(self, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
         match self {
-            Self::Check(args) => check::run(*args, output, runner),
+            Self::Check(args) => check::run(&args, output, runner),
             Self::List(args) => list::run(args, output),
             Self::Validate(args) => validate::run(&args, output),
             Self::Contract(args) => contract::run(&args, output, runner),

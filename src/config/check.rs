@@ -1,7 +1,7 @@
 //! `[check]`.
 
 use super::{CheckConfig, Known};
-use crate::model::{Level, matches};
+use crate::model::{Level, matches, nearest_pattern};
 use agentnative_contract::spanned_toml::{Table, Value, all, nearest};
 
 const EXPECTED: &str = "a table: [check]";
@@ -26,20 +26,22 @@ fn skip(value: &Value<'_>, known: &Known<'_>) -> Option<Vec<String>> {
         if known.checks.iter().any(|id| matches(&pattern, id)) {
             return Some(pattern);
         }
-        if pattern.contains('*') {
-            return element.fault(&format!("no check matches `{pattern}`; `agentnative list` shows them"));
-        }
-        unknown_check(element, &pattern, known)
+        let what = if pattern.contains('*') { "no check matches" } else { "unknown check" };
+        let near = nearest_pattern(&pattern, known.checks.iter().copied());
+        element.fault(&format!("{what} `{pattern}`; {}", meant(near.as_deref())))
     }))
 }
 
 /// Notes that there is no check of this ID.
 pub(super) fn unknown_check<T>(value: &Value<'_>, id: &str, known: &Known<'_>) -> Option<T> {
-    let near = match nearest(id, known.checks.iter().copied()) {
+    value.fault(&format!("unknown check `{id}`; {}", meant(nearest(id, known.checks.iter().copied()))))
+}
+
+fn meant(near: Option<&str>) -> String {
+    match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`agentnative list` shows them".to_owned(),
-    };
-    value.fault(&format!("unknown check `{id}`; {near}"))
+    }
 }
 
 fn deny(value: &Value<'_>) -> Option<Vec<Level>> {

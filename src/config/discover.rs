@@ -31,12 +31,16 @@ impl Config {
     /// The configuration that holds for `start`, a target or its folder: the nearest
     /// `agentnative.toml` there or above, up to the root of the repository. None if there is none.
     pub fn discover(start: &Path, known: &Known<'_>) -> Result<Option<Self>> {
+        Self::find(start).map(|path| Self::load(&path, known)).transpose()
+    }
+
+    /// The path of that configuration, whatever is in the file.
+    pub fn find(start: &Path) -> Option<PathBuf> {
         let here = if start.is_dir() { start.join(FILE_NAME) } else { start.with_file_name(FILE_NAME) };
         // In the folder itself the file is called as the user called the folder.
         let here = here.strip_prefix(".").map(Path::to_owned).unwrap_or(here);
         let above = folders_above(start).into_iter().skip(1).map(|folder| folder.join(FILE_NAME));
-        let found = std::iter::once(here).chain(above).find(|path| path.is_file());
-        found.map(|path| Self::load(&path, known)).transpose()
+        std::iter::once(here).chain(above).find(|path| path.is_file())
     }
 
     /// Reads the file at `path`, and the files that it names.

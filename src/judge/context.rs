@@ -33,6 +33,8 @@ pub struct CheckContext<'a> {
     pub code: Result<Code<'a>, NoCode>,
     /// The runs were cut short.
     pub interrupted: bool,
+    /// Only plain runs were made.
+    pub fast: bool,
     runs: BTreeMap<&'a RunKey, &'a Observation>,
     pub(super) scans: Scans,
 }
@@ -78,6 +80,7 @@ impl<'a> CheckContext<'a> {
             lock: None,
             project: Err(NoCode::NoProject),
             interrupted: false,
+            fast: false,
             manual: None,
             built: None,
             code: Err(NoCode::NoProject),

@@ -17,7 +17,7 @@ use verdict::Reason;
 
 use crate::catalogue::Check;
 use crate::config::Waiver;
-use crate::model::{BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat};
+use crate::model::{BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat, Variant};
 use crate::probe::{self, Probe};
 use crate::run::RunKey;
 use agentnative_contract::Framing;
@@ -44,7 +44,7 @@ pub struct Verdicts {
 
 /// The verdict on each of `checks`, with what these waivers accept.
 pub fn judge(context: &CheckContext, checks: &[&Check], waivers: &[Waiver]) -> Verdicts {
-    let mut waived = waive::Waived::default();
+    let mut waived = waive::Waived::of_runs(context.fast);
     for check in checks {
         waived.add(check, judgement(context, check), waivers, context.probes);
     }
@@ -132,6 +132,9 @@ fn not_asked(probe: &Probe) -> Reason {
     }
 }
 
+/// The same for all checks, so that a report can say it once.
+const FAST: &str = "--fast left out runs that decide this: check without --fast";
+
 const NO_FILES: &str =
     "the files around the target were not recorded: the recording was made without the project layer";
 
@@ -143,14 +146,18 @@ fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
     not_made(context, &missing, needed.len())
 }
 
-/// Why runs were not made, of the `needed`: those of a call that hung under one condition, and all others.
+/// Why runs were not made, of the `needed`: those that a fast check leaves out, those of a call that hung under one
+/// condition, and all others.
 fn not_made(context: &CheckContext, missing: &[&RunKey], needed: usize) -> Vec<Reason> {
     let mut hung: BTreeMap<(&str, OutputFormat), usize> = BTreeMap::new();
-    let mut others = 0;
+    let (mut left_out, mut others) = (false, 0);
     for key in missing {
-        match context.hung(&key.probe, key.format) {
-            true => *hung.entry((&key.probe, key.format)).or_default() += 1,
-            false => others += 1,
+        if context.hung(&key.probe, key.format) {
+            *hung.entry((&key.probe, key.format)).or_default() += 1;
+        } else if context.fast && key.variant != Variant::Plain {
+            left_out = true;
+        } else {
+            others += 1;
         }
     }
     let of_hung = hung.into_iter().map(|((probe, format), count)| {
@@ -167,5 +174,5 @@ fn not_made(context: &CheckContext, missing: &[&RunKey], needed: usize) -> Vec<R
     let why = if context.interrupted { "made: the check was interrupted" } else { "recorded" };
     let others =
         (others > 0).then(|| format!("{others} of the {needed} runs that it needs were not {why}").into());
-    of_hung.chain(others).collect()
+    of_hung.chain(others).chain(left_out.then(|| FAST.into())).collect()
 }

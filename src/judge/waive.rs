@@ -14,12 +14,19 @@ pub struct Waived<'w> {
     pub results: Vec<CheckResult>,
     /// For the reader: waivers that are of no use.
     pub notes: Vec<String>,
+    /// Runs were left out: whether a waiver is of no use is not known.
+    partial: bool,
     used: Vec<&'w Waiver>,
     /// The verdicts that nothing but what `blocked_by` names keeps open.
     blocked: BTreeSet<CheckId>,
 }
 
 impl<'w> Waived<'w> {
+    /// No verdicts yet; those to come may rest on a part of the runs.
+    pub fn of_runs(partial: bool) -> Self {
+        Self { partial, ..Self::default() }
+    }
+
     /// Adds the verdict on `check`. A finding is accepted where a waiver covers it; the check is waived when
     /// all of them are.
     pub fn add(&mut self, check: &Check, judgement: Judgement, waivers: &'w [Waiver], probes: &[Probe]) {
@@ -68,6 +75,7 @@ impl<'w> Waived<'w> {
         }
         for (waiver, count) in own {
             match (waiver.expires.filter(|_| waiver.expired), count) {
+                (None, 0) if self.partial => {}
                 (None, 0) => self.notes.push(format!(
                     "the waiver of {} is not used: it covers nothing of what was found",
                     name(waiver)
@@ -92,7 +100,8 @@ impl<'w> Waived<'w> {
 
     /// Adds a verdict that has nothing to be waived.
     fn unbroken(&mut self, result: CheckResult, waivers: &[Waiver]) {
-        for waiver in of(waivers, result.id) {
+        let open = self.partial && result.status == Status::Unverified;
+        for waiver in of(waivers, result.id).filter(|_| !open) {
             let why = match waiver.expires.filter(|_| waiver.expired) {
                 Some(last) => format!("expired on {last} and is not needed"),
                 None => "is not used".to_owned(),

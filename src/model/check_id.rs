@@ -39,12 +39,22 @@ pub fn unknown_id<'n>(what: &str, id: &str, ids: impl Iterator<Item = &'n str>) 
 /// Whether an ID is meant by `pattern`: the ID itself, or one in which each `*` stands for any part, also an
 /// empty one.
 pub fn matches(pattern: &str, id: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == id,
-        Some((start, rest)) => id.strip_prefix(start).is_some_and(|id| {
-            id.char_indices().map(|(at, _)| at).chain([id.len()]).any(|at| matches(rest, &id[at..]))
-        }),
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == id };
+    let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let inner = id.strip_prefix(start).and_then(|id| id.strip_suffix(end));
+    // Each part at its first place leaves the most to those behind it.
+    let mut parts = middle.split('*');
+    inner.and_then(|inner| parts.try_fold(inner, |left, part| Some(left.split_once(part)?.1))).is_some()
+}
+
+/// The pattern that was probably meant by one that matches none of these IDs: an ID, or the beginning of some.
+pub fn nearest_pattern<'n>(pattern: &str, ids: impl Iterator<Item = &'n str>) -> Option<String> {
+    if !pattern.contains('*') {
+        return nearest(pattern, ids).map(str::to_owned);
     }
+    let beginnings = ids.flat_map(|id| id.match_indices('-').map(|(at, _)| format!("{}-*", &id[..at])));
+    let beginnings: Vec<String> = beginnings.collect();
+    nearest(pattern, beginnings.iter().map(String::as_str)).map(str::to_owned)
 }
 
 /// A string: a report of another version may have other checks.

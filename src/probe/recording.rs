@@ -4,7 +4,7 @@
 //! JSON lines: a head with the target, what it promises and the probes; then one observation a line.
 
 use super::{Probe, Promises};
-use crate::config::Waiver;
+use crate::config::{CheckConfig, Waiver};
 use crate::model::HelpLanguage;
 use crate::report::TargetInfo;
 use crate::run::Observation;
@@ -40,6 +40,12 @@ pub struct Recording {
     /// The language that the target is written in, where that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<HelpLanguage>,
+    /// Only plain runs were made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fast: bool,
+    /// What the configuration says of the checks.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub check: CheckConfig,
     /// The faults that were known and accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
@@ -81,6 +87,8 @@ impl Recording {
             interrupted: false,
             planned: None,
             language: None,
+            fast: false,
+            check: CheckConfig { skip: Vec::new(), deny: Vec::new() },
             waivers: Vec::new(),
             notes: Vec::new(),
             facts: None,
@@ -141,6 +149,10 @@ impl Recording {
         }
         Ok(recording)
     }
+}
+
+fn is_default(check: &CheckConfig) -> bool {
+    *check == CheckConfig::default()
 }
 
 /// What makes a recording.

@@ -1,7 +1,7 @@
 //! The lines of `check --output jsonl`, written as things happen.
 
 use super::{Report, Summary, TargetInfo};
-use crate::model::{CheckResult, OutputFormat, Variant};
+use crate::model::{CheckResult, Level, OutputFormat, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +89,9 @@ pub struct SummaryEvent {
     pub conformant: bool,
     /// No MUST is unverified.
     pub verified: bool,
+    /// Levels whose warnings count as failures: `should`, or none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub deny: Vec<Level>,
     /// The runs were cut short by a signal.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub interrupted: bool,
@@ -116,6 +119,7 @@ impl Report {
         let summary = Event::Summary(SummaryEvent {
             conformant: self.conformant,
             verified: self.verified,
+            deny: self.deny.clone(),
             interrupted: self.interrupted,
             runs: self.runs,
             summary: self.summary,

@@ -12,7 +12,7 @@ pub use causes::Undecided;
 pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
 pub use summary::Summary;
 
-use crate::model::CheckResult;
+use crate::model::{CheckResult, Level};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,9 @@ pub struct Report {
     pub conformant: bool,
     /// No MUST is unverified.
     pub verified: bool,
+    /// Levels whose warnings count as failures: `should`, or none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub deny: Vec<Level>,
     /// The runs were cut short by a signal.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub interrupted: bool,

@@ -53,6 +53,7 @@ impl Report {
             target,
             conformant: !must(Status::Fail),
             verified: !must(Status::Unverified),
+            deny: Vec::new(),
             interrupted,
             runs,
             summary: Summary::of(&results),
@@ -61,8 +62,8 @@ impl Report {
         }
     }
 
-    /// The exit code of `check`: 0, or 1 when a MUST failed or the runs were cut short; when `strict`, also
-    /// when a MUST is unverified.
+    /// The exit code of `check`: 0, or 1 when a MUST failed, a level of `deny` has warnings or the runs were cut
+    /// short; when `strict`, also when a MUST is unverified.
     pub fn exit_code(&self, strict: bool) -> u8 {
         self.unmet(strict).map_or(0, |error| error.kind.exit_code())
     }
@@ -72,14 +73,22 @@ impl Report {
         let count = |status, what: &str| {
             let of = |result: &&CheckResult| result.level == Level::Must && result.status == status;
             let n = self.results.iter().filter(of).count();
-            format!("{n} MUST {} {what}", if n == 1 { "check" } else { "checks" })
+            format!("{n} MUST {} {what}", checks(n))
         };
+        let warnings = if self.deny.contains(&Level::Should) { self.summary.warn } else { 0 };
+        let denied = || format!("{warnings} SHOULD {} failed, which --deny should counts", checks(warnings));
         let message = match (self.conformant, self.verified || !strict) {
             _ if self.interrupted => "interrupted: the report covers the runs until then".to_owned(),
-            (true, true) => return None,
-            (true, false) => count(Status::Unverified, "unverified"),
+            (false, _) if warnings > 0 => format!("{}, {}", count(Status::Fail, "failed"), denied()),
             (false, _) => count(Status::Fail, "failed"),
+            (true, _) if warnings > 0 => denied(),
+            (true, false) => count(Status::Unverified, "unverified"),
+            (true, true) => return None,
         };
         Some(Error::general(message))
     }
+}
+
+const fn checks(count: usize) -> &'static str {
+    if count == 1 { "check" } else { "checks" }
 }

@@ -7,6 +7,7 @@ mod built;
 mod exclusions;
 #[cfg(feature = "source")]
 mod file;
+mod kept;
 #[cfg(feature = "source")]
 mod language;
 #[cfg(feature = "source")]
@@ -24,6 +25,7 @@ mod walk;
 #[cfg(feature = "source")]
 pub use built::built;
 pub use exclusions::name_in;
+pub use kept::{is_code, kept_files};
 pub use project::{Document, Project};
 #[cfg(feature = "source")]
 pub use rules::Rules;

@@ -162,6 +162,36 @@ fn selection() {
     let rest: Vec<String> = all.iter().filter(|id| *id != "p2-raw").cloned().collect();
     let others: Vec<&str> = rest.iter().skip(2).flat_map(|id| ["--skip", id]).collect();
     assert_eq!(ids(&run(&[&others[..], &["--skip", "p2-raw", "--probe", "list"]].concat())), &rest[..2]);
+    // Patterns, among IDs.
+    let matched = ids(&run(&[
+        "--check",
+        "p2-json*,p2-exit-auth",
+        "--check",
+        "*-file",
+        "--skip",
+        "*strict",
+        "--probe",
+        "list",
+    ]));
+    let expected = [
+        "p2-json-interop",
+        "p2-jsonl-newline",
+        "p2-jsonl-prompt",
+        "p2-exit-auth",
+        "p2-json-alias",
+        "p2-schema-file",
+    ];
+    assert_eq!(matched, expected);
+    for (flag, wrong, message, hint) in [
+        ("--check", "p2-ouput-*", "no check matches `p2-ouput-*`", "did you mean `p2-output-*`?"),
+        ("--skip", "p2-output-jsn", "there is no check `p2-output-jsn`", "did you mean `p2-output-json`?"),
+        ("--skip", "*-yaml", "no check matches `*-yaml`", "see `agentnative list`"),
+    ] {
+        let said = run(&["--check", "p2-raw", flag, wrong]);
+        assert_eq!((said.code, said.out.as_str()), (Some(2), ""));
+        let error = said.error();
+        assert_eq!((error["message"].as_str(), error["hint"].as_str()), (Some(message), Some(hint)));
+    }
     // Fewer checks, fewer runs.
     assert!(two.data()["runs"].as_u64() < run(&[]).data()["runs"].as_u64());
 }

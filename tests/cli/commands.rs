@@ -103,6 +103,30 @@ fn completions() {
     let mut bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn().unwrap();
     bash.stdin.take().unwrap().write_all(run(&["completions", "bash"]).out.as_bytes()).unwrap();
     assert!(bash.wait().unwrap().success());
+    // IDs are offered; patterns stay allowed.
+    let folder = Folder::new();
+    folder.write("completions", run(&["completions", "bash"]).out);
+    let offered = |words: &[&str], last: &str| {
+        let script = format!(
+            ". ./completions; COMP_WORDS=(agentnative {} {last}); COMP_CWORD={}; _agentnative agentnative {last} {}; \
+             echo \"${{COMPREPLY[@]}}\"",
+            words.join(" "),
+            words.len() + 1,
+            words.last().unwrap(),
+        );
+        let output = Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let json = "p2-json-alias p2-json-interop p2-json-strict";
+    let sorted = |offered: String| {
+        let mut words: Vec<&str> = offered.split(' ').collect();
+        words.sort_unstable();
+        words.join(" ")
+    };
+    assert_eq!(sorted(offered(&["check", "--check"], "p2-json-")), json);
+    assert_eq!(sorted(offered(&["check", "--skip"], "p2-json-")), json);
+    assert_eq!(sorted(offered(&["explain"], "p2-json-")), json);
+    assert!(offered(&["explain"], "diff-key-").contains("diff-key-removed"));
 }
 
 #[test]

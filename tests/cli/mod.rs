@@ -8,6 +8,7 @@ mod errors;
 mod evidence;
 mod infer;
 mod live;
+mod loops;
 mod manual;
 mod record;
 mod settings;

@@ -48,13 +48,13 @@ impl CliOutput {
     }
 }
 
-/// The program, in an environment that says nothing about colour.
+/// The program, in an environment that says nothing about colour and has no room for a cache.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agentnative"));
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR"] {
         command.env_remove(name);
     }
-    command.stdin(Stdio::null());
+    command.env("XDG_CACHE_HOME", "/dev/null/cache").stdin(Stdio::null());
     command
 }
 

@@ -1,0 +1,64 @@
+//! The arguments that choose checks, and the IDs that completions offer for them.
+
+use crate::catalogue;
+use crate::check::Selection;
+use crate::model::Layer;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use std::ffi::OsStr;
+
+/// Which checks are made.
+#[derive(clap::Args)]
+pub(super) struct SelectionArgs {
+    /// Run only the checks of these principles (repeatable; commas).
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    principle: Vec<u8>,
+    /// Run only these checks (repeatable; commas). `*` matches any part of an ID, as in "p2-output-*". A
+    /// check named here is run even if the configuration skips it.
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = Ids(checks), hide_possible_values = true)]
+    check: Vec<String>,
+    /// Leave these checks out (repeatable; commas). `*` matches any part of an ID.
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = Ids(checks), hide_possible_values = true)]
+    skip: Vec<String>,
+    /// Run only the checks of these layers: behavioral, source, project (repeatable; commas).
+    #[arg(long, value_enum, value_name = "LAYER", value_delimiter = ',', hide_possible_values = true)]
+    layer: Vec<Layer>,
+}
+
+impl SelectionArgs {
+    pub(super) fn selection(&self) -> Selection {
+        Selection {
+            principles: self.principle.clone(),
+            layers: self.layer.clone(),
+            checks: self.check.clone(),
+            skip: self.skip.clone(),
+        }
+    }
+}
+
+/// Any text; completions offer these IDs. What is no ID, and no pattern of some, is refused with a suggestion where
+/// it is used.
+#[derive(Clone, Copy)]
+pub(super) struct Ids(pub fn() -> Vec<PossibleValue>);
+
+/// The IDs of the checks.
+pub(super) fn checks() -> Vec<PossibleValue> {
+    let value = |check: &catalogue::Check| PossibleValue::new(check.id.as_str()).help(check.title.clone());
+    catalogue::checks().iter().map(value).collect()
+}
+
+impl TypedValueParser for Ids {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.0)().into_iter()))
+    }
+}

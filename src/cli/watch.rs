@@ -1,0 +1,104 @@
+//! `agentnative check --watch`: again whenever something changes that the check depends on.
+
+use super::check::{self, CheckArgs};
+use crate::check::{Look, Watched, first_change};
+use crate::run::RunnerOptions;
+use agentnative_contract::error::{Error, ErrorKind, Result};
+use agentnative_output::{Output, OutputFormat};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// So long at least, and more where looking takes long, from one look at the files to the next.
+const PAUSE: Duration = Duration::from_millis(100);
+/// And so long at most.
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// Checks, and checks again at each change, until a signal; gives the exit code of that.
+pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
+    if output.config().format != OutputFormat::Text {
+        let error = Error::usage("--watch prints text reports, one after the other");
+        return Err(error.hint("leave --output, --json and --jsonl out"));
+    }
+    let signal = Signal::listen()?;
+    let session = check::session(args, runner)?;
+    let (mut command, mut first) = (Vec::new(), true);
+    let mut watched = session.watched(&command);
+    loop {
+        let before = watched.contents();
+        let done = check::check(args, output, runner);
+        output.clear_progress();
+        match done {
+            Ok(done) => match done.signal {
+                Some(signal) => return Ok(super::exit_of_signal(signal)),
+                None => command = done.command,
+            },
+            Err(error) if first && error.kind == ErrorKind::Usage => return Err(error),
+            // What is wrong may be mended.
+            Err(error) => output.error(&error),
+        }
+        first = false;
+        let edited = first_change(&before, &watched.contents());
+        watched = session.watched(&command);
+        let look = watched.look();
+        if output.is_closed() {
+            return Ok(0);
+        }
+        if edited.is_none() && signal.number().is_none() {
+            output.diagnostic("watching for changes; press Ctrl-C to end");
+        }
+        match edited.or_else(|| change(&watched, look, &signal)) {
+            Some(path) if signal.number().is_none() => output.text(&separator(&path))?,
+            _ => return Ok(signal.number().map_or(0, super::exit_of_signal)),
+        }
+    }
+}
+
+/// Waits until a file changes, and then until no further one does. None when a signal comes first.
+fn change(watched: &Watched, mut before: Look, signal: &Signal) -> Option<PathBuf> {
+    let mut changed = None;
+    loop {
+        let begun = Instant::now();
+        let now = watched.look();
+        if signal.number().is_some() {
+            return None;
+        }
+        match first_change(&before, &now) {
+            None if changed.is_some() => return changed,
+            None => {}
+            path => changed = path,
+        }
+        before = now;
+        let pause = (begun.elapsed() * 10).clamp(PAUSE, LONGEST);
+        while begun.elapsed() < pause && signal.number().is_none() {
+            sleep(PAUSE);
+        }
+    }
+}
+
+/// The line between two reports.
+fn separator(changed: &Path) -> String {
+    let cwd = std::env::current_dir().unwrap_or_default();
+    format!("\n--- {} changed ---\n\n", changed.strip_prefix(&cwd).unwrap_or(changed).display())
+}
+
+/// The signal that ends the loop; while runs are made, they end with it as well.
+struct Signal(Arc<AtomicUsize>);
+
+impl Signal {
+    fn listen() -> Result<Self> {
+        let number = Arc::new(AtomicUsize::new(0));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            signal_hook::flag::register_usize(signal, number.clone(), signal as usize)
+                .map_err(|error| Error::general(format!("cannot listen to signals: {error}")))?;
+        }
+        Ok(Self(number))
+    }
+
+    fn number(&self) -> Option<i32> {
+        i32::try_from(self.0.load(Ordering::SeqCst)).ok().filter(|number| *number > 0)
+    }
+}

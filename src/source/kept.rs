@@ -1,0 +1,30 @@
+//! The files that a folder keeps, whether they are code that is read or not.
+
+use super::exclusions::{VENDORED, patterns, walker};
+use ignore::DirEntry;
+use std::path::{Path, PathBuf};
+
+/// The files of a folder, without what version control ignores, hidden files and foreign code.
+pub fn kept_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let vendored = patterns(folder, VENDORED);
+    let is_folder = |entry: &DirEntry| entry.file_type().is_some_and(|kind| kind.is_dir());
+    let enter = move |entry: &DirEntry| {
+        !(entry.depth() > 0 && is_folder(entry) && vendored.matched(entry.path(), true).is_ignore())
+    };
+    let entries = walker(folder).filter_entry(enter).build().filter_map(Result::ok);
+    let is_file = |entry: &DirEntry| entry.file_type().is_some_and(|kind| kind.is_file());
+    entries.filter(is_file).map(DirEntry::into_path)
+}
+
+/// Whether a file is code, by its name.
+#[cfg(feature = "source")]
+pub fn is_code(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    super::language::of_name(&name).is_some()
+}
+
+/// Whether a file is code: this build cannot tell, so any may be.
+#[cfg(not(feature = "source"))]
+pub fn is_code(_: &Path) -> bool {
+    true
+}

@@ -1,0 +1,304 @@
+//! The daily loop: fewer runs, fewer checks, and again when something changes.
+
+use super::support::{CliOutput, Folder, output_of, run, within};
+use agentnative::model::CheckId;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead as _, BufReader, Lines, Read as _};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+fn ids(said: &CliOutput) -> Vec<String> {
+    let data = said.data();
+    data["results"].as_array().unwrap().iter().map(|r| r["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_fast_check_makes_plain_runs_and_says_what_it_left_out() {
+    // A fault in each plain run, one under a terminal alone, and one in what another flag gives.
+    let folder = Folder::demo("status() { echo '{'; }");
+    let toml = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n\
+                [[probe]]\nname = 'status'\nargs = ['status']\nformats = ['json']\n\
+                [[waiver]]\ncheck = 'p2-broken-pipe'\nreason = 'known'\n";
+    folder.write("agentnative.toml", toml);
+    let all = ["check", "--json", "--layer", "behavioral"];
+    let said = folder.run(&[&all[..], &["--fast", "--record", "seen"]].concat());
+    assert_eq!(said.code, Some(1));
+    assert_eq!(said.status("p2-output-json"), "fail");
+    for id in ["p2-output-jsonl", "p2-output-pure", "p2-output-complete", "p2-output-stable", "p2-completes"]
+    {
+        assert_eq!(said.status(id), "unverified", "{id}");
+    }
+    for id in ["p2-exit-success", "p2-exit-usage", "p2-jsonl-newline"] {
+        assert_eq!(said.status(id), "pass", "{id}");
+    }
+    let data = said.data();
+    let why = "--fast left out runs that decide this: check without --fast";
+    for result in data["results"].as_array().unwrap() {
+        let left_out = result["message"].as_str().unwrap().contains(why);
+        let variants =
+            result["id"].as_str().unwrap().parse::<CheckId>().unwrap().check().runs.variants.len() > 1;
+        assert!(!left_out || variants && result["status"] == "unverified", "{result:#}");
+        assert!(left_out || !variants || result["status"] != "unverified", "{result:#}");
+        assert!(!variants || result["status"] != "pass", "{result:#}");
+    }
+    // It does not tell that a waiver is of no use.
+    assert_eq!(data["notes"], Value::Null);
+    let runs = folder.read("seen");
+    let runs = || runs.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
+    assert!(runs().all(|run| run["run"]["variant"] == "plain") && runs().count() > 10);
+    // A recording knows how it was made.
+    assert_eq!(folder.run(&["check", "--json", "--layer", "behavioral", "--replay", "seen"]), said);
+    assert_eq!(folder.run(&["check", "--fast", "--replay", "seen"]).code, Some(2));
+    // What it left out is unverified for --strict as well.
+    let strict = ["check", "--json", "--fast", "--strict", "--check", "p2-output-stable", "--probe", "empty"];
+    let said = folder.run(&strict);
+    assert_eq!((said.code, said.error()["message"].as_str()), (Some(1), Some("1 MUST check unverified")));
+}
+
+#[test]
+fn the_file_skips_checks_and_denies_warnings() {
+    // A warning, and no failure.
+    let folder = Folder::demo("list() { printf '[{\"id\":12345678901234567890}]\\n'; }");
+    let toml =
+        "[target]\ncommand = ['./cli']\nformats.jsonl = false\n[[probe]]\nname = 'list'\nargs = ['list']\n";
+    folder.write("agentnative.toml", toml);
+    let warns = ["check", "--json", "--check", "p2-json-interop,p2-json-strict"];
+    let said = folder.run(&warns);
+    assert_eq!((said.code, said.status("p2-json-interop").as_str()), (Some(0), "warn"), "{said:?}");
+    assert_eq!(said.data()["deny"], Value::Null);
+    let denied = folder.run(&[&warns[..], &["--deny", "should"]].concat());
+    assert_eq!((denied.code, denied.status("p2-json-interop").as_str()), (Some(1), "warn"));
+    assert_eq!((&denied.json()["ok"], &denied.data()["deny"]), (&json!(false), &json!(["should"])));
+    assert_eq!(denied.data()["conformant"], true);
+    assert_eq!(denied.error()["message"], "1 SHOULD check failed, which --deny should counts");
+    assert_eq!(folder.run(&[&warns[..], &["--deny", "must"]].concat()).code, Some(2));
+
+    folder.write(
+        "agentnative.toml",
+        format!("{toml}[check]\ndeny = ['should']\nskip = ['p2-json-s*', 'p2-raw']\n"),
+    );
+    let record =
+        ["check", "--json", "--layer", "behavioral", "--skip", "p2-output-*,p2-exit-*", "--record", "seen"];
+    let said = folder.run(&record);
+    assert_eq!(said.code, Some(1));
+    let left = ids(&said);
+    assert!(
+        !left.iter().any(|id| ["p2-json-strict", "p2-raw", "p2-output-json"].contains(&id.as_str())),
+        "{left:?}"
+    );
+    assert!(left.iter().any(|id| id == "p2-json-interop"));
+    assert_eq!(said.data()["notes"], json!(["`skip` under [check] leaves out p2-json-strict, p2-raw"]));
+    // A recording knows it, as it knows the waivers.
+    assert_eq!(folder.run(&[&record[..6], &["--replay", "seen"]].concat()), said);
+    // What is asked for by name is made.
+    let named = folder.run(&["check", "--json", "--check", "p2-json-strict"]);
+    assert_eq!((ids(&named), named.code), (vec!["p2-json-strict".to_owned()], Some(0)));
+    let none = folder.run(&["check", "--json", "--principle", "2", "--skip", "p2-[!r]*"]);
+    assert_eq!(none.code, Some(2), "no pattern of another kind: {none:?}");
+    let all: Vec<&str> = CheckId::ALL.iter().map(|id| id.as_str()).filter(|id| *id != "p2-raw").collect();
+    let none = folder.run(&["check", "--json", "--skip", &all.join(",")]);
+    assert_eq!(none.code, Some(2));
+    assert_eq!(none.error()["message"], "no check is left to be made: the configuration skips all of these");
+}
+
+#[test]
+fn what_did_not_hold_last_time_is_made_again() {
+    let folder = Folder::demo("list() { echo '{'; }");
+    let toml = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
+    folder.write("agentnative.toml", toml);
+    let cache = folder.path().join("cache");
+    let run = |flags: &[&str]| {
+        let mut command = folder.command();
+        output_of(command.arg("check").args(flags).env("XDG_CACHE_HOME", &cache))
+    };
+    let some = ["--json", "--check", "p2-output-json,p2-exit-success,p2-exit-auth"];
+    let failed = |flags: &[&str]| run(&[&some[..], &["--failed"], flags].concat());
+    let note = |said: &CliOutput| said.data()["notes"][0].as_str().unwrap_or_default().to_owned();
+    let unknown = "--failed: nothing is known of an earlier check of this target, so all checks were made";
+
+    // Nothing is known yet.
+    let first = failed(&[]);
+    assert_eq!((ids(&first).len(), note(&first).as_str()), (3, unknown));
+    assert_eq!(first.status("p2-output-json"), "fail");
+    // What failed, and what was unverified; from there on what is named besides, since it was never made.
+    let again = failed(&[]);
+    assert_eq!(ids(&again), ["p2-output-json", "p2-exit-auth"]);
+    assert_eq!(note(&again), "--failed: 2 of 3 checks were made; the others did not fail last time");
+    let more = failed(&["--check", "p2-raw"]);
+    assert_eq!(ids(&more), ["p2-output-json", "p2-exit-auth", "p2-raw"]);
+    // It was mended; what is not made stays as it was.
+    let library = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/clis/lib/conforming.sh");
+    folder.script("cli", &format!(". '{library}'\nmain \"$@\"\n"));
+    let one = run(&["--json", "--failed", "--check", "p2-output-json"]);
+    assert_eq!((one.code, one.status("p2-output-json").as_str()), (Some(0), "pass"));
+    assert_eq!(ids(&failed(&[])), ["p2-exit-auth"]);
+    assert_eq!(
+        run(&["--json", "--check", "p2-exit-auth", "--probe", "77:whoami"]).status("p2-exit-auth"),
+        "pass"
+    );
+
+    // Nothing is left.
+    let text = run(&[&some[1..], &["--failed", "--report", "json=none.json"]].concat());
+    let line = "nothing failed or was unverified last time: no check is left to be made\n";
+    assert_eq!((text.code, text.out.as_str(), text.err.as_str()), (Some(0), line, ""));
+    let none = failed(&["--record", "none"]);
+    assert_eq!((none.code, ids(&none), none.json()["ok"].clone()), (Some(0), vec![], json!(true)));
+    assert_eq!(none.out, folder.read("none.json"));
+    assert_eq!(none.data()["target"], one.data()["target"]);
+    let lines = run(&[&some[1..], &["--failed", "--jsonl"]].concat()).lines();
+    let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["start", "summary"]);
+
+    // Of another target, or by another configuration, nothing is known.
+    assert_eq!(note(&failed(&["./cli"])), unknown);
+    folder.write("other.toml", toml);
+    assert_eq!(note(&failed(&["--config", "other.toml"])), unknown);
+    // A recording is of another time.
+    assert_eq!(run(&[&some[..], &["--record", "seen"]].concat()).code, Some(0));
+    assert_eq!(run(&["--failed", "--replay", "seen"]).code, Some(2));
+    // A file that is damaged is none, and one that cannot be written is no fault.
+    let files =
+        || fs::read_dir(cache.join("agentnative/last-time")).unwrap().map(|file| file.unwrap().path());
+    assert_eq!(files().count(), 3);
+    for file in files() {
+        fs::write(&file, "{\"version\":1").unwrap();
+    }
+    let damaged = failed(&[]);
+    assert_eq!((ids(&damaged).len(), note(&damaged).as_str(), damaged.err.as_str()), (3, unknown, ""));
+    fs::remove_dir_all(&cache).unwrap();
+    fs::write(&cache, "").unwrap();
+    assert_eq!((failed(&[]).code, note(&failed(&[])).as_str()), (Some(0), unknown));
+}
+
+/// A check that watches, and the lines of its standard error.
+struct Watching {
+    child: Child,
+    said: Option<Lines<BufReader<ChildStderr>>>,
+}
+
+impl Watching {
+    fn new(folder: &Folder, flags: &[&str]) -> Self {
+        let mut command = folder.command();
+        command.args(["check", "--watch"]).args(flags).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let said = BufReader::new(child.stderr.take().unwrap()).lines();
+        Self { child, said: Some(said) }
+    }
+
+    /// What it said until it waits for a change.
+    fn until_it_waits(&mut self) -> String {
+        let mut lines = self.said.take().unwrap();
+        let (lines, said) = within("the wait for a change", move || {
+            let mut said = String::new();
+            for line in lines.by_ref().map(Result::unwrap) {
+                if line.starts_with("watching for changes") {
+                    return (lines, said);
+                }
+                said += &line;
+            }
+            panic!("it ended: {said}")
+        });
+        self.said = Some(lines);
+        said
+    }
+
+    /// Ends it as Ctrl-C does; gives its standard output.
+    fn end(mut self) -> String {
+        let kill = output_of(Command::new("kill").args(["-INT", &self.child.id().to_string()]));
+        assert_eq!(kill.code, Some(0));
+        let mut stdout = self.child.stdout.take().unwrap();
+        let out = within("the end", move || {
+            let mut out = String::new();
+            stdout.read_to_string(&mut out).unwrap();
+            out
+        });
+        assert_eq!(self.child.wait().unwrap().code(), Some(130), "{out}");
+        out
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        // It has ended, unless the test failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn it_is_checked_again_when_the_program_or_the_configuration_changes() {
+    let folder = Folder::demo("");
+    let toml = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
+    let contract = "contract = 'list.json'\nformats = ['json']\n";
+    folder.write("agentnative.toml", toml);
+    folder.write("list.json", r#"{"type": "object"}"#);
+    let mut watching = Watching::new(&folder, &["--check", "p2-output-json,p2-contract-schema"]);
+    let said = watching.until_it_waits();
+    assert_eq!(said, "");
+    folder.script("cli", "echo '{'\n");
+    let said = watching.until_it_waits();
+    assert!(said.contains("1 MUST check failed"), "{said}");
+    // What is wrong with the configuration is no end.
+    folder.write("agentnative.toml", "[target]\ncommand = 1\n");
+    let said = watching.until_it_waits();
+    assert!(said.contains("expected"), "{said}");
+    folder.write("agentnative.toml", format!("{toml}{contract}"));
+    let said = watching.until_it_waits();
+    assert!(said.contains("1 MUST check failed"), "{said}");
+    folder.script("cli", "echo '{}'\n");
+    let said = watching.until_it_waits();
+    assert_eq!(said, "");
+    // So do the files that it names.
+    folder.write("list.json", r#"{"type": "object", "required": ["a"]}"#);
+    let said = watching.until_it_waits();
+    assert!(said.contains("1 MUST check failed"), "{said}");
+    let out = watching.end();
+    let changed: Vec<&str> = out.lines().filter(|line| line.ends_with(" changed ---")).collect();
+    let (cli, config) = ("--- cli changed ---", "--- agentnative.toml changed ---");
+    assert_eq!(changed, [cli, config, config, cli, "--- list.json changed ---"], "{out}");
+    let verdicts =
+        out.lines().filter(|line| line.starts_with("conformant") || line.starts_with("not conformant"));
+    assert_eq!(verdicts.count(), 5, "{out}");
+}
+
+#[test]
+fn what_is_built_is_built_again_when_its_code_changes() {
+    let folder = Folder::new();
+    folder.script("make", "echo x >>built; cp cli.in cli; chmod +x cli\n");
+    folder.script("cli.in", "echo '{'\n");
+    folder.write(
+        "agentnative.toml",
+        "[target]\ncommand = ['./cli']\nbuild = ['./make']\n[[probe]]\nname = 'a'\nargs = []\n",
+    );
+    let mut watching = Watching::new(&folder, &["--check", "p2-output-json"]);
+    let said = watching.until_it_waits();
+    assert!(said.contains("1 MUST check failed"), "{said}");
+    folder.script("cli.in", "echo '{}'\n");
+    let said = watching.until_it_waits();
+    assert_eq!(said, "");
+    // What the build and the runs write is no change.
+    assert_eq!(folder.read("built"), "x\nx\n");
+    // Ctrl-C while runs are made ends these as well.
+    let fifo = folder.path().join("pids");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+    folder.script("cli.in", "echo $$ >\"${0%/*}/pids\"; exec sleep 1000\n");
+    let pids = within("a run", move || {
+        let mut line = String::new();
+        BufReader::new(fs::File::open(fifo).unwrap()).read_line(&mut line).unwrap();
+        line
+    });
+    let is_alive = |pid: &str| fs::exists(format!("/proc/{}", pid.trim())).unwrap();
+    assert!(is_alive(&pids), "{pids}");
+    let out = watching.end();
+    assert!(!is_alive(&pids), "{pids}");
+    assert!(out.contains("--- cli.in changed ---"), "{out}");
+}
+
+#[test]
+fn only_text_is_watched() {
+    for flags in [&["--json"][..], &["--jsonl"], &["--record", "x"], &["--replay", "x"], &["--check", "p2-x"]]
+    {
+        let said = run(&[&["check", "--watch"], flags].concat());
+        assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{flags:?}");
+    }
+}
