@@ -224,3 +224,42 @@ fn a_program_that_is_older_than_its_code_is_noted() {
     let again = folder.run(&["check", "--json", "--check", "p2-output-json", "--replay", "seen"]).out;
     assert!(again.contains("is newer than the program"), "{again}");
 }
+
+#[test]
+fn a_cargo_project_that_was_changed_since_it_was_built_is_noted_or_built() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path().join("src")).unwrap();
+    fs::create_dir_all(folder.path().join("target/debug")).unwrap();
+    folder.write("Cargo.toml", "[package]\nname = \"mycli\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    folder.write("src/main.rs", "fn main() { println!(\"{{}}\") }\n");
+    folder.script("target/debug/mycli", "echo '{}'\n");
+    let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    let program = fs::File::open(folder.path().join("target/debug/mycli")).unwrap();
+    program.set_modified(long_ago).unwrap();
+    let notes = || {
+        let said = folder.run(&[
+            "check",
+            "--json",
+            "--check",
+            "p2-output-json,p2-src-stray-print",
+            "--probe",
+            "list",
+        ]);
+        assert_eq!(said.status("p2-output-json"), "pass", "{said:?}");
+        let notes = said.data()["notes"].as_array().cloned().unwrap_or_default();
+        notes.into_iter().filter(|note| note.as_str().unwrap().contains("newer")).collect::<Vec<_>>()
+    };
+    let [note] = &notes()[..] else { panic!("one note") };
+    let note = note.as_str().unwrap();
+    assert!(
+        note.starts_with("src/main.rs is newer than the program that was run, target/debug/mycli"),
+        "{note}"
+    );
+    // Where it is built first there is nothing to note, however old the program is.
+    folder.write(
+        "agentnative.toml",
+        "[target]\nbuild = ['touch', '-d', '2001-01-01', 'made', 'target/debug/mycli']\n",
+    );
+    assert_eq!(notes(), Vec::<serde_json::Value>::new());
+    assert!(folder.path().join("made").exists());
+}
