@@ -7,8 +7,8 @@ use std::path::Path;
 pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     let Some(text) = text(&folder.join("go.mod"))? else { return Ok(None) };
     let name = module_name(&text).unwrap_or_else(|| file_name(folder));
-    let own = is_main(folder).then(|| Bin { name: name.clone(), path: None });
-    let commands = entries(&folder.join("cmd")).into_iter().filter(|path| is_main(path));
+    let own = is_go_program(folder).then(|| Bin { name: name.clone(), path: None });
+    let commands = entries(&folder.join("cmd")).into_iter().filter(|path| is_go_program(path));
     let commands = commands.map(|path| {
         let name = file_name(&path);
         Bin { path: Some(Path::new("cmd").join(&name)), name }
@@ -28,16 +28,26 @@ fn file_name(path: &Path) -> String {
 /// What `go build` calls the binary of the module's own folder: the last part of the module's path
 /// that is no version.
 fn module_name(text: &str) -> Option<String> {
-    let line = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
-    let path = line.split("//").next()?.trim().trim_matches(['"', '`']);
+    let path = module_path(text)?;
     let is_version = |part: &str| {
         part.strip_prefix('v').is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
     };
     path.rsplit('/').find(|part| !part.is_empty() && !is_version(part)).map(str::to_owned)
 }
 
+fn module_path(text: &str) -> Option<&str> {
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
+    Some(line.split("//").next()?.trim().trim_matches(['"', '`']))
+}
+
+/// The path of the module in `folder`, which the imports of its packages begin with; none where it is none.
+pub fn go_module(folder: &Path) -> Option<String> {
+    let text = text(&folder.join("go.mod")).ok()??;
+    module_path(&text).map(str::to_owned)
+}
+
 /// Whether a folder holds Go files of package main, apart from tests and those that no build takes.
-fn is_main(folder: &Path) -> bool {
+pub fn is_go_program(folder: &Path) -> bool {
     let sources = entries(folder).into_iter().filter(|path| {
         let name = file_name(path);
         name.ends_with(".go") && !name.ends_with("_test.go") && !name.starts_with(['_', '.'])

@@ -2,7 +2,7 @@
 
 use super::exclusions::read_up_to;
 use super::rules::{Grammar, Table, WAIVER};
-use super::unread::imports;
+use super::unread::{imports, is_go_main};
 use super::walk::SourceFile;
 use super::{Entry, MAX_FILE, Match, Skipped, SourceWaiver, Span, Why};
 use crate::model::Language;
@@ -31,8 +31,10 @@ pub(super) struct Read {
     pub matches: Vec<Match>,
     pub skipped: Option<Skipped>,
     pub waivers: Vec<SourceWaiver>,
-    /// Files beside it that it imports, as it names them.
+    /// Files beside it that it imports, as it names them; of Go, packages.
     pub imports: Vec<String>,
+    /// It is of a package of Go that is a program.
+    pub is_main: bool,
 }
 
 /// Reads a file and holds it to the rules of its language.
@@ -47,6 +49,7 @@ pub(super) fn read(file: &SourceFile<'_>, table: &Table<'_>) -> Result<Read> {
     };
     read.bytes = text.len() as u64;
     read.imports = imports(&text, file);
+    read.is_main = file.language == Language::Go && is_go_main(&text) && !is_script(file, &text);
     let hits = table.hits(text.as_bytes());
     if hits.is_empty() {
         return Ok(read);
@@ -99,7 +102,7 @@ fn is_script(file: &SourceFile<'_>, text: &str) -> bool {
 }
 
 /// Whether a program wrote the file.
-fn is_generated(text: &str) -> bool {
+pub(super) fn is_generated(text: &str) -> bool {
     let mut head = HEAD.min(text.len());
     while !text.is_char_boundary(head) {
         head -= 1;

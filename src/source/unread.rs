@@ -1,12 +1,15 @@
 //! What of the program was not read: where it starts, and where its code goes on.
 
-use super::file::Read;
+use super::exclusions::walker;
+use super::file::{Read, is_generated};
+use super::name_in;
 use super::package::PackageCode;
 use super::walk::SourceFile;
 use super::{Unread, WhyUnread};
-use crate::manifest::{is_built, normal};
+use crate::manifest::{go_module, is_built, is_go_program, normal};
 use crate::model::Language;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Extensions of files that an import of JavaScript may name.
@@ -17,12 +20,14 @@ pub(super) struct Ways<'f, 'p> {
     files: &'f [SourceFile<'p>],
     generated: BTreeSet<&'f Path>,
     imports: BTreeSet<(&'f str, &'f Path, bool, String)>,
+    /// Folders of the packages of Go that are programs.
+    mains: BTreeSet<&'f Path>,
 }
 
 impl<'f, 'p> Ways<'f, 'p> {
     /// Those through files of which nothing is known yet.
     pub fn of(files: &'f [SourceFile<'p>]) -> Self {
-        Self { files, generated: BTreeSet::new(), imports: BTreeSet::new() }
+        Self { files, generated: BTreeSet::new(), imports: BTreeSet::new(), mains: BTreeSet::new() }
     }
 
     /// Adds what a file gave.
@@ -33,6 +38,7 @@ impl<'f, 'p> Ways<'f, 'p> {
         let entry = file.package.is_entry(file.language, &file.path);
         let imports = read.imports.iter().map(|name| (&*file.name, &*file.path, entry, name.clone()));
         self.imports.extend(imports);
+        self.mains.extend(file.path.parent().filter(|_| read.is_main));
     }
 
     /// What of the program in `package` was not read.
@@ -62,14 +68,85 @@ impl<'f, 'p> Ways<'f, 'p> {
         }
         if !has_source {
             let stems: BTreeSet<PathBuf> = own.iter().flat_map(|path| stems(path)).collect();
-            let imports = self.imports.iter().filter_map(|(importer, path, entry, name)| {
+            let by_path = self.imports.iter().filter(|(_, path, ..)| !is_go(path));
+            let imports = by_path.filter_map(|(importer, path, entry, name)| {
                 let why = not_read(&package.folder, &stems, path, *entry, name)?;
                 Some(Unread { name: name.clone(), importer: Some((*importer).to_owned()), why })
             });
             unread.extend(imports);
         }
+        if own.iter().any(|path| is_go(path)) {
+            unread.extend(self.unread_go(package, &own));
+        }
         unread
     }
+
+    /// What a program in Go is built from and was not read: the packages of its module that it imports, directly
+    /// or not; or the program itself.
+    fn unread_go(&self, package: &PackageCode, own: &[&Path]) -> Vec<Unread> {
+        let unread = |name: String, importer| Unread { name, importer, why: WhyUnread::NotFound };
+        if !self.mains.iter().any(|main| main.starts_with(&package.folder)) {
+            let start = go_main(&package.folder).and_then(|main| name_in(&package.folder, &main));
+            return start.map(|start| unread(start, None)).into_iter().collect();
+        }
+        let Some(module) = go_module(&package.folder) else { return Vec::new() };
+        let mut imports: BTreeMap<&Path, Vec<(&str, &str)>> = BTreeMap::new();
+        for (importer, path, _, name) in self.imports.iter().filter(|(_, path, ..)| is_go(path)) {
+            imports.entry(path.parent().unwrap_or(path)).or_default().push((importer, name));
+        }
+        let read: BTreeSet<&Path> =
+            own.iter().filter(|path| is_go(path)).filter_map(|path| path.parent()).collect();
+        let mut open: Vec<PathBuf> = self.mains.iter().map(|main| main.to_path_buf()).collect();
+        let mut seen: BTreeSet<PathBuf> = open.iter().cloned().collect();
+        let mut found = Vec::new();
+        while let Some(folder) = open.pop() {
+            for (importer, name) in imports.get(&*folder).into_iter().flatten() {
+                let Some(below) = name.strip_prefix(&module).filter(|rest| rest.starts_with('/')) else {
+                    continue;
+                };
+                let folder = package.folder.join(&below[1..]);
+                if !seen.insert(folder.clone()) {
+                    continue;
+                }
+                if read.contains(&*folder) {
+                    open.push(folder);
+                } else if go_files(&folder).iter().any(|text| !is_generated(text)) {
+                    found.push(unread(below[1..].to_owned(), Some((*importer).to_owned())));
+                }
+            }
+        }
+        found
+    }
+}
+
+fn is_go(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "go")
+}
+
+/// Whether a file of Go is of a program.
+pub(super) fn is_go_main(text: &str) -> bool {
+    let package = text.lines().find_map(|line| line.strip_prefix("package "));
+    package.is_some_and(|name| name.split_whitespace().next() == Some("main"))
+}
+
+/// The texts of the files of a package of Go, without tests.
+fn go_files(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_code = |path: &PathBuf| is_go(path) && !path.to_string_lossy().ends_with("_test.go");
+    files.filter(is_code).filter_map(|path| fs::read_to_string(path).ok()).collect()
+}
+
+/// The first folder below this one that holds a program in Go.
+fn go_main(folder: &Path) -> Option<PathBuf> {
+    let foreign = ["vendor", "node_modules", "testdata"];
+    let mut folders = walker(folder);
+    folders.filter_entry(move |entry| {
+        entry.file_type().is_some_and(|kind| kind.is_dir())
+            && !foreign.iter().any(|name| entry.file_name() == *name)
+    });
+    folders.sort_by_file_name(Ord::cmp);
+    let mut folders = folders.build().flatten().map(ignore::DirEntry::into_path);
+    folders.find(|folder| is_go_program(folder))
 }
 
 /// What a file is imported as: its path without extension; its folder where it stands for that.
@@ -112,8 +189,30 @@ pub(super) fn imports(text: &str, file: &SourceFile<'_>) -> Vec<String> {
             let functions: BTreeSet<&str> = functions.map(|(_, function)| function.trim()).collect();
             text.lines().filter_map(|line| of_python(line.trim(), &functions)).collect()
         }
-        Language::Python | Language::Go | Language::Rust => Vec::new(),
+        Language::Go => of_go(text),
+        Language::Python | Language::Rust => Vec::new(),
     }
+}
+
+/// The packages in the import declarations of a file of Go.
+fn of_go(text: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut names = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let single = line.strip_prefix("import ");
+        if single.is_some_and(|rest| rest.trim_start().starts_with('(')) {
+            inside = true;
+        } else if inside && line.starts_with(')') {
+            inside = false;
+        }
+        if inside || single.is_some() {
+            let mut parts = line.split(['"', '`']);
+            names.extend(parts.nth(1).map(str::to_owned));
+        } else if ["func ", "type ", "var ", "const "].iter().any(|word| line.starts_with(word)) {
+            break;
+        }
+    }
+    names
 }
 
 fn of_scripts(text: &str) -> Vec<String> {
