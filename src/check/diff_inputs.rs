@@ -1,10 +1,10 @@
 //! The two inputs of `contract diff`: what each promises, wherever that is told.
 
-use super::lock::{learn, promise_checks};
+use super::lock::{learn, promise_checks, unasked};
 use super::progress::Observer;
 use super::session::{Session, SessionOptions};
 use crate::config::FILE_NAME;
-use crate::probe::Recording;
+use crate::probe::{Probe, Recording};
 use crate::target::TargetSelector;
 use agentnative_contract::diff::{Change, compare};
 use agentnative_contract::error::{Error, ErrorKind, Result};
@@ -26,15 +26,19 @@ pub struct DiffInput {
     pub promises: Vec<OutputSpec>,
     /// What it is a lock of, or what a lock of it would be.
     lock: Option<Lock>,
+    /// The probes that it was learnt from, if it was.
+    probes: Vec<Probe>,
 }
 
 /// What changed from one to the other, the worst first. What was seen of no data (an empty list, a null of
 /// the day) is no change where both are learnt from runs.
 pub fn diff(old: &DiffInput, new: &DiffInput) -> Vec<Change> {
-    match (&old.lock, &new.lock) {
-        (Some(before), Some(now)) => compare(&old.promises, &now.compared_with(before)),
-        _ => compare(&old.promises, &new.promises),
-    }
+    let promises = match (&old.lock, &new.lock) {
+        (Some(before), Some(now)) => now.compared_with(before),
+        _ => new.promises.clone(),
+    };
+    let before = [old.promises.clone(), unasked(&old.probes, &new.promises)].concat();
+    compare(&before, &[promises, unasked(&new.probes, &old.promises)].concat())
 }
 
 impl DiffInput {
@@ -92,11 +96,12 @@ impl DiffInput {
                 format!("no probe of {} is declared: there is nothing to compare", recording.target.name);
             return Err(Error::config(message).hint("declare probes in agentnative.toml, or give --probe"));
         }
-        Ok(Self { lock: Some(lock.clone()), ..Self::of(name, lock.compared()) })
+        let probes = recording.probes.clone();
+        Ok(Self { lock: Some(lock.clone()), probes, ..Self::of(name, lock.compared()) })
     }
 
     fn of(name: &str, promises: Vec<OutputSpec>) -> Self {
-        Self { name: name.to_owned(), promises, lock: None }
+        Self { name: name.to_owned(), promises, lock: None, probes: Vec::new() }
     }
 }
 

@@ -6,7 +6,7 @@ use super::session::SessionOutput;
 use crate::catalogue::Check;
 use crate::judge;
 use crate::model::{CheckId, OutputFormat};
-use crate::probe::Recording;
+use crate::probe::{Probe, Recording};
 use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::lock::{Lock, lock_path};
@@ -56,6 +56,22 @@ pub(super) fn learn(recording: &Recording) -> Result<Lock> {
     Ok(judge::learn(&context(recording, &contracts), &recording.target.name))
 }
 
+/// The outputs of another side of which these probes show nothing, since they were not asked for formats: that they
+/// are missing is no sign that they are gone.
+pub(super) fn unasked(probes: &[Probe], others: &[OutputSpec]) -> Vec<OutputSpec> {
+    let unknown = |other: &OutputSpec| {
+        let (name, format) = (other.probe.as_ref()?, other.format.filter(|format| format.is_json())?);
+        probes.iter().find(|probe| probe.is_unasked() && probe.name == *name)?;
+        let why = format!(
+            "{name} was not asked for {}, since neither help nor configuration says that `--output` chooses a format: \
+             see p2-output-format",
+            format.name()
+        );
+        Some(OutputSpec::unknown(name, format, None, why))
+    };
+    others.iter().filter_map(unknown).collect()
+}
+
 /// Why an output cannot be locked, if so.
 fn not_lockable(promise: &OutputSpec) -> Option<String> {
     let format = promise.format.filter(|format| format.is_json());
@@ -101,7 +117,10 @@ pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
         }
         _ => {}
     }
-    let changes = old.as_ref().map_or_else(Vec::new, |old| compare(&old.compared(), &new.compared_with(old)));
+    let changes = old.as_ref().map_or_else(Vec::new, |old| {
+        let unasked = unasked(&output.recording.probes, &old.promises);
+        compare(&old.compared(), &[new.compared_with(old), unasked].concat())
+    });
     let written = mode != LockMode::Check && old.as_ref() != Some(&new);
     if written {
         new.write(&folder, pretty)?;

@@ -212,6 +212,80 @@ fn commands_and_recordings_are_sides() {
     told(&out);
 }
 
+/// That a version was not asked for a format does not say that it has none.
+#[test]
+fn an_output_that_one_side_was_not_asked_for_is_undecided() {
+    let folder = folder();
+    let program = |name: &str, help: &str| {
+        // Where it knows no format, `--output` names a file.
+        let text = format!(
+            "#!/bin/sh\ncase \"$*\" in\n*--help*) echo '{help}';;\nlist) echo a;;\n*json|*jsonl) echo '{{\"id\":1}}';;\n\
+             *--output*unknown*) echo a > \"$3\";;\n*) echo a;;\nesac\n"
+        );
+        write(&folder, name, &text);
+        let path = folder.path().join(name);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    program("asked", "  --output <FORMAT>  Output format: text, json or jsonl");
+    program("unasked", "  --output <FILE>  Writes to a file");
+    write(
+        &folder,
+        "agentnative.toml",
+        "[target]\ncommand = [\"./asked\"]\n[[probe]]\nname = \"list\"\nargs = [\"list\"]\n",
+    );
+    let diff = |old: &str, new: &str| {
+        agentnative(folder.path(), &["contract", "diff", "--old-command", old, "--new-command", new])
+    };
+    for (old, new, side) in [("./asked", "./unasked", "new"), ("./unasked", "./asked", "old")] {
+        let (code, out, err) = diff(old, new);
+        assert_eq!((code, err.as_str()), (0, ""), "{out}");
+        for format in ["json", "jsonl"] {
+            let told = format!(
+                "undecided[diff-undecided]: nothing was compared: the {side} side: list was not asked for {format}"
+            );
+            assert!(out.contains(&told), "{out}");
+        }
+        assert!(out.ends_with("\n2 undecided\n"), "{out}");
+    }
+    let (code, out, _) = diff("./unasked", "./unasked");
+    assert_eq!((code, out.as_str()), (0, "no difference\n"));
+    let (code, out, err) = agentnative(folder.path(), &["contract", "lock", "."]);
+    assert!(code == 0 && out.starts_with("3 promises"), "{out}{err}");
+    std::fs::rename(folder.path().join("unasked"), folder.path().join("asked")).unwrap();
+    let (code, out, err) = agentnative(folder.path(), &["contract", "lock", "--check", "."]);
+    assert!(code == 0 && out.contains("list was not asked for jsonl"), "{out}{err}");
+}
+
+/// What ends otherwise than before is breaking, and the rest is named as not compared.
+#[test]
+fn what_is_not_compared_beside_a_break_is_named() {
+    let folder = folder();
+    let program = |name: &str, lines: &str| {
+        write(&folder, name, &format!("#!/bin/sh\n{lines}\n"));
+        let path = folder.path().join(name);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    program("old", "echo '{\"id\":1}'");
+    program("new", "echo '{\"name\":1}'\necho 'no such table' >&2\nexit 3");
+    write(
+        &folder,
+        "agentnative.toml",
+        "[target]\ncommand = [\"./old\"]\n[[probe]]\nname = \"list\"\nargs = [\"list\"]\nformats = [\"json\", \"jsonl\"]\n",
+    );
+    let sides = ["contract", "diff", "--old-command", "./old", "--new-command", "./new"];
+    let (code, out, _) = agentnative(folder.path(), &sides);
+    assert_eq!(code, 1, "{out}");
+    let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "breaking[diff-exit-changed]: the exit code is 3, it was 0",
+        "= note: nothing else was compared: the new side: list · json ended with 3, not 0: see p2-exit-success; standard error: no such table",
+        "= also in: probe list, jsonl",
+        "1 breaking",
+    ] {
+        assert!(text.contains(part), "{part}\n{out}");
+    }
+}
+
 #[test]
 fn every_rule_is_explained() {
     let folder = folder();
