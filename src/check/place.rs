@@ -86,10 +86,13 @@ pub(super) fn find(
             break;
         }
     }
-    // The probes that were not tried are called as those that were, if these agree.
-    let stayed =
-        |probe: &Probe| of(&seen, &probe.name).is_some_and(|seen| did(probe, &seen)) && probe.place.is_none();
-    if let Some(place) = found.filter(|_| !declared.iter().any(stayed)) {
+    // The probes that were not tried are called as those that were, if these agree. A call in which that is the
+    // same place says nothing.
+    let stayed = |probe: &Probe, place| {
+        let did = of(&seen, &probe.name).is_some_and(|seen| did(probe, &seen));
+        did && probe.place.is_none() && placed(probe, place).is_some()
+    };
+    if let Some(place) = found.filter(|place| !declared.iter().any(|probe| stayed(probe, *place))) {
         for probe in declared.iter_mut().filter(|probe| of(&seen, &probe.name).is_none()) {
             *probe = placed(probe, place).unwrap_or_else(|| probe.clone());
         }
