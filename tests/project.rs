@@ -23,7 +23,12 @@ fn project(files: &[(&str, &str)]) -> (TempDir, Project) {
 
 fn documented(readme: &str, help: Option<&str>, codes: &[i32]) -> CheckResult {
     let (_folder, project) = project(&[("README.md", readme)]);
-    let help = help.map(|text| Help { probe: "help", stream: Stream::Stdout, text: text.to_owned() });
+    let help = help.map(|text| Help {
+        probe: "help",
+        argv: Some("tool --help".into()),
+        stream: Stream::Stdout,
+        text: text.to_owned(),
+    });
     let files =
         ProjectFiles { project: Some(&project), manual: None, help, exit_codes: codes, printed: None };
     files.exit_documented().result(CheckId::P2ExitDocumented.check())
@@ -143,7 +148,12 @@ fn where_the_codes_are_told_is_told() {
         file: "/usr/share/man/man1/tool.1.gz".into(),
         text: "EXIT STATUS\n    77  no key\n".into(),
     };
-    let help = || Help { probe: "--help", stream: Stream::Stdout, text: "exits with 1 if it fails\n".into() };
+    let help = || Help {
+        probe: "--help",
+        argv: Some("tool --help".into()),
+        stream: Stream::Stdout,
+        text: "exits with 1 if it fails\n".into(),
+    };
     let judged = |project, manual, codes: &[i32]| {
         let files = ProjectFiles { project, manual, help: Some(help()), exit_codes: codes, printed: None };
         let result = files.exit_documented().result(CheckId::P2ExitDocumented.check());
@@ -167,7 +177,12 @@ fn where_the_codes_are_told_is_told() {
 
 #[test]
 fn a_program_without_a_project_may_have_its_codes_in_a_readme_elsewhere() {
-    let help = Help { probe: "--help", stream: Stream::Stdout, text: "Usage: tool [FILE]\n".into() };
+    let help = Help {
+        probe: "--help",
+        argv: Some("tool --help".into()),
+        stream: Stream::Stdout,
+        text: "Usage: tool [FILE]\n".into(),
+    };
     let files =
         ProjectFiles { project: None, manual: None, help: Some(help), exit_codes: &[0, 2], printed: None };
     let result = files.exit_documented().result(CheckId::P2ExitDocumented.check());
@@ -251,4 +266,17 @@ fn a_schema_file_is_found_compiled_and_compared() {
         (Status::Warn, "no JSON Schema was found in the repository")
     );
     assert_eq!(schema_file(None, None).status, Status::NotApplicable);
+}
+
+#[test]
+fn codes_in_the_descriptions_of_options_are_told() {
+    let help = "Usage: lint [FILE]\n\nOptions:\n  --max-warnings Int      Number of warnings to trigger nonzero exit code - default: -1\n  \
+                --exit-on-fatal-error   Exit with exit code 2 in case of fatal error - default: false\n  \
+                --no-patterns           Exit with exit code 0 in case no file patterns are passed\n  \
+                --strict                Treat warnings as errors, and exits with 1 on any\n";
+    let result = documented("", Some(help), &[0, 1, 2]);
+    assert_eq!((result.status, result.message.as_str()), (Status::Pass, "documented in the help, line 5"));
+    let result = documented("", Some(&help.replace("exits with 1", "fails")), &[0, 1, 2]);
+    assert_eq!(result.status, Status::Fail);
+    assert!(result.message.ends_with("the meaning of exit code 1"), "{}", result.message);
 }

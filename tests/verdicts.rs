@@ -605,3 +605,40 @@ fn a_call_that_hung_is_not_run_again_under_every_condition() {
     }
     assert_eq!(report(&["--replay", "recording"]), live);
 }
+
+#[test]
+fn a_waiver_of_one_probe_or_format_leaves_the_others() {
+    let of = |probes: &[&str], waiver: &str| {
+        let probe = |name: &&str| format!("[[probe]]\nname = '{name}'\nargs = ['{name}']\n");
+        let config = format!(
+            "[target]\ncommand = ['./cli']\n{}[[waiver]]\ncheck = 'p2-output-json'\nreason = 'known'\n{waiver}\n",
+            probes.iter().map(probe).collect::<String>()
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let cli = folder.path().join("cli");
+        fs::write(&cli, format!("#!/bin/sh\n{BANNER}")).unwrap();
+        fs::set_permissions(&cli, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(folder.path().join("agentnative.toml"), config).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_agentnative"))
+            .args(["check", "--json", "--check", "p2-output-json,p2-json-strict", "--"])
+            .arg(&cli)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code(), report["data"]["results"].clone())
+    };
+    for (waiver, waived) in [("probe = 'list'", true), ("format = 'json'", true), ("format = 'jsonl'", false)]
+    {
+        let (exit, results) = of(&["list"], waiver);
+        let status = if waived { ["waived", "waived"] } else { ["fail", "unverified"] };
+        assert_eq!([&results[0]["status"], &results[1]["status"]], status, "{waiver}: {results:#}");
+        assert_eq!(exit, Some(i32::from(!waived)));
+    }
+    let (exit, results) = of(&["list", "show"], "probe = 'list'");
+    assert_eq!((exit, verdict_of(&results[0]).0), (Some(1), "fail"), "{results:#}");
+    assert!(verdict_of(&results[0]).1.ends_with("more waived: known"), "{results:#}");
+    let evidence = results[0]["evidence"].as_array().unwrap();
+    assert!(evidence.iter().all(|evidence| evidence["probe"] == "show"), "{results:#}");
+    assert_eq!(verdict_of(&results[1]).0, "unverified", "{results:#}");
+}

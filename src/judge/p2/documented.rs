@@ -53,6 +53,8 @@ impl ProjectFiles<'_> {
                 probe: Some(help.probe.to_owned()),
                 format: Some(OutputFormat::Text),
                 variant: Some(Variant::Plain),
+                nth: Some(0),
+                argv: help.argv.clone(),
                 stream: Some(help.stream),
                 ..Evidence::default()
             },

@@ -34,6 +34,8 @@ pub struct ProjectFiles<'a> {
 pub struct Help<'a> {
     /// Name of the probe.
     pub probe: &'a str,
+    /// The command line, if it was recorded.
+    pub argv: Option<String>,
     /// Where it was printed.
     pub stream: Stream,
     /// What it says.
@@ -49,7 +51,8 @@ impl<'a> ProjectFiles<'a> {
             let stream = if empty { Stream::Stderr } else { Stream::Stdout };
             let mut text = Vec::new();
             run.bytes(stream).reader().take(MAX_HELP).read_to_end(&mut text).ok()?;
-            Some(Help { probe: &probe.name, stream, text: sanitize::lossless(&text).into_owned() })
+            let argv = run.observation.command_line();
+            Some(Help { probe: &probe.name, argv, stream, text: sanitize::lossless(&text).into_owned() })
         });
         let printed = context.derived(Derived::Schema).find_map(|probe| {
             let run = context.plain(probe, OutputFormat::Json)?;
