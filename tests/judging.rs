@@ -4,9 +4,11 @@ use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, failure, rec
 use agentnative::catalogue::{Check, checks};
 use agentnative::check::{Recording, judge};
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, Status, Variant};
+use agentnative::probe::{UNKNOWN_COMMAND, UNKNOWN_FLAG};
 use agentnative::run::End;
 use agentnative::source::Project;
 use agentnative_contract::lock::{Learner, Lock};
+use std::collections::BTreeSet;
 
 /// The configuration of a linter: `lint` ends with 1 when it finds something.
 fn linter(result: bool) -> String {
@@ -333,6 +335,8 @@ fn evidence_of_an_exit_code_is_the_line_that_gives_the_reason() {
         ("demo: unrecognized option '--y'\nTry 'demo --help'\n", "demo: unrecognized option '--y'"),
         ("Traceback (most recent call last):\n  File \"demo\", line 3\nKeyError: 'y'\n", "KeyError: 'y'"),
         ("reading\nfatal: there is no such folder\n", "fatal: there is no such folder"),
+        ("\n╷\n│ --y is no flag\n╵\n", "│ --y is no flag"),
+        ("Usage: demo\n\nunknown word: y\n----\n", "unknown word: y"),
     ];
     for (stderr, line) in cases {
         let result = verdict(CheckId::P2ExitSuccess, PROBES, dies(stderr));
@@ -555,4 +559,114 @@ fn what_concerns_no_probe_is_not_open_for_want_of_a_format() {
     let streams = verdict(CheckId::P2JsonlPrompt, &config("stream = true"), conforming);
     is_status(&streams, Status::Unverified);
     assert!(streams.message.contains("formats.jsonl"), "{}", streams.message);
+}
+
+/// A target whose calls fail with 1 for any reason may fail of another than the wrong word.
+#[test]
+fn a_code_of_any_failure_shows_a_wrong_call_only_where_the_word_is_named() {
+    let with = |more: &str| {
+        format!("[target]\nusage = 1\nexit_codes = [0, 1]\n[[probe]]\nname = 'list'\nargs = ['list']\n{more}")
+    };
+    let lost = "[[probe]]\nname = 'lost'\nargs = ['lost']\nexit = 1\n";
+    let is_bare = |call: &Call| call.args.iter().all(|arg| arg != "list" && arg != "lost");
+    let wrong = |call: &Call| call.args.iter().any(|arg| arg.contains("agentnative-unknown"));
+    let usage =
+        |config: &str, target: &dyn Fn(&Call) -> Answer| verdict(CheckId::P2ExitUsage, config, target);
+    let named = |call: &Call| match wrong(call) {
+        true => failure(call, 1, "unknown option -agentnative-unknown-flag or agentnative-unknown-command"),
+        false => conforming(call),
+    };
+    is_status(&usage(&with(""), &named), Status::Pass);
+    // Unknown flags are ignored, and nothing is left to be done.
+    let ignores = |call: &Call| match wrong(call) && is_bare(call) {
+        true => failure(call, 1, "No test files found"),
+        false if call.args[0] == "lost" => failure(call, 1, "lost"),
+        false => data("one\n"),
+    };
+    let result = usage(&with(lost), &ignores);
+    is_status(&result, Status::Fail);
+    assert_eq!(
+        (&*result.evidence[0].kind, result.evidence[0].probe.as_deref()),
+        ("accepted", Some("list, unknown flag"))
+    );
+    // It is refused, with the usage alone.
+    let refuses = |call: &Call| match wrong(call) {
+        true => failure(call, 1, "usage: demo list"),
+        false => conforming(call),
+    };
+    let result = usage(&with(""), &refuses);
+    is_status(&result, Status::Unverified);
+    assert!(result.message.contains("declare a probe with `exit = 1`"), "{}", result.message);
+    assert!(
+        result.message.contains(UNKNOWN_COMMAND) && !result.message.contains("flag"),
+        "{}",
+        result.message
+    );
+    is_status(&usage(&with(lost), &refuses), Status::Pass);
+    // What is printed back is data, and decides nothing.
+    let echoes = |call: &Call| match wrong(call) && !is_bare(call) {
+        true => data(call.args.join(" ")),
+        false => refuses(call),
+    };
+    let result = usage(&with(""), &echoes);
+    is_status(&result, Status::Unverified);
+    assert!(result.message.contains(UNKNOWN_FLAG), "{}", result.message);
+    // The fault of a declared probe is told by its own check.
+    let fails = |call: &Call| if call.args[0] == "lost" { ended(3, "", "lost") } else { refuses(call) };
+    let result = usage(&with(lost), &fails);
+    is_status(&result, Status::Unverified);
+    assert_eq!(result.blocked_by[0].id, CheckId::P2ExitError);
+    // Where 2 is the code, the code is enough.
+    let two = |call: &Call| if wrong(call) { failure(call, 2, "usage: demo list") } else { conforming(call) };
+    is_status(&usage(PROBES, &two), Status::Pass);
+}
+
+#[test]
+fn a_check_alone_gives_the_verdict_that_it_gives_among_all_in_any_run() {
+    let checks: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
+    let variants: BTreeSet<Variant> =
+        seen(PROBES, &checks, conforming).observations.iter().map(|seen| seen.key.variant).collect();
+    let ways: [fn(String) -> Answer; 4] = [
+        |_| Answer(String::new(), String::new(), End::TimedOut),
+        |_| Answer(String::new(), String::new(), End::Signaled(11)),
+        |stdout| data(&stdout[..stdout.len() / 2]),
+        |stdout| data(stdout.replace("id", "key")),
+    ];
+    let listed = variants
+        .into_iter()
+        .flat_map(|variant| (0..4).map(move |way| ("list", OutputFormat::Json, variant, way)));
+    let others = [
+        ("list", OutputFormat::Text, Variant::Plain, 1),
+        ("list", OutputFormat::Jsonl, Variant::Plain, 2),
+        ("--version", OutputFormat::Text, Variant::Plain, 0),
+        ("--json", OutputFormat::Json, Variant::Plain, 1),
+        ("--raw", OutputFormat::Text, Variant::Plain, 1),
+        (UNKNOWN_FLAG, OutputFormat::Jsonl, Variant::Plain, 0),
+    ];
+    let mut wrong = Vec::new();
+    for (word, format, variant, way) in listed.chain(others) {
+        let target = |call: &Call| {
+            let here =
+                call.args.iter().any(|arg| arg == word) && (call.format, call.variant) == (format, variant);
+            if here { ways[way](conforming(call).0) } else { conforming(call) }
+        };
+        for among in judge(&seen(PROBES, &checks, target), &checks).unwrap().results {
+            let alone = verdict(among.id, PROBES, target);
+            if (alone.status, &alone.blocked_by) != (among.status, &among.blocked_by) {
+                wrong.push(format!(
+                    "{word} {format:?} {variant:?} {way}: {}: alone {:?} ({}), among all {:?} ({})",
+                    among.id, alone.status, alone.message, among.status, among.message
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A run more here is some for each fixture: what one check needs is best found among what others need.
+#[test]
+fn how_many_runs_are_made() {
+    let behavioral: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
+    let runs = |checks: &[&Check]| seen(PROBES, checks, conforming).observations.len();
+    assert_eq!((runs(&behavioral), runs(&[CheckId::P2OutputJson.check()])), (60, 9));
 }

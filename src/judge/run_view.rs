@@ -105,6 +105,13 @@ impl<'a> RunView<'a> {
         Some(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
     }
 
+    /// Whether a line of either stream holds a word.
+    pub fn names(&self, word: &str) -> bool {
+        let holds =
+            |stream| self.lines(stream).is_some_and(|lines| lines.iter().any(|line| line.contains(word)));
+        holds(Stream::Stderr) || holds(Stream::Stdout)
+    }
+
     /// A stream's lines with all that may change from run to run (words with a digit in them) made the
     /// same; none when it is too long to be held.
     pub fn steady_lines(&self, stream: Stream) -> Option<Vec<String>> {
@@ -329,11 +336,18 @@ impl<'a> RunView<'a> {
     }
 }
 
+/// Whether a line has a letter or a digit in it, and is no rule or frame.
+pub fn has_words(line: &str) -> bool {
+    line.contains(char::is_alphanumeric)
+}
+
 /// The line of a program's last words that gives the reason, counted from 0: the one that is called an error, else
 /// the last where a usage or a traceback comes first, else the first.
 fn reason_line(lines: &[String]) -> Option<usize> {
-    let first = lines.iter().position(|line| !line.trim().is_empty())?;
-    let last = lines.iter().rposition(|line| line.starts_with(|start: char| !start.is_whitespace()));
+    let first = lines.iter().position(|line| has_words(line))?;
+    let last = lines
+        .iter()
+        .rposition(|line| has_words(line) && line.starts_with(|start: char| !start.is_whitespace()));
     let opens_with = |word: &str| lines[first].trim_start().to_lowercase().starts_with(word);
     if opens_with("traceback") {
         return last;

@@ -74,6 +74,10 @@ fn standalone(kind: Derived, promises: &Promises, timeout: Duration) -> Option<P
     };
     let mut probe = bare(kind, args, timeout);
     probe.exit = Some(exit);
+    // What they say to people is what is looked at.
+    if matches!(kind, Derived::Help | Derived::Version) {
+        probe.formats = vec![OutputFormat::Text];
+    }
     // Before the unknown word, so that a parser which stops there has seen the format.
     if matches!(kind, Derived::UnknownFlag | Derived::UnknownCommand) {
         probe.args.insert(0, FORMAT_PLACE.into());

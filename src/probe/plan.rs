@@ -74,12 +74,13 @@ fn runs_of(probe: &Probe, wanted: &BTreeMap<OutputFormat, BTreeSet<Variant>>) ->
     runs
 }
 
-/// Whether a variant can show anything on a probe: a call that fails has little output to spoil, and
-/// declared input leaves no silence to wait in.
+/// Whether a variant can show anything on a probe: a call that fails has little output to spoil, declared input
+/// leaves no silence to wait in, and what comes of text in a file or late is for people.
 fn concerns(probe: &Probe, format: OutputFormat, variant: Variant) -> bool {
     match variant {
         Variant::Plain => true,
         Variant::OpenStdin => probe.stdin.is_none() && format == OutputFormat::Json,
+        Variant::SlowReader | Variant::File => probe.gives_data() && format.is_json(),
         _ => probe.gives_data(),
     }
 }

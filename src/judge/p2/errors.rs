@@ -4,7 +4,7 @@ use super::determinism::difference;
 use super::{declare_failure, declare_success, display_exit, exit_check};
 use crate::catalogue::Derived;
 use crate::judge::context::{Accepted, CheckContext};
-use crate::judge::run_view::RunView;
+use crate::judge::run_view::{RunView, has_words};
 use crate::judge::shape::Shape;
 use crate::judge::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};
@@ -80,16 +80,10 @@ impl RunView<'_> {
             return false;
         }
         let Some(wrong) = self.probe.args.last() else { return false };
-        let names = |run: &RunView| {
-            let lines = |stream| run.lines(stream).unwrap_or_default();
-            [Stream::Stderr, Stream::Stdout]
-                .into_iter()
-                .any(|stream| lines(stream).iter().any(|line| line.contains(wrong)))
-        };
         let text = self.context.plain(self.probe, OutputFormat::Text);
         self.document(self.context.promises.errors).structural().is_some()
-            && text.is_some_and(|text| names(&text))
-            && !names(self)
+            && text.is_some_and(|text| text.names(wrong))
+            && !self.names(wrong)
     }
 }
 
@@ -177,7 +171,15 @@ fn diagnosed(run: &RunView) -> Assertion {
         return match misplaced(run) {
             Some(Misplaced { problem, is_prose: true }) if run.context.promises.errors == Stream::Stderr => {
                 let detail = "a failing run has prose on stdout: expected its diagnostics on stderr";
-                run.failed_at("prose-on-stdout", Stream::Stdout, problem.at, detail)
+                let lines = run.lines(Stream::Stdout).unwrap_or_default();
+                let at = problem.at.line as usize - 1;
+                // A frame around the words says nothing.
+                match (at..lines.len()).find(|line| has_words(&lines[*line])) {
+                    Some(line) if line != at => {
+                        run.failed_at_line("prose-on-stdout", Stream::Stdout, line, detail)
+                    }
+                    _ => run.failed_at("prose-on-stdout", Stream::Stdout, problem.at, detail),
+                }
             }
             _ => Ok(()),
         };
@@ -197,7 +199,8 @@ fn diagnosed(run: &RunView) -> Assertion {
     let (Some(said), Some(out)) = (run.lines(Stream::Stderr), run.lines(Stream::Stdout)) else {
         return inconclusive(format!("{} prints too much to compare", run.label()));
     };
-    let repeated = out.iter().position(|line| line.trim().len() > 3 && said.contains(line));
+    let repeated =
+        out.iter().position(|line| line.trim().len() > 3 && has_words(line) && said.contains(line));
     match repeated {
         Some(line) => {
             let detail = "a line of the diagnostics stands on stdout as well: expected it on stderr only";

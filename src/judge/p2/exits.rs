@@ -31,14 +31,25 @@ pub fn error(context: &CheckContext) -> Judgement {
 /// `p2-exit-usage`
 pub fn usage(context: &CheckContext) -> Judgement {
     let expected = context.promises.usage;
-    let default = TargetConfig::default().usage;
-    match code(context, CheckId::P2ExitUsage, expected) {
-        Judgement::NotApplicable(why) => no_wrong_call_succeeds(context, why),
-        Judgement::Pass(note) if expected != default => Judgement::Pass(format!(
-            "{note}, with the target's own code for wrong calls: `usage = {expected}`, in the place of {default}"
+    let judgement = match code(context, CheckId::P2ExitUsage, expected) {
+        Judgement::NotApplicable(why) => return no_wrong_call_succeeds(context, why),
+        judgement => match &context.promises.no_command {
+            Some(why) => judgement.noted(&format!("no unknown command was tried: {why}")),
+            None => judgement,
+        },
+    };
+    match judgement {
+        Judgement::Pass(note) if has_own_usage(context) => Judgement::Pass(format!(
+            "{note}, with the target's own code for wrong calls: `usage = {expected}`, in the place of {}",
+            TargetConfig::default().usage
         )),
         judgement => judgement,
     }
+}
+
+/// Whether the target's code for wrong calls is not the usual one, and so may be that of any other failure.
+fn has_own_usage(context: &CheckContext) -> bool {
+    context.promises.usage != TargetConfig::default().usage
 }
 
 /// A target that has no code for wrong calls has to refuse them all the same.
@@ -80,11 +91,7 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
     if code == 0 && declared == 0 {
         assertions.push(inconclusive(format!("only help and version were run: {}", declare_success(""))));
     }
-    let judgement = Judgement::of(assertions, declare_exit(code));
-    match &context.promises.no_command {
-        Some(why) if code == 2 => judgement.noted(&format!("no unknown command was tried: {why}")),
-        _ => judgement,
-    }
+    Judgement::of(assertions, declare_exit(code))
 }
 
 /// What to do where no probe shows an exit code.
@@ -133,7 +140,7 @@ fn is_plain_call(probe: &Probe) -> bool {
 }
 
 fn ends_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
-    let mut wrong = None;
+    let (mut wrong, mut unnamed) = (None, None);
     let mut right = 0;
     for format in &probe.formats {
         let Some(run) = context.plain(probe, *format) else { continue };
@@ -144,11 +151,19 @@ fn ends_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
             continue;
         }
         match run.exited()? {
+            exit if exit == code
+                && has_own_usage(context)
+                && is_plain_call(probe)
+                && !names_wrong_word(&run) =>
+            {
+                unnamed = unnamed.or(Some(run));
+            }
             exit if exit == code => right += 1,
             _ => wrong = wrong.or(Some(run)),
         }
     }
     match (wrong, right) {
+        (None, 0) if let Some(run) = unnamed => refused_otherwise(&run, code),
         (None, 0) => inconclusive(no_format(context, probe)),
         (None, _) => Ok(()),
         // The codes of derived probes are compared nowhere else.
@@ -161,6 +176,51 @@ fn ends_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
             inconclusive(run.blocked_by(CheckId::P2ExitConsistent, what))
         }
     }
+}
+
+/// Whether what a derived probe gets wrong stands in what is said of it.
+fn names_wrong_word(run: &RunView) -> bool {
+    run.probe.args.last().is_some_and(|word| run.names(word.trim_start_matches('-')))
+}
+
+/// Of a wrong call that ended with the target's own code and does not say what was wrong, any other failure may be
+/// the reason. Then it is told by a call that succeeds without the unknown flag, else by the declared probes with
+/// that code.
+fn refused_otherwise(run: &RunView, code: i32) -> Assertion {
+    let context = run.context;
+    let flag =
+        || context.derived(Derived::IgnoredFlag).find_map(|probe| context.plain(probe, OutputFormat::Text));
+    if run.probe.is(Derived::UnknownFlag)
+        && let Some(tried) = flag()
+        && let Some(source) = context.source_of(tried.probe).filter(|source| source.exit == Some(0))
+    {
+        // Behind `--`, and where it is printed, it is data.
+        let is_data = source.args.iter().any(|arg| arg == "--") || names_wrong_word(&tried);
+        match tried.exited()? {
+            exit if exit == code => return Ok(()),
+            0 if !is_data => {
+                let detail = format!("a wrong call is accepted: exit code 0, expected {code}");
+                return tried.failed_at_start("accepted", Stream::Stdout, detail);
+            }
+            _ => {}
+        }
+    }
+    let mut declared =
+        context.declared().filter(|probe| probe.exit == Some(code) && !probe.gives_data()).peekable();
+    if declared.peek().is_none() {
+        return inconclusive(format!(
+            "{} exited with {code} without naming what is unknown, so another failure may be the reason: declare a \
+             probe with `exit = {code}` that is invalid usage",
+            run.label()
+        ));
+    }
+    declared.try_for_each(|probe| {
+        let wrong = probe.formats.iter().filter_map(|format| context.plain(probe, *format));
+        match wrong.into_iter().find(|run| run.exit() != Some(code)) {
+            Some(wrong) => Err(wrong.unusable().unwrap_or_default().into()),
+            None => Ok(()),
+        }
+    })
 }
 
 /// That all runs of a probe were in formats that the target refuses.
