@@ -378,7 +378,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "[target]\ncommand = |'x'".to_owned(),
-            "`command` is a string; expected an array of strings, an argument each",
+            "`command` is a string; expected an array of strings, one per argument",
         ),
         (
             "[target]\ncommand = ['é', |1]".to_owned(),
@@ -411,11 +411,11 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ("[target]\nenv.A = |1".to_owned(), "`A` is an integer; expected a string"),
         (
             "[target]\nenv.|'A=B' = '1'".to_owned(),
-            "\"A=B\" cannot be the name of a variable: it is empty or holds `=` or NUL",
+            "\"A=B\" is not a valid variable name: it is empty or contains `=` or NUL",
         ),
         (
             "[target]\npass_env = [|'']".to_owned(),
-            "\"\" cannot be the name of a variable: it is empty or holds `=` or NUL",
+            "\"\" is not a valid variable name: it is empty or contains `=` or NUL",
         ),
         (
             "[target]\ntimeout = |0".to_owned(),
@@ -458,7 +458,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
             "[[probe]] has no `args`; expected an array of strings, such as args = [\"list\"]",
         ),
         ("[[probe]]\nname = |' '\nargs = []".to_owned(), "`name` is empty; expected a name"),
-        ("[[probe]]\nname = 'a'\nargs = [\"x\", |\"a\\u0000\"]".to_owned(), "an argument can hold no NUL"),
+        ("[[probe]]\nname = 'a'\nargs = [\"x\", |\"a\\u0000\"]".to_owned(), "an argument cannot contain NUL"),
         (
             "[[probe]]\nname = 'a'\nargs = ['{format}', 'x', |'{format}']".to_owned(),
             "a second \"{format}\"; expected one place for the format at most",
@@ -500,7 +500,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
             "[target]\ncontract = |'opencode-runs'".to_owned(),
             "unknown contract `opencode-runs`; did you mean `opencode-run`? (a path holds a `/` or ends in .json)",
         ),
-        ("[target]\ncontract = |'agent-events'".to_owned(), "there is no bundled contract `agent-events`"),
+        ("[target]\ncontract = |'agent-events'".to_owned(), "unknown contract `agent-events`"),
         (
             format!("[target]\ncontract = 'opencode-run'\n{probe}contract = |'opencode-run'"),
             "the whole target is held to the contract `opencode-run`; expected `contract` in one of the two places",
@@ -511,7 +511,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "[target]\nbuild = |'make'".to_owned(),
-            "`build` is a string; expected an array of strings, an argument each",
+            "`build` is a string; expected an array of strings, one per argument",
         ),
         (
             "|[[service]]\nready = { line = 'x' }".to_owned(),

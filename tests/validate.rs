@@ -36,7 +36,7 @@ fn errors_have_file_line_column_pointer_and_the_place_in_the_schema() {
     let text = "{\n  \"success\": true,\n  \"query\": \"é\", \"answer\": 1\n}\n";
     let files = folder(&[("x.json", text)]);
     validate(&["--contract", "dexter-flat", "x.json"]).current_dir(files.path()).assert().code(1).stdout(
-        predicate::str::contains("x.json:3:27: /answer: found the number 1, expected a string [output.schema.json#/$defs/success/properties/answer/type]")
+        predicate::str::contains("x.json:3:27: /answer: expected a string, found the number 1 [output.schema.json#/$defs/success/properties/answer/type]")
             .and(predicate::str::contains("x.json:1:1: (root): key `model` is missing"))
             .and(predicate::str::contains("x.json: invalid: 5 errors (1 record)")),
     );
@@ -50,7 +50,7 @@ fn exit_code_and_data_are_judged_together() {
         .write_stdin(error)
         .assert()
         .code(1)
-        .stdout(predicate::str::contains("the exit code is 0").and(predicate::str::contains("[exit-code]")));
+        .stdout(predicate::str::contains("exit code 0").and(predicate::str::contains("[exit-code]")));
     validate(&["--contract", "dexter-flat", "--exit-code", "130"]).write_stdin("").assert().code(0);
     validate(&["--contract", "dexter-flat", "--exit-code", "1"]).write_stdin("").assert().code(1);
     validate(&["--contract", "dexter-flat"]).write_stdin("").assert().code(1);

@@ -125,12 +125,12 @@ fn show_page(shown: &Shown, page: &mut Page) {
         facts.push(("version", about.version.clone()));
         facts.push(("origin", about.origin.clone()));
     }
-    facts.extend(about.ask.as_ref().map(|ask| ("asked for with", ask.join(" "))));
+    facts.extend(about.ask.as_ref().map(|ask| ("requested with", ask.join(" "))));
     let stream =
-        |stream| if stream == crate::model::Stream::Stdout { "standard output" } else { "standard error" };
+        |stream| if stream == crate::model::Stream::Stdout { "stdout" } else { "stderr" };
     facts.extend(about.errors.map(|errors| ("errors on", stream(errors).to_owned())));
     if let Some(allowed) = about.unknown_types_allowed {
-        let meaning = if allowed { "let through and counted" } else { "rejected" };
+        let meaning = if allowed { "allowed and counted" } else { "rejected" };
         facts.push(("unknown types", meaning.to_owned()));
     }
     let rows: Vec<Vec<Cell>> =
@@ -159,10 +159,10 @@ fn show_page(shown: &Shown, page: &mut Page) {
     }
     for condition in &about.conditions {
         let codes: Vec<String> = condition.exit.iter().map(ToString::to_string).collect();
-        let declared = if condition.declared { ", if the run is said to be so" } else { "" };
+        let declared = if condition.declared { ", only for runs that are declared so" } else { "" };
         let head = format!(" {}{declared}: {}", condition.name, condition.what);
         page.line(2, &[Cell::new(Tone::Strong, codes.join(", ")), plain(&head)]);
-        let stdout = format!("standard output: {}", condition.stdout.name());
+        let stdout = format!("stdout: {}", condition.stdout.name());
         let some = condition.some.iter().map(|some| format!("with {some}"));
         let none = condition.none.iter().map(|none| format!("without {none}"));
         let all: Vec<String> = std::iter::once(stdout).chain(some).chain(none).collect();

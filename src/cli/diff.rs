@@ -115,9 +115,9 @@ impl DiffArgs {
         match (old, new, named.next()) {
             (Some(old), Some(new), None) => Ok((old?, new?)),
             (_, _, extra) => {
-                let many = if extra.is_some() { "more than two sides" } else { "less than two sides" };
-                let error = Error::usage(format!("there are {many}, expected an old and a new one"));
-                Err(error.hint("agentnative contract diff OLD NEW; a command takes the place of a side"))
+                let many = if extra.is_some() { "more than two sides" } else { "fewer than two sides" };
+                let error = Error::usage(format!("{many}; expected an old and a new one"));
+                Err(error.hint("agentnative contract diff OLD NEW; --old-command or --new-command replaces a side"))
             }
         }
     }
@@ -178,7 +178,7 @@ pub(super) fn show_change(change: &Change, page: &mut Page) {
     place.extend(change.format.map(|format| format.name().to_owned()));
     place.extend(change.event.as_ref().map(|event| format!("event {event}")));
     place.extend(change.in_error.then(|| "error object".to_owned()));
-    let pointer = if change.pointer.is_empty() { "(whole)" } else { &change.pointer };
+    let pointer = if change.pointer.is_empty() { "(root)" } else { &change.pointer };
     let within = if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
     page.line(
         2,
@@ -199,8 +199,8 @@ pub(super) fn show_change(change: &Change, page: &mut Page) {
         detail("also in", &change.also.iter().map(other_place).collect::<Vec<_>>().join("; "));
     }
     if let Some(witness) = &change.witness {
-        detail("possible now", &witness.document.to_string());
-        detail("old readers", &witness.rejected);
+        detail("now possible", &witness.document.to_string());
+        detail("old consumers", &witness.rejected);
     }
 }
 

@@ -63,7 +63,7 @@ fn show_rule(rule: &Rule, page: &mut Page) {
     page.heading(&format!("{}: {}", rule.id, rule.title));
     let classes: Vec<&str> = rule.classes.iter().map(|class| class.name()).collect();
     page.line(0, &[Cell::new(Tone::Dim, classes.join(" or "))]);
-    for (label, text) in [("What", &rule.what), ("Who breaks", &rule.why)] {
+    for (label, text) in [("What changes", &rule.what), ("Who breaks", &rule.why)] {
         page.blank();
         page.heading(label);
         page.paragraph(2, text);
@@ -94,7 +94,7 @@ fn show_check(check: &Check, page: &mut Page) {
     }
     if !check.kinds.is_empty() {
         page.blank();
-        page.heading("Kinds of fault");
+        page.heading("Problems");
         let rows =
             check.kinds.iter().map(|(kind, what)| vec![Cell::from(kind.as_str()), Cell::from(what.as_str())]);
         page.table(2, &rows.collect::<Vec<_>>());
@@ -117,7 +117,7 @@ fn show_check(check: &Check, page: &mut Page) {
                 page.block(4, snippet.code.trim_matches('\n'));
             }
         }
-        page.labelled(2, &Cell::new(Tone::Strong, "not covered: "), &rules.not_covered);
+        page.labelled(2, &Cell::new(Tone::Strong, "Not covered: "), &rules.not_covered);
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
         let faults = inference.input(file.reader, framing, threads, &mut progress);
         drop(progress);
         output.clear_progress();
-        let faults = faults.map_err(|error| Error::general(format!("cannot learn from {name}: {error}")))?;
+        let faults = faults.map_err(|error| Error::general(format!("cannot read samples from {name}: {error}")))?;
         if !faults.is_empty() {
             let issue = |fault: Violation| Issue {
                 place: Some(fault.place(path)),
@@ -68,14 +68,14 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
                 },
             };
             let misread = faults.iter().any(|fault| FRAMING.contains(&fault.rule.as_str()));
-            let error = Error::general(format!("{name} is no strict JSON: nothing is inferred"));
+            let error = Error::general(format!("{name} is not strict JSON; no schema was inferred"));
             let error = error.issues(faults.into_iter().map(issue).collect());
-            let hint = "--framing says whether it is one document or JSON lines";
+            let hint = "set --framing to `document` or `lines`";
             return Err(if misread { error.hint(hint) } else { error });
         }
     }
     if inference.records() == 0 {
-        return Err(Error::general("there are no samples: nothing is inferred"));
+        return Err(Error::general("no samples found; no schema was inferred"));
     }
     let schema = inference.schema(&rules);
     let text = pretty(&schema)?;

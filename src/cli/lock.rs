@@ -39,7 +39,7 @@ pub(super) fn run(args: &LockArgs, output: &mut Output, runner: &RunnerOptions) 
     let seen = session.run(&promise_checks(), &mut drawn(output))?;
     output.clear_progress();
     if let Some(signal) = seen.signal {
-        output.error(&Error::general("interrupted: the lock is as it was"));
+        output.error(&Error::general("interrupted; the lock was not changed"));
         return Ok(super::exit_of_signal(signal));
     }
     let mode = match (args.check, args.update) {
@@ -53,7 +53,7 @@ pub(super) fn run(args: &LockArgs, output: &mut Output, runner: &RunnerOptions) 
     if !ok {
         let breaking = locked.changes.iter().filter(|change| change.class == Class::Breaking).count();
         let message = format!("{breaking} breaking {}", if breaking == 1 { "change" } else { "changes" });
-        output.error(&Error::general(message).hint("--update accepts them"));
+        output.error(&Error::general(message).hint("accept them with --update"));
     }
     Ok(u8::from(!ok))
 }
@@ -65,7 +65,7 @@ fn show(locked: &Locked, old: Option<&Lock>, page: &mut Page) {
     }
     if let Some(was) = old.map(|old| &old.version).filter(|version| **version != locked.version) {
         let words = |version: &Option<String>| version.clone().unwrap_or_else(|| "unknown".to_owned());
-        page.line(0, &[Cell::from(&*format!("version: {}, was {}", words(&locked.version), words(was)))]);
+        page.line(0, &[Cell::from(&*format!("version: {}, before {}", words(&locked.version), words(was)))]);
     }
     let many = |count: usize, what: &str| match count {
         1 => format!("1 {what}"),
@@ -74,11 +74,11 @@ fn show(locked: &Locked, old: Option<&Lock>, page: &mut Page) {
     let changes = many(locked.changes.len(), "change");
     let outcome = match (old, locked.written) {
         (None, _) => {
-            let promises = many(locked.promises, "promise");
+            let promises = many(locked.promises, "output");
             format!("{promises} of {} written to {}", locked.target, locked.folder)
         }
         (Some(_), true) => format!("{} updated: {changes} accepted", locked.folder),
-        (Some(_), false) if locked.changes.is_empty() => format!("{} holds", locked.folder),
+        (Some(_), false) if locked.changes.is_empty() => format!("{} is up to date", locked.folder),
         (Some(_), false) => format!("{changes} since {LOCK_FOLDER} was written"),
     };
     page.line(0, &[Cell::from(&*outcome)]);

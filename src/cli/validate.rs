@@ -109,8 +109,8 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
     if let Some(name) = exit.condition.filter(|name| !names.iter().any(|known| known == name)) {
         let error = Error::usage(format!("the contract has no condition `{name}`"));
         return Err(error.hint(match names.as_slice() {
-            [] => "it has no conditions: leave --condition out".to_owned(),
-            names => format!("its conditions: {}", names.join(", ")),
+            [] => "the contract has no conditions; omit --condition".to_owned(),
+            names => format!("conditions: {}", names.join(", ")),
         }));
     }
     let framing = args.framing.unwrap_or(contract.framing());
@@ -185,7 +185,7 @@ impl ValidatedFile {
             notes.push_str(&format!(", {unknown} of {} unknown types", self.unknown_types.len()));
         }
         if self.unjudged > 0 {
-            notes.push_str(&format!(", {} things not judged: too much to remember", self.unjudged));
+            notes.push_str(&format!(", {} checks skipped: memory limit reached", self.unjudged));
         }
         notes
     }

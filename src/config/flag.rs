@@ -21,7 +21,7 @@ impl ProbeConfig {
             _ => (0, flag),
         };
         if text.contains('\0') {
-            return Err(wrong("an argument can hold no NUL".to_owned()));
+            return Err(wrong("an argument cannot contain NUL".to_owned()));
         }
         // shlex would drop a word that begins with `#` and all after it as a comment, so a character
         // that is not in the text stands for it.

@@ -35,10 +35,10 @@ fn a_break_is_told_like_a_compilers_diagnostic() {
     let (code, out, err) = agentnative(folder.path(), &["contract", "diff", "old.json", "new.json"]);
     assert_eq!(code, 1, "{out}{err}");
     for line in [
-        "breaking[diff-key-optional]: the key `size` was always there, now it is optional",
+        "breaking[diff-key-optional]: the required key `size` became optional",
         "  --> /size",
-        "    = possible now: {\"id\":\"text\"}",
-        "    = old readers: key `size` is missing",
+        "    = now possible: {\"id\":\"text\"}",
+        "    = old consumers: missing key `size`",
         "1 breaking",
     ] {
         assert!(out.contains(line), "{line}\n{out}");
@@ -108,7 +108,7 @@ fn a_bad_schema_is_a_configuration_error_with_its_place() {
     assert!(code == 78 && err.contains("did you mean `dexter-flat`?"), "{err}");
     for sides in [&["old.json"][..], &[]] {
         let (code, _, err) = agentnative(folder.path(), &[&["contract", "diff"], sides].concat());
-        assert!(code == 2 && err.contains("less than two sides"), "{err}");
+        assert!(code == 2 && err.contains("fewer than two sides"), "{err}");
     }
 }
 
@@ -188,12 +188,12 @@ fn commands_and_recordings_are_sides() {
     let (code, out, _) = agentnative(folder.path(), &sides);
     assert!(code == 1 && out.contains("breaking[diff-stdout-changed]"), "{out}");
     let (code, out, err) = agentnative(folder.path(), &["contract", "lock", "."]);
-    assert!(code == 0 && out.starts_with("2 promises of old written to"), "{out}{err}");
+    assert!(code == 0 && out.starts_with("2 outputs of old written to"), "{out}{err}");
     std::fs::rename(folder.path().join("old"), folder.path().join("kept")).unwrap();
     program("old", "exit 0");
     let (code, out, _) = agentnative(folder.path(), &["contract", "lock", "--check", "."]);
     assert!(
-        code == 1 && out.contains("breaking[diff-stdout-changed]: standard output holds nothing"),
+        code == 1 && out.contains("breaking[diff-stdout-changed]: stdout contains nothing"),
         "{out}"
     );
     std::fs::rename(folder.path().join("kept"), folder.path().join("old")).unwrap();

@@ -395,7 +395,7 @@ fn explain_shows_the_snippets_of_each_language() {
         "  Conforms  src/output.rs\n",
         "  Warns  src/list.rs\n",
         "println!(\"{name}\");\n",
-        "not covered: ",
+        "Not covered: ",
     ] {
         assert!(said.out.contains(words), "{words:?} in\n{}", said.out);
     }

@@ -52,10 +52,10 @@ impl Contract {
     /// A bundled contract; an error of configuration when there is none of this name.
     pub fn bundled(name: &str) -> Result<Self> {
         let Some(known) = names().find(|known| *known == name) else {
-            let error = Error::config(format!("there is no bundled contract `{name}`"));
+            let error = Error::config(format!("unknown contract `{name}`"));
             return Err(match nearest(name, names()) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
-                None => error.hint("see `agentnative contract list`; a path holds a `/` or ends in .json"),
+                None => error.hint("`agentnative contract list` lists the bundled contracts; a path contains a `/` or ends in .json"),
             });
         };
         let text = bundled(known, CONTRACT_FILE).unwrap_or_default();
@@ -75,7 +75,7 @@ impl Contract {
         }
         let (Some(folder), Some(file)) = (full.parent(), full.file_name().and_then(|name| name.to_str()))
         else {
-            return Err(Error::config(format!("{} is no schema file", path.display())));
+            return Err(Error::config(format!("{} is not a schema file", path.display())));
         };
         let spec = Spec {
             name: path.display().to_string(),
@@ -119,7 +119,7 @@ impl Contract {
             if !uris.contains(&uri) {
                 let file = sources.file(&uri).map_err(|error| locate(error, reference))?;
                 if fragment.is_empty() && !samples::has_keyword(&file.value) {
-                    let message = "there is no keyword of JSON Schema in it: it would allow everything";
+                    let message = "it contains no JSON Schema keyword and would allow every value";
                     return Err(file.fault("", message.to_owned()));
                 }
                 uris.push(uri);

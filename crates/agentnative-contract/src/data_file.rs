@@ -76,7 +76,7 @@ pub fn data_files(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         }
         if files.len() == before {
             return Err(Error::usage(format!(
-                "there is no *.json, *.jsonl or *.ndjson in {}",
+                "{} contains no *.json, *.jsonl or *.ndjson file",
                 path.display()
             )));
         }

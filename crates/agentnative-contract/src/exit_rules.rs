@@ -35,20 +35,20 @@ pub(super) fn judge_exit(
     if let Some(name) = exit.condition {
         let Some(condition) = spec.conditions.iter().find(|condition| condition.name == name) else {
             let names = spec.conditions.iter().map(|condition| format!("`{}`", condition.name)).collect();
-            found(format!("the contract has no condition `{name}`, expected {}", alternatives(names)));
+            found(format!("the contract has no condition `{name}`; expected {}", alternatives(names)));
             return true;
         };
         if let Some(code) = exit.exit
             && !condition.exit.contains(&code)
         {
             found(format!(
-                "the exit code is {code}, expected {} when {}",
+                "exit code {code} instead of {}; {}",
                 codes(condition),
                 describe(condition)
             ));
         }
         if let Some(reason) = run.refusal(condition) {
-            found(format!("{reason} when {}", describe(condition)));
+            found(format!("{reason}; {}", describe(condition)));
         }
         return condition.stdout == Payload::Whole;
     }
@@ -64,7 +64,7 @@ pub(super) fn judge_exit(
     let Some(first) = of_code.first() else {
         let all = spec.exit_codes().iter().map(ToString::to_string).collect();
         found(format!(
-            "the exit code is {code}, which the contract does not have; expected {}",
+            "exit code {code} is not in the contract; expected {}",
             alternatives(all)
         ));
         return events > 0;
@@ -76,14 +76,14 @@ pub(super) fn judge_exit(
         run.refusal(only).unwrap_or_default()
     } else {
         let names = of_code.iter().map(|condition| format!("`{}`", condition.name)).collect();
-        format!("the payload is that of none of {}", alternatives(names))
+        format!("the payload matches none of {}", alternatives(names))
     };
     let hint = if fitting.is_empty() {
         String::new()
     } else {
-        format!("; such a payload goes with exit code {}", alternatives(fitting))
+        format!("; this payload requires exit code {}", alternatives(fitting))
     };
-    found(format!("the exit code is {code} ({}), but {reason}{hint}", first.what.trim_end_matches('.')));
+    found(format!("exit code {code} means \"{}\", but {reason}{hint}", first.what.trim_end_matches('.')));
     events > 0
 }
 
@@ -106,9 +106,9 @@ impl Run<'_> {
     fn refusal(&self, condition: &Condition) -> Option<String> {
         match condition.stdout {
             Payload::Any => return None,
-            Payload::Nothing if self.events > 0 => return Some("there is data, expected none".to_owned()),
+            Payload::Nothing if self.events > 0 => return Some("expected no data, found some".to_owned()),
             Payload::Nothing => return None,
-            Payload::Whole if self.events == 0 => return Some("there is no data, expected some".to_owned()),
+            Payload::Whole if self.events == 0 => return Some("expected data, found none".to_owned()),
             Payload::Whole | Payload::Part => {}
         }
         let before = self.spec.conditions.iter().take_while(|other| other.name != condition.name);
@@ -119,12 +119,12 @@ impl Run<'_> {
         };
         for pattern in &condition.some {
             if !matched() {
-                return Some(format!("there is no {pattern}"));
+                return Some(format!("the data contains no {pattern}"));
             }
         }
         for pattern in &condition.none {
             if matched() {
-                return Some(format!("there is {pattern}"));
+                return Some(format!("the data contains {pattern}"));
             }
         }
         None

@@ -40,7 +40,7 @@ fn parse(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
     if framing == Framing::Document
         && let (Some(_), Some(value)) = (&events, file.get("events"))
     {
-        value.fault::<()>("`events` is for framing = \"lines\"; a document has one schema");
+        value.fault::<()>("`events` requires framing = \"lines\"; a document has one schema");
     }
     if schema.is_none() && file.get("schema").is_none() && file.get("events").is_none() {
         file.require("schema", "the file of the schema, or [events] with a schema for each type");
@@ -52,12 +52,12 @@ fn parse(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
     if conditions.iter().map(|condition| condition.some.len() + condition.none.len()).sum::<usize>() > MOST
         && let Some(value) = file.get("condition")
     {
-        value.fault::<()>(&format!("the conditions have more than {MOST} patterns; expected fewer"));
+        value.fault::<()>(&format!("the conditions have more than {MOST} patterns; the maximum is {MOST}"));
     }
     unique(file, "rule", "id");
     unique(file, "condition", "name");
     let text = |key: &str| {
-        let value = file.require(key, "a string that is not empty");
+        let value = file.require(key, "a non-empty string");
         value.and_then(|value| non_empty_string(&value)).unwrap_or_default()
     };
     let spec = Spec {
@@ -102,7 +102,7 @@ fn unique(file: &Table<'_>, name: &str, key: &str) {
         let Some(value) = table.get(key) else { continue };
         let Some(text) = value.inner.as_str() else { continue };
         if met.contains(&text) {
-            value.fault::<()>(&format!("a second {name} `{text}`; expected {key}s of their own"));
+            value.fault::<()>(&format!("duplicate {name} `{text}`; each {key} must be unique"));
         }
         met.push(text);
     }
@@ -110,8 +110,8 @@ fn unique(file: &Table<'_>, name: &str, key: &str) {
 
 /// A string that says something.
 pub(super) fn non_empty_string(value: &Value<'_>) -> Option<String> {
-    let text = value.string("a string that is not empty")?.text;
-    if text.trim().is_empty() { value.fault("it is empty; expected some words") } else { Some(text) }
+    let text = value.string("a non-empty string")?.text;
+    if text.trim().is_empty() { value.fault("the string is empty; expected text") } else { Some(text) }
 }
 
 /// A reference to a schema: a file of the folder, or a bundled contract's, and a pointer in it.
@@ -124,8 +124,8 @@ fn reference(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Optio
 fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<EventTypes> {
     let table = value.table("[events]", "a table: `type` and [events.schemas]")?;
     table.allow(&["type", "unknown", "first", "last", "schemas"]);
-    let discriminator = table.require("type", "the pointer of an event's type, as in \"/type\"");
-    let schemas = table.require("schemas", "a table of event types and their schemas");
+    let discriminator = table.require("type", "the JSON pointer of the event type, such as \"/type\"");
+    let schemas = table.require("schemas", "a table that maps event types to schemas");
     let schemas = schemas.and_then(|value| value.table("[events.schemas]", "a table of strings"))?;
     let mut types: Vec<(usize, String, String)> = schemas
         .entries
@@ -142,7 +142,7 @@ fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<E
     Some(EventTypes {
         discriminator: discriminator.and_then(|value| pointer(&value))?,
         allow_unknown: table
-            .require("unknown", "\"allow\" or \"reject\": what is made of other types")
+            .require("unknown", "\"allow\" or \"reject\" for event types without a schema")
             .and_then(|value| value.choice(&[("allow", true), ("reject", false)]))
             .unwrap_or(true),
         first: bounds("first"),
@@ -153,7 +153,7 @@ fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<E
 
 fn condition(table: &Table<'_>, types: &Types) -> Option<Condition> {
     table.allow(&["name", "what", "exit", "stdout", "some", "none", "declared"]);
-    let exit = table.require("exit", "the exit codes, as in [0]");
+    let exit = table.require("exit", "the exit codes, such as [0]");
     let codes = exit.and_then(|value| all(one_or_more(&value, "exit codes")?.iter().map(Value::exit_code)));
     let payload = table.get("stdout").and_then(|value| {
         let names = [Payload::Whole, Payload::Part, Payload::Nothing, Payload::Any];
@@ -165,7 +165,7 @@ fn condition(table: &Table<'_>, types: &Types) -> Option<Condition> {
     let (some, none) = (read("some"), read("none"));
     if let (Some(Payload::Nothing | Payload::Any), Some(value)) = (payload, table.get("some")) {
         value.fault::<()>(
-            "`some` asks for data that `stdout` does not promise; expected \"whole\" or \"part\"",
+            "`some` requires data, but `stdout` does not; expected \"whole\" or \"part\"",
         );
     }
     Some(Condition {

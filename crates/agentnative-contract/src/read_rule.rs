@@ -30,15 +30,15 @@ impl Types {
     /// One type or an array of them, all known.
     pub fn all(&self, value: &Value<'_>) -> Option<Vec<String>> {
         let Some(known) = &self.0 else {
-            return value.fault("a document has no events; expected `when` instead");
+            return value.fault("a document has no events; use `when` instead");
         };
-        let read = one_or_more(value, "types of events")?.into_iter().map(|element| {
-            let name = element.string("the type of an event, a string")?.text;
+        let read = one_or_more(value, "event types")?.into_iter().map(|element| {
+            let name = element.string("an event type (a string)")?.text;
             if known.contains(&name) {
                 return Some(name);
             }
             let near = suggestion(&name, known.iter().map(String::as_str));
-            element.fault(&format!("there is no event type `{name}` in [events.schemas]; {near}"))
+            element.fault(&format!("unknown event type `{name}`: it is not in [events.schemas]; {near}"))
         });
         all(read)
     }
@@ -51,7 +51,7 @@ pub(super) fn read(table: &Table<'_>, types: &Types) -> Option<Rule> {
     let mut kinds = KINDS.into_iter().filter_map(|key| Some((key, table.get(key)?)));
     let (Some((key, value)), extra) = (kinds.next(), kinds.next()) else {
         let all = KINDS.map(|key| format!("`{key}`")).join(", ");
-        table.faults.add(&table.span, format!("[[rule]] demands nothing; expected one of {all}"));
+        table.faults.add(&table.span, format!("[[rule]] has no requirement; expected one of {all}"));
         return None;
     };
     if let Some((other, second)) = extra {
@@ -74,7 +74,7 @@ pub(super) fn read(table: &Table<'_>, types: &Types) -> Option<Rule> {
 }
 
 fn refer(table: &Table<'_>, uses: &Value<'_>, types: &Types) -> Option<RuleKind> {
-    let defines = table.require("defines", "the places that name what others may use");
+    let defines = table.require("defines", "the places that define the values");
     let defines = defines.and_then(|value| places(&value, types));
     Some(RuleKind::Refer { uses: places(uses, types)?, defines: defines? })
 }
@@ -91,7 +91,7 @@ fn places(value: &Value<'_>, types: &Types) -> Option<Vec<PatternValue>> {
 }
 
 fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<StateMachine> {
-    let start = table.require("start", "the state that a life begins in");
+    let start = table.require("start", "the initial state");
     let start = start.and_then(|value| non_empty_string(&value))?;
     let key = table
         .get("key")
@@ -100,15 +100,15 @@ fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<StateMach
     let elements = one_or_more(steps, "steps: { from = …, on = …, to = … }")?;
     let read: Vec<_> = elements.iter().map(|element| step(element, &mut states, types)).collect();
     if states.len() > MOST || elements.len() > MOST {
-        return steps.fault(&format!("more than {MOST} steps or states; expected fewer"));
+        return steps.fault(&format!("more than {MOST} steps or states; the maximum is {MOST}"));
     }
     let steps: Vec<Transition> = read.into_iter().collect::<Option<Vec<_>>>()?;
     let end = table.get("end").map(|value| {
-        let names = one_or_more(&value, "names of states")?.into_iter().map(|element| {
-            let name = element.string("the name of a state")?.text;
+        let names = one_or_more(&value, "state names")?.into_iter().map(|element| {
+            let name = element.string("a state name")?.text;
             states.iter().position(|state| *state == name).or_else(|| {
                 let near = suggestion(&name, states.iter().map(String::as_str));
-                element.fault(&format!("no step has a state `{name}`; {near}"))
+                element.fault(&format!("unknown state `{name}`; {near}"))
             })
         });
         all(names)
@@ -118,7 +118,7 @@ fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<StateMach
         let state = &states[lost];
         table.faults.add(
             &table.span,
-            format!("no step leads to state `{state}`; expected one, or a state that is reached"),
+            format!("no step leads to state `{state}`; add one, or use a state that can be reached"),
         );
     }
     Some(StateMachine { key: key?, states, steps, end: end.map_or(Some(None), |end| end.map(Some))? })
@@ -136,17 +136,17 @@ fn step(element: &Value<'_>, states: &mut Vec<String>, types: &Types) -> Option<
         }))
     };
     let mut from = 0_u64;
-    for value in one_or_more(&table.require("from", "the states that it leads from")?, "names of states")? {
+    for value in one_or_more(&table.require("from", "the states before the step")?, "state names")? {
         from |= 1_u64.checked_shl(u32::try_from(state(&value)?).ok()?).unwrap_or(0);
     }
-    let to = state(&table.require("to", "the state that it leads to")?)?;
+    let to = state(&table.require("to", "the state after the step")?)?;
     let new = table.get("new").map_or(Some(None), |value| pointer(&value).map(Some))?;
     Some(Transition { from, pattern: pattern(&table, types), new, to })
 }
 
 /// `["/a", "<=", "/b"]`
 fn compare(value: &Value<'_>) -> Option<RuleKind> {
-    const EXPECTED: &str = "two terms with a relation between them, as in [\"/start\", \"<=\", \"/end\"]";
+    const EXPECTED: &str = "two terms with a relation between them, such as [\"/start\", \"<=\", \"/end\"]";
     let elements = value.elements(EXPECTED)?;
     let [left, relation, right] = elements.as_slice() else {
         return value.fault(&format!("expected {EXPECTED}"));
@@ -169,7 +169,7 @@ fn term(value: &Value<'_>) -> Option<Term> {
         return Some(Term::Ratio(Box::new(term(left)?), Box::new(term(right)?)));
     }
     table.allow(&["count", "when"]);
-    let of = pointer(&table.require("count", "the pointer of an array")?)?;
+    let of = pointer(&table.require("count", "the JSON pointer of an array")?)?;
     Some(Term::Count { of, when: tests(&table) })
 }
 
@@ -185,7 +185,7 @@ pub(super) fn patterns(value: &Value<'_>, types: &Types) -> Option<Vec<Pattern>>
 
 /// `when = { "/pointer" = value }`; a value is a scalar, several of them, or `{ present = true }`.
 fn tests(table: &Table<'_>) -> Vec<(Pointer, Test)> {
-    let expected = "a table of pointers and their values, as in { \"/ok\" = true }";
+    let expected = "a table that maps JSON pointers to values, such as { \"/ok\" = true }";
     let Some(when) = table.get("when").and_then(|value| value.table("`when`", expected)) else {
         return Vec::new();
     };
@@ -216,7 +216,7 @@ fn test(value: &Value<'_>) -> Option<Test> {
 }
 
 pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
-    let text = value.string("a JSON pointer, as in \"/ok\"")?.text;
+    let text = value.string("a JSON pointer, such as \"/ok\"")?.text;
     parsed(&text).or_else(|fault| value.fault(&fault).ok_or(())).ok()
 }
 
@@ -224,9 +224,9 @@ pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
 fn parsed(text: &str) -> Result<Pointer, String> {
     if text.split('/').any(|token| token == "*") {
         let words = "a pointer names one value, and `*` would be the name of a key";
-        return Err(format!("{text:?} stands for several values; {words}"));
+        return Err(format!("{text:?} refers to several values; {words}"));
     }
-    let words = "is no JSON pointer; expected one, as in \"/ok\" (\"\" is the whole)";
+    let words = "is not a JSON pointer; expected one such as \"/ok\" (\"\" is the complete document)";
     Pointer::parse(text).ok_or_else(|| format!("{text:?} {words}"))
 }
 
@@ -240,5 +240,5 @@ pub(super) fn one_or_more<'a>(value: &Value<'a>, what: &str) -> Option<Vec<Value
         return Some(vec![value.clone()]);
     }
     let elements = value.elements(what)?;
-    if elements.is_empty() { value.fault(&format!("it is empty; expected {what}")) } else { Some(elements) }
+    if elements.is_empty() { value.fault(&format!("the array is empty; expected {what}")) } else { Some(elements) }
 }

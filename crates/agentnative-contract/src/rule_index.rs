@@ -93,15 +93,15 @@ impl RuleIndex {
                             let known: Vec<_> = spec.event_types().map(String::as_str).collect();
                             let (found, known) = (excerpt(text), known.join(", "));
                             let message =
-                                format!("`{found}` is no event type of the contract, expected {known}");
+                                format!("unknown event type `{found}`; expected one of {known}");
                             violations.push(event_type(&events.discriminator, message));
                         }
                         class.unknown = Some(excerpt(text));
                     }
                 },
                 other => {
-                    let found = if other.is_some() { "its type is no string" } else { "it has no type" };
-                    let message = format!("{found}, expected the type of an event");
+                    let found = if other.is_some() { "a type that is not a string" } else { "no type" };
+                    let message = format!("expected an event type, found {found}");
                     violations.push(event_type(&events.discriminator, message));
                     class.unknown = Some(String::new());
                 }
@@ -172,7 +172,7 @@ fn extract_rule(
                 let (left_is, relation, right_is) = (left.describe(), relation.name(), right.describe());
                 let what = &rule.what;
                 let message =
-                    format!("found {one} and {other}, expected {left_is} {relation} {right_is}: {what}");
+                    format!("expected {left_is} {relation} {right_is}, found {one} and {other}: {what}");
                 violations.push(Violation::of_rule(within(spec), &rule.id, left.pointer(), message));
             }
         }

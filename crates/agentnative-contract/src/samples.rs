@@ -130,14 +130,14 @@ impl OutputSpec {
         let mut inference = Inference::new();
         let faults = inference
             .input(file.reader, framing, threads, &mut |_| {})
-            .map_err(|error| Error::general(format!("cannot learn from {name}: {error}")))?;
+            .map_err(|error| Error::general(format!("cannot read samples from {name}: {error}")))?;
         if !faults.is_empty() {
             let issue = |fault: Violation| Issue { place: Some(fault.place(path)), message: fault.message };
-            let error = Error::config(format!("{name} holds no strict JSON"));
+            let error = Error::config(format!("{name} is not strict JSON"));
             return Err(error.issues(faults.into_iter().map(issue).collect()));
         }
         if inference.records() == 0 {
-            return Err(Error::config(format!("{name} holds no samples")));
+            return Err(Error::config(format!("{name} contains no samples")));
         }
         let rules = Rules::cautious();
         let single = if inference.records() > 1 { Framing::Lines } else { Framing::Document };

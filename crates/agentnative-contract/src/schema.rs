@@ -95,7 +95,7 @@ fn multiple_of<'a>(
     _: Location,
 ) -> std::result::Result<Box<dyn for<'i> Keyword<'i, TapeJson>>, ValidationError<'a>> {
     let number = value.as_number().cloned();
-    let number = number.ok_or_else(|| ValidationError::custom("`multipleOf` is no number"))?;
+    let number = number.ok_or_else(|| ValidationError::custom("`multipleOf` is not a number"))?;
     Ok(Box::new(MultipleOf { by: Decimal::parse(&number.to_string()), number }))
 }
 
@@ -205,7 +205,7 @@ fn describe(error: &ValidationError<'_>) -> String {
     let expected = match error.kind() {
         Kind::Required { property } => {
             let name = excerpt(property.as_str().unwrap_or_default());
-            return format!("key `{name}` is missing, expected an object with it");
+            return format!("missing key `{name}`");
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let keys = if unexpected.len() == 1 { "key" } else { "keys" };
@@ -213,7 +213,7 @@ fn describe(error: &ValidationError<'_>) -> String {
             names.sort();
             let names: Vec<String> = names.iter().map(|name| format!("`{}`", excerpt(name))).collect();
             let names = names.join(", ");
-            return format!("unexpected {keys} {names}, expected no keys beyond those of the schema");
+            return format!("unexpected {keys} {names}; the schema allows no additional keys");
         }
         Kind::Type { kind: TypeKind::Single(one) } => with_article(*one).to_owned(),
         Kind::Type { kind: TypeKind::Multiple(types) } => {
@@ -233,15 +233,15 @@ fn describe(error: &ValidationError<'_>) -> String {
         Kind::MaxItems { limit } => format!("at most {limit} elements"),
         Kind::MinProperties { limit } => format!("at least {limit} keys"),
         Kind::MaxProperties { limit } => format!("at most {limit} keys"),
-        Kind::FalseSchema => "no value here".to_owned(),
-        Kind::OneOfNotValid { .. } => "one of the forms that the schema lists".to_owned(),
-        Kind::AnyOf { .. } => "any of the forms that the schema lists".to_owned(),
+        Kind::FalseSchema => "no value".to_owned(),
+        Kind::OneOfNotValid { .. } => "a value that matches an alternative of the schema".to_owned(),
+        Kind::AnyOf { .. } => "a value that matches an alternative of the schema".to_owned(),
         Kind::Custom { message, .. } => message.clone(),
-        Kind::OneOfMultipleValid { .. } => "exactly one of the schema's forms".to_owned(),
-        Kind::Not { .. } => "anything but what `not` describes".to_owned(),
+        Kind::OneOfMultipleValid { .. } => "a value that matches exactly one alternative of the schema".to_owned(),
+        Kind::Not { .. } => "a value that does not match `not`".to_owned(),
         _ => return excerpt(&error.masked_with(&found).to_string()),
     };
-    format!("found {found}, expected {expected}")
+    format!("expected {expected}, found {found}")
 }
 
 /// The words for a type of JSON Schema, of which one is no type of JSON.

@@ -73,7 +73,7 @@ impl File {
         match (document.value, rejected) {
             (Some(value), None) => Ok(Self { path, text, value }),
             (_, Some(problem)) => Err(wrong_file(&path, problem.at, problem.message.clone())),
-            (None, None) => Err(Error::config(format!("{}: no JSON value", path.display()))),
+            (None, None) => Err(Error::config(format!("{} contains no JSON value", path.display()))),
         }
     }
 
@@ -88,7 +88,7 @@ impl File {
 fn wrong_file(path: &Path, at: Position, message: String) -> Error {
     let small = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let place = Place { file: path.to_owned(), line: small(at.line), column: small(at.column) };
-    Error::config(format!("{} is no valid schema", path.display()))
+    Error::config(format!("{} is not a valid schema", path.display()))
         .issues(vec![Issue { place: Some(place), message }])
 }
 
@@ -150,7 +150,7 @@ impl Sources {
             let path = percent_decode_str(path).decode_utf8_lossy();
             let (name, file) = path.split_once('/').unwrap_or((&path, ""));
             let text = bundled(name, file).ok_or_else(|| {
-                Error::config(format!("there is no file `{file}` in a bundled contract `{name}`"))
+                Error::config(format!("no bundled contract `{name}` has a file `{file}`"))
             })?;
             return File::parse(PathBuf::from("contracts").join(&*path), text.as_bytes().to_vec());
         }
@@ -159,8 +159,8 @@ impl Sources {
                 read_inside(root, &percent_decode_str(path).decode_utf8_lossy())
             }
             _ => Err(Error::config(format!(
-                "a schema refers to `{uri}`; expected a file of the contract's folder or of a bundled contract: \
-                 nothing is fetched"
+                "a schema refers to `{uri}`; expected a file of the contract's folder or of a bundled contract; \
+                 schemas are never fetched from the network"
             ))),
         }
     }
@@ -178,7 +178,7 @@ fn read_inside(root: &Path, path: &str) -> Result<File> {
     let inside = relative.components().all(|part| matches!(part, Component::Normal(_)));
     let full = root.join(relative);
     if !inside || !full.canonicalize().map_err(|error| unreadable(&full, &error))?.starts_with(root) {
-        return Err(Error::config(format!("{} lies outside the contract's folder", full.display())));
+        return Err(Error::config(format!("{} is outside the contract's folder", full.display())));
     }
     let text = read_limited(&full)?;
     File::parse(full, text)
@@ -189,7 +189,7 @@ pub(super) fn read_limited(path: &Path) -> Result<Vec<u8>> {
     let failed = |error: std::io::Error| unreadable(path, &error);
     let file = fs::File::open(path).map_err(failed)?;
     if !file.metadata().map_err(failed)?.is_file() {
-        return Err(Error::config(format!("{} is no regular file", path.display())));
+        return Err(Error::config(format!("{} is not a regular file", path.display())));
     }
     let mut text = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(failed)?;

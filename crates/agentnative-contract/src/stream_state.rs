@@ -79,7 +79,7 @@ impl StreamState {
                 && name.is_none_or(|name| !first.contains(name))
             {
                 let found = name.or(class.unknown.as_ref()).map_or("", String::as_str);
-                let message = format!("the stream begins with `{found}`, expected {}", first.join(" or "));
+                let message = format!("the stream begins with `{found}` instead of {}", first.join(" or "));
                 let at = &events.discriminator.text;
                 out.push(Violation::of_rule(Against::Stream, "first-event", at, message));
             }
@@ -123,7 +123,7 @@ impl StreamState {
                 let at = &uses[place].at;
                 let names = alternatives(defines.iter().map(|place| place.pattern.to_string()).collect());
                 let found = text(at).unwrap_or_default();
-                (at.text.clone(), format!("found `{found}`, expected one that was named before by {names}"))
+                (at.text.clone(), format!("`{found}` was not defined before by {names}"))
             }
             (RuleKind::StateMachine(_), InputKind::New { key, step, value }) => {
                 let mark = value ^ key.rotate_left(17) ^ (step as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -156,13 +156,13 @@ impl StreamState {
                 }
                 let at = &pointers[pointer];
                 let found = text(at).unwrap_or_default();
-                (at.text.clone(), format!("found `{found}`, expected the value that was there before"))
+                (at.text.clone(), format!("`{found}` differs from the first value"))
             }
             (RuleKind::SameKeys(pointer), InputKind::Keys { keys }) => {
                 if *self.keys[input.rule].get_or_insert(keys) == keys {
                     return;
                 }
-                let message = "found other keys than before, expected the same ones";
+                let message = "the keys differ from those of the first record";
                 (pointer.text.clone(), message.to_owned())
             }
             _ => return,
@@ -189,7 +189,7 @@ impl StreamState {
     fn judge_end(&self, spec: &Spec, out: &mut Vec<Violation>) {
         if spec.framing == Framing::Document {
             if self.events == 0 {
-                let message = "found no document, expected one".to_owned();
+                let message = "expected a document, found none".to_owned();
                 out.push(Violation::of_rule(Against::Schema, "document", "", message));
             }
             return;
@@ -200,7 +200,7 @@ impl StreamState {
             let name = self.last.map(|kind| &events.schemas[kind].0);
             if name.is_none_or(|name| !expected.contains(name)) {
                 let found = name.map_or_else(|| "is empty".to_owned(), |name| format!("ends with `{name}`"));
-                let message = format!("the stream {found}, expected {} at its end", expected.join(" or "));
+                let message = format!("the stream {found}; expected {} at its end", expected.join(" or "));
                 let at = &events.discriminator.text;
                 let violation = Violation::of_rule(Against::Stream, "last-event", at, message);
                 out.push(if self.events > 0 { violation.at(self.events, self.last_line) } else { violation });
@@ -220,7 +220,7 @@ impl StreamState {
             let names = alternatives(end.iter().map(|state| format!("`{}`", states[*state])).collect());
             for (event, state) in open {
                 let (state, what) = (&states[state], &rule.what);
-                let message = format!("the stream ends in state `{state}`, expected {names}: {what}");
+                let message = format!("the stream ends in state `{state}` instead of {names}: {what}");
                 let mut violation = Violation::of_rule(Against::Stream, &rule.id, "", message);
                 violation.event = (event > 0).then_some(event);
                 out.push(violation);
@@ -240,9 +240,9 @@ fn invalid_transition(life: &StateMachine, state: u8, steps: u64, text: TextAt<'
     let next = life.steps.iter().filter(|step| step.from >> state & 1 == 1);
     let mut next: Vec<String> = next.map(|step| step.pattern.to_string()).collect();
     next.dedup();
-    let expected = if next.is_empty() { "nothing more".to_owned() } else { alternatives(next) };
+    let expected = if next.is_empty() { "no further event".to_owned() } else { alternatives(next) };
     let state = &life.states[usize::from(state)];
-    let message = format!("found {pattern} in state `{state}`{of}, expected {expected}");
+    let message = format!("expected {expected} in state `{state}`{of}, found {pattern}");
     (here.map_or_else(String::new, |pointer| pointer.text.clone()), message)
 }
 

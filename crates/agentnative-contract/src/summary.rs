@@ -55,7 +55,7 @@ impl Contract {
         let mut rules = Vec::new();
         if let Some(events) = &spec.events {
             let at = &events.discriminator.text;
-            let known = if events.allow_unknown { "" } else { ", which is one of those of the contract" };
+            let known = if events.allow_unknown { "" } else { ", and the contract knows it" };
             rules.push(built_in("event-type", format!("Each record has its type at {at}{known}.")));
             if let Some(first) = &events.first {
                 rules
@@ -73,7 +73,7 @@ impl Contract {
         if !spec.conditions.is_empty() {
             rules.push(built_in(
                 "exit-code",
-                "Exit code and data go together as the conditions say.".to_owned(),
+                "The exit code and the data match a condition.".to_owned(),
             ));
         }
         ContractSummary {
@@ -119,7 +119,7 @@ fn detail(rule: &Rule) -> Vec<String> {
             if !parts.is_empty() {
                 lines.push(format!("for each {}", parts.join(", ")));
             }
-            lines.push(format!("begins `{}`", life.states[0]));
+            lines.push(format!("starts in state `{}`", life.states[0]));
             for step in &life.steps {
                 let from = (0..life.states.len()).filter(|state| step.from >> state & 1 == 1);
                 let from: Vec<&str> = from.map(|state| life.states[state].as_str()).collect();
@@ -130,7 +130,7 @@ fn detail(rule: &Rule) -> Vec<String> {
             }
             if let Some(end) = &life.end {
                 let end: Vec<&str> = end.iter().map(|state| life.states[*state].as_str()).collect();
-                lines.push(format!("ends `{}`", end.join("` or `")));
+                lines.push(format!("ends in state `{}`", end.join("` or `")));
             }
         }
         RuleKind::Compare { left, relation, right } => {
@@ -138,9 +138,9 @@ fn detail(rule: &Rule) -> Vec<String> {
         }
         RuleKind::Same(pointers) => {
             let all: Vec<&str> = pointers.iter().map(|pointer| pointer.text.as_str()).collect();
-            lines.push(format!("one value at {}", all.join(", ")));
+            lines.push(format!("the same value at {} in every record", all.join(", ")));
         }
-        RuleKind::SameKeys(pointer) => lines.push(format!("the same keys at \"{}\"", pointer.text)),
+        RuleKind::SameKeys(pointer) => lines.push(format!("the same keys at \"{}\" in every record", pointer.text)),
     }
     lines
 }

@@ -82,7 +82,7 @@ impl Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.pointer.is_empty() { "the whole document" } else { &self.pointer };
+        let place = if self.pointer.is_empty() { "the document" } else { &self.pointer };
         let source = if self.keyword.is_some() { "schema" } else { "rule" };
         write!(f, "{place}: {} ({source}: {})", self.message, self.rule)
     }

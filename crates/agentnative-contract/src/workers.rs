@@ -17,5 +17,5 @@ pub(super) fn start<'scope, T: Send + 'scope>(
 
 /// What a thread came to; a panic in it is an error.
 pub(super) fn join<T>(worker: ScopedJoinHandle<'_, io::Result<T>>) -> io::Result<T> {
-    worker.join().map_err(|_| io::Error::other("a reading thread failed"))?
+    worker.join().map_err(|_| io::Error::other("a reader thread failed"))?
 }

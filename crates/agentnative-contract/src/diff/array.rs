@@ -23,11 +23,11 @@ impl<'a> Walker<'a> {
         }
         if old.unique && !new.unique && most > 1 {
             let sample = self.sample_with_duplicate(new);
-            let message = "the elements need not differ from each other any longer";
+            let message = "elements may now be repeated";
             let found = Change::breaking("diff-unique-loosened", message).old(true).new_value(false);
             out.push(found.sample(sample));
         } else if new.unique && !old.unique {
-            let message = "the elements differ from each other";
+            let message = "elements are now always different";
             out.push(Change::compatible("diff-unique-tightened", message).old(false).new_value(true));
         }
     }

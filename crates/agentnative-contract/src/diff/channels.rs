@@ -19,14 +19,14 @@ impl OutputComparison<'_> {
         if let Some(class) = class {
             let phrase = |spec, payload| phrase(spec, payload, format);
             let message =
-                format!("standard output holds {}, it held {}", phrase(self.new, is), phrase(self.old, was));
+                format!("stdout contains {}; before: {}", phrase(self.new, is), phrase(self.old, was));
             let found = Change::new("diff-stdout-changed", class, message);
             self.add(found.old(was.name()).new_value(is.name()));
         } else if format != Some(OutputFormat::Text) && was == Payload::Any && is == Payload::Any {
-            let message = "standard output is no JSON on either side: it was not compared";
+            let message = "stdout is not JSON on either side and was not compared";
             self.add(Change::undecided(message));
         } else if self.old.events.is_some() && is == Payload::Nothing {
-            let message = "there was no record: the types of events and their order were not compared";
+            let message = "the new stream has no records: event types and their order were not compared";
             self.add(Change::undecided(message));
         }
         data(was) && data(is) && self.framing()
@@ -36,13 +36,13 @@ impl OutputComparison<'_> {
     fn framing(&mut self) -> bool {
         match (self.old.framing, self.new.framing) {
             (Some(old), Some(new)) if old != new => {
-                let message = format!("it was {}, it is {}", framed(old), framed(new));
+                let message = format!("the framing changed from {} to {}", framed(old), framed(new));
                 let found = Change::breaking("diff-framing-changed", message);
                 self.add(found.old(old.name()).new_value(new.name()));
                 false
             }
             (Some(old), None) => {
-                let message = "it was data, now nothing is known to be";
+                let message = "the old side has data; the new side has no information about its data";
                 self.add(Change::undecided(message).old(old.name()));
                 false
             }
@@ -61,7 +61,7 @@ impl OutputComparison<'_> {
             (Some(was), Some(is)) if was.stream != is.stream => {
                 if !self.is_beside_output(was, is) {
                     let (was, is) = (name(was.stream), name(is.stream));
-                    let message = format!("errors are on {is} now, they were on {was}");
+                    let message = format!("errors moved from {was} to {is}");
                     self.add(Change::breaking("diff-error-stream-changed", message).old(was).new_value(is));
                     return true;
                 }
@@ -72,20 +72,20 @@ impl OutputComparison<'_> {
             }
             (Some(was), Some(is)) if was.stream == Stream::Stdout && was.stream == is.stream => return false,
             (Some(was), Some(is)) if was.schema.is_some() && is_text(new, is) => {
-                let message = "the error on stderr is text, it was a JSON object";
+                let message = "the error on stderr is text; before: a JSON object";
                 Change::breaking("diff-error-removed", message).old("object").new_value("text")
             }
             (Some(was), Some(is)) if is.schema.is_some() && is_text(old, was) => {
-                let message = "the error on stderr is a JSON object, it was text";
+                let message = "the error on stderr is a JSON object; before: text";
                 Change::compatible("diff-error-added", message).old("text").new_value("object")
             }
             (Some(was), None) if fails(new) && compared(was) => return false,
             (Some(was), None) if fails(new) => gone(was),
             (Some(was), None) => {
-                Change::undecided("nothing is known of where errors are now").old(name(was.stream))
+                Change::undecided("the new side has no information about the stream of errors").old(name(was.stream))
             }
             (None, Some(is)) if fails(old) && !compared(is) => {
-                let message = format!("a failed run says why on {}", name(is.stream));
+                let message = format!("a failed run now reports its reason on {}", name(is.stream));
                 Change::compatible("diff-error-added", message).old("nothing").new_value(name(is.stream))
             }
             _ => return false,
@@ -110,7 +110,7 @@ fn gone(was: &Errors) -> Change {
         Some(_) => (Class::Breaking, "error object"),
         None => (Class::Risky, "error text"),
     };
-    let found = Change::new("diff-error-removed", class, format!("the {what} on {stream} is gone"));
+    let found = Change::new("diff-error-removed", class, format!("the {what} on {stream} was removed"));
     found.old(stream).new_value("nothing")
 }
 
@@ -134,7 +134,7 @@ fn fails(spec: &OutputSpec) -> bool {
 fn framed(framing: Framing) -> &'static str {
     match framing {
         Framing::Document => "one JSON document",
-        Framing::Lines => "JSON lines",
+        Framing::Lines => "JSON Lines",
     }
 }
 
@@ -143,7 +143,7 @@ fn phrase(spec: &OutputSpec, payload: Payload, format: Option<OutputFormat>) -> 
     match (payload, spec.framing) {
         (Payload::Nothing, _) => "nothing".to_owned(),
         (Payload::Any, _) if format == Some(OutputFormat::Text) => "text".to_owned(),
-        (Payload::Any, _) => "text that is no JSON".to_owned(),
+        (Payload::Any, _) => "text that is not JSON".to_owned(),
         (Payload::Whole, framing) => framing.map_or("data", framed).to_owned(),
         (Payload::Part, framing) => {
             format!("{} in some runs and nothing in others", framing.map_or("data", framed))

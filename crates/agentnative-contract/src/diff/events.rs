@@ -48,7 +48,7 @@ impl OutputComparison<'_> {
                         let new = walker.new.alternatives(&[schema]);
                         self.records(walker, &old, &new, &stream.events, "diff-discriminator-removed");
                     }
-                    None => self.add(Change::undecided("nothing is known of the new types of events")),
+                    None => self.add(Change::undecided("the new side has no information about its event types")),
                 }
                 true
             }
@@ -67,7 +67,7 @@ impl OutputComparison<'_> {
     fn streams<'b>(&mut self, walker: &mut Walker<'b>, old: &Stream<'b>, new: &Stream<'b>) {
         let (was, is) = (&old.events.discriminator, &new.events.discriminator);
         if was != is {
-            let message = format!("the type of an event is at {is} instead of {was}");
+            let message = format!("the event type moved from {was} to {is}");
             let found = Change::breaking("diff-discriminator-changed", message).old(was).new_value(is);
             self.add(Change { pointer: was.clone(), ..found });
         }
@@ -88,8 +88,8 @@ impl OutputComparison<'_> {
     ) {
         let pointer = &events.discriminator;
         let (other, message) = match rule {
-            "diff-discriminator-added" => (old, format!("records have a type at {pointer}, they had none")),
-            _ => (new, format!("records have no type at {pointer} any longer")),
+            "diff-discriminator-added" => (old, format!("records now have a type at {pointer}")),
+            _ => (new, format!("records no longer have a type at {pointer}")),
         };
         let mut found = walker.alternatives(old, new);
         let roots = (any_schema(&walker.old, old), any_schema(&walker.new, new));
@@ -113,13 +113,13 @@ impl OutputComparison<'_> {
         let last = |events: &Events, name: &String| events.last.iter().flatten().any(|one| one == name);
         for (name, before) in come {
             let (class, why) = if old.events.closed {
-                (Class::Breaking, "; there were no others")
+                (Class::Breaking, "; the types were a closed set")
             } else if last(&new.events, name) {
-                (Class::Breaking, "; it ends a stream")
+                (Class::Breaking, "; it can end a stream")
             } else {
                 (Class::Risky, "")
             };
-            let message = format!("events of type `{name}` are new{why}");
+            let message = format!("the event type `{name}` is new{why}");
             let (_, alts) = &new.variants[name];
             let witness = walker.sample_of(alts).map(|mut document| {
                 set_type(&mut document, &new.events.discriminator, name);
@@ -132,36 +132,36 @@ impl OutputComparison<'_> {
                 pointer: new.events.discriminator.clone(),
                 event: Some(name.clone()),
                 note: before
-                    .map(|from| format!("`{from}` of the same shape is gone: it looks like a rename")),
+                    .map(|from| format!("this looks like a rename: `{from}`, of the same shape, was removed")),
                 witness: witness.filter(|witness| valid(&schema, &witness.document) == Some(true)),
                 ..Change::new("diff-event-added", class, message).new_value(name)
             });
         }
         for (name, after) in gone {
             let (class, why) = if first(&old.events, name) {
-                (Class::Breaking, "; a stream began with it")
+                (Class::Breaking, "; a stream could begin with it")
             } else if last(&old.events, name) {
-                (Class::Breaking, "; it ended a stream")
+                (Class::Breaking, "; it could end a stream")
             } else if old.events.closed {
-                (Class::Breaking, "; it was one of a closed set")
+                (Class::Breaking, "; the types were a closed set")
             } else {
                 (Class::Risky, "")
             };
-            let message = format!("events of type `{name}` are gone{why}");
+            let message = format!("the event type `{name}` was removed{why}");
             self.add(Change {
                 pointer: old.events.discriminator.clone(),
                 event: Some(name.clone()),
-                note: after.map(|to| format!("`{to}` of the same shape is new: it looks like a rename")),
+                note: after.map(|to| format!("this looks like a rename: `{to}`, of the same shape, is new")),
                 ..Change::new("diff-event-removed", class, message).old(name)
             });
         }
         let opened = match (old.events.closed, new.events.closed) {
             (true, false) => {
-                let message = "there may be events of other types now";
+                let message = "events of other types are now possible";
                 Some(Change::breaking("diff-events-opened", message).old("closed").new_value("open"))
             }
             (false, true) => {
-                let message = "there are no events of other types";
+                let message = "events of other types are no longer possible";
                 Some(Change::compatible("diff-events-closed", message).old("open").new_value("closed"))
             }
             _ => None,
@@ -200,7 +200,7 @@ impl OutputComparison<'_> {
                 }
                 (Some(before), None) => (
                     Class::Breaking,
-                    format!("it is no longer promised that a stream {verb} with {}", words(before)),
+                    format!("it is no longer guaranteed that a stream {verb} with {}", words(before)),
                 ),
                 (None, Some(after)) => (Class::Compatible, format!("a stream {verb} with {}", words(after))),
                 (None, None) => continue,
@@ -216,14 +216,14 @@ impl OutputComparison<'_> {
             if new.order.contains(order) || gone(&order.after) || gone(&order.before) {
                 continue;
             }
-            let message = format!("`{}` need not come before `{}` any longer", order.before, order.after);
+            let message = format!("`{}` no longer has to precede `{}`", order.before, order.after);
             let found = Change::breaking("diff-event-order-changed", message);
             self.add(found.old([&order.before, &order.after]));
         }
         for order in new.order.iter().filter(|order| !old.order.contains(order)) {
             let known = |name: &String| old.types.is_empty() || old.types.contains_key(name);
             if known(&order.before) && known(&order.after) {
-                let message = format!("`{}` always comes before `{}`", order.before, order.after);
+                let message = format!("`{}` now always precedes `{}`", order.before, order.after);
                 let found = Change::compatible("diff-event-order-changed", message);
                 self.add(found.new_value([&order.before, &order.after]));
             }

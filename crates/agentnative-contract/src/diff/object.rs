@@ -51,10 +51,10 @@ impl<'a> Walker<'a> {
             if promised {
                 let sample = self.sample_without(new, key);
                 let message =
-                    format!("the key `{key}` is not promised any longer: it is gone from the schema");
+                    format!("the required key `{key}` was removed");
                 out.push(at(Change::breaking("diff-key-removed", message).old(summary).sample(sample)));
             } else if !in_map {
-                let message = format!("the optional key `{key}` is gone from the schema");
+                let message = format!("the optional key `{key}` was removed");
                 out.push(at(Change::new("diff-optional-key-removed", Class::Risky, message).old(summary)));
             }
             if in_map {
@@ -65,7 +65,7 @@ impl<'a> Walker<'a> {
         if !was_there && is_there {
             let summary = type_summary(&self.new.alternatives(is));
             if accepts_nothing(was) {
-                let message = format!("the key `{key}` is new in an object that had no further keys");
+                let message = format!("the key `{key}` is new in an object that allowed no other keys");
                 let sample = self.sample_with(new, key, is);
                 let found = Change::new("diff-key-added-to-closed", Class::Risky, message).new_value(summary);
                 out.push(at(found.sample(sample)));
@@ -83,11 +83,11 @@ impl<'a> Walker<'a> {
         }
         if promised && !promises {
             let sample = self.sample_without(new, key);
-            let message = format!("the key `{key}` was always there, now it is optional");
+            let message = format!("the required key `{key}` became optional");
             let found = Change::breaking("diff-key-optional", message).old(json!({ "required": true }));
             out.push(at(found.new_value(json!({ "required": false })).sample(sample)));
         } else if promises && !promised {
-            let message = format!("the key `{key}` is always there now");
+            let message = format!("the key `{key}` is now always present");
             let found = Change::compatible("diff-key-required", message).old(json!({ "required": false }));
             out.push(at(found.new_value(json!({ "required": true }))));
         }
@@ -144,9 +144,9 @@ impl<'a> Walker<'a> {
             for found in out.iter_mut() {
                 let here = |key: &str| found.pointer == format!("/{}", escape_token(key));
                 if here(gone) && found.rule.ends_with("key-removed") {
-                    found.note = Some(format!("`{come}` of the same shape is new: it looks like a rename"));
+                    found.note = Some(format!("this looks like a rename: `{come}`, of the same shape, is new"));
                 } else if here(come) && found.rule.starts_with("diff-key-added") {
-                    found.note = Some(format!("`{gone}` of the same shape is gone: it looks like a rename"));
+                    found.note = Some(format!("this looks like a rename: `{gone}`, of the same shape, was removed"));
                 }
             }
         }
@@ -176,15 +176,15 @@ impl<'a> Walker<'a> {
             (true, true) => {}
             (true, false) => {
                 let sample = self.sample_with(new, "anotherKey", &is);
-                let message = "other keys than those of the schema are possible now";
+                let message = "keys that the schema does not name are now possible";
                 out.push(Change::new("diff-object-opened", Class::Risky, message).old(false).sample(sample));
             }
             (false, true) => {
-                let message = "there are no other keys than those of the schema";
+                let message = "keys that the schema does not name are no longer possible";
                 out.push(Change::compatible("diff-object-closed", message).new_value(false));
             }
             (false, false) if was.is_empty() && !is.is_empty() => {
-                let message = "other keys than those of the schema are of one shape";
+                let message = "keys that the schema does not name now have one shape";
                 let summary = type_summary(&self.new.alternatives(&is));
                 out.push(Change::compatible("diff-object-closed", message).new_value(summary));
             }
@@ -205,7 +205,7 @@ impl<'a> Walker<'a> {
             |names: &Conjunction<'a>| -> Conjunction<'a> { names.iter().copied().chain([&*TEXT]).collect() };
         for found in self.nodes(&with(&old.names), &with(&new.names)).iter() {
             let mut found = found.clone();
-            found.message = format!("names of keys: {}", found.message);
+            found.message = format!("key names: {}", found.message);
             let key = found.sample.take();
             found.sample = key.as_ref().and_then(Value::as_str).and_then(|key| {
                 let value = self.sample_node(&new.property(key), 1)?;
@@ -224,7 +224,7 @@ impl<'a> Walker<'a> {
         };
         for (key, needs) in &old.dependent {
             for need in needs.iter().filter(|need| !holds(new, key, need)) {
-                let message = format!("where `{key}` is, `{need}` need not be any longer");
+                let message = format!("`{key}` no longer requires `{need}`");
                 let sample = self.sample_with(new, key, &new.property(key));
                 let found = Change::breaking("diff-dependency-removed", message).old([key, need]);
                 out.push(found.sample(sample).under(need));
@@ -232,7 +232,7 @@ impl<'a> Walker<'a> {
         }
         for (key, needs) in &new.dependent {
             for need in needs.iter().filter(|need| !holds(old, key, need)) {
-                let message = format!("where `{key}` is, `{need}` is, too");
+                let message = format!("`{key}` now requires `{need}`");
                 let found = Change::compatible("diff-dependency-added", message).new_value([key, need]);
                 out.push(found.under(need));
             }

@@ -74,7 +74,7 @@ impl<'a> OutputComparison<'a> {
         let (old, new) = (&self.old.exits, &self.new.exits);
         if old.is_empty() || new.is_empty() {
             if !old.is_empty() && self.new.unknown.is_none() {
-                self.add(Change::undecided("nothing is known of the new exit codes").old(codes(old)));
+                self.add(Change::undecided("the new side has no information about its exit codes").old(codes(old)));
             }
             return;
         }
@@ -87,7 +87,7 @@ impl<'a> OutputComparison<'a> {
             let what = is.condition.as_ref().map_or_else(String::new, |name| format!(" when `{name}`"));
             if !was.codes.iter().any(|code| is.codes.contains(code)) {
                 let message =
-                    format!("the exit code{what} is {}, it was {}", join_or(&is.codes), join_or(&was.codes));
+                    format!("the exit code{what} changed: now {}, before {}", join_or(&is.codes), join_or(&was.codes));
                 let found = Change::breaking("diff-exit-changed", message);
                 self.add(found.old(&was.codes).new_value(&is.codes));
                 reported.extend(was.codes.iter().chain(&is.codes).copied());
@@ -99,7 +99,7 @@ impl<'a> OutputComparison<'a> {
             self.add(Change::breaking("diff-exit-added", message).old(&before).new_value(code));
         }
         for code in before.difference(&after).filter(|code| !reported.contains(*code)) {
-            let message = format!("the exit code {code} is gone");
+            let message = format!("the exit code {code} was removed");
             self.add(Change::compatible("diff-exit-removed", message).old(code).new_value(&after));
         }
     }
@@ -114,7 +114,7 @@ impl<'a> OutputComparison<'a> {
             return;
         }
         let (held, holds) = (payload_phrase(before), payload_phrase(after));
-        let message = format!("standard output holds {holds}{what}, it held {held}");
+        let message = format!("stdout contains {holds}{what}; before: {held}");
         let narrower = before == Payload::Any || (before, after) == (Payload::Part, Payload::Whole);
         let class = if narrower { Class::Compatible } else { Class::Breaking };
         let found = Change::new("diff-exit-payload-changed", class, message);
@@ -140,7 +140,7 @@ impl<'a> OutputComparison<'a> {
         match (before.schema(ERROR), after.schema(ERROR)) {
             (Some(old), Some(new)) => self.compare_schemas(&mut walker, old, new, true),
             (Some(_), None) if !is_text(self.new, is) => {
-                let found = Change::undecided("nothing is known of the new shape of errors");
+                let found = Change::undecided("the new side has no information about the shape of its errors");
                 self.add(Change { in_error: true, ..found });
             }
             _ => {}
@@ -155,7 +155,7 @@ impl<'a> OutputComparison<'a> {
         match (before.schema(DATA), after.schema(DATA)) {
             (Some(old), Some(new)) => self.compare_schemas(walker, old, new, false),
             (Some(_), None) if self.new.events.is_none() => {
-                self.add(Change::undecided("nothing is known of the new shape"));
+                self.add(Change::undecided("the new side has no information about the shape of its data"));
             }
             _ => {}
         }
@@ -205,17 +205,17 @@ impl<'a> OutputComparison<'a> {
                 Some(new) if new == old => {}
                 Some(new) => {
                     let message =
-                        format!("the rule `{id}` is another one: it cannot be told which is stricter");
+                        format!("the rule `{id}` changed; the comparison cannot decide which version is stricter");
                     self.add(Change::undecided(message).old(old).new_value(new));
                 }
                 None => {
-                    let message = format!("the rule `{id}` does not hold any longer");
+                    let message = format!("the rule `{id}` was removed");
                     self.add(Change::breaking("diff-rule-removed", message).old(old));
                 }
             }
         }
         for (id, new) in self.new.rules.iter().filter(|(id, _)| !self.old.rules.contains_key(*id)) {
-            let message = format!("the rule `{id}` holds");
+            let message = format!("the rule `{id}` is new");
             self.add(Change::compatible("diff-rule-added", message).new_value(new));
         }
     }
@@ -230,18 +230,18 @@ impl<'a> OutputComparison<'a> {
             let Some(new) = self.new.kinds.get(pointer) else { continue };
             let (gone, come) = (missing(old, new), missing(new, old));
             let renamed = |of: &[String], others: &[String], what: &str| match (of, others) {
-                ([_], [other]) => Some(format!("`{other}` is {what}: it looks like a rename")),
+                ([_], [other]) => Some(format!("this looks like a rename: `{other}` {what}")),
                 _ => None,
             };
             for word in &gone {
-                let message = format!("the value `{word}` does not come any longer");
+                let message = format!("the value `{word}` no longer occurs");
                 let found = Change::new("diff-kind-removed", Class::Risky, message).old(word);
-                self.add(Change { pointer: pointer.clone(), note: renamed(&gone, &come, "new"), ..found });
+                self.add(Change { pointer: pointer.clone(), note: renamed(&gone, &come, "is new"), ..found });
             }
             for word in &come {
                 let message = format!("the value `{word}` is new");
                 let found = Change::new("diff-kind-added", Class::Risky, message).new_value(word);
-                self.add(Change { pointer: pointer.clone(), note: renamed(&come, &gone, "gone"), ..found });
+                self.add(Change { pointer: pointer.clone(), note: renamed(&come, &gone, "was removed"), ..found });
             }
         }
     }
@@ -253,7 +253,7 @@ impl<'a> OutputComparison<'a> {
                 keys.iter().filter(|key| other.contains(key)).cloned().collect()
             };
             if common(old, new) != common(new, old) {
-                let message = "the keys are written in another order";
+                let message = "the order of the keys changed";
                 let mut found = Change::compatible("diff-key-order-changed", message);
                 found.pointer.clone_from(pointer);
                 self.add(found.old(old).new_value(new));
@@ -264,8 +264,8 @@ impl<'a> OutputComparison<'a> {
 
 fn payload_phrase(payload: Payload) -> &'static str {
     match payload {
-        Payload::Whole => "all data",
-        Payload::Part => "whole records, perhaps not all",
+        Payload::Whole => "complete data",
+        Payload::Part => "complete records, possibly not all",
         Payload::Nothing => "nothing",
         Payload::Any => "anything",
     }

@@ -42,7 +42,7 @@ impl<'a> Walker<'a> {
         let kept =
             |value: &Value| contains(&after, value) || new_open.iter().any(|alt| is_within(alt, value));
         for value in before.iter().filter(|value| !kept(value)) {
-            let message = format!("the value {} is gone", excerpt(value));
+            let message = format!("the value {} was removed", excerpt(value));
             let found = Change::compatible("diff-enum-value-removed", message);
             out.push(found.old(value).new_value(one_or_many(&after)));
         }
@@ -51,12 +51,12 @@ impl<'a> Walker<'a> {
             ([], _) => {
                 let sample = new_open.iter().find_map(|alt| self.sample_other_than(alt, &before));
                 let message =
-                    format!("the values were {} only, now there may be others", join_capped(&before));
+                    format!("the values were only {}; other values are now possible", join_capped(&before));
                 let found = Change::breaking("diff-enum-opened", message).old(one_or_many(&before));
                 out.push(found.new_value(type_names(&new_open)).sample(sample));
             }
             (_, []) => {
-                let message = format!("the values are {} only", join_capped(&after));
+                let message = format!("the values are now only {}", join_capped(&after));
                 out.push(Change::compatible("diff-enum-closed", message).new_value(one_or_many(&after)));
             }
             ([old], [new]) => out.extend(self.facets(old, new)),
@@ -96,23 +96,23 @@ impl<'a> Walker<'a> {
         if old.integer && !new.integer {
             let sample = self.sample_number(new, false);
             let found =
-                Change::breaking("diff-integer-became-number", "it need not be an integer any longer");
+                Change::breaking("diff-integer-became-number", "the number may now have a fraction");
             out.push(found.old("integer").new_value("number").sample(sample));
         } else if new.integer && !old.integer {
-            let found = Change::compatible("diff-type-narrowed", "it is always an integer");
+            let found = Change::compatible("diff-type-narrowed", "the number is now always an integer");
             out.push(found.old("number").new_value("integer"));
         }
         let shows = |value: &Value| is_within(new, value) && !is_within(old, value);
-        for (side, which, step) in [(0, "least", -1.0), (1, "greatest", 1.0)] {
+        for (side, which, step) in [(0, "minimum", -1.0), (1, "maximum", 1.0)] {
             let (before, after) = (&old.bounds[side], &new.bounds[side]);
             let loosened = !is_as_strict(after, before, INWARD[side]);
             if !loosened && is_as_strict(before, after, INWARD[side]) {
                 continue;
             }
             let message = match (before.as_ref().map(describe_bound), after.as_ref().map(describe_bound)) {
-                (Some(before), Some(after)) => format!("the {which} number is {after} instead of {before}"),
-                (Some(before), None) => format!("the {which} number was {before}; now there is none"),
-                (None, after) => format!("the {which} number is {}", after.unwrap_or_default()),
+                (Some(before), Some(after)) => format!("the {which} changed from {before} to {after}"),
+                (Some(before), None) => format!("the {which} {before} was removed"),
+                (None, after) => format!("the {which} is now {}", after.unwrap_or_default()),
             };
             let at = |bound: &Option<Bound>| bound.as_ref().map(|bound| Value::Number(bound.at.clone()));
             let found = if loosened {
@@ -130,12 +130,12 @@ impl<'a> Walker<'a> {
         let lost: Vec<_> = lost.collect();
         for by in &lost {
             let mut some = (1..50).map(|n| json_number(f64::from(n))).chain(self.sample_number(new, false));
-            let message = format!("it need not be a multiple of {by} any longer");
+            let message = format!("the number no longer has to be a multiple of {by}");
             out.push(Change::breaking("diff-range-loosened", message).old(by).sample(some.find(shows)));
         }
         let gained = new.multiples.iter().find(|by| !old.multiples.iter().any(|other| divides(by, other)));
         if let (Some(by), true) = (gained, lost.is_empty()) {
-            let message = format!("it is always a multiple of {by}");
+            let message = format!("the number is now always a multiple of {by}");
             out.push(Change::compatible("diff-range-tightened", message).new_value(by));
         }
     }
@@ -156,23 +156,23 @@ impl<'a> Walker<'a> {
             after.0 = after.0.max(new.required.len());
         }
         if after.0 < before.0 {
-            let message = format!("there were at least {} {unit}, now {}", before.0, after.0);
+            let message = format!("the minimum changed from {} {unit} to {}", before.0, after.0);
             let found = Change::breaking("diff-length-loosened", message).old(before.0).new_value(after.0);
             out.push(found.sample(self.sample_of_length(new, after.0)));
         } else if after.0 > before.0 {
-            let message = format!("there are at least {} {unit}", after.0);
+            let message = format!("there are now at least {} {unit}", after.0);
             out.push(Change::compatible("diff-length-tightened", message).old(before.0).new_value(after.0));
         }
         match (before.1, after.1) {
             (Some(was), is) if is.is_none_or(|is| is > was) => {
-                let now = is.map_or_else(|| "there is no such bound".to_owned(), |is| is.to_string());
-                let message = format!("there were at most {was} {unit}, now {now}");
+                let now = is.map_or_else(|| "no limit".to_owned(), |is| is.to_string());
+                let message = format!("the maximum changed from {was} {unit} to {now}");
                 let sample = self.sample_of_length(new, was + 1);
                 let found = Change::breaking("diff-length-loosened", message).sample(sample);
                 out.push(found.sides(Some(was), is));
             }
             (was, Some(is)) if was.is_none_or(|was| is < was) => {
-                let message = format!("there are at most {is} {unit}");
+                let message = format!("there are now at most {is} {unit}");
                 out.push(Change::compatible("diff-length-tightened", message).sides(was, Some(is)));
             }
             _ => {}
@@ -188,15 +188,15 @@ impl<'a> Walker<'a> {
             let found = match pattern::covers(pattern, &after) {
                 Covers::Yes => continue,
                 Covers::No(text) => {
-                    let but = if after.is_empty() { String::new() } else { format!(", but {others}") };
-                    let message = format!("it need not match `{pattern}` any longer{but}");
+                    let but = if after.is_empty() { String::new() } else { format!(", only {others}") };
+                    let message = format!("the string no longer has to match `{pattern}`{but}");
                     let sample = self.sample_text(new, Some(&text));
                     Change::breaking("diff-pattern-loosened", message).sample(sample)
                 }
                 Covers::Unknown => {
-                    let others = if after.is_empty() { "nothing else" } else { &others };
+                    let others = if after.is_empty() { "no pattern" } else { &others };
                     let message =
-                        format!("it cannot be told whether what matches {others} matches `{pattern}`");
+                        format!("the comparison cannot decide whether all strings that match {others} also match `{pattern}`");
                     Change::undecided(message)
                 }
             };
@@ -207,7 +207,7 @@ impl<'a> Walker<'a> {
         if let Some(pattern) = further.find(|pattern| pattern::covers(pattern, &before) != Covers::Yes)
             && !loosened
         {
-            let message = format!("it always matches `{pattern}`");
+            let message = format!("the string now always matches `{pattern}`");
             let found = Change::compatible("diff-pattern-tightened", message);
             out.push(found.sides(before.first(), Some(pattern)));
         }
@@ -220,7 +220,7 @@ impl<'a> Walker<'a> {
         let kept = |format: &&String| new.formats.iter().any(|other| within(format, other));
         let lost: Vec<&String> = old.formats.iter().filter(|format| !kept(format)).collect();
         for format in &lost {
-            let message = format!("it need not be of the format `{format}` any longer");
+            let message = format!("the string no longer has to have the format `{format}`");
             let sample = self.sample_text(new, None);
             let sample = sample.or_else(|| self.sample_text(new, Some("text")));
             let found = Change::breaking("diff-format-loosened", message).sample(sample);
@@ -228,7 +228,7 @@ impl<'a> Walker<'a> {
         }
         let gained = new.formats.iter().find(|format| !old.formats.contains(*format));
         if let (Some(format), true) = (gained, lost.is_empty()) {
-            let message = format!("it is always of the format `{format}`");
+            let message = format!("the string now always has the format `{format}`");
             let found = Change::compatible("diff-format-tightened", message);
             out.push(found.sides(old.formats.first(), Some(format)));
         }
@@ -252,7 +252,7 @@ fn join_capped(values: &[Value]) -> String {
 }
 
 fn describe_bound(bound: &Bound) -> String {
-    if bound.open { format!("{} (itself left out)", bound.at) } else { bound.at.to_string() }
+    if bound.open { format!("{} (exclusive)", bound.at) } else { bound.at.to_string() }
 }
 
 /// A number as JSON: an integer where it is one.

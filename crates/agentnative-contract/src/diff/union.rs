@@ -28,7 +28,7 @@ impl<'a> Walker<'a> {
             return self.compare_tagged(old, new);
         }
         if old.len() > MAX_UNTAGGED || new.len() > MAX_UNTAGGED {
-            return vec![Change::undecided("there are too many variants that no key tells apart")];
+            return vec![Change::undecided("the union has too many variants that no key identifies")];
         }
         self.compare_untagged(old, new)
     }
@@ -55,15 +55,15 @@ impl<'a> Walker<'a> {
             let message = format!("the variant with `{new_key}` {} is new", excerpt(value));
             let found = Change::breaking("diff-variant-added", message).new_value(value);
             let note = before
-                .map(|from| format!("the variant {from} of the same shape is gone: it looks like a rename"));
+                .map(|from| format!("this looks like a rename: the variant {from}, of the same shape, was removed"));
             out.push(Change { note, sample: self.sample_of(alts), ..found.under(new_key) });
         }
         for (tag, after) in gone {
             let (value, _) = &old[tag];
-            let message = format!("the variant with `{old_key}` {} is gone", excerpt(value));
+            let message = format!("the variant with `{old_key}` {} was removed", excerpt(value));
             let found = Change::compatible("diff-variant-removed", message).old(value);
             let note =
-                after.map(|to| format!("the variant {to} of the same shape is new: it looks like a rename"));
+                after.map(|to| format!("this looks like a rename: the variant {to}, of the same shape, is new"));
             out.push(Change { note, ..found.under(old_key) });
         }
         out
@@ -87,7 +87,7 @@ impl<'a> Walker<'a> {
             } else if new.len() <= old.len() || arrays || key_overlap(&old[nth], one) > 0.5 {
                 best
             } else {
-                let message = format!("a variant is new: an object with `{}`", join(&one.required));
+                let message = format!("new variant: an object with `{}`", join(&one.required));
                 let found = Change::breaking("diff-variant-added", message).new_value(&one.required);
                 vec![found.sample(self.sample(one, 0))]
             };
@@ -99,7 +99,7 @@ impl<'a> Walker<'a> {
         }
         if old.len() > new.len() && !arrays {
             for (_, gone) in old.iter().enumerate().filter(|(nth, _)| !used.contains(nth)) {
-                let message = format!("a variant is gone: an object with `{}`", join(&gone.required));
+                let message = format!("removed variant: an object with `{}`", join(&gone.required));
                 out.push(Change::compatible("diff-variant-removed", message).old(&gone.required));
             }
         }

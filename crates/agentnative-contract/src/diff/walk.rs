@@ -39,7 +39,7 @@ impl<'a> Walker<'a> {
             return Rc::clone(found);
         }
         if self.known.len() > MAX_PAIRS || self.depth > MAX_DEPTH {
-            let message = "the schemas are too large to be compared as a whole: this part was not looked at";
+            let message = "the schemas are too large for a complete comparison; this part was not compared";
             return Rc::new(vec![Change::undecided(message)]);
         }
         self.known.insert(key.clone(), Rc::default());
@@ -86,20 +86,20 @@ impl<'a> Walker<'a> {
                 () if before == object && after == array => "diff-object-became-array",
                 () => "diff-type-changed",
             };
-            found.push(Change::breaking(rule, format!("it was {was}, it is {is}")));
+            found.push(Change::breaking(rule, format!("the type changed from {was} to {is}")));
         } else {
             if added == null {
-                found.push(Change::breaking("diff-null-added", format!("it may be null now; it was {was}")));
+                found.push(Change::breaking("diff-null-added", format!("the value may now be null; before: {was}")));
             } else if added != 0 {
-                let message = format!("it may be {} now, too; it was {was}", type_phrase(&more));
+                let message = format!("the value may now also be {}; before: {was}", type_phrase(&more));
                 found.push(Change::breaking("diff-type-widened", message));
             }
             if removed == null {
-                found.push(Change::compatible("diff-null-removed", "it is never null now"));
+                found.push(Change::compatible("diff-null-removed", "the value is now never null"));
             } else if removed != 0 {
                 let message = match after {
-                    0 => "there is nothing now".to_owned(),
-                    _ => format!("it is no longer {}", type_phrase(&less)),
+                    0 => "no value is possible any more".to_owned(),
+                    _ => format!("the value is no longer {}", type_phrase(&less)),
                 };
                 found.push(Change::compatible("diff-type-narrowed", message));
             }
@@ -141,7 +141,7 @@ impl<'a> Walker<'a> {
                 out.push(found.sample(Some(value.clone())));
             }
             for value in before.iter().filter(|value| !after.contains(value)) {
-                let message = format!("the value {} is gone", excerpt(value));
+                let message = format!("the value {} was removed", excerpt(value));
                 out.push(Change::compatible("diff-enum-value-removed", message).old(value.clone()));
             }
             return out;
@@ -149,12 +149,12 @@ impl<'a> Walker<'a> {
         if old.values.is_some() || new.values.is_some() {
             let (wide, narrow) = (full_schema(&self.old, old), full_schema(&self.new, new));
             out.push(match validator::covers(&wide, &narrow) {
-                Some(true) => Change::compatible("diff-enum-closed", "only some values are left"),
+                Some(true) => Change::compatible("diff-enum-closed", "some values are no longer possible"),
                 Some(false) => {
                     let sample = self.sample_of(std::slice::from_ref(new));
-                    Change::breaking("diff-enum-opened", "other values are possible now").sample(sample)
+                    Change::breaking("diff-enum-opened", "other values are now possible").sample(sample)
                 }
-                None => Change::undecided("it cannot be told whether other values are possible now"),
+                None => Change::undecided("the comparison cannot decide whether other values are now possible"),
             });
             return out;
         }
@@ -184,11 +184,11 @@ impl<'a> Walker<'a> {
             let found = match holds {
                 Some(true) => continue,
                 Some(false) => {
-                    let message = format!("a condition does not hold any longer: {text}");
+                    let message = format!("a condition no longer holds: {text}");
                     let sample = self.sample_violating(schema, new);
                     Change::breaking("diff-condition-loosened", message).sample(sample)
                 }
-                None => Change::undecided(format!("it cannot be told whether this still holds: {text}")),
+                None => Change::undecided(format!("the comparison cannot decide whether this still holds: {text}")),
             };
             dropped = true;
             out.push(found.old(schema.clone()));
@@ -197,7 +197,7 @@ impl<'a> Walker<'a> {
         let further: Vec<&Value> = further.map(|one| &one.schema).collect();
         let held = |schema: &&Value| validator::covers(schema, &full_schema(&self.old, old)) == Some(true);
         if let (Some(first), false) = (further.first(), dropped || further.iter().all(held)) {
-            let message = format!("a further condition holds: {}", excerpt(first));
+            let message = format!("an additional condition holds: {}", excerpt(first));
             out.push(Change::compatible("diff-condition-tightened", message).new_value((*first).clone()));
         }
     }

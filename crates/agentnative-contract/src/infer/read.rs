@@ -38,7 +38,7 @@ struct Shared<R> {
 
 pub(super) fn shapeless() -> io::Error {
     let message = format!(
-        "the samples have more than {PLACES} different places: their keys are data at several depths"
+        "the samples have more than {PLACES} different places: at several depths, the keys are data"
     );
     io::Error::new(io::ErrorKind::InvalidData, message)
 }

@@ -164,7 +164,7 @@ impl Lock {
         let head: Head = parsed(&folder.join(HEAD))?;
         if head.lock != VERSION {
             let message =
-                format!("{} is a lock of version {}, expected {VERSION}", folder.display(), head.lock);
+                format!("{} is a lock of version {}; expected {VERSION}", folder.display(), head.lock);
             return Err(Error::config(message));
         }
         let mut promises = Vec::new();
@@ -187,11 +187,11 @@ fn only(folder: &Path) -> Result<PathBuf> {
     locks.sort();
     match locks.as_slice() {
         [only] => Ok(only.clone()),
-        [] => Err(Error::config(format!("{} holds no lock: there is no {HEAD} in it", folder.display()))),
+        [] => Err(Error::config(format!("{} contains no lock (no {HEAD})", folder.display()))),
         several => {
             let names: Vec<String> = several.iter().map(|path| path.display().to_string()).collect();
-            Err(Error::config(format!("{} holds the locks of several targets", folder.display()))
-                .hint(format!("name one: {}", names.join(", "))))
+            Err(Error::config(format!("{} contains the locks of several targets", folder.display()))
+                .hint(format!("choose one: {}", names.join(", "))))
         }
     }
 }
@@ -203,6 +203,6 @@ fn parsed<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default().to_owned();
         let issue = Issue { place: Some(place), message };
-        Error::config("a file of the lock is wrong").issues(vec![issue])
+        Error::config("a file of the lock is invalid").issues(vec![issue])
     })
 }

@@ -132,10 +132,10 @@ impl<'a> Value<'a> {
 
     /// Arguments of a program: an array of strings without NUL.
     pub fn arguments(&self) -> Option<Vec<Text>> {
-        let elements = self.elements("an array of strings, an argument each")?;
+        let elements = self.elements("an array of strings, one per argument")?;
         all(elements.iter().map(|element| {
             let text = element.string("a string")?;
-            if text.text.contains('\0') { element.fault("an argument can hold no NUL") } else { Some(text) }
+            if text.text.contains('\0') { element.fault("an argument cannot contain NUL") } else { Some(text) }
         }))
     }
 
@@ -182,7 +182,7 @@ impl<'a> Value<'a> {
 
     /// Environment variables: a table of strings.
     pub fn variables(&self) -> Option<BTreeMap<String, String>> {
-        let table = self.table(&self.title, "a table of strings, as in { KEY = \"value\" }")?;
+        let table = self.table(&self.title, "a table of strings, such as { KEY = \"value\" }")?;
         let mut variables = BTreeMap::new();
         for key in table.entries.keys() {
             let name: &str = key.get_ref();
@@ -190,7 +190,7 @@ impl<'a> Value<'a> {
             let value = table.get(name).and_then(|value| Some((value.clone(), value.string("a string")?)));
             if let Some((value, text)) = value {
                 if text.text.contains('\0') {
-                    value.fault::<()>("the value of a variable can hold no NUL");
+                    value.fault::<()>("the value of a variable cannot contain NUL");
                 }
                 variables.insert(name.to_owned(), text.text);
             }
@@ -208,7 +208,7 @@ pub fn all<T>(read: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
 pub fn variable_name(faults: &Diagnostics<'_>, name: &str, span: &Span) {
     if name.is_empty() || name.contains(['=', '\0']) {
         faults
-            .add(span, format!("{name:?} cannot be the name of a variable: it is empty or holds `=` or NUL"));
+            .add(span, format!("{name:?} is not a valid variable name: it is empty or contains `=` or NUL"));
     }
 }
 
@@ -218,7 +218,7 @@ pub fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str> + Clo
         Some(near) => format!("did you mean `{near}`?"),
         None => {
             let all: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-            if all.is_empty() { "there are none".to_owned() } else { format!("expected {}", all.join(", ")) }
+            if all.is_empty() { "no names are available".to_owned() } else { format!("expected {}", all.join(", ")) }
         }
     }
 }
