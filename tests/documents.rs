@@ -4,6 +4,7 @@ use crate::playground::{Playground, assert_line_holds, command_and_code, run_in}
 use crate::programs::program;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// Commands that are not run here, and what covers them.
 const ELSEWHERE: &[(&str, &str)] = &[
@@ -11,6 +12,12 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("cargo install --locked --path .", "it builds the program anew, as `cargo build` does"),
     ("cargo xtask new check p2-output-example", "the tests of xtask make one of each kind"),
 ];
+
+/// Around the report that the README shows.
+const BEGIN: &str = "<!-- report: written by tests/documents.rs -->\n";
+const END: &str = "<!-- /report -->";
+const PICTURE: &str = "docs/report.svg";
+const PICTURE_TITLE: &str = "The report of agentnative on examples/notes";
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -120,6 +127,63 @@ fn commands_of_readme_and_pages_run_and_change_no_tracked_file() {
             assert!(blocks(text, language).is_empty(), "{}: {language}", path.display());
         }
     }
+}
+
+/// What the program prints for the example of the README, 80 columns wide; its time is that of `old`.
+fn report_of_the_example(color: &str, old: &str) -> String {
+    let cache = tempfile::tempdir().unwrap();
+    let output = Command::new(program("agentnative"))
+        .args(["check", "examples/notes", "--color", color])
+        .current_dir(root())
+        .env("COLUMNS", "80")
+        .env("XDG_CACHE_HOME", cache.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = String::from_utf8(output.stdout).unwrap();
+    match (time_of(&report), time_of(old)) {
+        (Some(new), Some(old)) => report.replacen(new, old, 1),
+        _ => report,
+    }
+}
+
+/// The time that a report names in its first line, such as `1.2 s`.
+fn time_of(report: &str) -> Option<&str> {
+    let parts = report.lines().find(|line| line.contains(" · "))?.split(" · ");
+    let parts = parts.map(|part| part.trim_end_matches("\x1b[0m"));
+    parts.last().filter(|part| part.ends_with('s') && part.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+fn picture(report: &str) -> String {
+    let mut script = Command::new("python3")
+        .arg(root().join("xtask/picture.py"))
+        .arg(PICTURE_TITLE)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut script.stdin.take().unwrap(), report.as_bytes()).unwrap();
+    let output = script.wait_with_output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_report_in_the_readme_and_its_picture_are_what_the_program_prints() {
+    let readme = readme();
+    let (before, rest) = readme.split_once(BEGIN).unwrap();
+    let (shown, after) = rest.split_once(END).unwrap();
+    let report = report_of_the_example("never", shown);
+    let drawn = picture(&report_of_the_example("always", &report));
+    let report = format!("```text\n{}\n```\n", report.trim_end());
+    if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
+        fs::write(root().join("README.md"), format!("{before}{BEGIN}{report}{END}{after}")).unwrap();
+        fs::write(root().join(PICTURE), drawn).unwrap();
+        return;
+    }
+    assert_eq!(shown, report, "UPDATE=1 rewrites it");
+    assert_eq!(fs::read_to_string(root().join(PICTURE)).unwrap(), drawn, "UPDATE=1 rewrites it");
 }
 
 /// Relative links of a page, without their anchors.
