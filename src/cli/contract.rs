@@ -126,8 +126,7 @@ fn show_page(shown: &Shown, page: &mut Page) {
         facts.push(("origin", about.origin.clone()));
     }
     facts.extend(about.ask.as_ref().map(|ask| ("requested with", ask.join(" "))));
-    let stream =
-        |stream| if stream == crate::model::Stream::Stdout { "stdout" } else { "stderr" };
+    let stream = |stream| if stream == crate::model::Stream::Stdout { "stdout" } else { "stderr" };
     facts.extend(about.errors.map(|errors| ("errors on", stream(errors).to_owned())));
     if let Some(allowed) = about.unknown_types_allowed {
         let meaning = if allowed { "allowed and counted" } else { "rejected" };

@@ -117,7 +117,9 @@ impl DiffArgs {
             (_, _, extra) => {
                 let many = if extra.is_some() { "more than two sides" } else { "fewer than two sides" };
                 let error = Error::usage(format!("{many}; expected an old and a new one"));
-                Err(error.hint("agentnative contract diff OLD NEW; --old-command or --new-command replaces a side"))
+                Err(error.hint(
+                    "agentnative contract diff OLD NEW; --old-command or --new-command replaces a side",
+                ))
             }
         }
     }

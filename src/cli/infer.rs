@@ -58,7 +58,8 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
         let faults = inference.input(file.reader, framing, threads, &mut progress);
         drop(progress);
         output.clear_progress();
-        let faults = faults.map_err(|error| Error::general(format!("cannot read samples from {name}: {error}")))?;
+        let faults =
+            faults.map_err(|error| Error::general(format!("cannot read samples from {name}: {error}")))?;
         if !faults.is_empty() {
             let issue = |fault: Violation| Issue {
                 place: Some(fault.place(path)),

@@ -192,10 +192,7 @@ fn commands_and_recordings_are_sides() {
     std::fs::rename(folder.path().join("old"), folder.path().join("kept")).unwrap();
     program("old", "exit 0");
     let (code, out, _) = agentnative(folder.path(), &["contract", "lock", "--check", "."]);
-    assert!(
-        code == 1 && out.contains("breaking[diff-stdout-changed]: stdout contains nothing"),
-        "{out}"
-    );
+    assert!(code == 1 && out.contains("breaking[diff-stdout-changed]: stdout contains nothing"), "{out}");
     std::fs::rename(folder.path().join("kept"), folder.path().join("old")).unwrap();
     std::fs::remove_dir_all(folder.path().join("agentnative.lock")).unwrap();
 

@@ -41,11 +41,7 @@ pub(super) fn judge_exit(
         if let Some(code) = exit.exit
             && !condition.exit.contains(&code)
         {
-            found(format!(
-                "exit code {code} instead of {}; {}",
-                codes(condition),
-                describe(condition)
-            ));
+            found(format!("exit code {code} instead of {}; {}", codes(condition), describe(condition)));
         }
         if let Some(reason) = run.refusal(condition) {
             found(format!("{reason}; {}", describe(condition)));
@@ -63,10 +59,7 @@ pub(super) fn judge_exit(
     }
     let Some(first) = of_code.first() else {
         let all = spec.exit_codes().iter().map(ToString::to_string).collect();
-        found(format!(
-            "exit code {code} is not in the contract; expected {}",
-            alternatives(all)
-        ));
+        found(format!("exit code {code} is not in the contract; expected {}", alternatives(all)));
         return events > 0;
     };
     let fitting = spec.conditions.iter().filter(|condition| run.refusal(condition).is_none());

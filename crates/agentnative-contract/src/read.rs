@@ -164,9 +164,7 @@ fn condition(table: &Table<'_>, types: &Types) -> Option<Condition> {
     let what = table.require("what", "a sentence").and_then(|value| non_empty_string(&value));
     let (some, none) = (read("some"), read("none"));
     if let (Some(Payload::Nothing | Payload::Any), Some(value)) = (payload, table.get("some")) {
-        value.fault::<()>(
-            "`some` requires data, but `stdout` does not; expected \"whole\" or \"part\"",
-        );
+        value.fault::<()>("`some` requires data, but `stdout` does not; expected \"whole\" or \"part\"");
     }
     Some(Condition {
         name: name?,

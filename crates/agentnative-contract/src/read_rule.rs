@@ -240,5 +240,9 @@ pub(super) fn one_or_more<'a>(value: &Value<'a>, what: &str) -> Option<Vec<Value
         return Some(vec![value.clone()]);
     }
     let elements = value.elements(what)?;
-    if elements.is_empty() { value.fault(&format!("the array is empty; expected {what}")) } else { Some(elements) }
+    if elements.is_empty() {
+        value.fault(&format!("the array is empty; expected {what}"))
+    } else {
+        Some(elements)
+    }
 }

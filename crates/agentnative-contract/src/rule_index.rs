@@ -92,8 +92,7 @@ impl RuleIndex {
                         if !events.allow_unknown {
                             let known: Vec<_> = spec.event_types().map(String::as_str).collect();
                             let (found, known) = (excerpt(text), known.join(", "));
-                            let message =
-                                format!("unknown event type `{found}`; expected one of {known}");
+                            let message = format!("unknown event type `{found}`; expected one of {known}");
                             violations.push(event_type(&events.discriminator, message));
                         }
                         class.unknown = Some(excerpt(text));

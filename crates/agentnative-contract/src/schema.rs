@@ -237,7 +237,9 @@ fn describe(error: &ValidationError<'_>) -> String {
         Kind::OneOfNotValid { .. } => "a value that matches an alternative of the schema".to_owned(),
         Kind::AnyOf { .. } => "a value that matches an alternative of the schema".to_owned(),
         Kind::Custom { message, .. } => message.clone(),
-        Kind::OneOfMultipleValid { .. } => "a value that matches exactly one alternative of the schema".to_owned(),
+        Kind::OneOfMultipleValid { .. } => {
+            "a value that matches exactly one alternative of the schema".to_owned()
+        }
         Kind::Not { .. } => "a value that does not match `not`".to_owned(),
         _ => return excerpt(&error.masked_with(&found).to_string()),
     };

@@ -149,9 +149,8 @@ impl Sources {
         if let Some(path) = uri.strip_prefix(BUNDLED) {
             let path = percent_decode_str(path).decode_utf8_lossy();
             let (name, file) = path.split_once('/').unwrap_or((&path, ""));
-            let text = bundled(name, file).ok_or_else(|| {
-                Error::config(format!("no bundled contract `{name}` has a file `{file}`"))
-            })?;
+            let text = bundled(name, file)
+                .ok_or_else(|| Error::config(format!("no bundled contract `{name}` has a file `{file}`")))?;
             return File::parse(PathBuf::from("contracts").join(&*path), text.as_bytes().to_vec());
         }
         match (uri.strip_prefix(FOLDER), &self.home) {

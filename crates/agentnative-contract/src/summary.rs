@@ -71,10 +71,7 @@ impl Contract {
             detail: detail(rule),
         }));
         if !spec.conditions.is_empty() {
-            rules.push(built_in(
-                "exit-code",
-                "The exit code and the data match a condition.".to_owned(),
-            ));
+            rules.push(built_in("exit-code", "The exit code and the data match a condition.".to_owned()));
         }
         ContractSummary {
             name: spec.name.clone(),
@@ -140,7 +137,9 @@ fn detail(rule: &Rule) -> Vec<String> {
             let all: Vec<&str> = pointers.iter().map(|pointer| pointer.text.as_str()).collect();
             lines.push(format!("the same value at {} in every record", all.join(", ")));
         }
-        RuleKind::SameKeys(pointer) => lines.push(format!("the same keys at \"{}\" in every record", pointer.text)),
+        RuleKind::SameKeys(pointer) => {
+            lines.push(format!("the same keys at \"{}\" in every record", pointer.text))
+        }
     }
     lines
 }

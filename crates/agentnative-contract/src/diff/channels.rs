@@ -82,7 +82,8 @@ impl OutputComparison<'_> {
             (Some(was), None) if fails(new) && compared(was) => return false,
             (Some(was), None) if fails(new) => gone(was),
             (Some(was), None) => {
-                Change::undecided("the new side has no information about the stream of errors").old(name(was.stream))
+                Change::undecided("the new side has no information about the stream of errors")
+                    .old(name(was.stream))
             }
             (None, Some(is)) if fails(old) && !compared(is) => {
                 let message = format!("a failed run now reports its reason on {}", name(is.stream));

@@ -48,7 +48,9 @@ impl OutputComparison<'_> {
                         let new = walker.new.alternatives(&[schema]);
                         self.records(walker, &old, &new, &stream.events, "diff-discriminator-removed");
                     }
-                    None => self.add(Change::undecided("the new side has no information about its event types")),
+                    None => {
+                        self.add(Change::undecided("the new side has no information about its event types"))
+                    }
                 }
                 true
             }
@@ -131,8 +133,9 @@ impl OutputComparison<'_> {
             self.add(Change {
                 pointer: new.events.discriminator.clone(),
                 event: Some(name.clone()),
-                note: before
-                    .map(|from| format!("this looks like a rename: `{from}`, of the same shape, was removed")),
+                note: before.map(|from| {
+                    format!("this looks like a rename: `{from}`, of the same shape, was removed")
+                }),
                 witness: witness.filter(|witness| valid(&schema, &witness.document) == Some(true)),
                 ..Change::new("diff-event-added", class, message).new_value(name)
             });

@@ -48,7 +48,8 @@ pub fn compare(old: &[OutputSpec], new: &[OutputSpec]) -> Vec<Change> {
             match after.get(key) {
                 Some(new) => changes.extend(OutputComparison::new(old, new).compare()),
                 None => {
-                    let found = Change::breaking("diff-output-removed", format!("{} was removed", label(old)));
+                    let found =
+                        Change::breaking("diff-output-removed", format!("{} was removed", label(old)));
                     changes.push(of_output(old, found));
                 }
             }

@@ -50,8 +50,7 @@ impl<'a> Walker<'a> {
             let in_map = !is.is_empty() && !accepts_nothing(is);
             if promised {
                 let sample = self.sample_without(new, key);
-                let message =
-                    format!("the required key `{key}` was removed");
+                let message = format!("the required key `{key}` was removed");
                 out.push(at(Change::breaking("diff-key-removed", message).old(summary).sample(sample)));
             } else if !in_map {
                 let message = format!("the optional key `{key}` was removed");
@@ -144,9 +143,11 @@ impl<'a> Walker<'a> {
             for found in out.iter_mut() {
                 let here = |key: &str| found.pointer == format!("/{}", escape_token(key));
                 if here(gone) && found.rule.ends_with("key-removed") {
-                    found.note = Some(format!("this looks like a rename: `{come}`, of the same shape, is new"));
+                    found.note =
+                        Some(format!("this looks like a rename: `{come}`, of the same shape, is new"));
                 } else if here(come) && found.rule.starts_with("diff-key-added") {
-                    found.note = Some(format!("this looks like a rename: `{gone}`, of the same shape, was removed"));
+                    found.note =
+                        Some(format!("this looks like a rename: `{gone}`, of the same shape, was removed"));
                 }
             }
         }

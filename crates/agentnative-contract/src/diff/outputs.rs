@@ -74,7 +74,9 @@ impl<'a> OutputComparison<'a> {
         let (old, new) = (&self.old.exits, &self.new.exits);
         if old.is_empty() || new.is_empty() {
             if !old.is_empty() && self.new.unknown.is_none() {
-                self.add(Change::undecided("the new side has no information about its exit codes").old(codes(old)));
+                self.add(
+                    Change::undecided("the new side has no information about its exit codes").old(codes(old)),
+                );
             }
             return;
         }
@@ -86,8 +88,11 @@ impl<'a> OutputComparison<'a> {
             }
             let what = is.condition.as_ref().map_or_else(String::new, |name| format!(" when `{name}`"));
             if !was.codes.iter().any(|code| is.codes.contains(code)) {
-                let message =
-                    format!("the exit code{what} changed: now {}, before {}", join_or(&is.codes), join_or(&was.codes));
+                let message = format!(
+                    "the exit code{what} changed: now {}, before {}",
+                    join_or(&is.codes),
+                    join_or(&was.codes)
+                );
                 let found = Change::breaking("diff-exit-changed", message);
                 self.add(found.old(&was.codes).new_value(&is.codes));
                 reported.extend(was.codes.iter().chain(&is.codes).copied());
@@ -140,7 +145,8 @@ impl<'a> OutputComparison<'a> {
         match (before.schema(ERROR), after.schema(ERROR)) {
             (Some(old), Some(new)) => self.compare_schemas(&mut walker, old, new, true),
             (Some(_), None) if !is_text(self.new, is) => {
-                let found = Change::undecided("the new side has no information about the shape of its errors");
+                let found =
+                    Change::undecided("the new side has no information about the shape of its errors");
                 self.add(Change { in_error: true, ..found });
             }
             _ => {}
@@ -204,8 +210,9 @@ impl<'a> OutputComparison<'a> {
             match self.new.rules.get(id) {
                 Some(new) if new == old => {}
                 Some(new) => {
-                    let message =
-                        format!("the rule `{id}` changed; the comparison cannot decide which version is stricter");
+                    let message = format!(
+                        "the rule `{id}` changed; the comparison cannot decide which version is stricter"
+                    );
                     self.add(Change::undecided(message).old(old).new_value(new));
                 }
                 None => {
@@ -241,7 +248,11 @@ impl<'a> OutputComparison<'a> {
             for word in &come {
                 let message = format!("the value `{word}` is new");
                 let found = Change::new("diff-kind-added", Class::Risky, message).new_value(word);
-                self.add(Change { pointer: pointer.clone(), note: renamed(&come, &gone, "was removed"), ..found });
+                self.add(Change {
+                    pointer: pointer.clone(),
+                    note: renamed(&come, &gone, "was removed"),
+                    ..found
+                });
             }
         }
     }

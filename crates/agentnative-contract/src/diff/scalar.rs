@@ -95,8 +95,7 @@ impl<'a> Walker<'a> {
     fn numbers(&self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Change>) {
         if old.integer && !new.integer {
             let sample = self.sample_number(new, false);
-            let found =
-                Change::breaking("diff-integer-became-number", "the number may now have a fraction");
+            let found = Change::breaking("diff-integer-became-number", "the number may now have a fraction");
             out.push(found.old("integer").new_value("number").sample(sample));
         } else if new.integer && !old.integer {
             let found = Change::compatible("diff-type-narrowed", "the number is now always an integer");
@@ -195,8 +194,9 @@ impl<'a> Walker<'a> {
                 }
                 Covers::Unknown => {
                     let others = if after.is_empty() { "no pattern" } else { &others };
-                    let message =
-                        format!("the comparison cannot decide whether all strings that match {others} also match `{pattern}`");
+                    let message = format!(
+                        "the comparison cannot decide whether all strings that match {others} also match `{pattern}`"
+                    );
                     Change::undecided(message)
                 }
             };

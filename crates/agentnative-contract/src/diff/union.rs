@@ -54,16 +54,17 @@ impl<'a> Walker<'a> {
             let (value, alts) = &new[tag];
             let message = format!("the variant with `{new_key}` {} is new", excerpt(value));
             let found = Change::breaking("diff-variant-added", message).new_value(value);
-            let note = before
-                .map(|from| format!("this looks like a rename: the variant {from}, of the same shape, was removed"));
+            let note = before.map(|from| {
+                format!("this looks like a rename: the variant {from}, of the same shape, was removed")
+            });
             out.push(Change { note, sample: self.sample_of(alts), ..found.under(new_key) });
         }
         for (tag, after) in gone {
             let (value, _) = &old[tag];
             let message = format!("the variant with `{old_key}` {} was removed", excerpt(value));
             let found = Change::compatible("diff-variant-removed", message).old(value);
-            let note =
-                after.map(|to| format!("this looks like a rename: the variant {to}, of the same shape, is new"));
+            let note = after
+                .map(|to| format!("this looks like a rename: the variant {to}, of the same shape, is new"));
             out.push(Change { note, ..found.under(old_key) });
         }
         out

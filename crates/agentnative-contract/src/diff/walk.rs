@@ -89,7 +89,10 @@ impl<'a> Walker<'a> {
             found.push(Change::breaking(rule, format!("the type changed from {was} to {is}")));
         } else {
             if added == null {
-                found.push(Change::breaking("diff-null-added", format!("the value may now be null; before: {was}")));
+                found.push(Change::breaking(
+                    "diff-null-added",
+                    format!("the value may now be null; before: {was}"),
+                ));
             } else if added != 0 {
                 let message = format!("the value may now also be {}; before: {was}", type_phrase(&more));
                 found.push(Change::breaking("diff-type-widened", message));
@@ -154,7 +157,9 @@ impl<'a> Walker<'a> {
                     let sample = self.sample_of(std::slice::from_ref(new));
                     Change::breaking("diff-enum-opened", "other values are now possible").sample(sample)
                 }
-                None => Change::undecided("the comparison cannot decide whether other values are now possible"),
+                None => {
+                    Change::undecided("the comparison cannot decide whether other values are now possible")
+                }
             });
             return out;
         }
@@ -188,7 +193,9 @@ impl<'a> Walker<'a> {
                     let sample = self.sample_violating(schema, new);
                     Change::breaking("diff-condition-loosened", message).sample(sample)
                 }
-                None => Change::undecided(format!("the comparison cannot decide whether this still holds: {text}")),
+                None => Change::undecided(format!(
+                    "the comparison cannot decide whether this still holds: {text}"
+                )),
             };
             dropped = true;
             out.push(found.old(schema.clone()));

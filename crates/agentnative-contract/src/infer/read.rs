@@ -37,9 +37,8 @@ struct Shared<R> {
 }
 
 pub(super) fn shapeless() -> io::Error {
-    let message = format!(
-        "the samples have more than {PLACES} different places: at several depths, the keys are data"
-    );
+    let message =
+        format!("the samples have more than {PLACES} different places: at several depths, the keys are data");
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 

@@ -135,7 +135,11 @@ impl<'a> Value<'a> {
         let elements = self.elements("an array of strings, one per argument")?;
         all(elements.iter().map(|element| {
             let text = element.string("a string")?;
-            if text.text.contains('\0') { element.fault("an argument cannot contain NUL") } else { Some(text) }
+            if text.text.contains('\0') {
+                element.fault("an argument cannot contain NUL")
+            } else {
+                Some(text)
+            }
         }))
     }
 
@@ -218,7 +222,11 @@ pub fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str> + Clo
         Some(near) => format!("did you mean `{near}`?"),
         None => {
             let all: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-            if all.is_empty() { "no names are available".to_owned() } else { format!("expected {}", all.join(", ")) }
+            if all.is_empty() {
+                "no names are available".to_owned()
+            } else {
+                format!("expected {}", all.join(", "))
+            }
         }
     }
 }
