@@ -54,7 +54,7 @@ impl Selection {
         let skips = |check: &&Check| names(&config.skip, check) && !names(&self.checks, check);
         let (skipped, left): (Vec<_>, Vec<_>) = self.resolve()?.into_iter().partition(skips);
         if left.is_empty() {
-            let error = Error::usage("no check is left to be made: the configuration skips all of these");
+            let error = Error::usage("the configuration skips all selected checks");
             return Err(error.hint("see `skip` under [check] in agentnative.toml"));
         }
         Ok((left, skipped))

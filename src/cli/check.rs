@@ -177,7 +177,7 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
 }
 
 /// What is said where no check is left by `--failed`.
-const NOTHING_LEFT: &str = "nothing failed or was unverified last time: no check is left to be made\n";
+const NOTHING_LEFT: &str = "nothing to check: no check failed or was unverified last time\n";
 
 /// The recording to judge, with what a configuration that is named says.
 fn recorded(path: &Path, args: &CheckArgs) -> Result<Recording> {
@@ -192,18 +192,17 @@ fn recorded(path: &Path, args: &CheckArgs) -> Result<Recording> {
 /// Leaves the checks that `--failed` makes again, and says which that are.
 fn only_open(last_time: &LastTime, checks: &mut Vec<&'static Check>) -> String {
     if last_time.target().is_none() {
-        return "--failed: nothing is known of an earlier check of this target, so all checks were made"
-            .into();
+        return "--failed: no earlier result of this target is known, so all checks ran".into();
     }
     let all = checks.len();
     checks.retain(|check| last_time.is_open(check));
-    format!("--failed: {} of {all} checks were made; the others did not fail last time", checks.len())
+    format!("--failed: {} of {all} checks ran; the others did not fail last time", checks.len())
 }
 
 /// That the configuration leaves out checks.
 fn skips(skipped: &[&Check]) -> String {
     let ids: Vec<&str> = skipped.iter().map(|check| check.id.as_str()).collect();
-    format!("`skip` under [check] leaves out {}", ids.join(", "))
+    format!("the configuration skips {} (`skip` under [check])", ids.join(", "))
 }
 
 /// Writes a report to all places; gives the exit code.

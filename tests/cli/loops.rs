@@ -32,7 +32,7 @@ fn a_fast_check_makes_plain_runs_and_says_what_it_left_out() {
         assert_eq!(said.status(id), "pass", "{id}");
     }
     let data = said.data();
-    let why = "--fast left out runs that decide this: check without --fast";
+    let why = "needs runs that --fast leaves out: check without --fast";
     for result in data["results"].as_array().unwrap() {
         let left_out = result["message"].as_str().unwrap().contains(why);
         let variants =
@@ -70,7 +70,9 @@ fn the_file_skips_checks_and_denies_warnings() {
     assert_eq!((denied.code, denied.status("p2-json-interop").as_str()), (Some(1), "warn"));
     assert_eq!((&denied.json()["ok"], &denied.data()["deny"]), (&json!(false), &json!(["should"])));
     assert_eq!(denied.data()["conformant"], true);
-    assert_eq!(denied.error()["message"], "1 SHOULD check failed, which --deny should counts");
+    assert_eq!(denied.error()["message"], "1 SHOULD check failed (--deny should)");
+    let text = folder.run(&["check", "--check", "p2-json-interop,p2-json-strict", "--deny", "should"]).out;
+    assert!(text.contains("conformant: 1 warning (denied), 1 passed"), "{text}");
     assert_eq!(folder.run(&[&warns[..], &["--deny", "must"]].concat()).code, Some(2));
 
     folder.write(
@@ -87,7 +89,10 @@ fn the_file_skips_checks_and_denies_warnings() {
         "{left:?}"
     );
     assert!(left.iter().any(|id| id == "p2-json-interop"));
-    assert_eq!(said.data()["notes"], json!(["`skip` under [check] leaves out p2-json-strict, p2-raw"]));
+    assert_eq!(
+        said.data()["notes"],
+        json!(["the configuration skips p2-json-strict, p2-raw (`skip` under [check])"])
+    );
     // A recording knows it, as it knows the waivers.
     assert_eq!(folder.run(&[&record[..6], &["--replay", "seen"]].concat()), said);
     // What is asked for by name is made.
@@ -98,7 +103,7 @@ fn the_file_skips_checks_and_denies_warnings() {
     let all: Vec<&str> = CheckId::ALL.iter().map(|id| id.as_str()).filter(|id| *id != "p2-raw").collect();
     let none = folder.run(&["check", "--json", "--skip", &all.join(",")]);
     assert_eq!(none.code, Some(2));
-    assert_eq!(none.error()["message"], "no check is left to be made: the configuration skips all of these");
+    assert_eq!(none.error()["message"], "the configuration skips all selected checks");
 }
 
 #[test]
@@ -114,7 +119,7 @@ fn what_did_not_hold_last_time_is_made_again() {
     let some = ["--json", "--check", "p2-output-json,p2-exit-success,p2-exit-auth"];
     let failed = |flags: &[&str]| run(&[&some[..], &["--failed"], flags].concat());
     let note = |said: &CliOutput| said.data()["notes"][0].as_str().unwrap_or_default().to_owned();
-    let unknown = "--failed: nothing is known of an earlier check of this target, so all checks were made";
+    let unknown = "--failed: no earlier result of this target is known, so all checks ran";
 
     // Nothing is known yet.
     let first = failed(&[]);
@@ -123,7 +128,7 @@ fn what_did_not_hold_last_time_is_made_again() {
     // What failed, and what was unverified; from there on what is named besides, since it was never made.
     let again = failed(&[]);
     assert_eq!(ids(&again), ["p2-output-json", "p2-exit-auth"]);
-    assert_eq!(note(&again), "--failed: 2 of 3 checks were made; the others did not fail last time");
+    assert_eq!(note(&again), "--failed: 2 of 3 checks ran; the others did not fail last time");
     let more = failed(&["--check", "p2-raw"]);
     assert_eq!(ids(&more), ["p2-output-json", "p2-exit-auth", "p2-raw"]);
     // It was mended; what is not made stays as it was.
@@ -139,7 +144,7 @@ fn what_did_not_hold_last_time_is_made_again() {
 
     // Nothing is left.
     let text = run(&[&some[1..], &["--failed", "--report", "json=none.json"]].concat());
-    let line = "nothing failed or was unverified last time: no check is left to be made\n";
+    let line = "nothing to check: no check failed or was unverified last time\n";
     assert_eq!((text.code, text.out.as_str(), text.err.as_str()), (Some(0), line, ""));
     let none = failed(&["--record", "none"]);
     assert_eq!((none.code, ids(&none), none.json()["ok"].clone()), (Some(0), vec![], json!(true)));

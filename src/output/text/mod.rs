@@ -193,9 +193,11 @@ impl<'p> ReportPage<'p> {
     fn verdict(&mut self) {
         let report = &self.judged.report;
         let open = |result: &&CheckResult| result.level == Level::Must && result.status == Status::Unverified;
+        let denied = report.deny.contains(&Level::Should) && report.summary.warn > 0;
         let (tone, verdict) = match (report.conformant, report.verified) {
             _ if report.results.is_empty() => (Tone::Bad, "nothing was checked"),
             (false, _) => (Tone::Bad, "not conformant"),
+            (true, true) if denied => (Tone::Bad, "conformant"),
             (true, true) => (Tone::Good, "conformant"),
             (true, false) => (Tone::Open, "conformant so far"),
         };
@@ -204,9 +206,10 @@ impl<'p> ReportPage<'p> {
             must if report.conformant && must > 0 => format!(" ({must} MUST)"),
             _ => String::new(),
         };
+        let warnings = if number.warn == 1 { "warning" } else { "warnings" };
         let counts = [
             (number.fail, "failed".to_owned()),
-            (number.warn, if number.warn == 1 { "warning" } else { "warnings" }.to_owned()),
+            (number.warn, format!("{warnings}{}", if denied { " (denied)" } else { "" })),
             (number.unverified, format!("unverified{must}")),
             (number.pass, "passed".to_owned()),
             (number.waived, "waived".to_owned()),
