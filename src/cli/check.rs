@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
   agentnative check --strict --principle 2 .
   agentnative check ./mycli --check p2-output-json
   agentnative check --command mycli --probe \"show 1\"
+  agentnative check --fast --skip \"p2-src-*\"
   agentnative check --report json=report.json")]
 pub(super) struct CheckArgs {
     #[command(flatten, next_help_heading = group::TARGET)]

@@ -75,6 +75,7 @@ pub fn run_in(folder: &Path, command: &str) -> Output {
         .args(["-c", command])
         .current_dir(folder)
         .env("PATH", std::env::join_paths(folders.collect::<Vec<PathBuf>>()).unwrap())
+        .env("XDG_CACHE_HOME", folder.join(".cache"))
         .stdin(Stdio::null())
         .output()
         .unwrap()
