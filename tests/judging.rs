@@ -117,7 +117,7 @@ fn an_outcome_is_no_error_and_its_code_is_still_judged() {
     };
     let result = verdict(CheckId::P2ExitError, &linter(true), other_code);
     fails_at_lint(&result);
-    assert!(result.message.starts_with("exit code 3, expected 1"), "{}", result.message);
+    assert!(result.message.starts_with("exit code 3 instead of 1"), "{}", result.message);
 }
 
 #[test]
@@ -130,19 +130,19 @@ fn a_refused_format_is_not_taken_for_an_outcome() {
     };
     let result = verdict(CheckId::P2OutputFormat, config, knows_no_jsonl);
     is_status(&result, Status::Fail);
-    assert!(result.message.contains("`--output jsonl` is not accepted"), "{}", result.message);
+    assert!(result.message.contains("`--output jsonl` is rejected"), "{}", result.message);
     let takes_any = |call: &Call| match call.args.iter().any(|arg| arg.contains("unknown-format")) {
         true => ended(1, "two findings\n", ""),
         false => lints(|call| records(call, &FOUND))(call),
     };
     let result = verdict(CheckId::P2OutputFormat, config, takes_any);
     is_status(&result, Status::Fail);
-    assert!(result.message.contains("does not exist is accepted"), "{}", result.message);
+    assert!(result.message.contains("an invalid format is accepted"), "{}", result.message);
 }
 
 #[test]
 fn a_failing_run_that_prints_data_is_told_of_the_key() {
-    let hint = "if exit code 1 is an outcome and no error, declare `result = true` for `lint`";
+    let hint = "if exit code 1 is an outcome and not an error, declare `result = true` for `lint`";
     for id in [CheckId::P2StderrDiagnostics, CheckId::P2ErrorJson] {
         let words = |call: &Call| match (call.format, id) {
             (OutputFormat::Json | OutputFormat::Jsonl, CheckId::P2ErrorJson) if call.args[0] == "lint" => {
@@ -184,7 +184,7 @@ fn how_errors_are_told_takes_a_declared_probe_that_fails() {
         let lost = "[[probe]]\nname = 'lost'\nargs = ['lost']\nexit = 1\nformats = ['text', 'json']\n";
         let result = verdict(id, &format!("{alone}{lost}"), conforming);
         is_status(&result, Status::Unverified);
-        assert!(result.message.contains("was seen in jsonl: "), "{}", result.message);
+        assert!(result.message.contains("failed in jsonl: "), "{}", result.message);
         is_status(&verdict(id, PROBES, conforming), Status::Pass);
     }
 }
@@ -307,7 +307,7 @@ fn malformed_json_of_a_failing_run_is_no_prose() {
         _ => conforming(call),
     };
     let result = verdict(CheckId::P2ErrorJson, PROBES, silent);
-    assert!(result.message.contains("says nothing on stderr in any format"), "{}", result.message);
+    assert!(result.message.contains("prints nothing to stderr in any format"), "{}", result.message);
 }
 
 #[test]
@@ -410,10 +410,7 @@ fn what_was_not_recorded_is_told_as_that_in_every_check() {
     for (result, complete) in without_files.iter().zip(&all) {
         if result.layer == Layer::Project && told(result) != told(complete) {
             assert_eq!(result.status, Status::Unverified, "{result:?}");
-            assert!(
-                result.message.starts_with("the files around the target were not recorded"),
-                "{result:?}"
-            );
+            assert!(result.message.starts_with("the recording contains no project files"), "{result:?}");
         }
     }
     // The recording of each check alone, of half of the runs, and of none.
@@ -430,7 +427,9 @@ fn what_was_not_recorded_is_told_as_that_in_every_check() {
     for mut part in parts {
         part.target.project = Some("/demo".into());
         for (result, complete) in judge(&part, &checks).unwrap().results.iter().zip(&all) {
-            let is_lack = result.message.contains("were not recorded");
+            let is_lack = ["were not recorded", "contains no project files"]
+                .iter()
+                .any(|words| result.message.contains(words));
             let waits = !result.blocked_by.is_empty();
             let as_told = told(result) == told(complete);
             let fails = [Status::Fail, Status::Warn];
@@ -528,10 +527,10 @@ fn a_lock_is_not_kept_by_what_was_not_seen() {
         (Json, DOCUMENT, ended(0, "", ""), Status::Fail, "diff-stdout-changed"),
         (Json, DOCUMENT, ended(0, "", DOCUMENT), Status::Fail, "diff-stdout-changed"),
         (Json, DOCUMENT, ended(0, "words\n", ""), Status::Unverified, "see p2-output-json"),
-        (Json, DOCUMENT, ended(127, "", "no such file\n"), Status::Unverified, "ended with 127"),
+        (Json, DOCUMENT, ended(127, "", "no such file\n"), Status::Unverified, "exited with 127"),
         (Json, "", ended(0, DOCUMENT, ""), Status::Pass, ""),
         (Jsonl, RECORDS, ended(0, "", ""), Status::Pass, ""),
-        (Jsonl, EVENTS, ended(0, "", ""), Status::Unverified, "there was no record"),
+        (Jsonl, EVENTS, ended(0, "", ""), Status::Unverified, "the new stream has no records"),
         (Jsonl, EVENTS, ended(0, RECORDS, ""), Status::Fail, "diff-discriminator-removed"),
         (Jsonl, RECORDS, ended(0, EVENTS, ""), Status::Fail, "diff-discriminator-added"),
     ] {

@@ -69,7 +69,7 @@ fn a_table_a_list_and_sentences_document_exit_codes() {
 fn missing_codes_are_named() {
     let result = documented(&TABLE.replace("| 77 | Permission |\n", ""), Some(HELP), &CODES);
     assert_eq!(result.status, Status::Fail);
-    assert_eq!(result.message, "neither help nor README tells the meaning of exit code 77");
+    assert_eq!(result.message, "neither help nor README documents exit code 77");
     let evidence = &result.evidence[0];
     assert_eq!((evidence.file.as_deref(), evidence.line), (Some("README.md"), Some(5)));
 
@@ -166,13 +166,10 @@ fn where_the_codes_are_told_is_told() {
     let (status, message) = judged(Some(&project), Some(&manual), &[78]);
     assert_eq!(
         (status, message.as_str()),
-        (Status::Fail, "none of help, manual and README tells the meaning of exit code 78")
+        (Status::Fail, "neither help, manual nor README documents exit code 78")
     );
     let (status, message) = judged(None, Some(&manual), &[78]);
-    assert_eq!(
-        (status, message.as_str()),
-        (Status::Fail, "the help and the manual name exit codes, but not the meaning of 78")
-    );
+    assert_eq!((status, message.as_str()), (Status::Fail, "help and manual document exit codes, but not 78"));
 }
 
 #[test]
@@ -188,10 +185,7 @@ fn a_program_without_a_project_may_have_its_codes_in_a_readme_elsewhere() {
     let result = files.exit_documented().result(CheckId::P2ExitDocumented.check());
     assert_eq!(
         (result.status, result.message.as_str()),
-        (
-            Status::NotApplicable,
-            "the help names no exit code, and the target has no project here whose README could"
-        )
+        (Status::NotApplicable, "the help names no exit code, and the target has no project with a README")
     );
 }
 
@@ -215,7 +209,7 @@ fn a_schema_of_settings_is_not_one_of_the_output_and_other_documents_are_not_rea
             let result = schema(&files, printed.as_ref());
             assert_eq!(result.status, Status::Warn, "{}", result.message);
             let expected = format!(
-                "no JSON Schema of the output (of settings: {}) was found in the repository",
+                "the repository contains no JSON Schema of the output (only of settings: {})",
                 files[0].0
             );
             assert_eq!(result.message, expected);
@@ -243,7 +237,7 @@ fn a_schema_file_is_found_compiled_and_compared() {
     let result = schema(&files, Some(&printed));
     assert_eq!(
         (result.status, result.message.as_str()),
-        (Status::Pass, "schemas/tool.json is the schema that is printed")
+        (Status::Pass, "schemas/tool.json equals the printed schema")
     );
     assert_eq!(schema(&files, None).status, Status::Unverified);
 
@@ -263,7 +257,7 @@ fn a_schema_file_is_found_compiled_and_compared() {
     );
     assert_eq!(
         (none.status, none.message.as_str()),
-        (Status::Warn, "no JSON Schema was found in the repository")
+        (Status::Warn, "the repository contains no JSON Schema")
     );
     assert_eq!(schema_file(None, None).status, Status::NotApplicable);
 }

@@ -256,7 +256,7 @@ fn an_exit_code_of_a_targets_own_is_judged() {
     };
     assert_eq!(verdict_of(&checked(script, &config(5))("p2-exit-error")).0, "pass");
     let result = checked(script, &config(6))("p2-exit-error");
-    assert_eq!(verdict_of(&result), ("fail", "exit code 5, expected 6"));
+    assert_eq!(verdict_of(&result), ("fail", "exit code 5 instead of 6"));
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn a_recording_that_lacks_runs_gives_no_pass() {
         let result = result(id);
         let (status, message) = verdict_of(&result);
         assert_eq!(status, "unverified", "{id}");
-        assert!(message.ends_with("runs that it needs were not recorded"), "{id}: {message}");
+        assert!(message.ends_with("required runs were not recorded"), "{id}: {message}");
     }
 }
 
@@ -390,19 +390,20 @@ fn a_target_that_says_what_it_has_not_is_verified() {
     assert_eq!((exit, &report["verified"]), (Some(1), &true.into()), "{:#?}", not_passed(&report));
     let failed: Vec<_> =
         not_passed(&report).into_iter().map(|(id, status, message, _)| (id, status, message)).collect();
-    let lacking = "the target says that it has no jsonl: `formats.jsonl = false`";
+    let lacking = "the target has no jsonl according to its configuration: `formats.jsonl = false`";
     assert_eq!(failed[0], ("p2-output-format", "fail", lacking));
     let open: Vec<_> = failed[1..].iter().map(|(id, status, _)| (*id, *status)).collect();
     assert_eq!(open, [("p2-envelope", "unverified"), ("p2-schema-print", "unverified")]);
     for id in ["p2-output-jsonl", "p2-output-parity", "p2-jsonl-newline"] {
-        assert_eq!(result(id), ("not-applicable", "the target says that it has no jsonl"), "{id}");
+        assert_eq!(
+            result(id),
+            ("not-applicable", "the target has no jsonl according to its configuration"),
+            "{id}"
+        );
     }
     let (status, note) = result("p2-exit-usage");
     assert_eq!(status, "pass");
-    assert!(
-        note.ends_with("the target's own code for wrong calls: `usage = 64`, in the place of 2"),
-        "{note}"
-    );
+    assert!(note.ends_with("the target's own code for invalid usage: `usage = 64` instead of 2"), "{note}");
 
     // What it has not can be accepted, and nothing else with it.
     let waiver = "[[waiver]]\ncheck = 'p2-output-format'\nformat = 'jsonl'\nreason = 'one document only'\n";
@@ -414,7 +415,7 @@ fn a_target_that_says_what_it_has_not_is_verified() {
     let (exit, report) = strictly(&format!("DEFAULT=json{OWN_WAY}"), &format!("{config}\n{waiver}"));
     let open = not_passed(&report);
     assert_eq!((exit, &report["verified"]), (Some(1), &true.into()), "{open:#?}");
-    let default = "without a flag the output is json, not text: `default_format = \"json\"`; 1 more waived: one document only";
+    let default = "without a format option the output is json, not text: `default_format = \"json\"`; 1 more waived: one document only";
     assert_eq!((open[0].0, open[0].1, open[0].2), ("p2-output-format", "fail", default));
     assert_eq!(open.iter().filter(|(_, status, ..)| *status == "fail").count(), 1, "{open:#?}");
 }
@@ -455,7 +456,10 @@ fn a_probe_asks_for_a_format_in_its_own_way() {
         (none("p2-output-format")["status"].clone(), none("p2-output-format")["message"].clone());
     assert_eq!(
         (status, message),
-        ("fail".into(), "the target says that it has no jsonl: `formats.jsonl = false`".into())
+        (
+            "fail".into(),
+            "the target has no jsonl according to its configuration: `formats.jsonl = false`".into()
+        )
     );
     // How it is asked for is said nowhere.
     let open = checked(script, &config.replace("formats.jsonl = [\"--lines\"]", ""));
@@ -464,7 +468,9 @@ fn a_probe_asks_for_a_format_in_its_own_way() {
         let (status, message) = verdict_of(&result);
         assert_eq!(status, "unverified", "{id}");
         assert!(
-            message.contains("declare formats.jsonl under [target], with `false` where there is none"),
+            message.contains(
+                "declare formats.jsonl under [target], or `false` for a format that does not exist"
+            ),
             "{id}: {message}"
         );
     }
@@ -480,12 +486,12 @@ fn a_wrong_call_that_succeeds_is_a_fault_whatever_codes_there_are() {
     let result = checked("echo '{}'", config);
     assert_eq!(
         verdict_of(&result("p2-exit-usage")),
-        ("fail", "a wrong call is accepted: exit code 0, expected another (and 2 more)")
+        ("fail", "invalid usage exits with 0; expected a failure (and 2 more)")
     );
     let refused = checked("case $* in *unknown*) exit 1 ;; esac; echo '{}'", config);
     assert_eq!(
         verdict_of(&refused("p2-exit-usage")),
-        ("not-applicable", "the target says that it has no exit code 2")
+        ("not-applicable", "the target has no exit code 2 according to its configuration")
     );
 }
 
@@ -512,7 +518,8 @@ fn a_program_that_ignores_its_flags_offers_nothing_by_them() {
         let result = checked(&script, config)("p2-more-formats");
         (result["status"].clone(), result["message"].as_str().unwrap().to_owned())
     };
-    let none = || ("not-applicable".into(), "no format beyond text, json and jsonl was found".to_owned());
+    let none =
+        || ("not-applicable".into(), "the target offers no format besides text, json and jsonl".to_owned());
     assert_eq!(csv("[1]\\n"), none());
     assert_eq!(csv("id,name\\n1\\n"), none());
     assert_eq!(csv("id,name\\n1,alpha\\n"), ("pass".into(), "offered: list, csv".to_owned()));
@@ -568,7 +575,7 @@ fn a_check_alone_gives_the_verdict_that_it_gives_among_all() {
         .output()
         .unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(verdict_of(&report["data"]["results"][0]), ("fail", "exit code 1, expected 2"));
+    assert_eq!(verdict_of(&report["data"]["results"][0]), ("fail", "exit code 1 instead of 2"));
 }
 
 #[test]

@@ -40,8 +40,8 @@ pub struct CheckContext<'a> {
 }
 
 /// What is said where there is no project.
-pub const NO_PROJECT: &str = "no project is known for the target: a program was named, or its command comes from \
-                              PATH or from outside the folder of the configuration; name the project's folder to look \
+pub const NO_PROJECT: &str = "the target has no known project: a program was named, or its command comes from \
+                              PATH or from outside the folder of the configuration; name the project's folder to check \
                               at its code";
 
 /// Why there is no code, or there are no files around it, to look at.
@@ -227,13 +227,13 @@ impl<'a> CheckContext<'a> {
             formats.iter().copied().partition(|format| self.promises.lacks(*format));
         Some(if open.is_empty() {
             Judgement::NotApplicable(format!(
-                "the target says that it has no {}",
+                "the target has no {} according to its configuration",
                 names(&lacking, " and no ")
             ))
         } else {
             let keys: Vec<String> = open.iter().map(|format| format!("formats.{}", format.name())).collect();
             Judgement::unverified(format!(
-                "how {} is asked for is not declared: declare {} under [target], with `false` where there is none",
+                "the configuration does not say how to request {}: declare {} under [target], or `false` for a format that does not exist",
                 names(&open, " or "),
                 keys.join(" and "),
             ))

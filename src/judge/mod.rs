@@ -65,12 +65,12 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
     }
     let Some((_, logic, replaced_by)) = PRINCIPLES.iter().copied().flatten().find(|row| row.0 == check.id)
     else {
-        return Judgement::unverified(format!("{} has no logic yet", check.id));
+        return Judgement::unverified(format!("{} is not implemented yet", check.id));
     };
     let whole = context.promises.contract.as_ref();
     match whole.and_then(|name| Some((name, context.contracts.get(name)?))) {
         Some((name, contract)) if replaced_by.contains(&contract.framing()) => {
-            Judgement::NotApplicable(format!("the contract {name} says what holds instead"))
+            Judgement::NotApplicable(format!("the contract {name} applies instead"))
         }
         _ => {
             let judgement = complete(context, check, logic(context));
@@ -127,7 +127,7 @@ fn complete(context: &CheckContext, check: &Check, judgement: Judgement) -> Judg
 fn not_asked(probe: &Probe) -> Reason {
     let id = CheckId::P2OutputFormat;
     Reason {
-        message: format!("{} was not asked for json and jsonl: see {id}", probe.name),
+        message: format!("{} was not run in json and jsonl: see {id}", probe.name),
         blocked_by: Some(BlockedBy { id, probe: Some(probe.name.clone()), format: None }),
     }
 }
@@ -165,7 +165,7 @@ fn not_made(context: &CheckContext, missing: &[&RunKey], needed: usize) -> Vec<R
         let (runs, were) = if count == 1 { ("run", "was") } else { ("runs", "were") };
         Reason {
             message: format!(
-                "{count} {runs} of {probe} · {} {were} not made, since another did not end: see {id}",
+                "{count} {runs} of {probe} · {} {were} skipped because another run did not end: see {id}",
                 format.name()
             ),
             blocked_by: Some(BlockedBy { id, probe: Some(probe.to_owned()), format: Some(format) }),

@@ -136,22 +136,22 @@ impl<'a> RunView<'a> {
                 if matches!(self.context.accepted(self.format()), Accepted::No(_)) {
                     return Some(self.refused_format());
                 }
-                let what = format!("{label} ended with {code}, not {expected}");
+                let what = format!("{label} exited with {code} instead of {expected}");
                 Some(self.blocked_by(exit_check(self.context.promises, self.probe), what))
             }
             (End::Exited(_), _) => {
                 let error = self.format().is_json().then(|| self.scan().unreadable.clone()).flatten()?;
-                Some(format!("what {label} printed could not be read back: {error}").into())
+                Some(format!("the output of {label} could not be read: {error}").into())
             }
             (End::Signaled(signal), _) => {
-                let what = format!("{label} died of signal {signal}");
+                let what = format!("{label} was killed by signal {signal}");
                 Some(self.blocked_by(CheckId::P2ExitConsistent, what))
             }
             (End::TimedOut | End::Waited, _) => {
                 Some(self.blocked_by(CheckId::P2Completes, format!("{label} did not end")))
             }
             (End::TooMuch(limit), _) => {
-                Some(format!("{label} was ended after {limit} bytes of output").into())
+                Some(format!("{label} was stopped after {limit} bytes of output").into())
             }
             (End::NotStarted(_, words), _) => Some(format!("{label} could not be started: {words}").into()),
             (End::Interrupted, _) => Some(format!("{label} was interrupted").into()),
@@ -171,7 +171,7 @@ impl<'a> RunView<'a> {
     /// The plain run of the same call.
     pub fn plain(&self) -> Result<Self, Reason> {
         let plain = self.context.plain(self.probe, self.format());
-        plain.ok_or_else(|| format!("{} has no plain run to be compared with", self.label()).into())
+        plain.ok_or_else(|| format!("{} has no plain run to compare with", self.label()).into())
     }
 
     /// Why a check that needs parsed data can't use this run, and which check says so.
@@ -193,12 +193,12 @@ impl<'a> RunView<'a> {
 
     /// That a part of the output is missing.
     pub fn cut(&self) -> Reason {
-        self.blocked_by(CheckId::P2OutputComplete, format!("{} is cut", self.label()))
+        self.blocked_by(CheckId::P2OutputComplete, format!("{} is truncated", self.label()))
     }
 
     /// That the target does not take the format at all.
     pub fn refused_format(&self) -> Reason {
-        let what = format!("the target does not take the format {}", self.format().name());
+        let what = format!("the target does not accept the format {}", self.format().name());
         self.blocked_by(CheckId::P2OutputFormat, what)
     }
 

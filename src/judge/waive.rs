@@ -81,14 +81,13 @@ impl<'w> Waived<'w> {
                     name(waiver)
                 )),
                 (None, _) => {}
-                (Some(last), 0) => self.notes.push(format!(
-                    "the waiver of {} expired on {last}, and covers nothing of what was found",
-                    name(waiver)
-                )),
+                (Some(last), 0) => self
+                    .notes
+                    .push(format!("the waiver of {} expired on {last} and matches no problem", name(waiver))),
                 (Some(last), _) => {
                     result.message.push_str(&format!("; the waiver expired on {last}"));
                     self.notes.push(format!(
-                        "the waiver of {} expired on {last}: it waives nothing any more",
+                        "the waiver of {} expired on {last} and no longer applies",
                         name(waiver)
                     ));
                 }
@@ -103,8 +102,8 @@ impl<'w> Waived<'w> {
         let open = self.partial && result.status == Status::Unverified;
         for waiver in of(waivers, result.id).filter(|_| !open) {
             let why = match waiver.expires.filter(|_| waiver.expired) {
-                Some(last) => format!("expired on {last} and is not needed"),
-                None => "is not used".to_owned(),
+                Some(last) => format!("expired on {last} and is no longer needed"),
+                None => "is unused".to_owned(),
             };
             self.notes.push(format!("the waiver of {} {why}: {}", name(waiver), result.message));
         }

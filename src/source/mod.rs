@@ -182,7 +182,7 @@ impl std::fmt::Display for Why {
             Self::Unreadable(error) => write!(f, "unreadable: {error}"),
             Self::Binary => f.write_str("binary"),
             Self::NotUtf8(line) => write!(f, "not UTF-8 in line {line}"),
-            Self::TooLarge(bytes) => write!(f, "larger than {} MiB: {} MiB", MAX_FILE >> 20, bytes >> 20),
+            Self::TooLarge(bytes) => write!(f, "larger than {} MiB ({} MiB)", MAX_FILE >> 20, bytes >> 20),
             Self::Broken(line) => write!(f, "does not parse at line {line}"),
         }
     }
@@ -216,9 +216,9 @@ pub enum WhyUnread {
 impl std::fmt::Display for WhyUnread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Built => "is built, and the code that it is built from is not here",
+            Self::Built => "is a build product whose source code is missing",
             Self::Generated => "is generated",
-            Self::NotFound => "is not among the files of the program",
+            Self::NotFound => "is not a file of the program",
         })
     }
 }

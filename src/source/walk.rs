@@ -33,7 +33,10 @@ pub(super) struct SourceFile<'p> {
 pub(super) fn walk<'p>(package: &'p PackageCode, excluded: &mut Excluded) -> Result<Vec<SourceFile<'p>>> {
     let root = package.folder.clone();
     if !root.is_dir() {
-        return Err(Error::general(format!("{} is no folder", sanitize::line(root.as_os_str().as_bytes()))));
+        return Err(Error::general(format!(
+            "{} is not a folder",
+            sanitize::line(root.as_os_str().as_bytes())
+        )));
     }
     let vendored = patterns(&root, VENDORED);
     let nested = package.is_one();

@@ -176,7 +176,7 @@ fn commands_and_recordings_are_sides() {
     let (code, out, err) = agentnative(folder.path(), &sides);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     for part in [
-        "undecided[diff-undecided]: nothing was compared: the old side: list · json ended with 127",
+        "undecided[diff-undecided]: nothing was compared: the old side: list · json exited with 127",
         "cannot open",
     ] {
         assert!(out.contains(part), "{part}\n{out}");

@@ -39,7 +39,7 @@ fn a_waiver_that_is_not_used_is_told() {
     let said = folder.run(&args);
     assert_eq!((said.code, said.status("p2-output-jsonl").as_str()), (Some(0), "pass"));
     let note = said.data()["notes"][0].as_str().unwrap().to_owned();
-    assert!(note.starts_with("the waiver of p2-output-jsonl is not used: "), "{note}");
+    assert!(note.starts_with("the waiver of p2-output-jsonl is unused: "), "{note}");
     assert_eq!(
         folder.run(&["check", "--check", "p2-output-jsonl", "--jsonl"]).lines().pop().unwrap()["notes"][0],
         note
@@ -55,7 +55,7 @@ fn a_waiver_that_has_expired_waives_nothing_and_is_told() {
     assert_eq!((said.code, said.status("p2-output-json").as_str()), (Some(1), "fail"));
     assert_eq!(
         said.data()["notes"][0],
-        "the waiver of p2-output-json expired on 2020-01-31: it waives nothing any more"
+        "the waiver of p2-output-json expired on 2020-01-31 and no longer applies"
     );
     let message = said.data()["results"][0]["message"].as_str().unwrap().to_owned();
     assert!(message.ends_with("; the waiver expired on 2020-01-31"), "{message}");

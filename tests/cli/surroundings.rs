@@ -216,13 +216,13 @@ fn a_program_that_is_older_than_its_code_is_noted() {
     age("dist/cli.js", 5);
     assert_eq!(notes(), Vec::<serde_json::Value>::new());
     age("src/cli.ts", 1);
-    let expected = "src/cli.ts is newer than the program that was run, dist/cli.js: what was seen of it may be \
-                    of older code; build it, or let `build` under [target] say how";
+    let expected = "src/cli.ts is newer than the checked program dist/cli.js, which may be outdated; \
+                    build it, or declare `build` under [target]";
     assert_eq!(notes(), [expected]);
     // The times are in the recording.
     age("src/cli.ts", 20);
     let again = folder.run(&["check", "--json", "--check", "p2-output-json", "--replay", "seen"]).out;
-    assert!(again.contains("is newer than the program"), "{again}");
+    assert!(again.contains("is newer than the checked program"), "{again}");
 }
 
 #[test]

@@ -23,10 +23,10 @@ pub fn keeps(context: &CheckContext, kind: Against) -> Judgement {
         context.declared().flat_map(|probe| OutputFormat::ALL.into_iter().map(move |format| (probe, format)));
     let mut declared = formats.filter_map(|(probe, format)| context.contract_for(probe, format)).peekable();
     if declared.peek().is_none() {
-        return Judgement::NotApplicable("no contract is declared for any probe".into());
+        return Judgement::NotApplicable("no probe declares a contract".into());
     }
     if !declared.any(promises) {
-        return Judgement::NotApplicable("the declared contracts promise nothing of this kind".into());
+        return Judgement::NotApplicable("the declared contracts have no rules of this kind".into());
     }
     let runs = context.declared().flat_map(|probe| context.runs_of(probe));
     let assertions = runs
@@ -35,7 +35,7 @@ pub fn keeps(context: &CheckContext, kind: Against) -> Judgement {
         .filter(|(run, contract)| run.unusable().is_some() || owes(run, contract, kind))
         .map(|(run, contract)| kept(&run, contract, kind));
     let missing = declare_success("");
-    Judgement::of(assertions, format!("no run printed anything that a contract is about: {missing}"))
+    Judgement::of(assertions, format!("no run printed output that a contract covers: {missing}"))
 }
 
 /// Whether a run owes something of this kind: not where it failed and printed no payload, or its contract is
@@ -83,7 +83,7 @@ fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
         })
     };
     if read.is_err() || too_large {
-        let words = "holds a value that is too large to be held here: see `agentnative validate`";
+        let words = "contains a value that is too large for this check: use `agentnative validate`";
         return inconclusive(format!("{} {words}", run.label()));
     }
     let outcome = judge.finish(&run.shell_code().map_or_else(RunExit::default, RunExit::exit));
@@ -92,7 +92,7 @@ fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
     match (first, unjudged) {
         (Some((at, violation)), _) => broken(run, contract, at, &violation, count),
         (None, 0) => Ok(()),
-        _ => inconclusive(format!("{} names too many things to follow them all", run.label())),
+        _ => inconclusive(format!("{} contains more IDs than the rules can track", run.label())),
     }
 }
 
@@ -105,7 +105,7 @@ fn broken(
 ) -> Assertion {
     let event = violation.event.map_or_else(String::new, |event| format!("event {event}, "));
     let more = if count > 1 { format!(" (and {} more in this run)", count - 1) } else { String::new() };
-    let detail = format!("breaks the contract {}: {event}{violation}{more}", contract.name());
+    let detail = format!("the output violates the contract {}: {event}{violation}{more}", contract.name());
     let kind = match violation.against {
         Against::Json | Against::Schema => "invalid",
         Against::Stream => "rule-broken",

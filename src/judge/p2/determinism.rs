@@ -81,7 +81,7 @@ fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFor
         Some(run) => run.failed_at_start(
             "values-missing",
             Stream::Stdout,
-            format!("{} of {expected} values arrive under {}", size(run), run.condition()),
+            format!("only {} of {expected} values arrive under {}", size(run), run.condition()),
         ),
         None => Ok(()),
     }
@@ -91,7 +91,7 @@ fn cut_at(cut: &RunView, readers: &[RunView]) -> Assertion {
     let length = cut.observation.stdout.bytes.len();
     let longest = readers.iter().map(|run| run.observation.stdout.bytes.len()).max().unwrap_or(length);
     let problem = cut.scan().structural().map(|problem| problem.at);
-    let detail = format!("stdout is cut after {length} of {longest} bytes under {}", cut.condition());
+    let detail = format!("stdout is truncated after {length} of {longest} bytes under {}", cut.condition());
     match problem {
         Some(at) => cut.failed_at("cut", Stream::Stdout, at, detail),
         None => cut.failed("cut", detail),
@@ -122,7 +122,7 @@ pub fn stable(context: &CheckContext) -> Judgement {
     let assertions =
         context.data_runs().filter(|run| run.variant() == Variant::Repeat).map(|again| -> Assertion {
             let Some(first) = context.plain(again.probe, again.format()) else {
-                return inconclusive(format!("{} has no first run to be compared with", again.label()));
+                return inconclusive(format!("{} has no first run to compare with", again.label()));
             };
             for run in [&first, &again] {
                 run.parsed()?;
@@ -131,7 +131,7 @@ pub fn stable(context: &CheckContext) -> Judgement {
                 Some(difference) => again.failed_at_pointer(
                     difference.kind,
                     &difference.pointer,
-                    format!("not the same when run again: {difference}"),
+                    format!("repeated runs differ: {difference}"),
                 ),
                 None => Ok(()),
             }
@@ -164,7 +164,8 @@ pub fn difference(a: &Shape, b: &Shape) -> Option<Difference> {
 }
 
 fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<(&'static str, String)> {
-    let place = |pointer: &str| if pointer.is_empty() { "the whole".to_owned() } else { pointer.to_owned() };
+    let place =
+        |pointer: &str| if pointer.is_empty() { "the document".to_owned() } else { pointer.to_owned() };
     let types =
         |node: &Node| node.types.keys().copied().filter(|of| *of != JsonType::Null).collect::<BTreeSet<_>>();
     let (left, right) = (types(a), types(b));
@@ -179,10 +180,7 @@ fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<(&'static str, Str
             });
             if let Some((key, _)) = gone {
                 let whole = place(pointer);
-                return Some((
-                    "keys",
-                    format!("the key `{key}` of {whole} is there in one and not in the other"),
-                ));
+                return Some(("keys", format!("the key `{key}` of {whole} is missing in one of them")));
             }
         }
     }
@@ -248,7 +246,7 @@ pub fn envelope(context: &CheckContext) -> Judgement {
         };
         if scan.shape.objects() != 1 {
             let detail =
-                "the document is no object: expected one envelope with the same keys for all commands";
+                "the document is not an object; expected one envelope with the same keys for all commands";
             assertions.push(run.failed_at_start("not-object", Stream::Stdout, detail));
             continue;
         }
@@ -270,7 +268,7 @@ pub fn envelope(context: &CheckContext) -> Judgement {
     }
     if commands < 2 && !assertions.iter().any(|assertion| matches!(assertion, Err(Unmet::Failed(_)))) {
         return Judgement::unverified(format!(
-            "one shape across commands takes at least two: {}",
+            "a comparison needs at least two different commands: {}",
             declare_success("json")
         ));
     }

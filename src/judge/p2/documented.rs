@@ -81,24 +81,24 @@ impl ProjectFiles<'_> {
         let manual = if self.manual.is_some() { " and the manual" } else { "" };
         if self.help.is_none() {
             return Judgement::unverified(format!(
-                "the README files{manual} do not tell the meaning of exit code {missing}, and the help was not seen"
+                "the README files{manual} do not document exit code {missing}, and there was no help to search"
             ));
         }
         if self.project.is_none() && !names_some {
             let verb = if self.manual.is_some() { "name" } else { "names" };
             return Judgement::NotApplicable(format!(
-                "the help{manual} {verb} no exit code, and the target has no project here whose README could"
+                "the help{manual} {verb} no exit code, and the target has no project with a README"
             ));
         }
         let what = match (self.manual, self.project) {
             (Some(_), Some(_)) => {
-                format!("none of help, manual and README tells the meaning of exit code {missing}")
+                format!("neither help, manual nor README documents exit code {missing}")
             }
-            (None, Some(_)) => format!("neither help nor README tells the meaning of exit code {missing}"),
+            (None, Some(_)) => format!("neither help nor README documents exit code {missing}"),
             (Some(_), None) => {
-                format!("the help and the manual name exit codes, but not the meaning of {missing}")
+                format!("help and manual document exit codes, but not {missing}")
             }
-            (None, None) => format!("the help names exit codes, but not the meaning of {missing}"),
+            (None, None) => format!("the help documents exit codes, but not {missing}"),
         };
         let evidence = match (told.values().min(), texts.last()) {
             (Some((text, line)), _) => texts[*text].at(*line, what),

@@ -47,10 +47,7 @@ fn not_shown(context: &CheckContext, formats: &[OutputFormat]) -> Option<Asserti
     };
     let formats = open.join(", ");
     (!open.is_empty()).then(|| {
-        inconclusive(format!(
-            "no failure but that of a wrong call was seen in {formats}: {}",
-            declare_failure(&formats)
-        ))
+        inconclusive(format!("only invalid usage failed in {formats}: {}", declare_failure(&formats)))
     })
 }
 
@@ -67,7 +64,7 @@ fn unless_stumbled(run: &RunView, judge: fn(&RunView) -> Assertion) -> Option<As
     let asking = run.probe.asking(run.format(), run.context.promises).join(" ");
     (!declared).then(|| {
         let missing = declare_failure("json or jsonl");
-        inconclusive(format!("the target takes `{asking}` only after a command: {missing}"))
+        inconclusive(format!("the target accepts `{asking}` only after a command: {missing}"))
     })
 }
 
@@ -121,7 +118,7 @@ fn may_be_an_outcome(run: &RunView, unmet: Unmet) -> Unmet {
     });
     if let Some(exit) = run.exit().filter(|_| like_data && run.probe.is_declared()) {
         let hint = format!(
-            "; in JSON it prints what a success prints: if exit code {exit} is an outcome and no error, declare `result = true` for `{}`",
+            "; its JSON output has the shape of a success: if exit code {exit} is an outcome and not an error, declare `result = true` for `{}`",
             run.probe.name
         );
         finding.message.push_str(&hint);
@@ -149,7 +146,7 @@ fn unusable(run: &RunView) -> Option<Reason> {
             (Accepted::No(_), true) => Some(run.refused_format()),
             (accepted, false) => Some(Reason {
                 message: format!(
-                    "no declared probe shows that the target has formats: {}",
+                    "no declared probe shows that the target supports formats: {}",
                     declare_success("")
                 ),
                 blocked_by: matches!(accepted, Accepted::No(_)).then(|| run.cause(CheckId::P2OutputFormat)),
@@ -189,21 +186,24 @@ fn diagnosed(run: &RunView) -> Assertion {
             run.failed_at_reason(
                 "silent",
                 Stream::Stderr,
-                format!("exit code {}, and no word why: expected a line on stderr", display_exit(run.exit())),
+                format!(
+                    "exit code {} without a reason; expected a message on stderr",
+                    display_exit(run.exit())
+                ),
             )
         } else {
-            let detail = "a failing run says why on stdout: expected it on stderr";
+            let detail = "a failing run reports its reason on stdout; expected it on stderr";
             run.failed_at_reason("on-stdout", Stream::Stdout, detail)
         };
     }
     let (Some(said), Some(out)) = (run.lines(Stream::Stderr), run.lines(Stream::Stdout)) else {
-        return inconclusive(format!("{} prints too much to compare", run.label()));
+        return inconclusive(format!("the output of {} is too large to compare", run.label()));
     };
     let repeated =
         out.iter().position(|line| line.trim().len() > 3 && has_words(line) && said.contains(line));
     match repeated {
         Some(line) => {
-            let detail = "a line of the diagnostics stands on stdout as well: expected it on stderr only";
+            let detail = "a line of the diagnostics is on stdout as well; expected it only on stderr";
             run.failed_at_line("repeated-on-stdout", Stream::Stdout, line, detail)
         }
         None => Ok(()),
@@ -261,11 +261,12 @@ fn error_object(run: &RunView) -> Assertion {
     if channel == Stream::Stderr {
         match misplaced(run) {
             Some(Misplaced { is_prose: true, .. }) => {
-                let what = format!("{} has prose on stdout", run.label());
+                let what = format!("{} prints text to stdout", run.label());
                 return inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what));
             }
             Some(Misplaced { problem, .. }) => {
-                let detail = format!("a failing run left a broken document on stdout: {}", problem.message);
+                let detail =
+                    format!("a failing run printed an invalid document to stdout: {}", problem.message);
                 return run.failed_at("half-document", Stream::Stdout, problem.at, detail);
             }
             None => {}
@@ -280,13 +281,13 @@ fn error_object(run: &RunView) -> Assertion {
         return run.failed_at("not-json", channel, problem.at, detail);
     }
     let Some(value) = run.value(channel) else {
-        return inconclusive(format!("the error of {} is too large to be read", run.label()));
+        return inconclusive(format!("the error of {} is too large to read", run.label()));
     };
     let Value::Object(object) = value else {
         return run.failed_at_start(
             "not-object",
             channel,
-            "the error is not a JSON object: expected `error`, `kind` and `message`",
+            "the error is not a JSON object; expected `error`, `kind` and `message`",
         );
     };
     let wrong = ["error", "kind", "message"]
@@ -296,7 +297,9 @@ fn error_object(run: &RunView) -> Assertion {
         Some(key) => run.failed_at_start(
             "key-missing",
             channel,
-            format!("the error object has no `{key}` that is a non-empty string: expected `error`, `kind` and `message`"),
+            format!(
+                "the error object has no non-empty string `{key}`; expected `error`, `kind` and `message`"
+            ),
         ),
         None => Ok(()),
     }
@@ -308,13 +311,13 @@ fn silent(run: &RunView, channel: Stream) -> Assertion {
     if text.is_some_and(|text| {
         text.exit().is_some_and(|exit| exit != 0) && text.bytes(Stream::Stderr).is_empty()
     }) {
-        let what = format!("{} says nothing on stderr in any format", run.label());
+        let what = format!("{} prints nothing to stderr in any format", run.label());
         return inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what));
     }
     run.failed_at_start(
         "silent",
         channel,
-        format!("{} is empty: expected one JSON object with `error`, `kind` and `message`", name(channel)),
+        format!("{} is empty; expected one JSON object with `error`, `kind` and `message`", name(channel)),
     )
 }
 

@@ -20,7 +20,9 @@ pub fn error(context: &CheckContext) -> Judgement {
     let mut assertions: Vec<Assertion> = ends.collect();
     let has_one = context.promises.exit_codes.contains(&1);
     if !has_one && assertions.is_empty() {
-        return Judgement::NotApplicable("the target says that it has no exit code 1".into());
+        return Judgement::NotApplicable(
+            "the target has no exit code 1 according to its configuration".into(),
+        );
     }
     if has_one && !context.declared().any(|probe| probe.exit == Some(1)) {
         assertions.push(inconclusive(declare_exit(1)));
@@ -57,12 +59,12 @@ fn no_wrong_call_succeeds(context: &CheckContext, why: String) -> Judgement {
     let wrong = context.probes.iter().filter(|probe| is_plain_call(probe));
     let assertions = wrong.flat_map(|probe| context.runs_of(probe)).map(|run| match run.exited()? {
         0 => {
-            let detail = "a wrong call is accepted: exit code 0, expected another";
+            let detail = "invalid usage exits with 0; expected a failure";
             run.failed_at_start("accepted", Stream::Stdout, detail)
         }
         _ => Ok(()),
     });
-    match Judgement::of(assertions, "no wrong call was made") {
+    match Judgement::of(assertions, "no run with invalid usage was made") {
         Judgement::Pass(_) => Judgement::NotApplicable(why),
         judgement => judgement,
     }
@@ -72,7 +74,9 @@ fn no_wrong_call_succeeds(context: &CheckContext, why: String) -> Judgement {
 /// ends with its code.
 pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
     if !context.promises.exit_codes.contains(&code) {
-        return Judgement::NotApplicable(format!("the target says that it has no exit code {code}"));
+        return Judgement::NotApplicable(format!(
+            "the target has no exit code {code} according to its configuration"
+        ));
     }
     let expected = |probe: &&Probe| {
         (probe.is_declared() || is_plain_call(probe)) && exit_check(context.promises, probe) == check
@@ -89,7 +93,8 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
     }
     // Help and version say nothing about the target's real work.
     if code == 0 && declared == 0 {
-        assertions.push(inconclusive(format!("only help and version were run: {}", declare_success(""))));
+        assertions
+            .push(inconclusive(format!("only `--help` and `--version` were run: {}", declare_success(""))));
     }
     Judgement::of(assertions, declare_exit(code))
 }
@@ -127,7 +132,7 @@ fn help_given(run: &RunView) -> Option<Assertion> {
     let given = !run.observation.stdout.bytes.is_empty() && run.observation.stderr.bytes.is_empty();
     match run.exit() {
         Some(exit) if exit != 0 && given => {
-            let detail = format!("`--help` is answered, with exit code {exit}: expected 0");
+            let detail = format!("`--help` prints help, but exits with {exit} instead of 0");
             Some(run.failed_at_start("help", Stream::Stdout, detail))
         }
         _ => None,
@@ -168,11 +173,11 @@ fn ends_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
         (None, _) => Ok(()),
         // The codes of derived probes are compared nowhere else.
         (Some(run), right) if right == 0 || !probe.is_declared() => {
-            let detail = format!("exit code {}, expected {code}", display_exit(run.exit()));
+            let detail = format!("exit code {} instead of {code}", display_exit(run.exit()));
             run.failed_at_reason("wrong-code", Stream::Stderr, detail)
         }
         (Some(run), _) => {
-            let what = format!("{} ends with {code} in some formats only", probe.name);
+            let what = format!("{} exits with {code} only in some formats", probe.name);
             inconclusive(run.blocked_by(CheckId::P2ExitConsistent, what))
         }
     }
@@ -228,7 +233,7 @@ fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
     let refused = |format: &&OutputFormat| matches!(context.accepted(**format), Accepted::No(_));
     let cause = probe.formats.iter().find(refused);
     Reason {
-        message: format!("{} was run in no format that the target takes", probe.name),
+        message: format!("{} was not run in any format that the target accepts", probe.name),
         blocked_by: cause.map(|format| BlockedBy {
             id: CheckId::P2OutputFormat,
             probe: Some(probe.name.clone()),
@@ -252,7 +257,7 @@ pub fn consistent(context: &CheckContext) -> Judgement {
 fn died(run: &RunView) -> Option<Assertion> {
     match run.observation.end {
         End::Signaled(signal) if run.variant() != Variant::ClosedPipe => {
-            let detail = format!("died of signal {signal}: expected an exit code");
+            let detail = format!("killed by signal {signal}; expected an exit code");
             Some(run.failed_at_reason("signal", Stream::Stderr, detail))
         }
         _ => None,
@@ -270,7 +275,7 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Assertion {
         match (run.exited()?, &first) {
             (exit, None) => first = Some((run, exit)),
             (exit, Some((other, code))) if exit != *code => {
-                let detail = format!("exit code {exit}, but {code} in {}", other.label());
+                let detail = format!("exit code {exit} here, but {code} in {}", other.label());
                 return run.failed_at_reason("changes", Stream::Stderr, detail);
             }
             _ => {}
@@ -297,6 +302,6 @@ fn payload(run: &RunView) -> Option<Assertion> {
     if ok == (exit == 0) {
         return Some(Ok(()));
     }
-    let detail = format!("the payload says `\"{key}\": {ok}`, and the exit code is {exit}");
+    let detail = format!("the payload contains `\"{key}\": {ok}`, but the exit code is {exit}");
     Some(run.failed_at_start("payload", Stream::Stdout, detail))
 }

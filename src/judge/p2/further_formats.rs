@@ -9,12 +9,12 @@ use crate::probe::Probe;
 
 /// `p2-raw`
 pub fn raw(context: &CheckContext) -> Judgement {
-    offered(context, Derived::Raw, Derived::IgnoredFlag, "no `--raw` was found")
+    offered(context, Derived::Raw, Derived::IgnoredFlag, "the target has no `--raw`")
 }
 
 /// `p2-more-formats`
 pub fn more(context: &CheckContext) -> Judgement {
-    let none = "no format beyond text, json and jsonl was found";
+    let none = "the target offers no format besides text, json and jsonl";
     offered(context, Derived::MoreFormats, Derived::InvalidFormat, none)
 }
 
@@ -28,7 +28,7 @@ fn offered(context: &CheckContext, kind: Derived, wrong: Derived, none: &str) ->
     match context.derived(wrong).find_map(|probe| accepted(context, probe)) {
         None => Judgement::Pass(format!("offered: {}", found.name)),
         Some(wrong) => Judgement::NotApplicable(format!(
-            "{} is accepted, and so is {}: nothing shows that it is understood",
+            "{} is accepted, but so is {}: nothing shows that the target understands it",
             found.name, wrong.probe.name
         )),
     }

@@ -40,9 +40,8 @@ fn unknown(context: &CheckContext, probe: &Probe, format: OutputFormat, reason: 
     let code = run.as_ref().and_then(RunView::shell_code);
     let says = run.and_then(|run| run.lines(Stream::Stderr));
     let says = says.and_then(|lines| lines.into_iter().rfind(|line| !line.trim().is_empty()));
-    let says = says.map_or_else(String::new, |line| {
-        format!("; standard error: {}", sanitize::capped(line.trim(), LINE))
-    });
+    let says =
+        says.map_or_else(String::new, |line| format!("; stderr: {}", sanitize::capped(line.trim(), LINE)));
     OutputSpec::unknown(&probe.name, format, code, format!("{}{says}", reason.message))
 }
 
@@ -59,13 +58,13 @@ fn printed<'a>(
 /// `p2-contract-locked`
 pub fn locked(context: &CheckContext) -> Judgement {
     let Some(lock) = context.lock else {
-        let words = "there is no lock beside the configuration: `agentnative contract lock` writes one";
+        let words = "there is no lock next to the configuration: `agentnative contract lock` writes one";
         return Judgement::NotApplicable(words.into());
     };
     let assertions = lock.compared().into_iter().flat_map(|old| compared(context, lock, &old));
     Judgement::of(
         assertions,
-        "the lock holds no promise: accept what there is with `agentnative contract lock --update`",
+        "the lock contains no output: accept the current output with `agentnative contract lock --update`",
     )
 }
 
@@ -73,7 +72,7 @@ fn compared(context: &CheckContext, lock: &Lock, old: &OutputSpec) -> Vec<Assert
     let (Some(name), Some(format)) = (&old.probe, old.format) else { return Vec::new() };
     let locked = |probe: &&Probe| probe.name == *name && probe.formats.contains(&format);
     let Some(probe) = context.declared().find(locked) else {
-        let words = "is locked and was not run: if it is gone for good, accept that with `agentnative contract lock --update`";
+        let words = "is locked but was not run: if it was removed on purpose, accept that with `agentnative contract lock --update`";
         return vec![inconclusive(format!("{name} · {} {words}", format.name()))];
     };
     let new = match promise(context, probe, format) {
@@ -117,13 +116,13 @@ fn misplaced_by_failure(run: &RunView) -> Option<Assertion> {
         true => CheckId::P2StderrDiagnostics,
         false => CheckId::P2ErrorJson,
     };
-    let what = format!("standard output of {}, which failed, is no JSON", run.label());
+    let what = format!("stdout of the failing run {} is not JSON", run.label());
     Some(inconclusive(run.blocked_by(check, what)))
 }
 
 /// A change with its place in the output.
 fn with_place(change: &Change) -> String {
-    let event = change.event.as_ref().map_or_else(String::new, |event| format!("events `{event}`, "));
+    let event = change.event.as_ref().map_or_else(String::new, |event| format!("event `{event}`, "));
     let error = if change.in_error { "the error, " } else { "" };
     let pointer = if change.pointer.is_empty() { String::new() } else { format!("{}: ", change.pointer) };
     format!("{event}{error}{pointer}{}", change.message)
@@ -163,7 +162,7 @@ fn promise(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Resul
         let open = |stream| move || Box::new(run.bytes(stream).reader()) as Box<dyn Read + Send>;
         learner
             .run(code, &open(Stream::Stdout), &open(Stream::Stderr))
-            .map_err(|error| format!("nothing can be learnt from {}: {error}", run.label()))?;
+            .map_err(|error| format!("cannot read the output of {}: {error}", run.label()))?;
     }
     if !plain {
         return Err(format!("{} · {} was not run", probe.name, format.name()).into());

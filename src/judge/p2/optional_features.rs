@@ -27,7 +27,7 @@ pub fn alias(context: &CheckContext) -> Judgement {
         }
     };
     if !formats.any(with_output) {
-        return Judgement::NotApplicable("the target's formats are not asked for with `--output`".into());
+        return Judgement::NotApplicable("the target does not select formats with `--output`".into());
     }
     let assertions = context.derived(Derived::Alias).filter_map(|probe| {
         let format = *probe.formats.first()?;
@@ -40,7 +40,7 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
     let scan = long.parsed()?;
     if short.exit() != long.exit() {
         let detail = format!(
-            "exit code {}, and {} with `--output {}`",
+            "exit code {} instead of {} as with `--output {}`",
             display_exit(short.exit()),
             display_exit(long.exit()),
             short.format().name()
@@ -56,7 +56,7 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
             "differs",
             Stream::Stdout,
             problem.at,
-            format!("not what `--output` gives: {}", problem.message),
+            format!("the output differs from that of `--output`: {}", problem.message),
         );
     }
     let repeats = long.context.repeats(long.probe, long.format());
@@ -68,7 +68,7 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
         // It may change from run to run, which only repetitions show.
         Some(_) if long.context.fast => inconclusive(FAST),
         Some(difference) => {
-            let detail = format!("not what `--output` gives: {difference}");
+            let detail = format!("the output differs from that of `--output`: {difference}");
             short.failed_at_pointer("differs", &difference.pointer, detail)
         }
         None => understood(short, long),
@@ -93,7 +93,7 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
         return Ok(());
     }
     let what = format!(
-        "{} prints what comes without a flag, and a flag that does not exist is accepted: nothing shows that it is understood",
+        "{} prints the same as without a flag, and an invented flag is accepted: nothing shows that the target understands it",
         short.label()
     );
     let wrong_calls = context.derived(Derived::UnknownFlag).find_map(text);
@@ -107,13 +107,11 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
 pub fn schema(context: &CheckContext) -> Judgement {
     let printed = context.derived(Derived::Schema).find_map(|probe| context.plain(probe, OutputFormat::Json));
     let Some(printed) = printed else {
-        return Judgement::unverified(
-            "how the target prints its schema is not known: declare `schema` under [target]",
-        );
+        return Judgement::unverified("no schema command is known: declare `schema` under [target]");
     };
     let broken = |assertion| Judgement::of([assertion], "");
     if printed.exit() != Some(0) {
-        let detail = format!("the schema command ends with exit code {}", display_exit(printed.exit()));
+        let detail = format!("the schema command exits with {}", display_exit(printed.exit()));
         return broken(printed.failed_at_reason("fails", Stream::Stderr, detail));
     }
     if let Some(problem) = printed.scan().structural() {
@@ -121,35 +119,35 @@ pub fn schema(context: &CheckContext) -> Judgement {
         return broken(printed.failed_at("not-json", Stream::Stdout, problem.at, detail));
     }
     let Some(document) = printed.value(Stream::Stdout) else {
-        return Judgement::unverified("the printed schema is too large to be read");
+        return Judgement::unverified("the printed schema is too large to read");
     };
     let schema = match schemas::compile(&document) {
         Ok(schema) => schema,
         Err(Refused::Elsewhere(other)) => {
             return Judgement::unverified(format!(
-                "the printed schema refers to {other}, which is not read: print one that stands alone"
+                "the printed schema refers to {other}, which is not available: print a self-contained schema"
             ));
         }
         Err(Refused::Invalid(error)) => {
-            let detail = format!("what the schema command prints is no valid JSON Schema: {error}");
+            let detail = format!("the printed schema is not a valid JSON Schema: {error}");
             return broken(printed.failed_at_start("invalid-schema", Stream::Stdout, detail));
         }
     };
     if !is_schema(&document) {
-        let detail = "what the schema command prints has no keyword of JSON Schema: expected a schema";
+        let detail = "the printed JSON has no JSON Schema keyword; expected a schema";
         return broken(printed.failed_at_start("no-schema", Stream::Stdout, detail));
     }
     let assertions = context.data_probes().filter_map(|probe| context.plain(probe, OutputFormat::Json)).map(
         |run| -> Assertion {
             run.parsed()?;
             let Some(value) = run.value(Stream::Stdout) else {
-                return inconclusive(format!("{} is too large to be validated here", run.label()));
+                return inconclusive(format!("the output of {} is too large to validate", run.label()));
             };
             match schema.violations(&value).into_iter().next() {
                 Some(violation) => run.failed_at_pointer(
                     "output-invalid",
                     &violation.pointer,
-                    format!("does not validate against the printed schema: {violation}"),
+                    format!("the output does not validate against the printed schema: {violation}"),
                 ),
                 None => Ok(()),
             }

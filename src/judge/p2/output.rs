@@ -17,7 +17,8 @@ pub fn format(context: &CheckContext) -> Judgement {
         match context.accepted(format) {
             _ if lacking(context, format) => {
                 let says = format!("formats.{} = false", format.name());
-                let detail = format!("the target says that it has no {}: `{says}`", format.name());
+                let detail =
+                    format!("the target has no {} according to its configuration: `{says}`", format.name());
                 let evidence = Evidence { format: Some(format), detail, ..Evidence::default() };
                 taken.push(Err(Finding::new("lacking", evidence).into()));
             }
@@ -32,7 +33,7 @@ pub fn format(context: &CheckContext) -> Judgement {
     let unasked: Vec<&str> = context.unasked().map(|probe| probe.name.as_str()).collect();
     if !unasked.is_empty() {
         taken.push(inconclusive(format!(
-            "{} was not asked for formats: neither help nor configuration says that `--output` chooses one, and in an empty folder the call did not end as it should with `--output {UNKNOWN_FORMAT}`, or wrote a file; declare formats.json, formats.jsonl and formats.text under [target]",
+            "{} was not run with a format: neither the help nor the configuration shows that `--output` selects one, and in an empty folder the call with `--output {UNKNOWN_FORMAT}` did not end as expected, or wrote a file; declare formats.json, formats.jsonl and formats.text under [target]",
             unasked.join(", ")
         )));
     } else if !open.is_empty() {
@@ -49,8 +50,9 @@ pub fn format(context: &CheckContext) -> Judgement {
             OutputFormat::Text => Some(default(bare, context.plain(probe, OutputFormat::Text)?)),
             other => {
                 let other = other.name();
-                let detail =
-                    format!("without a flag the output is {other}, not text: `default_format = \"{other}\"`");
+                let detail = format!(
+                    "without a format option the output is {other}, not text: `default_format = \"{other}\"`"
+                );
                 Some(bare.failed_at_start("default-differs", Stream::Stdout, detail))
             }
         }
@@ -83,7 +85,7 @@ fn elsewhere(refused: RunView, place: Place) -> Assertion {
     }
     let asked = refused.probe.asking(refused.format(), refused.context.promises).join(" ");
     let detail = format!(
-        "`{asked}` is refused after the arguments (exit code {}), and taken {}, which the help does not show",
+        "`{asked}` is rejected after the arguments (exit code {}) but accepted {}, which the help does not show",
         display_exit(refused.exit()),
         place.words()
     );
@@ -93,7 +95,7 @@ fn elsewhere(refused: RunView, place: Place) -> Assertion {
 fn refused(run: &RunView) -> Assertion {
     let asked = run.probe.asking(run.format(), run.context.promises).join(" ");
     let detail = format!(
-        "`{asked}` is not accepted: exit code {}, and {} without it (`\"{{format}}\"` among the arguments of a probe marks its place)",
+        "`{asked}` is rejected: exit code {}, but {} without it (`\"{{format}}\"` in the `args` of a probe sets its position)",
         display_exit(run.exit()),
         display_exit(run.probe.exit)
     );
@@ -106,14 +108,14 @@ fn default(bare: RunView, text: RunView) -> Assertion {
     text.usable()?;
     let (Some(without), Some(with)) = (bare.steady_lines(Stream::Stdout), text.steady_lines(Stream::Stdout))
     else {
-        return inconclusive(format!("{} prints too much to compare", text.label()));
+        return inconclusive(format!("the output of {} is too large to compare", text.label()));
     };
     let Some(line) = first_difference(&without, &with) else { return Ok(()) };
     let again = bare.context.run(text.probe, OutputFormat::Text, Variant::Repeat, 0);
     if again.and_then(|again| again.steady_lines(Stream::Stdout)).is_none_or(|again| again != with) {
-        return inconclusive(format!("the text of {} changes from run to run", text.label()));
+        return inconclusive(format!("the text output of {} changes from run to run", text.label()));
     }
-    let detail = "without a flag the output is not that of `text`: this line differs";
+    let detail = "without a format option the output differs from that of `text`, first in this line";
     bare.failed_at_line("default-differs", Stream::Stdout, line, detail)
 }
 
@@ -130,19 +132,20 @@ fn invalid(run: &RunView) -> Assertion {
     match run.exited()? {
         exit if exit == 0 || Some(exit) == ignored && !run.bytes(Stream::Stdout).is_empty() => {
             let detail = match run.observation.wrote {
-                true => "an output format that does not exist is taken for the name of a file: expected a usage error",
-                false => "an output format that does not exist is accepted: expected a usage error",
+                true => "an invalid format is taken for the name of a file; expected a usage error",
+                false => "an invalid format is accepted; expected a usage error",
             };
             run.failed_at_start("invalid-accepted", Stream::Stdout, detail)
         }
         _ if !run.observation.stdout.bytes.is_empty() => run.failed_at_start(
             "invalid-on-stdout",
             Stream::Stdout,
-            "an output format that does not exist is refused, but with text on stdout: expected nothing there",
+            "an invalid format is rejected with text on stdout; expected no output on stdout",
         ),
         // A target without that code at all is p2-exit-usage's.
         exit if exit != usage && super::exits::has_usage_code(run.context) => {
-            let detail = format!("an output format that does not exist ends with exit code {exit}: expected {usage}, a usage error");
+            let detail =
+                format!("an invalid format exits with {exit} instead of {usage}, the code for usage errors");
             run.failed_at_reason("invalid-exit-code", Stream::Stderr, detail)
         }
         _ => Ok(()),
@@ -156,7 +159,7 @@ pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
         .data_runs()
         .filter(|run| run.format() == format && matches!(run.variant(), Variant::Plain | Variant::Repeat));
     let what = match format {
-        OutputFormat::Jsonl => "stdout is not JSON lines",
+        OutputFormat::Jsonl => "stdout is not JSON Lines",
         OutputFormat::Json | OutputFormat::Text => "stdout is not one JSON document",
     };
     let assertions = runs.map(|run| -> Assertion {
@@ -166,7 +169,7 @@ pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
         }
         let scan = run.scan();
         if scan.control().is_some() {
-            let what = format!("{} holds control bytes", run.label());
+            let what = format!("{} contains control bytes", run.label());
             return Err(run.blocked_by(CheckId::P2OutputPure, what).into());
         }
         match scan.structural() {
@@ -191,7 +194,7 @@ fn plainly_pure(run: &RunView) -> Assertion {
     run.usable()?;
     let scan = run.scan();
     if let Some(problem) = scan.control() {
-        let what = "stdout holds control bytes beside the data";
+        let what = "stdout contains control bytes";
         return broken(run, control(problem.kind), what, problem);
     }
     match scan.structural() {
@@ -232,7 +235,7 @@ fn control(kind: ProblemKind) -> &'static str {
 }
 
 fn more_than_data(run: &RunView) -> String {
-    format!("under {}, stdout holds more than data", run.condition())
+    format!("under {}, stdout contains more than data", run.condition())
 }
 
 /// That standard output breaks a demand, and with which problem.

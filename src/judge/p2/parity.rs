@@ -34,8 +34,9 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
     }
     let (whole, records) = (document.scan(), lines.scan());
     if let Some((pointer, count)) = document_line(&whole.shape, &records.shape) {
-        let detail =
-            format!("json has {count} records at {pointer}, and jsonl has the whole document as one");
+        let detail = format!(
+            "json has {count} records at {pointer}, but jsonl has the complete document as one record"
+        );
         return lines.failed_at_start("whole-document", Stream::Stdout, detail);
     }
     let matched = matches(&whole.shape, &records.shape);
@@ -54,7 +55,7 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
         Match::OtherValues(pointer) if both(same_values) => lines.failed_at_start(
             "values",
             Stream::Stdout,
-            format!("the records have the keys of those at {pointer} in json, but not the same values"),
+            format!("the records have the same keys as those at {pointer} in json, but different values"),
         ),
         Match::OtherValues(_) => Ok(()), // Values that change by themselves.
         // Times and IDs change from run to run; a missing record can be told all the same, as long as number,
@@ -73,14 +74,14 @@ fn unlike(document: &Node, lines: &RunView, records: &Node) -> Assertion {
     let best = parts.iter().max_by_key(|part| (part.likeness(records), part.is_list, part.count));
     match best {
         Some(part) if part.is_list && part.count != count && (count == 0 || part.likeness(records) > 0) => {
-            let detail = format!("json has {} records at {}, jsonl {count}", part.count, part.pointer);
+            let detail = format!("json has {} records at {}, jsonl has {count}", part.count, part.pointer);
             lines.failed_at_start("number", Stream::Stdout, detail)
         }
         Some(part) if part.count == count && part.likeness(records) >= part.least_likeness() => {
             let what = if part.is_list {
-                "records have not the keys and types of those at"
+                "records differ in keys or types from those at"
             } else {
-                "record has not the keys and types of"
+                "record differs in keys or types from"
             };
             let detail = format!(
                 "the jsonl {what} {} in json: {}",
@@ -90,7 +91,7 @@ fn unlike(document: &Node, lines: &RunView, records: &Node) -> Assertion {
             lines.failed_at_start("keys", Stream::Stdout, detail)
         }
         _ => inconclusive(format!(
-            "nothing in the json of {name} has the keys of its jsonl records: they can't be told to be the same"
+            "no part of the json of {name} has the keys of its jsonl records, so they cannot be compared"
         )),
     }
 }
@@ -120,7 +121,7 @@ impl Part<'_> {
 fn parts(document: &Node) -> Vec<Part<'_>> {
     let single = |(pointer, record)| Part { pointer, is_list: false, count: 1, record };
     let members = document.keys.iter().map(|(key, node)| (format!("/{key}"), node));
-    let objects = std::iter::once(("the whole".to_owned(), document))
+    let objects = std::iter::once(("the document".to_owned(), document))
         .chain(members)
         .filter(|(_, node)| node.objects() == 1);
     let lists = lists(document).into_iter().filter_map(|(pointer, list)| {
@@ -244,9 +245,9 @@ fn key_difference(items: &Node, lines: &Node) -> String {
     let more = lines.keys.keys().find(|key| !items.keys.contains_key(*key));
     match (missing, more) {
         (Some(key), _) => format!("`{key}` is missing in jsonl"),
-        (None, Some(key)) => format!("`{key}` is in jsonl only"),
+        (None, Some(key)) => format!("`{key}` is only in jsonl"),
         (None, None) => difference(items, lines)
             .map(|found| found.to_string())
-            .unwrap_or_else(|| "they differ in which records have them".into()),
+            .unwrap_or_else(|| "different records have them".into()),
     }
 }

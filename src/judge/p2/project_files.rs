@@ -84,14 +84,14 @@ impl ProjectFiles<'_> {
             if self.printed.is_some() && read.as_ref().ok() == self.printed.as_ref() {
                 return match read.as_ref().map(schemas::compile) {
                     Ok(Err(Refused::Elsewhere(other))) => Judgement::unverified(format!(
-                        "{file} is the schema that is printed; it refers to {other}, which is not read, so \
-                         whether it is valid is not known"
+                        "{file} equals the printed schema; it refers to {other}, which is not available, so \
+                         its validity is unknown"
                     )),
                     Ok(Err(Refused::Invalid(error))) => {
-                        let detail = format!("it is no valid JSON Schema: {error}");
+                        let detail = format!("the file is not a valid JSON Schema: {error}");
                         Judgement::Broken(vec![finding("invalid", file, detail)])
                     }
-                    _ => Judgement::Pass(format!("{file} is the schema that is printed")),
+                    _ => Judgement::Pass(format!("{file} equals the printed schema")),
                 };
             }
             if schemas::is_of_settings(file, read.as_ref().ok()) {
@@ -104,7 +104,11 @@ impl ProjectFiles<'_> {
             };
             match (compiled, read) {
                 (Err(Refused::Invalid(error)), _) => {
-                    wrong.push(finding("invalid", file, format!("it is no valid JSON Schema: {error}")));
+                    wrong.push(finding(
+                        "invalid",
+                        file,
+                        format!("the file is not a valid JSON Schema: {error}"),
+                    ));
                 }
                 (_, read) => valid.extend(read.ok().map(|schema| (file, schema))),
             }
@@ -114,20 +118,20 @@ impl ProjectFiles<'_> {
             _ if valid.is_empty() => {
                 let others = match &of_settings[..] {
                     [] => String::new(),
-                    files => format!(" of the output (of settings: {})", files.join(", ")),
+                    files => format!(" of the output (only of settings: {})", files.join(", ")),
                 };
-                let detail = format!("no JSON Schema{others} was found in the repository");
+                let detail = format!("the repository contains no JSON Schema{others}");
                 Judgement::Broken(vec![finding("missing", ".", detail)])
             }
             None => {
                 let found = match &valid[..] {
                     [(file, _)] => format!("{file} is a valid JSON Schema"),
-                    several => format!("{} valid JSON Schemas are in the repository", several.len()),
+                    several => format!("the repository contains {} valid JSON Schemas", several.len()),
                 };
                 let cause = CheckId::P2SchemaPrint;
                 Judgement::unverified(Reason {
                     message: format!(
-                        "{found}; what the target prints is not known: declare `schema` under [target], or see {cause}"
+                        "{found}; the printed schema is unknown: declare `schema` under [target], or see {cause}"
                     ),
                     blocked_by: Some(BlockedBy { id: cause, probe: None, format: None }),
                 })
@@ -136,7 +140,7 @@ impl ProjectFiles<'_> {
                 "differs",
                 ".",
                 format!(
-                    "none of the {} JSON Schemas in the repository is the one that is printed",
+                    "none of the {} JSON Schemas in the repository equals the printed schema",
                     valid.len()
                 ),
             )]),
@@ -145,11 +149,7 @@ impl ProjectFiles<'_> {
                     let place = difference(schema, printed, String::new()).unwrap_or_default();
                     let place =
                         if place.is_empty() { "at the root".to_owned() } else { format!("at {place}") };
-                    finding(
-                        "differs",
-                        file,
-                        format!("it is not the schema that is printed: they differ {place}"),
-                    )
+                    finding("differs", file, format!("the file differs from the printed schema {place}"))
                 });
                 Judgement::Broken(differ.collect())
             }

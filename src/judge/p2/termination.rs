@@ -13,7 +13,7 @@ pub fn completes(context: &CheckContext) -> Judgement {
     let assertions = context.runs().filter(|run| run.variant() != Variant::ClosedPipe).map(|run| ended(&run));
     let nothing_declared = context.data_probes().next().is_none();
     let open = nothing_declared
-        .then(|| inconclusive(format!("no command that does something was run: {}", declare_success(""))));
+        .then(|| inconclusive(format!("no successful command was run: {}", declare_success(""))));
     Judgement::of(assertions.chain(open), declare_success(""))
 }
 
@@ -21,12 +21,12 @@ fn ended(run: &RunView) -> Assertion {
     if !run.observation.left_behind.is_empty() || run.observation.held_open {
         let names: Vec<String> =
             run.observation.left_behind.iter().map(|process| sanitize::line(&process.name)).collect();
-        let what = if run.observation.held_open { ", and its output was held open" } else { "" };
+        let what = if run.observation.held_open { " that keep its output open" } else { "" };
         let detail = if names.is_empty() {
-            "a process that it left behind held its output open after it had ended".to_owned()
+            "a process that the command left behind keeps its output open".to_owned()
         } else {
             format!(
-                "left processes behind ({}){what}: a caller that reads to the end waits for them",
+                "the command left processes behind{what} ({}); a caller that reads to the end of the output waits for them",
                 names.join(", ")
             )
         };
@@ -45,8 +45,7 @@ fn hung(run: &RunView) -> Assertion {
     if run.variant() == Variant::OpenStdin {
         return match question(run) {
             Some((stream, line)) => {
-                let detail =
-                    "asks on standard input and waits for an answer: expected no question in a JSON mode";
+                let detail = "the command asks a question on stdin and waits for the answer; expected no question in JSON mode";
                 run.failed_at_line("asks", stream, line, detail)
             }
             None if ends_otherwise(run) => Ok(()),
@@ -123,19 +122,19 @@ fn last_byte(bytes: &Bytes) -> Option<u8> {
 
 fn waits(run: &RunView) -> Assertion {
     let doing = match run.observation.waiting {
-        Some(Waiting::Stdin) => "it was reading standard input",
+        Some(Waiting::Stdin) => "it was reading stdin",
         Some(Waiting::Terminal) => "it was reading the terminal",
-        Some(Waiting::Busy) => "it was using the processor",
-        Some(Waiting::Stopped) => "it had been stopped",
+        Some(Waiting::Busy) => "it was using the CPU",
+        Some(Waiting::Stopped) => "it was stopped",
         Some(Waiting::Asleep) | None => "it was asleep",
     };
     if run.observation.end == End::Waited {
-        return stuck(run, "waits", format!("waits for input that never comes: {doing}"));
+        return stuck(run, "waits", format!("the command waits for input that never comes: {doing}"));
     }
     let limit = run.probe.timeout.as_secs_f64();
-    let alone = if run.observation.alone { ", beside other runs and again alone" } else { "" };
+    let alone = if run.observation.alone { ", in parallel and again alone" } else { "" };
     let detail = format!(
-        "did not end within {limit} s{alone}: {doing} (a command that takes longer needs a `timeout` of its own)"
+        "the command did not end within {limit} s{alone}: {doing} (if it needs more time, raise its `timeout`)"
     );
     stuck(run, "hangs", detail)
 }
@@ -171,21 +170,25 @@ fn closed(run: &RunView) -> Assertion {
     plain.usable()?;
     match run.observation.end {
         End::TimedOut | End::Waited => {
-            return stuck(run, "hangs", "does not end when its reader has gone".into());
+            return stuck(run, "hangs", "the command does not end after its output pipe is closed".into());
         }
         End::Signaled(signal) if signal != SIGPIPE => {
-            return stuck(run, "signal", format!("dies of signal {signal} when its reader has gone"));
+            return stuck(
+                run,
+                "signal",
+                format!("the closed output pipe kills the command with signal {signal}"),
+            );
         }
         End::Exited(_) | End::Signaled(_) => {}
         _ => return Err(run.unusable().unwrap_or_default().into()),
     }
     let (Some(lines), Some(otherwise)) = (run.lines(Stream::Stderr), plain.lines(Stream::Stderr)) else {
-        return inconclusive(format!("{} prints too much to be looked through", run.label()));
+        return inconclusive(format!("the output of {} is too large to search", run.label()));
     };
     // What it says to a reader that stays as well is not about the one that went.
     match lines.iter().position(|line| is_crash(line) && !otherwise.contains(line)) {
         Some(line) => {
-            let detail = "falls over when its reader has gone: expected a quiet end";
+            let detail = "the closed output pipe makes the command crash; expected a quiet end";
             run.failed_at_line("crashes", Stream::Stderr, line, detail)
         }
         None => Ok(()),

@@ -35,7 +35,7 @@ fn well_formed(run: &RunView, bad: impl Fn(ProblemKind) -> bool) -> Assertion {
         return run.failed_at(problem.kind.name(), Stream::Stdout, problem.at, detail);
     }
     if scan.summary.keys_unchecked > 0 {
-        return inconclusive(format!("{} has an object with too many keys to compare them all", run.label()));
+        return inconclusive(format!("{} has an object with too many keys to compare", run.label()));
     }
     Ok(())
 }
@@ -50,7 +50,7 @@ const SPREAD: Duration = Duration::from_millis(150);
 pub fn prompt(context: &CheckContext) -> Judgement {
     let streams = || context.data_probes().filter(|probe| probe.stream);
     if streams().next().is_none() {
-        return Judgement::NotApplicable("no probe says `stream = true`".into());
+        return Judgement::NotApplicable("no probe declares `stream = true`".into());
     }
     let in_jsonl = streams().filter(|probe| probe.formats.contains(&OutputFormat::Jsonl));
     let assertions = in_jsonl.map(|probe| -> Assertion {
@@ -66,15 +66,15 @@ pub fn prompt(context: &CheckContext) -> Judgement {
         let (held_back, made) = (spread(&pipe), spread(&terminal));
         if made.max(held_back) < SPREAD {
             return inconclusive(format!(
-                "the records of {} come at once on a terminal as well: nothing tells when they are made",
+                "the records of {} also arrive all at once on a terminal: nothing shows when they are produced",
                 probe.name
             ));
         }
         if held_back * 4 < made {
             let (within, over) = (held_back.as_millis(), made.as_millis());
             let detail = format!(
-                "on a pipe all records arrive within {within} ms at the end, on a terminal over {over} ms: \
-                 they are held back in a buffer"
+                "through a pipe, all records arrive within {within} ms at the end; on a terminal, over {over} ms: \
+                 the output is buffered"
             );
             return pipe.failed_at_start("held-back", Stream::Stdout, detail);
         }

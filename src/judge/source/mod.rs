@@ -33,7 +33,7 @@ pub fn judge(code: &Result<Code<'_>, NoCode>, check: &Check) -> Judgement {
         }
         Err(NoCode::NotRecorded) => {
             return Judgement::unverified(
-                "the recording holds nothing of the code: it was made without source checks",
+                "the recording contains no code: it was made without source checks",
             );
         }
         Err(NoCode::NoReader) => {
@@ -50,8 +50,8 @@ pub fn stale(built: &Built) -> Option<String> {
     let Built { program, newest, .. } = built;
     (built.changed > built.at).then(|| {
         format!(
-            "{newest} is newer than the program that was run, {program}: what was seen of it may be of older \
-             code; build it, or let `build` under [target] say how"
+            "{newest} is newer than the checked program {program}, which may be outdated; \
+             build it, or declare `build` under [target]"
         )
     })
 }
@@ -63,10 +63,10 @@ pub fn notes(code: &Code<'_>) -> Vec<String> {
         let SourceWaiver { file, line, check, reason, .. } = waiver;
         let view = check.parse().ok().and_then(|id| code.view(id));
         let what = match (view, reason) {
-            (None, _) => format!("the waiver names no source check: {check}"),
+            (None, _) => format!("the waiver does not name a source check: {check}"),
             (Some(_), None) => {
                 format!(
-                    "the waiver of {check} does not count without a reason (agentnative-ignore {check}: reason)"
+                    "the waiver of {check} is ignored because it has no reason (agentnative-ignore {check}: reason)"
                 )
             }
             (Some(view), Some(reason)) if view.uses(waiver) => format!("{check} is waived: {reason}"),

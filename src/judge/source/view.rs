@@ -45,7 +45,7 @@ impl<'a> View<'a> {
     pub fn judgement(&self) -> Judgement {
         if !self.code.is_of_these_rules() {
             return Judgement::unverified(
-                "the code was held to the rules of another version: check it again",
+                "the code was recorded with the rules of another version: check it again",
             );
         }
         let findings = self.findings();
@@ -73,7 +73,7 @@ impl<'a> View<'a> {
         if covered.is_empty() {
             return Judgement::NotApplicable(if not.is_empty() {
                 format!(
-                    "there is no code in {} here",
+                    "the target has no code in {}",
                     names(&Vec::from_iter(self.source.languages.keys().copied()))
                 )
             } else {
@@ -102,11 +102,11 @@ impl<'a> View<'a> {
             }
             return match (&self.source.missing, &self.source.unseen, self.own_dependency()) {
                 (Some(what), _, Some(own)) => {
-                    open(&format!("{what}; another package of this repository may do it: {own}"))
+                    open(&format!("{what}; another package of this repository may contain it: {own}"))
                 }
                 (Some(what), _, None) if gaps.is_empty() => Judgement::Broken(vec![self.about_package(what)]),
                 (Some(what), ..) | (None, Some(what), _) => open(what),
-                (None, None, _) => open("nothing was seen that could decide"),
+                (None, None, _) => open("nothing in the code decides it"),
             };
         }
         if self.has(Role::Fault) && !gaps.is_empty() {
@@ -117,7 +117,7 @@ impl<'a> View<'a> {
         Judgement::Pass(match wanted {
             Some(place) => format!("{place}{rest}"),
             None => format!(
-                "nothing found in {files} {} of {}{rest}",
+                "no problem in {files} {} of {}{rest}",
                 if files == 1 { "file" } else { "files" },
                 names(&covered)
             ),

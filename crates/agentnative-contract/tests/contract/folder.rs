@@ -82,7 +82,7 @@ fn a_pointer_with_a_star_is_told_with_its_place() {
          [[rule]]\nid = \"y\"\nwhat = \"w\"\ncompare = [\"/*\", \"=\", \"/a*\"]\n",
     );
     let found = issues(&load(&[("contract.toml", &text), ("s.json", "{}")]).unwrap_err());
-    let places = found.iter().map(|issue| issue.split(" stands for several values").next().unwrap());
+    let places = found.iter().map(|issue| issue.split(" refers to several values").next().unwrap());
     let expected = [
         "contract.toml:15:10: \"/items/*/ok\"",
         "contract.toml:16:8: \"/items/*/id\"",
@@ -129,7 +129,7 @@ fn a_file_without_a_keyword_is_no_schema() {
         let loaded = Contract::load(&files.path().join("s.json"));
         assert_eq!(loaded.is_ok(), good, "{schema}");
         if let Err(error) = loaded {
-            let expected = "s.json:1:1: there is no keyword of JSON Schema in it: it would allow everything";
+            let expected = "s.json:1:1: it contains no JSON Schema keyword and would allow every value";
             assert_eq!(issues(&error), [expected]);
         }
     }
@@ -143,7 +143,7 @@ fn what_a_document_cannot_have_is_told() {
     );
     let found = issues(&load(&[("contract.toml", &text), ("s.json", "{}")]).unwrap_err());
     assert_eq!(found.len(), 2, "{found:#?}");
-    assert!(found[0].contains("`events` is for framing = \"lines\""), "{found:#?}");
+    assert!(found[0].contains("`events` requires framing = \"lines\""), "{found:#?}");
     assert!(found[1].contains("a document has no events"), "{found:#?}");
 }
 
