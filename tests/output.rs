@@ -245,7 +245,7 @@ fn a_full_disk_is_an_error_and_a_closed_stderr_is_none() {
     let mut output =
         Output::with(TEXT, Broken(io::ErrorKind::StorageFull, 0), Broken(io::ErrorKind::BrokenPipe, 0));
     let error = output.text("x").unwrap_err();
-    assert!(error.message.starts_with("cannot write to standard output: "), "{error}");
+    assert!(error.message.starts_with("cannot write to stdout: "), "{error}");
     assert_eq!(error.kind.exit_code(), 1);
     output.error(&error);
     output.diagnostic("x");

@@ -253,7 +253,7 @@ fn several_configured_targets_are_all_found_in_their_folder() {
     assert_eq!(none.kind, ErrorKind::Usage);
     let error = place.find(path("a"), Some(&config), None, None).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Usage);
-    assert!(error.message.ends_with("none is called `a`: one, b"), "{error}");
+    assert!(error.message.ends_with("no target `a`; its targets: one, b"), "{error}");
 }
 
 #[test]
@@ -316,14 +316,14 @@ fn cargo_several_programs_are_a_choice_to_make() {
     assert_eq!(kind, ErrorKind::Config);
     assert_eq!(
         message,
-        "there are several programs: `one`, `two`\n\
+        "the project has several programs: `one`, `two`\n\
          `one` (Cargo.toml), built: elsewhere/debug/one\n\
          `two` (Cargo.toml), built: elsewhere/debug/two"
     );
-    assert!(hint.starts_with("choose one: --bin NAME, or `command` under [target]"), "{hint}");
+    assert!(hint.starts_with("choose one with --bin NAME, or set `command` under [target]"), "{hint}");
     assert_eq!(place.folder(Some("two"), Some(&data)).unwrap().program, two);
     let (_, message, _) = error_parts(place.folder(Some("three"), Some(&data)));
-    assert!(message.starts_with("there is no program `three`: `one`, `two`"), "{message}");
+    assert!(message.starts_with("no program `three`: `one`, `two`"), "{message}");
 
     let default = metadata(place.path(), &[("tools", "", bins, Some("two"))]);
     assert_eq!(place.folder(None, Some(&default)).unwrap().program, two);
@@ -361,7 +361,7 @@ fn cargo_in_a_workspace_the_folder_s_own_package_counts() {
     let (_, message, _) = error_parts(find(".", None));
     assert!(message.contains("`a1` of package `a` (Cargo.toml), built: elsewhere/debug/a1"), "{message}");
     let (_, message, hint) = error_parts(find("c", None));
-    assert!(message.contains("declares no program, others do: `a1`, `b1`"), "{message}");
+    assert!(message.contains("declares no program, but other packages do: `a1`, `b1`"), "{message}");
     assert!(hint.contains("--bin"), "{hint}");
     let with_root: Vec<_> = members.iter().copied().chain([("root", "", &["a1"][..], None)]).collect();
     let data = metadata(place.path(), &with_root);
@@ -420,7 +420,9 @@ fn npm_bins_links_and_workspaces() {
     assert_eq!(place.folder(None, None).unwrap().program, link, "the only one that is installed");
     let one = place.program("1.js");
     assert!(
-        error_parts(place.folder(None, None)).1.starts_with("there are several programs: `one`, `other`")
+        error_parts(place.folder(None, None))
+            .1
+            .starts_with("the project has several programs: `one`, `other`")
     );
     place.write("package.json", r#"{"name": "one", "bin": {"one": "1.js", "other": "2.js"}}"#);
     assert_eq!(place.folder(None, None).unwrap().program, one, "the one that is called as the package");
@@ -484,7 +486,9 @@ fn go_main_packages() {
     let tool = place.program("tool");
     assert_eq!(place.folder(Some("tool"), None).unwrap().program, tool);
     assert!(
-        error_parts(place.folder(None, None)).1.starts_with("there are several programs: `tool`, `serve`")
+        error_parts(place.folder(None, None))
+            .1
+            .starts_with("the project has several programs: `tool`, `serve`")
     );
 }
 

@@ -22,7 +22,7 @@ pub(super) fn build(target: &TargetConfig, root: &Path, runner: &mut Runner) -> 
     let seen = runner.run_trusted(job)?;
     match seen.end {
         End::Exited(0) => Ok(()),
-        End::Interrupted => Err(Error::general("interrupted: the target was not built")),
+        End::Interrupted => Err(Error::general("interrupted; the target was not built")),
         _ => {
             let words = target.build.iter().flatten().map(String::as_str);
             let command = shlex::try_join(words).unwrap_or_else(|_| first.clone());

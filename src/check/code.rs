@@ -40,7 +40,7 @@ pub(super) fn read(
         match name_in(&code.package, &path.components().collect::<std::path::PathBuf>()) {
             Some(name) => recording.output_modules.push(name),
             None => recording.notes.push(format!(
-                "the output module {module} is not in the package of the target, {}",
+                "the output module {module} is not in the target's package {}",
                 code.package.display()
             )),
         }

@@ -83,7 +83,7 @@ impl DiffInput {
         let session = Session::new(TargetSelector::command(words), options);
         let output = session.run(&promise_checks(), observer)?;
         if output.signal.is_some() {
-            return Err(Error::general("interrupted: nothing was compared"));
+            return Err(Error::general("interrupted; nothing was compared"));
         }
         Self::of_runs(command, &output.recording)
     }
@@ -93,8 +93,8 @@ impl DiffInput {
         let lock = learn(recording)?;
         if lock.promises.is_empty() {
             let message =
-                format!("no probe of {} is declared: there is nothing to compare", recording.target.name);
-            return Err(Error::config(message).hint("declare probes in agentnative.toml, or give --probe"));
+                format!("no probe of {} is declared, so there is nothing to compare", recording.target.name);
+            return Err(Error::config(message).hint("declare probes in agentnative.toml or with --probe"));
         }
         let probes = recording.probes.clone();
         Ok(Self { lock: Some(lock.clone()), probes, ..Self::of(name, lock.compared()) })

@@ -50,7 +50,7 @@ impl Session {
             End::NotStarted(_, why) => {
                 Err(Error::config(format!("{} could not be started: {why}", target.name)))
             }
-            _ => Err(Error::general(format!("`{} --help` did not end by itself", target.name))),
+            _ => Err(Error::general(format!("`{} --help` did not end", target.name))),
         }
     }
 

@@ -78,7 +78,7 @@ fn not_lockable(promise: &OutputSpec) -> Option<String> {
     let prose = promise.framing.is_none() && promise.stdout() == Some(Payload::Any);
     let words = |format: OutputFormat| {
         let probe = promise.probe.as_deref().unwrap_or_default();
-        format!("{probe} · {} prints text that is no JSON: see p2-output-{}", format.name(), format.name())
+        format!("{probe} · {} prints text that is not JSON: see p2-output-{}", format.name(), format.name())
     };
     promise.unknown.clone().or_else(|| format.filter(|_| prose).map(words))
 }
@@ -90,30 +90,30 @@ fn not_lockable(promise: &OutputSpec) -> Option<String> {
 /// nothing that can be locked; usage, when there is a lock already.
 pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
     let Some(root) = &output.root else {
-        return Err(Error::config("there is no agentnative.toml: a lock stands beside one")
+        return Err(Error::config("no agentnative.toml found; a lock is stored next to it")
             .hint("`agentnative init` writes one"));
     };
     let (old, new) = (&output.recording.lock, learn(&output.recording)?);
     if new.promises.is_empty() {
-        return Err(Error::general("no probe is declared: there is nothing to lock")
-            .hint("`agentnative check` tells more"));
+        return Err(Error::general("no probe is declared, so there is nothing to lock")
+            .hint("`agentnative check` shows the details"));
     }
     let refused: Vec<String> = new.promises.iter().filter_map(not_lockable).collect();
     if mode != LockMode::Check && !refused.is_empty() {
         let issue = |message: String| Issue { place: None, message };
-        return Err(Error::general("some probes say nothing that can be locked")
+        return Err(Error::general("some probes have no output that can be locked")
             .issues(refused.into_iter().map(issue).collect())
-            .hint("`agentnative check` tells more"));
+            .hint("`agentnative check` shows the details"));
     }
     let folder = lock_path(root, &new.target);
     match (old, mode) {
         (None, LockMode::Check) => {
-            return Err(Error::config(format!("there is no lock at {}", folder.display()))
+            return Err(Error::config(format!("no lock found at {}", folder.display()))
                 .hint("`agentnative contract lock` writes it"));
         }
         (Some(_), LockMode::Write) => {
-            return Err(Error::usage(format!("there is a lock at {}", folder.display()))
-                .hint("--check compares with it, --update accepts what there is now"));
+            return Err(Error::usage(format!("a lock already exists at {}", folder.display()))
+                .hint("--check compares with it, --update accepts the current output"));
         }
         _ => {}
     }

@@ -75,7 +75,7 @@ pub(super) fn find(
             searched.refused.push(Probe { name, role, formats: vec![format], ..probe.clone() });
             let call = strict_json::sanitize::line(placed.call(format, promises).join(" "));
             let note = format!(
-                "the format is asked for {}, as in `{call}`: after the arguments it is refused",
+                "the format option is accepted {}, as in `{call}`, and rejected after the arguments",
                 place.words()
             );
             if found.is_none() {

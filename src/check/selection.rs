@@ -29,8 +29,8 @@ impl Selection {
         let known: BTreeSet<u8> = catalogue::checks().iter().map(|check| check.principle).collect();
         if let Some(unknown) = self.principles.iter().find(|principle| !known.contains(principle)) {
             let known = Vec::from_iter(known.iter().map(u8::to_string)).join(", ");
-            let error = Error::usage(format!("there is no check of principle {unknown}: expected {known}"));
-            return Err(error.hint("see `agentnative list`"));
+            let error = Error::usage(format!("no checks for principle {unknown}; expected {known}"));
+            return Err(error.hint("`agentnative list` shows all of them"));
         }
         let selected: Vec<_> = catalogue::checks()
             .iter()
@@ -40,8 +40,8 @@ impl Selection {
             .filter(|check| !names(&self.skip, check))
             .collect();
         if selected.is_empty() {
-            let error = Error::usage("no check is left to be made by these options");
-            return Err(error.hint("see `agentnative list`"));
+            let error = Error::usage("these options select no check");
+            return Err(error.hint("`agentnative list` shows all of them"));
         }
         Ok(selected)
     }

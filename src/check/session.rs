@@ -101,7 +101,9 @@ impl Session {
                 (without_runs(code, without.err().as_ref(), config, observer)?, None)
             }
             (Err(error), _) => return Err(error),
-            (Ok(None), _) => return Err(Error::general("there is neither a program nor code to look at")),
+            (Ok(None), _) => {
+                return Err(Error::general("the target has neither a program nor code to check"));
+            }
         };
         if let Some(code) = &code {
             code::read(code, root.as_deref(), source, project, &mut recording)?;
@@ -248,7 +250,7 @@ impl Session {
         let mut probes: Vec<Probe> = Vec::new();
         for config in of_config.chain(&self.options.probes) {
             if probes.iter().any(|probe| probe.name == config.name) {
-                return Err(Error::usage(format!("there are two probes `{}`", config.name)));
+                return Err(Error::usage(format!("duplicate probe `{}`", config.name)));
             }
             let mut probe = Probe::declared(config, &target.config);
             contracts.bind(&mut probe.contract, root)?;
@@ -306,7 +308,7 @@ fn confined(enforced: Enforced) -> Option<&'static str> {
     match enforced {
         Enforced::Fully => None,
         Enforced::Partly => Some(
-            "the sandbox was enforced in part: this kernel cannot confine all of writes, connections and signals",
+            "the sandbox was only partly enforced: this kernel cannot restrict all of writes, connections and signals",
         ),
         Enforced::Not => Some("the sandbox was not enforced: this kernel has no Landlock"),
     }
@@ -322,7 +324,7 @@ fn something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()
     let command = target.command.join(" ");
     Err(match words {
         Some(words) => Error::general(format!("nothing could be run: {command}: {words}")),
-        None => Error::general(format!("nothing was run: no run of {command} would decide these checks"))
-            .hint("declare probes: --probe \"ARGS\", or [[probe]] in agentnative.toml"),
+        None => Error::general(format!("nothing was run: the selected checks need no run of {command}"))
+            .hint("declare probes with --probe \"ARGS\", or as [[probe]] in agentnative.toml"),
     })
 }

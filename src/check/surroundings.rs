@@ -73,7 +73,7 @@ impl<'a> Services<'a> {
         let early = self.all.iter().zip(&ended).find(|(_, seen)| seen.end != End::Interrupted);
         early.map_or(Ok(()), |((service, _), seen)| {
             let what = format!("{} ended while the probes ran: {}", name(service), ending(seen));
-            Err(Error::config(what).issues(said(seen)).hint("it has to run until it is told to end"))
+            Err(Error::config(what).issues(said(seen)).hint("it has to run until it receives a signal"))
         })
     }
 
@@ -154,7 +154,7 @@ fn number(service: &ServiceConfig, chosen: u16) -> u16 {
 fn never_ready(service: &ServiceConfig, seen: &Observation) -> Error {
     let name = name(service);
     let wanted = match &service.ready {
-        Ready::Port(_) => "take connections at its port".to_owned(),
+        Ready::Port(_) => "accept connections at its port".to_owned(),
         Ready::Line(text) => format!("print a line with {text:?}"),
     };
     let what = match &seen.end {
@@ -166,7 +166,7 @@ fn never_ready(service: &ServiceConfig, seen: &Observation) -> Error {
     match &seen.end {
         End::NotStarted(..) => error,
         End::TimedOut => error.hint("see `command` and `ready` under [[service]] in agentnative.toml"),
-        _ => error.hint("it has to stay in the foreground until it is told to end"),
+        _ => error.hint("it has to stay in the foreground until it receives a signal"),
     }
 }
 

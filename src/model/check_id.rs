@@ -31,9 +31,9 @@ impl FromStr for CheckId {
 pub fn unknown_id<'n>(what: &str, id: &str, ids: impl Iterator<Item = &'n str>) -> Error {
     let hint = match nearest(id, ids) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "see `agentnative list`".to_owned(),
+        None => "`agentnative list` shows all of them".to_owned(),
     };
-    Error::usage(format!("there is no {what} `{id}`")).hint(hint)
+    Error::usage(format!("unknown {what} `{id}`")).hint(hint)
 }
 
 /// Whether an ID is meant by `pattern`: the ID itself, or one in which each `*` stands for any part, also an

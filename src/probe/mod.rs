@@ -78,8 +78,8 @@ impl Place {
     /// The place for people.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Front => "in front of the subcommand",
-            Self::BehindFirst => "behind the first word",
+            Self::Front => "before the subcommand",
+            Self::BehindFirst => "after the first word",
         }
     }
 }
@@ -215,7 +215,7 @@ impl Promises {
 /// no wrong call begins with a word that is no command.
 fn takes_words(help: &Help, declared: &[Probe], usage: i32) -> Option<String> {
     if let Some(word) = &help.free_word {
-        return Some(format!("the usage in its help takes a word of any kind, `{word}`"));
+        return Some(format!("the usage in its help has a positional argument `{word}`"));
     }
     let is_command = |word: &str| help.commands.iter().any(|command| command.name == word);
     let begins = |probe: &&Probe| {
@@ -223,7 +223,7 @@ fn takes_words(help: &Help, declared: &[Probe], usage: i32) -> Option<String> {
         probe.exit != Some(usage) && first.is_some_and(|word| !word.starts_with('-') && !is_command(word))
     };
     let probe = declared.iter().find(begins)?;
-    Some(format!("the probe `{}` begins with a word that is no command of its help", probe.name))
+    Some(format!("the probe `{}` begins with a word that is not a command in its help", probe.name))
 }
 
 impl Probe {

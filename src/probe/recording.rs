@@ -138,7 +138,7 @@ impl Recording {
         if recording.recording != VERSION {
             let version = recording.recording;
             return Err(Error::config(format!(
-                "{} is a recording of version {version}, expected {VERSION}",
+                "{} is a recording of version {version}; expected version {VERSION}",
                 path.display()
             )));
         }
@@ -160,11 +160,9 @@ const HINT: &str = "`agentnative check --record FILE` writes a recording";
 
 fn not_a_recording(path: &Path, error: &serde_json::Error) -> Error {
     let message = match error.classify() {
-        Category::Data => {
-            "expected the target, what it promises and its probes, as this version records them"
-        }
+        Category::Data => "expected a target with its settings and probes in the format of this version",
         Category::Syntax | Category::Eof | Category::Io => {
-            "expected one JSON object, the head of a recording"
+            "expected one JSON object, the header of a recording"
         }
     };
     Error::config(format!("{} is not a recording", path.display()))
@@ -174,9 +172,9 @@ fn not_a_recording(path: &Path, error: &serde_json::Error) -> Error {
 
 fn damaged(path: &Path, line: usize, error: &serde_json::Error) -> Error {
     let message = match error.classify() {
-        Category::Data => "expected a run, as this version records it",
+        Category::Data => "expected a run in the format of this version",
         Category::Syntax | Category::Eof | Category::Io => {
-            "expected one JSON object: the recording is damaged here"
+            "expected one JSON object; the recording is damaged"
         }
     };
     Error::config(format!("{} cannot be read as a recording", path.display()))

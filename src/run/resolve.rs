@@ -41,14 +41,14 @@ pub fn resolve(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf> {
         let why = if file.is_dir() { "it is a folder" } else { "it is not executable" };
         let error = Error::auth(format!("{} may not be executed: {why}", file.display()));
         return Err(match file.is_dir() {
-            true => error.hint("name the program in the folder"),
+            true => error.hint("pass the path of the program in the folder"),
             false => error.hint(format!("chmod +x {}", file.display())),
         });
     }
     Err(match is_path {
-        true => Error::config(format!("there is no file {shown}")),
-        false => Error::config(format!("there is no program {shown} on PATH"))
-            .hint("give its path, such as ./target/debug/NAME"),
+        true => Error::config(format!("no such file: {shown}")),
+        false => Error::config(format!("no program {shown} on PATH"))
+            .hint("pass its path, such as ./target/debug/NAME"),
     })
 }
 

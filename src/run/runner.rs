@@ -41,8 +41,8 @@ impl Runner {
     /// of this machine: then nobody could be found whom a run leaves behind.
     pub fn start(&mut self) -> Result<&mut Helper> {
         if HELPER.is_empty() {
-            return Err(Error::general("this build carries no helper, so it can run no program")
-                .hint("build it on the system that it runs on, which is Linux"));
+            return Err(Error::general("this build has no helper and cannot run programs")
+                .hint("build agentnative on Linux, the system on which it runs"));
         }
         match &mut self.helper {
             Some(helper) => Ok(helper),

@@ -98,7 +98,7 @@ impl Finder<'_> {
         };
         let name = file_name(called);
         let config = called_as(&name, configured).ok_or_else(|| {
-            none_called(&name, configured).hint("leave the program out and choose a target with --bin NAME")
+            none_called(&name, configured).hint("omit the program and choose a target with --bin NAME")
         })?;
         Ok(vec![Target {
             name: config.name.clone().unwrap_or(name),
@@ -119,7 +119,7 @@ impl Finder<'_> {
         match configured.iter().position(|target| target.name.as_deref() == Some(bin)) {
             Some(at) => Ok((&configured[at..=at], None)),
             None if configured.len() == 1 => Ok((configured, Some(bin))),
-            None => Err(none_called(bin, configured).hint("--bin takes one of these names")),
+            None => Err(none_called(bin, configured).hint("pass one of these names to --bin")),
         }
     }
 
@@ -146,7 +146,7 @@ impl Finder<'_> {
             _ => {
                 let hint = config.name.as_deref();
                 let (project, binary) = project::choose(folder, bin, hint, self.tool)?;
-                let built = binary.built.expect("only what is built is chosen").into_os_string();
+                let built = binary.built.expect("only built programs are considered").into_os_string();
                 let (program, prefix_args) = match binary.interpreter {
                     Some(interpreter) => (OsString::from(interpreter), vec![built]),
                     None => (built, Vec::new()),
@@ -171,8 +171,8 @@ impl Finder<'_> {
     /// The program on PATH that `--command` names.
     fn named(&self, name: &OsStr) -> Result<PathBuf> {
         if name.is_empty() || name.as_bytes().contains(&b'/') {
-            let message = format!("--command {name:?} is not the name of a program on PATH");
-            return Err(Error::usage(message).hint("give the path alone, or a command after --"));
+            let message = format!("--command {name:?} is not a program on PATH");
+            return Err(Error::usage(message).hint("pass the path alone, or a command after --"));
         }
         (self.resolve)(name)
     }
@@ -193,7 +193,7 @@ fn is_path(word: &OsStr) -> bool {
 fn none_called(name: &str, targets: &[TargetConfig]) -> Error {
     let names: Vec<&str> = targets.iter().filter_map(|target| target.name.as_deref()).collect();
     let names = names.join(", ");
-    Error::usage(format!("the configuration has several targets, and none is called `{name}`: {names}"))
+    Error::usage(format!("the configuration has no target `{name}`; its targets: {names}"))
 }
 
 fn first(argv: &[OsString]) -> Result<&OsStr> {

@@ -55,17 +55,19 @@ pub(super) fn choose(
 ) -> Result<(Project, Binary)> {
     let Some(project) = Project::nearest(folder) else {
         let names = Manifest::ALL.map(Manifest::file_name).join(", ");
-        let message = format!("no project in {}: none of {names} there or above", folder.display());
+        let message =
+            format!("no project found: {} and its parent folders contain none of {names}", folder.display());
         return Err(Error::config(message)
-            .hint("name the program: agentnative check PATH_TO_BINARY, or agentnative check -- COMMAND"));
+            .hint("pass the program: agentnative check PATH_TO_BINARY, or agentnative check -- COMMAND"));
     };
     let folder = project.folder.clone();
     let all = project.declared(tool)?;
     if all.is_empty() {
         let files: Vec<&str> = project.manifests.iter().map(|manifest| manifest.file_name()).collect();
         let message = format!("{} in {} declares no program", files.join(" and "), folder.display());
-        return Err(Error::config(message)
-            .hint("name it: agentnative check -- COMMAND, or `command` under [target] in agentnative.toml"));
+        return Err(Error::config(message).hint(
+            "pass it as agentnative check -- COMMAND, or set `command` under [target] in agentnative.toml",
+        ));
     }
     let binary = single(&candidates(&all, bin, hint, &folder)?, &folder)?;
     Ok((project, binary))
@@ -98,8 +100,8 @@ pub(super) fn package(
         [(_, first), rest @ ..] if one_package(&pool) => {
             Ok((rest.is_empty().then(|| first.name.clone()), first.folder.clone()))
         }
-        several => Err(problem("there are several programs".to_owned(), several, folder)
-            .hint("choose one: --bin NAME, or the folder of its package")),
+        several => Err(problem("the project has several programs".to_owned(), several, folder)
+            .hint("choose one with --bin NAME, or pass the folder of its package")),
     }
 }
 
@@ -123,10 +125,10 @@ fn candidates(
     };
     if pool.is_empty() {
         let what = match bin {
-            Some(bin) => format!("there is no program `{bin}`"),
-            None => format!("the package in {} declares no program, others do", folder.display()),
+            Some(bin) => format!("no program `{bin}`"),
+            None => format!("the package in {} declares no program, but other packages do", folder.display()),
         };
-        return Err(problem(what, all, folder).hint("choose one of those declared: --bin NAME"));
+        return Err(problem(what, all, folder).hint("choose a declared program with --bin NAME"));
     }
     let stands = |package: &Option<String>| pool.iter().any(|(_, b)| b.default && b.package == *package);
     let keep = |(_, binary): &&Declared| binary.default || !stands(&binary.package);
@@ -156,8 +158,8 @@ fn single(pool: &[Declared], folder: &Path) -> Result<Binary> {
                 folder.display()
             )))
         }
-        (several, _) => Err(problem("there are several programs".to_owned(), several, folder)
-            .hint("choose one: --bin NAME, or `command` under [target] in agentnative.toml")),
+        (several, _) => Err(problem("the project has several programs".to_owned(), several, folder)
+            .hint("choose one with --bin NAME, or set `command` under [target] in agentnative.toml")),
     }
 }
 

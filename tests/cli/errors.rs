@@ -45,9 +45,9 @@ fn wrong_calls() {
         (&["list", "--output", "xml"], "text, json, jsonl", ""),
         (&["list", "--color", "sometimes"], "auto, always, never", ""),
         (&["list", "--principle", "two"], "two", ""),
-        (&["list", "--principle", "9"], "there is no check of principle 9: expected 2", "agentnative list"),
-        (&["check", "--principle", "2,9"], "there is no check of principle 9", "agentnative list"),
-        (&["contract"], "a subcommand is missing", "Usage: agentnative contract"),
+        (&["list", "--principle", "9"], "no checks for principle 9; expected 2", "agentnative list"),
+        (&["check", "--principle", "2,9"], "no checks for principle 9", "agentnative list"),
+        (&["contract"], "missing subcommand", "Usage: agentnative contract"),
         (&["list", "--layer", "sauce"], "behavioral, source, project", "'source'"),
         (&["explain"], "<ID>", "Usage: agentnative explain"),
         (&["explain", "p2-output-jsno"], "`p2-output-jsno`", "did you mean `p2-output-json`?"),
@@ -57,8 +57,8 @@ fn wrong_calls() {
         (&["check", "--check", "p2-envelop"], "`p2-envelop`", "`p2-envelope`"),
         (&["check", "--skip", "p2-envelop"], "`p2-envelop`", "`p2-envelope`"),
         (&["check", "--check", "p2-raw,p2-envelop"], "`p2-envelop`", "`p2-envelope`"),
-        (&["check", "--check", "p2-raw", "--skip", "p2-raw"], "no check is left", "agentnative list"),
-        (&["check", "--layer", "project", "--check", "p2-raw"], "no check is left", "agentnative list"),
+        (&["check", "--check", "p2-raw", "--skip", "p2-raw"], "select no check", "agentnative list"),
+        (&["check", "--layer", "project", "--check", "p2-raw"], "select no check", "agentnative list"),
         (&["check", "--jobs", "0"], "0", ""),
         (&["check", "--timeout", "0"], "above 0", ""),
         (&["check", "--timeout=-1"], "above 0", ""),
@@ -103,7 +103,7 @@ fn what_is_not_there_or_wrong_is_configuration() {
         (&["check", "--config", "gone.toml", "."], "not-built", "build it"),
         (&["check", "--replay", "nothing.jsonl"], "nothing.jsonl", ""),
         (&["check", "--replay", "broken.toml"], "is not a recording", "--record"),
-        (&["check", "--replay", "broken.toml"], "expected one JSON object, the head of a recording", ""),
+        (&["check", "--replay", "broken.toml"], "expected one JSON object, the header of a recording", ""),
     ] {
         refused(&folder, args, 78, message, hint);
     }

@@ -81,7 +81,7 @@ fn a_signal_ends_the_check_with_a_valid_report() {
             }
         }
         assert_eq!(err.matches('\n').count(), 1, "{err}");
-        assert!(err.contains("interrupted: the report covers the runs until then"), "{err}");
+        assert!(err.contains("interrupted; the report covers the runs up to then"), "{err}");
         // The pipe ends: no process of the target is left.
         within("the end of the target", move || begun.read_to_end(&mut Vec::new()).unwrap());
     }

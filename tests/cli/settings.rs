@@ -160,7 +160,7 @@ fn one_of_several_targets() {
     );
     let none = folder.run(&["check", "--bin", "three"]);
     assert_eq!(none.code, Some(2));
-    assert!(none.err.contains("none is called `three`: one, two"), "{}", none.err);
+    assert!(none.err.contains("no target `three`; its targets: one, two"), "{}", none.err);
 }
 
 #[test]

@@ -239,7 +239,7 @@ fn the_package_that_builds_the_target_is_looked_at() {
     let said = folder.run(&STRAY);
     assert_eq!(
         (said.code, said.error()["message"].as_str()),
-        (Some(78), Some("there are several programs: `one`, `two`"))
+        (Some(78), Some("the project has several programs: `one`, `two`"))
     );
     let said = folder.run(&[&STRAY[..], &["--bin", "two"]].concat());
     assert_eq!(places(&said, "p2-src-stray-print"), ["crates/two/src/main.rs:2"]);

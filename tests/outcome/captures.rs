@@ -97,7 +97,7 @@ const SEEN: &[Seen] = &[
         calls: &[("bash", "error", 742)],
         tokens: Some(94),
         cost: Some(0.000_105_1),
-        error: "the agent stopped without an answer: a permission was refused",
+        error: "the agent stopped without an answer: a permission was rejected",
         ..FAILED
     },
     // The connection broke in each of 97 steps, which have no usage; the 98th had begun.
@@ -146,35 +146,19 @@ const SEEN: &[Seen] = &[
         ..FAILED
     },
     // Nothing on standard output.
-    Seen {
-        capture: "opencode-sigint.stdout",
-        error: "no event was understood: the stream is empty",
-        ..FAILED
-    },
-    Seen {
-        capture: "opencode-badflag.stdout",
-        error: "no event was understood: the stream is empty",
-        ..FAILED
-    },
-    Seen {
-        capture: "opencode-1.0.0-tool.stdout",
-        error: "no event was understood: the stream is empty",
-        ..FAILED
-    },
-    Seen {
-        capture: "opencode-1.0.0-err400.stdout",
-        error: "no event was understood: the stream is empty",
-        ..FAILED
-    },
+    Seen { capture: "opencode-sigint.stdout", error: "no known event: the stream is empty", ..FAILED },
+    Seen { capture: "opencode-badflag.stdout", error: "no known event: the stream is empty", ..FAILED },
+    Seen { capture: "opencode-1.0.0-tool.stdout", error: "no known event: the stream is empty", ..FAILED },
+    Seen { capture: "opencode-1.0.0-err400.stdout", error: "no known event: the stream is empty", ..FAILED },
     // A usage text of 18 lines, three of them blank.
     Seen {
         capture: "opencode-0.5.29-tool.stdout",
-        error: "no event was understood in 15 lines; line 1 is skipped",
+        error: "no known event in 15 lines; line 1 is skipped",
         ..FAILED
     },
     Seen {
         capture: "opencode-0.5.29-err400.stdout",
-        error: "no event was understood in 15 lines; line 1 is skipped",
+        error: "no known event in 15 lines; line 1 is skipped",
         ..FAILED
     },
     // The server bus: the last assistant message alone has the usage of the last step.
@@ -269,7 +253,7 @@ fn shared_times_models_and_sessions_of_captures() {
 fn shared_a_run_that_was_ended_from_outside_is_a_failure() {
     let options = OutcomeOptions { exit_code: Some(124), ..OutcomeOptions::default() };
     let outcome = outcome_of("opencode-midstream.stdout", options);
-    assert_eq!(outcome["error"], "the stream ends inside a step; the program exited with code 124");
+    assert_eq!(outcome["error"], "the stream ends inside a step; the program exited with 124");
     let options = OutcomeOptions { exit_code: Some(-2), ..OutcomeOptions::default() };
     let outcome = outcome_of("opencode-sigint.stdout", options);
     assert_eq!(outcome["success"], false);

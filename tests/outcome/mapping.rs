@@ -71,7 +71,7 @@ fn row_error_details_of_a_session() {
     for (error, says) in [
         (json!("boom"), "boom"),
         (json!({ "name": "Aborted" }), "Aborted"),
-        (json!({}), "the agent reported an error without saying which"),
+        (json!({}), "the agent reported an error without details"),
     ] {
         let outcome = of(&[event("session.error", json!({ "error": error }))]);
         assert_eq!(outcome["error"], says);

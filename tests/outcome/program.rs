@@ -132,7 +132,7 @@ fn options_reach_the_outcome() {
     let output = program(&args).write_stdin(stream()).output().unwrap();
     let data = serde_json::from_slice::<Value>(&output.stdout).unwrap()["data"].clone();
     assert_eq!(data["tool_calls"][0]["inputs"]["command"], "SECRET");
-    assert_eq!(data["error"], "the program exited with code -2");
+    assert_eq!(data["error"], "the program exited with -2");
     assert_eq!(data["metadata"]["initial_prompt"], "do it");
     assert_eq!(
         (&data["metadata"]["attempt_number"], &data["metadata"]["retry_count"]),
@@ -141,7 +141,7 @@ fn options_reach_the_outcome() {
     let minimal = program(&["--json"]).write_stdin(stream()).output().unwrap();
     assert!(!out(&minimal).contains("SECRET"));
     let other = program(&["--json", "--from", "opencode-run"]).write_stdin(stream()).output().unwrap();
-    assert!(out(&other).contains("no event was understood"));
+    assert!(out(&other).contains("no known event"));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn several_files_are_one_run_and_stderr_comes_behind_them() {
         (&["--json", "-", "--stderr", &three][..], "Error: Session not found"),
         (
             &["--json", "-", "--stderr", &three, "--exit-code", "1"],
-            "Error: Session not found; the program exited with code 1",
+            "Error: Session not found; the program exited with 1",
         ),
     ] {
         let output = program(args).write_stdin("").output().unwrap();

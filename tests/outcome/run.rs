@@ -104,7 +104,7 @@ fn the_dialects_are_told_apart_by_their_events() {
     assert_eq!(with(told(Dialect::OpencodeRun), &[&bus[..], &run[..]].concat())["message"], "run");
     let wrong = with(told(Dialect::Opencode), &run);
     assert_eq!(wrong["success"], false);
-    assert_eq!(wrong["error"], "no event was understood in 3 lines: they are of no type that is known");
+    assert_eq!(wrong["error"], "no known event in 3 lines: the types are unknown");
 }
 
 #[test]

@@ -24,23 +24,20 @@ fn a_run_that_nothing_speaks_against_is_a_success() {
 fn a_stream_in_which_nothing_was_understood_is_no_success() {
     let empty: [&str; 0] = [];
     let cases: [(Vec<&str>, &str); 6] = [
-        (empty.to_vec(), "no event was understood: the stream is empty"),
-        (vec!["", "  "], "no event was understood: the stream is empty"),
+        (empty.to_vec(), "no known event: the stream is empty"),
+        (vec!["", "  "], "no known event: the stream is empty"),
         (
             vec!["Error: no such model"],
-            "no event was understood in 1 lines; line 1 is skipped: expected a JSON value, found `Error`",
+            "no known event in 1 line; line 1 is skipped: expected a JSON value, found `Error`",
         ),
-        (
-            vec![r#"{"type":"thread.started"}"#],
-            "no event was understood in 1 lines: they are of no type that is known",
-        ),
+        (vec![r#"{"type":"thread.started"}"#], "no known event in 1 line: the types are unknown"),
         (
             vec!["{}", "[]", "1"],
-            "no event was understood in 3 lines; line 2 is skipped: expected an object as record, found an array",
+            "no known event in 3 lines; line 2 is skipped: expected an object, found an array",
         ),
         (
             vec![r#"{"type":"server.connected","properties":{}}"#],
-            "no event was understood in 1 lines: they are of no type that is known",
+            "no known event in 1 line: the types are unknown",
         ),
     ];
     for (stream, error) in cases {
@@ -53,17 +50,17 @@ fn a_stream_in_which_nothing_was_understood_is_no_success() {
 #[test]
 fn a_stream_that_ends_at_work_is_no_success() {
     for (events, error) in [
-        (vec![status("busy")], "the stream ends while the agent is at work"),
-        (vec![status("idle"), status("busy")], "the stream ends while the agent is at work"),
-        (vec![status("retry")], "the stream ends while the agent is at work"),
-        (vec![tool("c", "bash", json!({ "status": "running" }))], "the stream ends while a tool is at work"),
+        (vec![status("busy")], "the stream ends while the agent is working"),
+        (vec![status("idle"), status("busy")], "the stream ends while the agent is working"),
+        (vec![status("retry")], "the stream ends while the agent is working"),
+        (vec![tool("c", "bash", json!({ "status": "running" }))], "the stream ends while a tool is running"),
     ] {
         let outcome = of(&events);
         assert_eq!(outcome["success"], false);
         assert_eq!(outcome["error"], error);
     }
     let nothing = lines(&[session("s").to_string()]);
-    assert_eq!(nothing["error"], "the stream shows nothing that the agent did");
+    assert_eq!(nothing["error"], "the stream contains no activity of the agent");
     assert_eq!(nothing["session_id"], "s");
 }
 
@@ -71,7 +68,7 @@ fn a_stream_that_ends_at_work_is_no_success() {
 fn an_answer_that_was_cut_short_is_no_success() {
     for reason in ["length", "content-filter", "error"] {
         let outcome = of(&[assistant("m", json!({ "finish": reason }))]);
-        assert_eq!(outcome["error"], format!("the agent stopped at reason \"{reason}\""));
+        assert_eq!(outcome["error"], format!("the agent stopped with reason \"{reason}\""));
     }
     for reason in ["stop", "tool-calls"] {
         assert_eq!(of(&[assistant("m", json!({ "finish": reason }))])["success"], true);
@@ -109,12 +106,12 @@ fn the_exit_code_overrides() {
     };
     assert_eq!(exit(0, &[])["success"], true);
     assert_eq!(exit(3, &[])["success"], false);
-    assert_eq!(exit(3, &[])["error"], "the program exited with code 3");
+    assert_eq!(exit(3, &[])["error"], "the program exited with 3");
     assert_eq!(exit(-9, &[])["success"], false);
     // A 0 makes no success of a failure, and what the agent says itself is the error.
     let error = event("session.error", json!({ "error": { "name": "E", "message": "its own words" } }));
     assert_eq!(exit(0, std::slice::from_ref(&error))["success"], false);
     assert_eq!(exit(1, &[error])["error"], "its own words");
     let none = with(OutcomeOptions { exit_code: Some(1), ..OutcomeOptions::default() }, &[]);
-    assert_eq!(none["error"], "no event was understood: the stream is empty; the program exited with code 1");
+    assert_eq!(none["error"], "no known event: the stream is empty; the program exited with 1");
 }

@@ -62,7 +62,7 @@ fn each_home_has_its_files_and_no_run_sees_what_another_wrote() {
     // Nothing of it stays for a runner's own use, and a folder that is not there is an error.
     assert_eq!(text(&run(sh("ls -A ~", Variant::Plain)).stdout), "");
     let missing = runner.keep(Template::Folder("/no/such/folder".into())).unwrap_err();
-    assert!(missing.message.contains("cannot copy what the runs start with"), "{missing}");
+    assert!(missing.message.contains("cannot copy the initial files of the runs"), "{missing}");
 }
 
 fn service(script: &str, ready: Ready) -> Service {
@@ -121,7 +121,7 @@ fn services_run_beside_the_runs_until_they_are_ended() {
 
         // A port that is taken, be it by whom it may.
         let taken = ended(runner.serve(service("sleep 1000", Ready::Port(port))).unwrap());
-        let words = format!("another program listens at port {port} already");
+        let words = format!("another program already listens on port {port}");
         assert_eq!(taken.end, End::NotStarted(0, words));
 
         let ends = runner.end_services().unwrap();

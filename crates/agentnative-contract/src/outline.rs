@@ -163,6 +163,6 @@ fn condition_of(schema: &Value) -> String {
     });
     let required = elements(members, "required").filter_map(Value::as_str);
     let there = required.filter(|key| properties.is_none_or(|properties| !properties.contains_key(*key)));
-    let all: Vec<String> = tests.chain(there.map(|key| format!("{key} is there"))).collect();
+    let all: Vec<String> = tests.chain(there.map(|key| format!("{key} is present"))).collect();
     if all.is_empty() { short(schema) } else { all.join(" and ") }
 }

@@ -35,7 +35,7 @@ impl Helper {
     /// # Errors
     /// When it cannot be started, can make no runs here, or signals cannot be listened to.
     pub fn start(executable: &[u8], options: &Options) -> Result<Self, Failure> {
-        let cannot = |e: io::Error| Failure::of("cannot start the helper that makes the runs", &e);
+        let cannot = |e: io::Error| Failure::of("cannot start the helper process for runs", &e);
         let (ours, theirs) = UnixStream::pair().map_err(cannot)?;
         let child = sys::start(executable, |path| {
             #[expect(clippy::disallowed_methods, reason = "the one place that starts the helper")]
@@ -172,7 +172,7 @@ impl Helper {
             }
             Place::File(len, digest) => {
                 let file = files.next().ok_or_else(|| {
-                    Failure::new("cannot keep the large output of so many runs: too many open files")
+                    Failure::new("cannot store the large output of so many runs: too many open files")
                         .hint("raise the limit: ulimit -n")
                 })?;
                 Bytes::File { file: self.files.shared(file.into(), len, digest), len, digest }
@@ -182,7 +182,7 @@ impl Helper {
     }
 
     fn send(&mut self, request: &Request, behind: &[&[u8]]) -> Result<(), Failure> {
-        let frame = frame(request, behind).map_err(|e| Failure::of("cannot ask for runs", &e))?;
+        let frame = frame(request, behind).map_err(|e| Failure::of("cannot request runs", &e))?;
         let mut rest = &frame[..];
         while !rest.is_empty() {
             let sent = self.socket.as_ref().map(|socket| send(socket, rest, SendFlags::NOSIGNAL));
@@ -205,8 +205,8 @@ impl Helper {
     fn gone(&mut self) -> Failure {
         self.socket = None;
         match self.child.wait() {
-            Ok(status) => Failure::new(format!("the helper that makes the runs is gone: {status}")),
-            Err(error) => Failure::of("the helper that makes the runs is gone", &error),
+            Ok(status) => Failure::new(format!("the helper process for runs ended: {status}")),
+            Err(error) => Failure::of("the helper process for runs ended", &error),
         }
     }
 }

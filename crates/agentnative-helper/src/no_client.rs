@@ -10,7 +10,7 @@ pub enum Helper {}
 impl Helper {
     /// Starts a helper.
     pub fn start(_executable: &[u8], _options: &Options) -> Result<Self, Failure> {
-        Err(Failure::new("programs can be run only on Linux"))
+        Err(Failure::new("programs can only be run on Linux"))
     }
 
     /// Asks for runs.

@@ -17,7 +17,7 @@ pub fn clap_error(error: &clap::Error) -> Result<String> {
     if no_subcommand {
         let usage =
             text.lines().find(|line| line.starts_with("Usage: ")).unwrap_or("--help shows what is expected");
-        return Err(Error::usage("a subcommand is missing").hint(usage));
+        return Err(Error::usage("missing subcommand").hint(usage));
     }
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut paragraphs = text.split("\n\n").map(flat).filter(|paragraph| !paragraph.is_empty());

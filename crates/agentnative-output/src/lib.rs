@@ -176,7 +176,7 @@ impl<O: Write, E: Write> Output<O, E> {
             }
             Err(error) => {
                 self.closed = true;
-                Err(Error::general(format!("cannot write to standard output: {error}")))
+                Err(Error::general(format!("cannot write to stdout: {error}")))
             }
         }
     }

@@ -41,13 +41,13 @@ impl Expected {
             Self::ElementOrEnd => "a JSON value or `]`",
             Self::KeyOrEnd => "a key in double quotes or `}`",
             Self::Key => "a key in double quotes",
-            Self::Colon => "`:` behind the key",
+            Self::Colon => "`:` after the key",
             Self::CommaOrBrace => "`,` or `}`",
             Self::CommaOrBracket => "`,` or `]`",
             Self::KeyText | Self::StringText => "the closing quote of a string",
             Self::Digit => "a digit",
             Self::Literal => "the rest of `true`, `false` or `null`",
-            Self::End => "only white space behind the document",
+            Self::End => "only white space after the document",
         }
     }
 
@@ -101,7 +101,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
 
     fn wording(&self, expected: Expected) -> &'static str {
         match expected {
-            Expected::End if self.line.wanted => "a newline behind the record",
+            Expected::End if self.line.wanted => "a newline after the record",
             _ => expected.text(),
         }
     }
@@ -130,7 +130,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     /// The line ends inside a value, at `at`.
     pub(super) fn torn(&mut self, at: u64, expected: Expected) -> Stop {
         self.report(ProblemKind::Torn, at, expected.scope(), |_| {
-            format!("expected {}, found the end of the line: the record is torn", expected.text())
+            format!("expected {}, found the end of the line", expected.text())
         })
     }
 

@@ -80,7 +80,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             None if self.input.invalid_byte().is_some() => return Err(self.ended(Expected::End)),
             None => {
                 self.report(ProblemKind::NoFinalNewline, self.input.offset(), Scope::Root, |_| {
-                    "expected a newline behind the last record".into()
+                    "expected a newline after the last record".into()
                 });
             }
         }
@@ -93,7 +93,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
                     Some(b'n') => JsonType::Null,
                     _ => JsonType::Number,
                 };
-                format!("expected an object as record, found {}", found.with_article())
+                format!("expected an object, found {}", found.with_article())
             });
         }
         Ok(())
@@ -116,7 +116,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
         self.line.spans = true;
         self.report(ProblemKind::MultiLine, self.line.record, Scope::Root, |_| {
-            "expected the whole record on one line, found that it goes on in the next line".into()
+            "expected the record on one line, found that it continues on the next line".into()
         });
         Ok(())
     }

@@ -155,18 +155,18 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
         if scan.last == Last::Zero && matches!(self.input.peek(), Some(b'0'..=b'9')) {
             return Err(self.report(ProblemKind::Syntax, self.input.offset(), Scope::Value, |_| {
-                "expected no digit behind the leading zero of a number".into()
+                "expected no digit after the leading zero of a number".into()
             }));
         }
         let span = Span { start, end: self.input.offset() };
         let whole = span.end - span.start == self.scratch.len() as u64;
         if !scan.real && scan.kept > 0 && (scan.magnitude >= 16 || scan.digits > MAX_SAFE) {
             self.report(ProblemKind::IntegerRange, start, Scope::Value, |_| {
-                "expected an integer within 9007199254740991 (2^53-1) either way: others lose digits".into()
+                "expected an integer within ±9007199254740991 (2^53-1); larger ones lose digits".into()
             });
         } else if scan.real && scan.overflows(whole.then(|| text(&self.scratch))) {
             self.report(ProblemKind::Overflow, start, Scope::Value, |_| {
-                "expected a number within binary64: this one overflows to infinity".into()
+                "expected a number in the range of a double; this one overflows to infinity".into()
             });
         }
         if S::TEXT && self.sink.wants_text() {

@@ -142,7 +142,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         if self.path.depth() >= self.options.max_depth {
             let levels = self.options.max_depth;
             return Err(self.report(ProblemKind::Depth, at, Scope::Value, |_| {
-                format!("values nest deeper than {levels} levels, as far as this reader goes")
+                format!("expected at most {levels} levels of nesting, found more")
             }));
         }
         self.input.advance(1);
@@ -205,7 +205,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
     pub(super) fn carriage_return(&mut self) {
         if !(self.input.ensure(2) && self.input.rest()[1] == b'\n') {
             self.report(ProblemKind::BareCr, self.input.offset(), Scope::Container, |_| {
-                "expected a newline behind the carriage return".into()
+                "expected a newline after the carriage return".into()
             });
         }
         self.input.advance(1);

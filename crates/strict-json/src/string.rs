@@ -120,7 +120,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
 
     fn duplicate(&mut self, start: u64) {
         self.report(ProblemKind::DuplicateKey, start, Scope::Value, |_| {
-            "expected a key that this object has not had yet: readers keep different ones of the two".into()
+            "expected unique keys, found a duplicate; parsers differ in which value they keep".into()
         });
     }
 
@@ -306,7 +306,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
 
     fn noncharacter(&mut self, at: u64, expected: Expected) {
         self.report(ProblemKind::Noncharacter, at, expected.scope(), |_| {
-            "expected a character, found a code point that Unicode says is none".into()
+            "expected a character, found a Unicode noncharacter".into()
         });
     }
 }

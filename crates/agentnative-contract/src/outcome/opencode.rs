@@ -208,18 +208,18 @@ fn unfinished(session: &Session) -> Option<String> {
     let refused = session.permissions.was_refused();
     match session.assistant.finish.as_deref() {
         Some("tool-calls") if refused => {
-            return Some("the agent stopped without an answer: a permission was refused".to_owned());
+            return Some("the agent stopped without an answer: a permission was rejected".to_owned());
         }
         Some(reason @ ("length" | "content-filter" | "error")) => {
-            return Some(format!("the agent stopped at reason \"{reason}\""));
+            return Some(format!("the agent stopped with reason \"{reason}\""));
         }
         _ => {}
     }
     match session.activity {
-        Activity::Busy => Some("the stream ends while the agent is at work"),
-        Activity::Unknown if session.calls.any_open() => Some("the stream ends while a tool is at work"),
+        Activity::Busy => Some("the stream ends while the agent is working"),
+        Activity::Unknown if session.calls.any_open() => Some("the stream ends while a tool is running"),
         _ if !session.acted && session.calls.is_empty() => {
-            Some("the stream shows nothing that the agent did")
+            Some("the stream contains no activity of the agent")
         }
         _ => None,
     }

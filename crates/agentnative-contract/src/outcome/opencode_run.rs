@@ -71,11 +71,11 @@ fn take(state: &mut State, event: &EventFields, kind: &str) -> Taken {
 fn unfinished(session: &Session) -> Option<String> {
     match (session.activity, session.assistant.finish.as_deref()) {
         (_, Some("tool-calls")) if session.permissions.was_refused() => {
-            Some("the agent stopped without an answer: a permission was refused".to_owned())
+            Some("the agent stopped without an answer: a permission was rejected".to_owned())
         }
         (Activity::Idle, Some("stop" | "other")) => None,
         (Activity::Idle, Some(reason)) => {
-            Some(format!("the stream ends at reason \"{reason}\", before the agent stopped by itself"))
+            Some(format!("the stream ends with reason \"{reason}\", before the agent stopped"))
         }
         _ => Some("the stream ends inside a step".to_owned()),
     }

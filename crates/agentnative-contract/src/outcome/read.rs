@@ -41,7 +41,7 @@ impl Collector {
     pub fn read(&self, input: impl Read, name: &str) -> io::Result<()> {
         let full = {
             let mut inner = self.inner.borrow_mut();
-            inner.reading.push(Warnings::new(MAX_NAMED, "more lines were skipped or cut"));
+            inner.reading.push(Warnings::new(MAX_NAMED, "more lines were skipped or truncated"));
             inner.state.options.full
         };
         let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
@@ -141,7 +141,7 @@ impl Sink for Lines<'_> {
         if offset - self.start > MAX_LINE {
             self.refuse(&format!("it is longer than {} MiB", MAX_LINE >> 20));
         } else if refused.is_some() || !whole {
-            self.refuse(&refused.unwrap_or_else(|| "it is no JSON".to_owned()));
+            self.refuse(&refused.unwrap_or_else(|| "it is not JSON".to_owned()));
         } else {
             let taken = self.collector.inner.borrow_mut().state.take(&self.walk.event);
             if let Some(lapse) = taken {

@@ -183,7 +183,7 @@ pub(super) fn error_details(event: &EventFields) -> Option<ErrorDetails> {
 /// An error in a line.
 pub(super) fn in_a_line(details: &ErrorDetails) -> String {
     let text = details.message.as_ref().or(details.kind.as_ref());
-    text.cloned().unwrap_or_else(|| "the agent reported an error without saying which".to_owned())
+    text.cloned().unwrap_or_else(|| "the agent reported an error without details".to_owned())
 }
 
 /// File and line of the first frame of a JavaScript stack trace, such as `at run (/src/a.ts:12:5)`.

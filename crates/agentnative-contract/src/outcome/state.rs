@@ -96,7 +96,7 @@ impl State {
             self.stream = Some(stream);
             break;
         }
-        event.cut.then(|| "has a text over 1 MiB, which is cut there".to_owned())
+        event.cut.then(|| "has a text over 1 MiB, which was truncated".to_owned())
     }
 
     /// The session with this id; without one, the first. None when there are too many.
@@ -204,7 +204,7 @@ impl State {
             *error = format!("{error}; {line}");
         }
         if let Some(code) = self.options.exit_code.filter(|code| *code != 0) {
-            let exited = format!("the program exited with code {code}");
+            let exited = format!("the program exited with {code}");
             // What the agent says itself is reason enough.
             if outcome.error_details.is_none() {
                 let error = outcome.error.take().or_else(|| self.said_why());
@@ -214,7 +214,7 @@ impl State {
         }
         outcome.success = outcome.error.is_none();
         if self.too_many_sessions {
-            let warning = format!("over {MAX_SESSIONS} sessions: the events of the others are passed over");
+            let warning = format!("more than {MAX_SESSIONS} sessions; the events of the others are ignored");
             outcome.warnings.push(warning);
         }
         outcome.warnings.extend(reading);
@@ -265,9 +265,9 @@ impl State {
     fn not_understood(&self) -> String {
         let lines = self.events + self.refused;
         match &self.first_refusal {
-            _ if lines == 0 => "no event was understood: the stream is empty".to_owned(),
-            Some(first) => format!("no event was understood in {lines} lines; {first}"),
-            None => format!("no event was understood in {lines} lines: they are of no type that is known"),
+            _ if lines == 0 => "no known event: the stream is empty".to_owned(),
+            Some(first) => format!("no known event in {}; {first}", counted(lines)),
+            None => format!("no known event in {}: the types are unknown", counted(lines)),
         }
     }
 
@@ -283,4 +283,8 @@ impl State {
         };
         Some(metadata).filter(|metadata| *metadata != Metadata::default())
     }
+}
+
+fn counted(lines: u64) -> String {
+    if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") }
 }

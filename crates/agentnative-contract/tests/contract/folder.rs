@@ -245,7 +245,7 @@ fn a_schema_that_nests_too_deep_is_refused() {
     let schema = "{\"not\":".repeat(500) + "{}" + &"}".repeat(500);
     let folder = folder(&[("s.json", &schema)]);
     let error = Contract::load(&folder.path().join("s.json")).unwrap_err();
-    assert!(issues(&error)[0].contains("nest deeper"), "{error:?}");
+    assert!(issues(&error)[0].contains("levels of nesting"), "{error:?}");
 }
 
 #[test]

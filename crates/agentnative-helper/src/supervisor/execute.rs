@@ -53,7 +53,7 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
     run.await.unwrap_or_else(|error: io::Error| {
         let number = error.raw_os_error().unwrap_or(0);
         let reason = if number == 0 { error.to_string() } else { errno_message(number) };
-        not_started(number, format!("the checker cannot make the run: {reason}"))
+        not_started(number, format!("agentnative cannot make the run: {reason}"))
     })
 }
 

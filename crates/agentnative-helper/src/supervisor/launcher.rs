@@ -60,25 +60,25 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     // without the mark has shed it.
     set_limits(&plan);
     setsid().map_err(failed("cannot make a session"))?;
-    sys::die_with_parent().map_err(|e| ("cannot tie it to the checker", e))?;
+    sys::die_with_parent().map_err(|e| ("cannot bind it to agentnative", e))?;
     if getppid().map(Pid::as_raw_pid) != Some(plan.parent) {
-        return Err(("the checker is gone", Errno::SRCH.into()));
+        return Err(("agentnative ended", Errno::SRCH.into()));
     }
     umask(Mode::from_raw_mode(0o022));
-    dup2_stdin(stdin).map_err(failed("cannot set standard input"))?;
+    dup2_stdin(stdin).map_err(failed("cannot set stdin"))?;
     if plan.job.variant == Variant::Tty {
         ioctl_tiocsctty(&stdout).map_err(failed("cannot take the terminal"))?;
     }
-    dup2_stdout(stdout).map_err(failed("cannot set standard output"))?;
-    dup2_stderr(stderr).map_err(failed("cannot set standard error"))?;
+    dup2_stdout(stdout).map_err(failed("cannot set stdout"))?;
+    dup2_stderr(stderr).map_err(failed("cannot set stderr"))?;
     std::env::set_current_dir(&plan.job.cwd).map_err(|e| ("cannot enter the working directory", e))?;
     reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
     let enforced = match &plan.sandbox {
         None => None,
-        Some(paths) => Some(sys::confine(paths, &plan.job.connect).map_err(|e| ("cannot confine it", e))?),
+        Some(paths) => Some(sys::confine(paths, &plan.job.connect).map_err(|e| ("cannot sandbox it", e))?),
     };
     close_fds::set_fds_cloexec(3, &[]);
-    tell(socket, &Answer::Started(enforced)).map_err(|e| ("the checker is gone", e))?;
+    tell(socket, &Answer::Started(enforced)).map_err(|e| ("agentnative ended", e))?;
 
     // The standard library sets SIGPIPE back to its default and unblocks all signals before exec.
     #[expect(clippy::disallowed_methods, reason = "the launcher becomes the target here")]

@@ -194,7 +194,7 @@ impl Supervisor {
         let made = tokio::task::spawn_blocking(move || keep(&template, &path)).await;
         match made.map_err(io::Error::other).and_then(|made| made) {
             Ok(()) => Reply::Kept(folder.into()),
-            Err(error) => Reply::Refused(Failure::of("cannot copy what the runs start with", &error)),
+            Err(error) => Reply::Refused(Failure::of("cannot copy the initial files of the runs", &error)),
         }
     }
 

@@ -52,7 +52,7 @@ impl Answer {
     /// Reads all that the launcher sent until it closed the socket.
     pub fn read(answers: &[u8]) -> Self {
         let answers = serde_json::Deserializer::from_slice(answers).into_iter().map_while(Result::ok);
-        let none = || Self::Failed(0, "the launcher ended before it had started the program".into());
+        let none = || Self::Failed(0, "the launcher ended before it started the program".into());
         answers.last().unwrap_or_else(none)
     }
 }

@@ -40,7 +40,7 @@ impl Services {
         if let Ready::Port(port) = ready
             && takes_connections(port).await
         {
-            let words = format!("another program listens at port {port} already");
+            let words = format!("another program already listens on port {port}");
             return Err(not_started(0, words).into());
         }
         let (order, stop) = watch::channel(0);

@@ -209,7 +209,7 @@ fn problems_beyond_the_limit_are_counted() {
 fn messages_say_what_was_expected_and_found_in_printable_ascii() {
     for (bytes, message) in [
         (&b"Fetching data"[..], "expected a JSON value, found `Fetching`"),
-        (b"{}\x1b[0m", "expected only white space behind the document, found 0x1b"),
+        (b"{}\x1b[0m", "expected only white space after the document, found 0x1b"),
         ("[é]".as_bytes(), "expected a JSON value or `]`, found U+00E9"),
         (b"[1", "expected `,` or `]`, found the end of the input"),
         (b"\"\xff\"", "expected UTF-8, found 0xff"),
