@@ -1,4 +1,4 @@
-//! Each row of the seed's mapping tables.
+//! Each row of the origin's mapping tables.
 
 use super::{assistant, event, lines, of, part, session, text, tool, with};
 use agentnative_contract::outcome::OutcomeOptions;

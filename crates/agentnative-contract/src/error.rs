@@ -1,6 +1,6 @@
 //! One error type with a kind, an exit code and a hint.
 //!
-//! The exit codes are those of principle 2 (seed 003): 0 success, 1 general, 2 usage,
+//! The exit codes are those of principle 2: 0 success, 1 general, 2 usage,
 //! 77 authentication or permission, 78 configuration.
 
 use std::fmt;

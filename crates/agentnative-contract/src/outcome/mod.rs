@@ -1,6 +1,6 @@
 //! From an agent's event stream to one [`RunOutcome`].
 //!
-//! The mapping is that of the document on opencode's JSON output (seed 004), except where real streams
+//! The mapping is that of the document on opencode's JSON output, except where real streams
 //! show it wrong: a call whose part is updated five times is one call, a file is created or deleted
 //! when there is evidence of it, and a stream in which nothing was understood is no success. Two
 //! dialects of opencode's events are told apart by themselves, see [`Dialect`]; of several sessions

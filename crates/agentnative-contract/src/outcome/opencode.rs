@@ -1,4 +1,4 @@
-//! opencode's events: those of the seed's document, and those of the real server bus.
+//! opencode's events: those of the format's document, and those of the real server bus.
 
 use super::Dialect;
 use super::artifacts::{Touch, by_contents};

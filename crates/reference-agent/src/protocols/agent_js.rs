@@ -1,4 +1,4 @@
-//! agent-js (seed 001): one document on standard output, for success and for failure. Nothing after
+//! agent-js: one document on standard output, for success and for failure. Nothing after
 //! a signal.
 
 use super::{Encoder, Protocol};

@@ -1,4 +1,4 @@
-//! dexter-flat (seed 000): one document on standard output, for success and for failure.
+//! dexter-flat: one document on standard output, for success and for failure.
 
 use super::{Encoder, Protocol};
 use crate::event::Outcome;
@@ -25,7 +25,7 @@ pub(super) const SCRATCHPAD: &str = ".dexter/scratchpad";
 
 struct DexterFlat;
 
-/// The document of a success. Names, types and order are the seed's.
+/// The document of a success. Names, types and order are the origin's.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Success<'a> {

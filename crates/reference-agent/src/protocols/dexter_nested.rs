@@ -1,4 +1,4 @@
-//! dexter-nested (seed 002): one document on one line of standard output, for success and for
+//! dexter-nested: one document on one line of standard output, for success and for
 //! failure. Standard error may hold a line for each tool.
 
 use super::dexter_flat::{SCRATCHPAD, token_usage};
@@ -24,7 +24,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 
 struct DexterNested;
 
-/// The document. Names, types and order are the seed's.
+/// The document. Names, types and order are the origin's.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document<'a> {

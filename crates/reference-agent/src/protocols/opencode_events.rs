@@ -1,6 +1,6 @@
-//! opencode-events (seed 004): an event a line, as things happen, in the seed's dialect.
+//! opencode-events: an event a line, as things happen, in the origin's dialect.
 //!
-//! The whole run is one assistant message, as the seed's mapping wants it: its times are those of
+//! The whole run is one assistant message, as the origin's mapping wants it: its times are those of
 //! the run and its tokens the sum over all turns.
 
 use super::{Encoder, Protocol};

@@ -1,4 +1,4 @@
-//! The agent's own shapes, after principle 2 (seed 003): an envelope in json, a typed event a line in
+//! The agent's own shapes, after principle 2: an envelope in json, a typed event a line in
 //! jsonl as things happen, the same as a table in csv, the bare answer in text; errors on standard error.
 
 use super::{Encoder, Protocol, table};

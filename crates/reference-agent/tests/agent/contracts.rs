@@ -1,4 +1,4 @@
-//! The documents of the contracts: every field of the seeds.
+//! The documents of the contracts: every field of the contracts.
 
 use crate::support::{CONTRACTS, Place, asks, script};
 use serde_json::{Value, json};

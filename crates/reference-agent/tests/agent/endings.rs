@@ -79,7 +79,7 @@ fn the_turn_limit_without_a_final_answer() {
 fn an_empty_answer() {
     let place = Place::new();
     let empty = script(&[json!({"text": " \n"})]);
-    // Seed 000 wants a non-empty answer.
+    // The contract requires a non-empty answer.
     let flat = place.play("dexter-flat", &empty, &[]);
     assert_eq!((flat.code, &flat.document()["success"]), (1, &false.into()));
     let nested = place.play("dexter-nested", &empty, &[]);

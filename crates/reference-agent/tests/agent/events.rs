@@ -1,4 +1,4 @@
-//! opencode-events (seed 004): the events of a run, live and in order.
+//! opencode-events: the events of a run, live and in order.
 
 use crate::support::{Place, asks, says, script};
 use serde_json::{Value, json};

@@ -210,7 +210,7 @@ fn approval() {
         asks("list_files", json!({})),
         says("done"),
     ]);
-    // JSON modes approve by themselves (seed 002, R3).
+    // JSON modes approve by themselves (R3).
     let auto = place.play("agent-js", &turns, &[]).document();
     assert_eq!((&auto["approvalMode"], &auto["toolCalls"][0]["ok"]), (&"auto".into(), &true.into()));
     std::fs::remove_file(place.work().join("a")).unwrap();
