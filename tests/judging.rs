@@ -73,7 +73,7 @@ fn the_output_of_an_outcome_is_held_to_all_data_checks() {
             CheckId::P2OutputParity => {
                 is_status(&result, Status::Fail);
                 assert!(
-                    result.message.contains("json has 1 records at /data, jsonl 2"),
+                    result.message.contains("the number of records differs: 1 in json at /data, 2 in jsonl"),
                     "{}",
                     result.message
                 );
@@ -245,11 +245,15 @@ fn records_are_looked_for_where_they_are() {
     let nested = r#"{"ok":true,"data":{"id":1,"name":"a","tags":[{"id":3}]}}"#;
     let result = verdict(CheckId::P2OutputParity, list, prints(nested, r#"{"id":1,"tags":[{"id":3}]}"#));
     is_status(&result, Status::Fail);
-    assert!(result.message.contains("of /data in json: `name` is missing in jsonl"), "{}", result.message);
+    assert!(result.message.contains("from /data in json: `name` is missing in jsonl"), "{}", result.message);
     // A lost record of a list is told as before, whatever lists are in the records.
     let listed = r#"{"ok":true,"data":[{"id":1,"tags":[{"id":3}]},{"id":2,"tags":[{"id":4}]}]}"#;
     let result = verdict(CheckId::P2OutputParity, list, prints(listed, r#"{"id":1,"tags":[{"id":3}]}"#));
-    assert!(result.message.contains("json has 2 records at /data, jsonl 1"), "{}", result.message);
+    assert!(
+        result.message.contains("the number of records differs: 2 in json at /data, 1 in jsonl"),
+        "{}",
+        result.message
+    );
     // Events are not the members of a result.
     let events = "{\"type\":\"init\",\"session\":1}\n{\"type\":\"result\",\"text\":\"x\",\"session\":1}";
     let result =

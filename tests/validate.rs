@@ -37,7 +37,7 @@ fn errors_have_file_line_column_pointer_and_the_place_in_the_schema() {
     let files = folder(&[("x.json", text)]);
     validate(&["--contract", "dexter-flat", "x.json"]).current_dir(files.path()).assert().code(1).stdout(
         predicate::str::contains("x.json:3:27: /answer: expected a string, found the number 1 [output.schema.json#/$defs/success/properties/answer/type]")
-            .and(predicate::str::contains("x.json:1:1: (root): key `model` is missing"))
+            .and(predicate::str::contains("x.json:1:1: (root): missing key `model`"))
             .and(predicate::str::contains("x.json: invalid: 5 errors (1 record)")),
     );
 }

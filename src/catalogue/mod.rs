@@ -21,15 +21,15 @@ pub struct Check {
     pub principle: u8,
     /// Its place in the report.
     pub order: u16,
-    /// How binding it is.
+    /// Its level.
     pub level: Level,
     /// What it looks at.
     pub layer: Layer,
-    /// What is demanded, in a line.
+    /// The requirement, in one line.
     pub title: String,
-    /// What is looked at and demanded.
+    /// What is checked and required.
     pub what: String,
-    /// Who breaks when it does not hold.
+    /// Who is affected if it is not met.
     pub why: String,
     /// What to do.
     pub fix: String,
@@ -38,10 +38,10 @@ pub struct Check {
     /// The runs that it needs of each declared probe.
     #[serde(default)]
     pub runs: Runs,
-    /// The further probes that it needs.
+    /// The additional probes that it needs.
     #[serde(default)]
     pub derived: Vec<Derived>,
-    /// The ways in which it can be broken: the `kind` of each piece of evidence, with what that means.
+    /// The possible problems: the `kind` of each piece of evidence, with its meaning.
     #[serde(default)]
     pub kinds: BTreeMap<String, String>,
     /// Rules and snippets, for a source check.
@@ -88,29 +88,29 @@ pub enum Derived {
     Help,
     /// `--version`.
     Version,
-    /// A flag that no program has.
+    /// An unknown flag.
     UnknownFlag,
-    /// A command that no program has; only for targets whose help lists commands.
+    /// An unknown command; only for targets whose help lists commands.
     UnknownCommand,
-    /// A declared probe, asked for no format.
+    /// A declared probe without a format option.
     NoFormat,
-    /// A declared probe, asked for a format that no program has.
+    /// A declared probe with an invalid format.
     InvalidFormat,
-    /// A declared probe with a flag that no program has: whether it ignores those that it does not know.
+    /// A declared probe with an unknown flag: shows whether the target ignores unknown flags.
     IgnoredFlag,
-    /// A declared probe, asked with `--json` or `--jsonl`.
+    /// A declared probe with `--json` or `--jsonl`.
     Alias,
     /// A declared probe with `--raw`.
     Raw,
-    /// A declared probe, asked for CSV, TSV and YAML.
+    /// A declared probe in CSV, TSV and YAML.
     MoreFormats,
     /// The command that prints the schema.
     Schema,
-    /// A declared probe with the format where it is refused; it is found elsewhere.
+    /// A declared probe with the format option in the position where it is rejected.
     Refused,
 }
 
-/// Output of a command with the verdict on it.
+/// Output of a command with its verdict.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
@@ -127,7 +127,7 @@ pub struct Example {
     /// Its exit code.
     #[serde(default)]
     pub exit: i32,
-    /// What to see in it.
+    /// What it shows.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }

@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceCheck {
-    /// What is said when nothing of what is wanted is there: the check is unmet.
+    /// The message if nothing wanted was found: the check is not met.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// What is said when nothing was seen that could decide: the check is unverified.
+    /// The message if nothing was found that could decide: the check is unverified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<String>,
-    /// The place in which faults do not count.
+    /// The place in which matches are allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub except: Option<Home>,
-    /// A check whose fault at the same place tells more: a fault that both see is that check's alone.
+    /// A check that takes precedence at the same place: a problem that both find is reported by that check only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yields_to: Option<CheckId>,
     /// The rules of each language that it covers.
@@ -55,7 +55,7 @@ impl SourceCheck {
     }
 }
 
-/// A place in a package where things are done that elsewhere are faults.
+/// A place in a package where matches are allowed that are problems elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Home {
@@ -69,9 +69,9 @@ pub enum Home {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LanguageRules {
-    /// What it does not see in this language.
+    /// What it does not cover in this language.
     pub not_covered: String,
-    /// Dependencies in the manifest, one of which is as good as a match of a wanted rule.
+    /// Dependencies in the manifest; one of them counts as a match of a wanted rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<String>,
     /// The rules.
@@ -93,24 +93,24 @@ pub struct SourceRule {
     pub name: String,
     /// What a match means.
     pub role: Role,
-    /// A match lies in the output module, and its file is (part of) it.
+    /// The file of a match belongs to the output module.
     #[serde(default)]
     pub home: bool,
-    /// A match is a finding also in the place that the check excepts.
+    /// A match is a problem even in the place that the check exempts.
     #[serde(default)]
     pub everywhere: bool,
     /// The name of another rule of the same check and language. This one is then held to the code in
     /// a second pass, and a match counts when its `$NAME` is one that the other rule captured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// How many different `$NAME`s (without one: matches) a wanted rule takes; 1 when not given.
+    /// Number of different `$NAME`s (or matches, if there is no `$NAME`) that a wanted rule needs; 1 by default.
     #[serde(default = "one")]
     pub distinct: usize,
     /// Every match holds one of these words; a file without them is not parsed. A `*` at an end of a
     /// word says that it may be a part of a longer one there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
-    /// What is said of a match.
+    /// The message of a match.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// The rule as ast-grep's YAML: `rule:`, and where needed `constraints:` and `utils:`.
@@ -125,17 +125,17 @@ const fn one() -> usize {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Each match is a finding.
+    /// Each match is a problem.
     Fault,
-    /// The check is met by it.
+    /// It meets the check.
     Wanted,
-    /// A finding when nothing wanted is there.
+    /// A problem, if nothing wanted was found.
     Nearly,
-    /// Nothing wanted may be there and the check still be met: it cannot be told.
+    /// The check may be met although nothing wanted was found: it is unverified.
     Open,
 }
 
-/// A piece of code with the file that it would be in.
+/// A code snippet with the file that it would be in.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Snippet {

@@ -20,7 +20,7 @@ const RECORDING: &[u8] = b"{\"recording\":";
 /// One of the two.
 #[derive(Debug, Clone)]
 pub struct DiffInput {
-    /// As it was named.
+    /// The name that was passed.
     pub name: String,
     /// What it promises.
     pub promises: Vec<OutputSpec>,

@@ -26,22 +26,22 @@ pub enum LockMode {
     Update,
 }
 
-/// What locking came to.
+/// The result of locking.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Locked {
     /// Name of the target.
     pub target: String,
     /// The folder of its lock.
     pub folder: String,
-    /// What the target says of its version.
+    /// The version that the target prints.
     pub version: Option<String>,
-    /// How many promises there are: one for each probe and format.
+    /// Number of locked outputs: one per probe and format.
     pub promises: usize,
     /// The lock was written.
     pub written: bool,
-    /// Nothing that changed breaks readers.
+    /// No change breaks consumers.
     pub compatible: bool,
-    /// What changed, the worst first.
+    /// The changes, by descending severity.
     pub changes: Vec<Change>,
 }
 

@@ -53,7 +53,7 @@ struct ShowArgs {
 pub(super) struct ContractEntry {
     /// Its name.
     name: String,
-    /// How data is put on a stream.
+    /// Framing of the data on a stream.
     framing: Framing,
     /// What it is, in a line.
     title: String,

@@ -42,24 +42,24 @@ pub(super) struct DiffArgs {
 /// What changed between two sides.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Diff {
-    /// The old side, as it was named.
+    /// The name of the old side.
     old: String,
-    /// The new side, as it was named.
+    /// The name of the new side.
     new: String,
     #[serde(flatten)]
     counts: Counts,
-    /// The changes, the worst first.
+    /// The changes, by descending severity.
     changes: Vec<Change>,
 }
 
 /// How many changes there are of each class.
 #[derive(Serialize, JsonSchema, Clone, Copy)]
 struct Counts {
-    /// They break readers.
+    /// They break consumers.
     breaking: usize,
-    /// It could not be told whether they do.
+    /// The comparison could not decide it.
     undecided: usize,
-    /// They break readers that rely on what was not quite promised.
+    /// They break consumers that rely on more than was guaranteed.
     risky: usize,
     /// They break nobody.
     compatible: usize,

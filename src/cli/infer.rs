@@ -39,7 +39,7 @@ pub(super) struct InferredSchema {
     records: u64,
     /// Their length.
     bytes: u64,
-    /// The JSON Schema that all of them keep.
+    /// The JSON Schema that all of them satisfy.
     schema: Value,
 }
 

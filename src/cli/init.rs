@@ -30,7 +30,7 @@ pub(super) struct InitArgs {
     print: bool,
 }
 
-/// A skeleton that was made.
+/// A generated skeleton.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Written {
     /// The file that was written; none with `--print`.

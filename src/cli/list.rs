@@ -36,11 +36,11 @@ pub(super) struct CheckEntry<'a> {
     id: &'a str,
     /// The principle it belongs to.
     principle: u8,
-    /// How binding it is.
+    /// Its level.
     level: Level,
     /// What it looks at.
     layer: Layer,
-    /// What it demands, in a line.
+    /// Its requirement, in one line.
     title: &'a str,
 }
 

@@ -43,7 +43,7 @@ pub(super) struct ValidateArgs {
     files: Vec<PathBuf>,
 }
 
-/// What validating came to.
+/// The result of validating.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Validated {
     /// Name or path of the contract.
@@ -54,7 +54,7 @@ pub(super) struct Validated {
     files: Vec<ValidatedFile>,
 }
 
-/// What validating a file came to.
+/// The result of validating a file.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ValidatedFile {
     /// The file; "-" for standard input. Bytes of its name that are not UTF-8 are spelt `\xNN`.
@@ -67,11 +67,11 @@ pub(super) struct ValidatedFile {
     bytes: u64,
     /// The first errors.
     errors: Vec<Violation>,
-    /// How many more errors there are.
+    /// Number of errors that are not listed.
     more: u64,
-    /// How many records of types that the contract does not know.
+    /// Number of records whose type the contract does not know.
     unknown_types: BTreeMap<String, u64>,
-    /// How many things could not be judged, because too much had to be remembered.
+    /// Number of rule checks that were skipped because of the memory limit.
     unjudged: u64,
 }
 

@@ -13,7 +13,7 @@ pub use language::{HelpLanguage, Language};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How binding a check is.
+/// Level of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -53,17 +53,17 @@ pub enum Layer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Everything that the check promises was seen and held.
+    /// Everything that the check requires was observed and is met.
     Pass,
     /// An unmet MUST.
     Fail,
     /// An unmet SHOULD.
     Warn,
-    /// Nothing was seen that could decide, or only a part.
+    /// Nothing was observed that could decide it, or only a part.
     Unverified,
     /// The check does not concern this target.
     NotApplicable,
-    /// It failed, and a waiver with a reason says that this is known.
+    /// It failed, and a waiver gives a reason why this is accepted.
     Waived,
 }
 
@@ -77,13 +77,13 @@ pub struct Evidence {
     /// Name of the probe, for a run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub probe: Option<String>,
-    /// Format that the run was asked for.
+    /// Format of the run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub format: Option<OutputFormat>,
-    /// Condition that the run was under.
+    /// Condition of the run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variant: Option<Variant>,
-    /// Which one of several runs alike, from 0.
+    /// Number of the repetition, from 0.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nth: Option<u8>,
     /// The command line of the run, quoted for a shell.
@@ -128,23 +128,23 @@ pub struct CheckResult {
     pub id: CheckId,
     /// The principle it belongs to.
     pub principle: u8,
-    /// How binding it is.
+    /// Its level.
     pub level: Level,
     /// What it looks at.
     pub layer: Layer,
     /// The verdict.
     pub status: Status,
-    /// What the check demands, in a line.
+    /// The requirement of the check, in one line.
     pub title: String,
     /// Why this verdict: what was seen and what was expected; for `unverified`, what is missing.
     pub message: String,
     /// Where it was seen: distinct faults first, so that each probe with a fault is named before a fault is
     /// repeated under another condition.
     pub evidence: Vec<Evidence>,
-    /// How many more places there are than `evidence` holds.
+    /// Number of places that are not in `evidence`.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub evidence_left_out: usize,
-    /// The verdicts that this one waits for: what they tell of kept it from being decided.
+    /// The verdicts on which this one depends: their problems prevent a decision.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub blocked_by: Vec<BlockedBy>,
     /// What to do.
@@ -158,15 +158,15 @@ const fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// A verdict that another one waits for.
+/// A verdict on which another one depends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockedBy {
-    /// ID of the check that tells the cause.
+    /// ID of the check that reports the cause.
     pub id: CheckId,
-    /// Name of the probe that has the fault, where it is one probe's.
+    /// Name of the probe that has the problem, if it concerns a single probe.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub probe: Option<String>,
-    /// Format that it has the fault in, where it is in one.
+    /// Format that has the problem, if it concerns a single format.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub format: Option<OutputFormat>,
 }

@@ -7,7 +7,7 @@ use crate::model::OutputFormat;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// A flag that no program has.
+/// An unknown flag.
 pub const UNKNOWN_FLAG: &str = "--agentnative-unknown-flag";
 /// A command that no program has.
 pub const UNKNOWN_COMMAND: &str = "agentnative-unknown-command";

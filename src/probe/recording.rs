@@ -31,7 +31,7 @@ pub struct Recording {
     pub promises: Promises,
     /// The probes.
     pub probes: Vec<Probe>,
-    /// The runs were cut short by a signal.
+    /// A signal interrupted the runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
     /// How many runs were planned.

@@ -95,7 +95,7 @@ pub struct SummaryEvent {
     /// The runs were cut short by a signal.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub interrupted: bool,
-    /// How many runs the verdicts rest on.
+    /// Number of runs that the verdicts are based on.
     pub runs: usize,
     /// Number of verdicts of each kind.
     pub summary: Summary,

@@ -24,7 +24,7 @@ pub struct TargetInfo {
     /// Absolute program and the arguments that stand before those of a probe; empty when the code alone
     /// was looked at.
     pub command: Vec<String>,
-    /// Folder of the project, when there is one.
+    /// Folder of the project, if it has one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub project: Option<String>,
 }
@@ -44,13 +44,13 @@ pub struct Report {
     /// The runs were cut short by a signal.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub interrupted: bool,
-    /// How many runs the verdicts rest on.
+    /// Number of runs that the verdicts are based on.
     pub runs: usize,
     /// Number of verdicts of each kind.
     pub summary: Summary,
     /// The verdicts, in the order of the table of checks.
     pub results: Vec<CheckResult>,
-    /// What else the reader must know: unused or expired waivers, limits that were not enforced.
+    /// Additional information: unused or expired waivers, limits that were not enforced.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Summary {
-    /// Seen in full, and held.
+    /// Observed completely, and met.
     pub pass: usize,
     /// Unmet MUSTs.
     pub fail: usize,
@@ -18,7 +18,7 @@ pub struct Summary {
     pub warn: usize,
     /// Undecided.
     pub unverified: usize,
-    /// Of no concern to this target.
+    /// Not applicable to this target.
     pub not_applicable: usize,
     /// Failed and waived.
     pub waived: usize,

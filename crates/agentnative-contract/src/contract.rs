@@ -160,7 +160,7 @@ impl Contract {
         &self.spec.title
     }
 
-    /// How data is put on a stream.
+    /// Framing of the data on a stream.
     pub fn framing(&self) -> Framing {
         self.spec.framing
     }

@@ -15,7 +15,7 @@ pub enum OutputFormat {
     Text,
     /// One JSON document.
     Json,
-    /// One JSON object a line, as things happen.
+    /// One JSON object per line, as events happen.
     Jsonl,
 }
 
@@ -42,8 +42,8 @@ impl OutputFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Stream {
-    /// Standard output.
+    /// Stdout.
     Stdout,
-    /// Standard error.
+    /// Stderr.
     Stderr,
 }

@@ -97,7 +97,7 @@ pub struct Exit {
     pub condition: Option<String>,
     /// The exit codes; a run that died of signal n has 128 + n.
     pub codes: Vec<i32>,
-    /// What standard output holds then.
+    /// The contents of stdout in this condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout: Option<Payload>,
 }

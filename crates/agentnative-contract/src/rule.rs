@@ -13,7 +13,7 @@ use strict_json::JsonType;
 pub(crate) struct Rule {
     /// Its name, unique in the contract.
     pub id: String,
-    /// What it demands, in a sentence.
+    /// Its requirement, in a sentence.
     pub what: String,
     /// The events (or the document) that it is about.
     pub filter: Pattern,

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// How data is put on a stream.
+/// Framing of the data on a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -15,7 +15,7 @@ pub enum Framing {
     /// One JSON document.
     #[default]
     Document,
-    /// JSON lines: one object a line.
+    /// JSON Lines: one object per line.
     Lines,
 }
 
@@ -75,18 +75,18 @@ pub(crate) struct EventTypes {
     pub last: Option<Vec<String>>,
 }
 
-/// What standard output holds when a run is in some condition.
+/// The contents of stdout under a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Payload {
-    /// The document, or the whole stream.
+    /// The document, or the complete stream.
     #[default]
     Whole,
-    /// Any number of whole records: the stream may end anywhere.
+    /// Any number of complete records: the stream may end anywhere.
     Part,
     /// Nothing.
     Nothing,
-    /// What it holds is not said.
+    /// Its contents are unknown.
     Any,
 }
 
@@ -112,7 +112,7 @@ pub struct Condition {
     pub what: String,
     /// Its exit codes.
     pub exit: Vec<i32>,
-    /// What standard output holds then.
+    /// The contents of stdout in this condition.
     pub stdout: Payload,
     /// The data has each of these.
     #[schemars(with = "Vec<String>")]
@@ -120,6 +120,6 @@ pub struct Condition {
     /// The data has none of these.
     #[schemars(with = "Vec<String>")]
     pub none: Vec<Pattern>,
-    /// It holds only for runs that are said to be in it.
+    /// It applies only to runs that are declared to be in it.
     pub declared: bool,
 }

@@ -7,7 +7,7 @@ use crate::Stream;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// All that a contract says, but for its schemas.
+/// The contents of a contract, except for its schemas.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractSummary {
     /// Its name.
@@ -16,9 +16,9 @@ pub struct ContractSummary {
     pub title: String,
     /// Its version.
     pub version: String,
-    /// Where its promises come from.
+    /// Where its rules come from.
     pub origin: String,
-    /// How data is put on a stream.
+    /// Framing of the data on a stream.
     pub framing: Framing,
     /// Arguments that ask a target for the format.
     pub ask: Option<Vec<String>>,
@@ -26,7 +26,7 @@ pub struct ContractSummary {
     pub errors: Option<Stream>,
     /// The types of events.
     pub events: Vec<String>,
-    /// What is made of other types: true if they are let through and counted; none without events.
+    /// Whether other types are allowed and counted; absent without events.
     pub unknown_types_allowed: Option<bool>,
     /// The rules that schemas cannot say.
     pub rules: Vec<RuleSummary>,
@@ -39,11 +39,11 @@ pub struct ContractSummary {
 /// A rule of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RuleSummary {
-    /// Its ID, which violations name.
+    /// Its ID, which violations refer to.
     pub id: String,
-    /// What it demands, in a sentence.
+    /// Its requirement, in a sentence.
     pub what: String,
-    /// The same, as it is judged.
+    /// The same, in the form that is evaluated.
     pub detail: Vec<String>,
 }
 

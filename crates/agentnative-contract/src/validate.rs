@@ -41,7 +41,7 @@ pub struct Verdict {
     pub bytes: u64,
     /// How many records of types that the contract does not know; "" for records without a type.
     pub unknown: BTreeMap<String, u64>,
-    /// How many things could not be judged, because too much had to be remembered.
+    /// Number of rule checks that were skipped because of the memory limit.
     pub unjudged: u64,
 }
 

@@ -7,11 +7,11 @@ use std::fmt;
 use std::path::Path;
 use strict_json::{Position, Problem, sanitize};
 
-/// What an error is against.
+/// What an error violates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Against {
-    /// Strict JSON, or JSON lines.
+    /// Strict JSON, or JSON Lines.
     Json,
     /// The shape of a document or record.
     Schema,
@@ -33,11 +33,11 @@ pub struct Violation {
     pub pointer: String,
     /// What was found and what was expected.
     pub message: String,
-    /// What it is against.
+    /// What it violates.
     pub against: Against,
-    /// Place in the schema, ID of the rule, or kind of the fault of JSON.
+    /// Place in the schema, ID of the rule, or kind of the JSON problem.
     pub rule: String,
-    /// The keyword of the schema that rejects.
+    /// The schema keyword that rejects the value.
     pub keyword: Option<String>,
     /// Number of the record, from 1.
     pub event: Option<u64>,

@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
-    /// Pipes read at once, standard input null.
+    /// Pipes that are read immediately, stdin at `/dev/null`.
     Plain,
-    /// Standard output is a terminal; standard error stays a pipe.
+    /// Stdout is a terminal; stderr remains a pipe.
     Tty,
-    /// The reader of standard output pauses before it reads.
+    /// The reader of stdout pauses before it reads.
     SlowReader,
-    /// Standard output is a regular file.
+    /// Stdout is a regular file.
     File,
-    /// The reader of standard output has closed it before the first byte.
+    /// The reading end of stdout is closed before the first byte.
     ClosedPipe,
     /// Environment variables that make tools talk: colour, debug, locale, CI and agents.
     HostileEnv,
     /// The same run again.
     Repeat,
-    /// Standard input is an open pipe that never says anything: finds prompts.
+    /// Stdin is an open pipe without data: finds prompts.
     OpenStdin,
 }
 

@@ -9,11 +9,11 @@ use strict_json::sanitize::lossless;
 /// The one document of `--output json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Envelope<T> {
-    /// The command did what it was asked for and found nothing against it.
+    /// The command succeeded and found no problem.
     pub ok: bool,
     /// The subcommand, such as `check` or `contract list`.
     pub command: String,
-    /// What the subcommand gives.
+    /// The result of the subcommand.
     pub data: T,
 }
 

@@ -8,10 +8,10 @@ use serde::Serialize;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// One attached file, as the contracts tell of it.
+/// One attached file, as in the contracts.
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Attached {
-    /// As it was named.
+    /// The name that was passed.
     pub path: String,
     /// In bytes.
     pub size: u64,

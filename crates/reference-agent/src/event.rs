@@ -118,9 +118,9 @@ pub struct ToolRecord {
     pub input: Map<String, Value>,
     /// Whether it succeeded.
     pub ok: bool,
-    /// What it gave; null when it failed.
+    /// Its result; null if it failed.
     pub result: Option<Map<String, Value>>,
-    /// Why it failed; null when it did not.
+    /// Why it failed; null if it did not.
     pub error: Option<ToolError>,
     /// When it started, in milliseconds since 1970.
     #[serde(skip)]
@@ -163,7 +163,7 @@ fn hide_in(value: &mut Value, hide: &dyn Fn(&str) -> String) {
     }
 }
 
-/// Something that happened: one line of jsonl.
+/// An event: one line of jsonl.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[schemars(rename = "Step")]
@@ -179,32 +179,32 @@ pub enum Event {
         provider: String,
         /// The model.
         model: String,
-        /// Whether the model is told of tools.
+        /// Whether tools are offered to the model.
         tools: bool,
     },
-    /// The model takes no tools; it goes on without.
+    /// The model does not support tools; the run continues without them.
     ToolsRefused,
-    /// The model is asked.
+    /// A request is sent to the model.
     Turn {
         /// Which turn, from 1.
         turn: u64,
     },
-    /// The model is asked again after a wait.
+    /// The request to the model is retried after a delay.
     Retry {
         /// Which turn, from 1.
         turn: u64,
-        /// How often it was asked again in this turn, from 1.
+        /// Number of the retry in this turn, from 1.
         attempt: u32,
         /// What went wrong.
         message: String,
         /// The wait, in milliseconds.
         wait_ms: u64,
     },
-    /// The model says something.
+    /// The model prints text.
     Text {
         /// Which turn, from 1.
         turn: u64,
-        /// The next words.
+        /// The next part of the text.
         text: String,
     },
     /// The model's turn has ended, with these tokens where the provider counts them.
@@ -212,13 +212,13 @@ pub enum Event {
     TurnEnded(Option<Usage>),
     /// A tool is about to run.
     ToolCall(ToolStart),
-    /// Somebody was asked whether a tool may run.
+    /// An approval for a tool was requested.
     Permission {
         /// The call.
         id: String,
         /// The tool.
         tool: String,
-        /// Whether it may.
+        /// Whether it is allowed.
         granted: bool,
     },
     /// A tool has ended.

@@ -185,7 +185,7 @@ enum Format {
     Text,
     /// One JSON document.
     Json,
-    /// One JSON object a line, as things happen.
+    /// One JSON object per line, as events happen.
     Jsonl,
     /// A table with a row for each of these objects, as things happen.
     Csv,
@@ -202,7 +202,7 @@ impl Format {
     }
 }
 
-/// Whether the model is told of tools.
+/// Whether tools are offered to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolsMode {

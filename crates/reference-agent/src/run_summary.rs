@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
-/// What a run came to.
+/// Outcome of a run.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[schemars(rename = "RunResult")]
 pub struct RunSummary {
@@ -18,9 +18,9 @@ pub struct RunSummary {
     pub status: Status,
     /// The query.
     pub query: String,
-    /// The final answer; null when there is none.
+    /// The final answer; null if there is none.
     pub answer: Option<String>,
-    /// Why it failed; null when it did not.
+    /// Why it failed; null if it did not.
     pub code: Option<&'static str>,
     /// The provider.
     pub provider: String,
@@ -28,14 +28,14 @@ pub struct RunSummary {
     pub model: String,
     /// How many turns the model had.
     pub turns: Turns,
-    /// How well it went.
+    /// Its outcome.
     pub health: Health,
     /// Tokens over all turns; absent when the provider counts none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// What went along with the query.
+    /// The attachments of the query.
     pub attachments: Vec<Attached>,
-    /// Where the scratchpad lies; null when it could not be written.
+    /// Path of the scratchpad; null if it could not be written.
     pub scratchpad: Option<String>,
     /// How long it took, in milliseconds.
     pub timing_ms: u64,
@@ -76,22 +76,22 @@ pub enum Status {
 /// Turns of the model.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Turns {
-    /// Those it had.
+    /// Number of turns used.
     pub used: u64,
-    /// Those it was allowed.
+    /// Number of turns allowed.
     pub max: u32,
 }
 
-/// How well a run went.
+/// Outcome of a run.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Health {
-    /// How often the model was asked again.
+    /// Number of retries.
     pub retries: u64,
     /// All tool calls.
     pub tool_calls: usize,
     /// Those that failed.
     pub tool_calls_failed: usize,
-    /// Failed by all; 0 without calls.
+    /// Share of calls that failed; 0 without calls.
     pub tool_call_failure_rate: f64,
 }
 

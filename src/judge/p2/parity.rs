@@ -74,7 +74,10 @@ fn unlike(document: &Node, lines: &RunView, records: &Node) -> Assertion {
     let best = parts.iter().max_by_key(|part| (part.likeness(records), part.is_list, part.count));
     match best {
         Some(part) if part.is_list && part.count != count && (count == 0 || part.likeness(records) > 0) => {
-            let detail = format!("json has {} records at {}, jsonl has {count}", part.count, part.pointer);
+            let detail = format!(
+                "the number of records differs: {} in json at {}, {count} in jsonl",
+                part.count, part.pointer
+            );
             lines.failed_at_start("number", Stream::Stdout, detail)
         }
         Some(part) if part.count == count && part.likeness(records) >= part.least_likeness() => {

@@ -11,33 +11,33 @@ use std::sync::LazyLock;
 pub struct Rule {
     /// Stable ID.
     pub id: String,
-    /// What it can be, the usual class first.
+    /// The possible classes, the usual one first.
     pub classes: Vec<Class>,
     /// What changed, in a line.
     pub title: String,
-    /// When it is told, and what decides the class.
+    /// When it is reported, and what decides the class.
     #[serde(deserialize_with = "paragraph")]
     pub what: String,
     /// Who breaks.
     #[serde(deserialize_with = "paragraph")]
     pub why: String,
-    /// Two sides that differ so.
+    /// Two sides with this change.
     #[serde(rename = "example")]
     pub examples: Vec<RuleExample>,
 }
 
-/// Two sides, and what is told of them.
+/// Two sides, and the change that is reported.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleExample {
-    /// What is told.
+    /// The reported class.
     pub class: Class,
-    /// The sides are promises; if not, they are schemas of a document.
+    /// The sides are outputs; otherwise they are schemas of a document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub promises: bool,
-    /// The rule that is told when the sides change places.
+    /// The rule that is reported when the sides are exchanged.
     pub back: String,
-    /// What to see in it.
+    /// What it shows.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
     /// The old side, as JSON.

@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use strict_json::escape_token;
 
-/// Whom a change breaks.
+/// Severity of a change.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
-    /// Output is possible now that was promised not to be: readers of the old promise break.
+    /// Output is possible that the old side excluded: its consumers break.
     Breaking,
-    /// It cannot be told whether readers break. Never taken for compatible.
+    /// The comparison could not decide whether consumers break. Never counts as compatible.
     #[default]
     Undecided,
-    /// Readers that rely on what the promise did not quite say break.
+    /// Consumers break that rely on more than was guaranteed.
     Risky,
-    /// What was promised still holds.
+    /// All guarantees still hold.
     Compatible,
 }
 
@@ -38,9 +38,9 @@ impl Class {
 /// One change between two versions of a promise.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
-    /// ID of the rule, such as `diff-key-removed`; `agentnative explain ID` tells more.
+    /// ID of the rule, such as `diff-key-removed`; `agentnative explain ID` explains it.
     pub rule: String,
-    /// Whom it breaks.
+    /// Its severity.
     pub class: Class,
     /// The probe whose output it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,15 +56,15 @@ pub struct Change {
     pub in_error: bool,
     /// RFC 6901 pointer into the output; `*` stands for each element of an array and for each key of a map.
     pub pointer: String,
-    /// What was promised, as far as it changed.
+    /// The old guarantee, as far as it changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// What is promised now.
+    /// The new guarantee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
     /// What changed, in a sentence.
     pub message: String,
-    /// What else is to be known, such as that it looks like a rename.
+    /// A note, such as that the change looks like a rename.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Output that shows it.
@@ -135,7 +135,7 @@ pub struct Elsewhere {
     /// The format that it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<OutputFormat>,
-    /// Where it is there, if that is another place.
+    /// Its place there, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
 }

@@ -30,7 +30,7 @@ const VERSION: u32 = 1;
 pub struct Lock {
     /// Name of the target.
     pub target: String,
-    /// What the target says of its version.
+    /// The version that the target prints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// A promise for each probe and format, sorted.

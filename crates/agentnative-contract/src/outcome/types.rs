@@ -12,30 +12,30 @@ use serde_json::Value;
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
 pub struct RunOutcome {
-    /// The run did its work: it was understood, came to its end, and nothing says that it failed.
+    /// The run succeeded: its events are known, it is complete, and it reports no failure.
     pub success: bool,
     /// The session of the run; with several, the one that is no other's child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// The final answer: the text of the last assistant message. Absent when the agent gave none.
+    /// The final answer: the text of the last assistant message. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The files that the run created, modified or deleted, in the order they were met.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
-    /// Why the run was no success, in a line.
+    /// Why the run failed, in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// More about the error that the agent reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_details: Option<ErrorDetails>,
-    /// The tool calls, each once, in the order they were begun.
+    /// The tool calls, each once, in the order of their start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// Retries, permissions that were asked for, and lines that could not be read.
+    /// Retries, requested permissions, and lines that could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Permissions were asked for: true when one was refused or is still unanswered.
+    /// Permissions were requested: true if one was rejected or is still unanswered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requires_approval: Option<bool>,
     /// Times, tokens, cost and counts.
@@ -51,11 +51,11 @@ pub struct RunOutcome {
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
 pub struct Artifact {
-    /// Its path, as the stream has it.
+    /// Its path, as in the stream.
     pub path: String,
-    /// What became of it.
+    /// Its change.
     pub operation: Operation,
-    /// Its size in bytes after the last edit whose whole content the stream has.
+    /// Its size in bytes after the last edit whose complete content is in the stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Whether it is a file or a directory.
@@ -63,15 +63,15 @@ pub struct Artifact {
     pub kind: Option<ArtifactKind>,
 }
 
-/// What became of a file over the whole run.
+/// The overall change of a file in the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
-    /// It was not there before.
+    /// It was created.
     Created,
-    /// It was changed, or nothing tells that it was created or deleted.
+    /// It was changed, or the stream does not show whether it was created or deleted.
     Modified,
-    /// It is no longer there.
+    /// It was deleted.
     Deleted,
 }
 
@@ -99,7 +99,7 @@ pub struct ErrorDetails {
     /// Its stack trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack_trace: Option<String>,
-    /// The file that it names, or that the first frame of its stack trace does.
+    /// The file that it names, or that the first frame of its stack trace names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
     /// The line in that file, from 1.
@@ -114,10 +114,10 @@ pub struct ErrorDetails {
 pub struct ToolCall {
     /// The tool.
     pub name: String,
-    /// What it was called with; null unless inputs and outputs were asked for.
+    /// Its input; null unless inputs and outputs were requested.
     #[schemars(required)]
     pub inputs: Value,
-    /// What it gave, or its error; absent unless inputs and outputs were asked for.
+    /// Its result or error; absent unless inputs and outputs were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outputs: Option<String>,
     /// How long it took, in milliseconds.
@@ -135,7 +135,7 @@ pub enum CallStatus {
     Completed,
     /// It gave an error.
     Error,
-    /// The stream ended before it did.
+    /// The stream ended before the call did.
     Cancelled,
 }
 
@@ -182,18 +182,18 @@ pub struct Metadata {
     /// From the first to the last time that the session's events have, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase_total_duration_ms: Option<Quantity>,
-    /// Which attempt this run is, from 1, when it was said.
+    /// The attempt, from 1, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt_number: Option<Quantity>,
-    /// The attempts before this one, when it was said which it is.
+    /// The number of earlier attempts, if the attempt is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_count: Option<Quantity>,
-    /// The prompt that the agent was given, when it was said.
+    /// The prompt of the agent, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_prompt: Option<String>,
 }
 
-/// A finite number that is written without a fraction where it has none.
+/// A finite number, written without a fraction if it is an integer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Quantity(pub f64);

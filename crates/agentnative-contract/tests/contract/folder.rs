@@ -274,7 +274,7 @@ fn a_stream_is_judged_across_its_events() {
     assert_eq!(outcome.unknown.get("c"), Some(&1));
     let said = &outcome.violations[0];
     assert_eq!((said.against, said.rule.as_str()), (Against::Exit, "exit-code"));
-    assert!(said.message.contains("exit code is 1") && said.message.contains("0 (good)"), "{}", said.message);
+    assert!(said.message.contains("exit code 1") && said.message.contains("0 (good)"), "{}", said.message);
     // The judge has forgotten the run.
     assert_eq!(judge.push(1, &json!({"type": "b", "of": "1"})).len(), 1);
     assert_eq!(judge.finish(&RunExit::exit(7)).violations.len(), 1);
