@@ -18,7 +18,7 @@ pub struct SourceCheck {
     /// The place in which matches are allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub except: Option<Home>,
-    /// A check that takes precedence at the same place: a problem that both find is reported by that check only.
+    /// A check that takes precedence: only that check reports a problem that both find at one place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yields_to: Option<CheckId>,
     /// The rules of each language that it covers.
@@ -103,7 +103,7 @@ pub struct SourceRule {
     /// a second pass, and a match counts when its `$NAME` is one that the other rule captured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// Number of different `$NAME`s (or matches, if there is no `$NAME`) that a wanted rule needs; 1 by default.
+    /// Number of different `$NAME`s (without one: matches) that a wanted rule needs; 1 by default.
     #[serde(default = "one")]
     pub distinct: usize,
     /// Every match holds one of these words; a file without them is not parsed. A `*` at an end of a
