@@ -31,7 +31,7 @@ fn bad_samples_give_no_schema_but_their_places() {
     folder.write("bad.jsonl", "{\"id\":1}\n{\"id\":1,\"id\":2}\n{\"id\":}\n");
     let text = folder.run(&["contract", "infer", "good.jsonl", "bad.jsonl"]);
     assert_eq!((text.code, text.out.as_str()), (Some(1), ""));
-    assert!(text.err.contains("bad.jsonl:2:9: /id: expected a key"), "{}", text.err);
+    assert!(text.err.contains("bad.jsonl:2:9: /id: expected unique keys"), "{}", text.err);
     assert!(text.err.contains("bad.jsonl:3:7: /id: expected a JSON value"), "{}", text.err);
     let error = folder.run(&["contract", "infer", "--json", "good.jsonl", "bad.jsonl"]).error();
     assert_eq!((&error["issues"][0]["line"], &error["issues"][0]["column"]), (&json!(2), &json!(9)));

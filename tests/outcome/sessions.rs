@@ -129,5 +129,5 @@ fn so_many_sessions_that_not_all_are_kept_apart_are_told() {
     let events: Vec<Value> = (0..1100).map(|number| session(&format!("s{number}"))).collect();
     let outcome = of(&events);
     assert_eq!(outcome["session_id"], "s0");
-    assert!(outcome["warnings"].to_string().contains("over 1024 sessions"));
+    assert!(outcome["warnings"].to_string().contains("more than 1024 sessions"));
 }
