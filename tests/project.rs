@@ -272,5 +272,5 @@ fn codes_in_the_descriptions_of_options_are_told() {
     assert_eq!((result.status, result.message.as_str()), (Status::Pass, "documented in the help, line 5"));
     let result = documented("", Some(&help.replace("exits with 1", "fails")), &[0, 1, 2]);
     assert_eq!(result.status, Status::Fail);
-    assert!(result.message.ends_with("the meaning of exit code 1"), "{}", result.message);
+    assert!(result.message.ends_with("documents exit code 1"), "{}", result.message);
 }

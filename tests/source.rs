@@ -613,7 +613,7 @@ fn a_program_in_go_that_goes_on_in_folders_that_are_not_read_is_unverified() {
         format!("package main\n\nimport (\n\t\"fmt\"\n\n\tcli {import}\n)\n\nfunc main() {{ cli.Run() }}\n")
     };
     let code = "package cli\n\nimport \"fmt\"\n\nfunc Run() { fmt.Println(1) }\n";
-    let missing = "which is not among the files of the program";
+    let missing = "which is not a file of the program";
     for (files, expected) in [
         (
             vec![

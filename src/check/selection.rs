@@ -77,7 +77,7 @@ fn known(pattern: &str) -> Result<()> {
     }
     let hint = match nearest_pattern(pattern, ids()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "see `agentnative list`".to_owned(),
+        None => "`agentnative list` shows all of them".to_owned(),
     };
     Err(Error::usage(format!("no check matches `{pattern}`")).hint(hint))
 }

@@ -78,7 +78,7 @@ pub(super) fn each_has_its_own_file(
     let mut places = BTreeSet::new();
     for path in reports.iter().map(|report| report.path.as_path()).chain(record) {
         if !places.insert(place_of(path)) {
-            return Err(Error::usage(format!("two things are to be written to {}", path.display())));
+            return Err(Error::usage(format!("two outputs are written to {}", path.display())));
         }
     }
     if places.contains(Path::new(STDOUT)) && output.config().format != OutputFormat::Text {

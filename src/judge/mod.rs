@@ -135,8 +135,7 @@ fn not_asked(probe: &Probe) -> Reason {
 /// The same for all checks, so that a report can say it once.
 const FAST: &str = "needs runs that --fast leaves out: check without --fast";
 
-const NO_FILES: &str =
-    "the files around the target were not recorded: the recording was made without the project layer";
+const NO_FILES: &str = "the recording contains no project files: it was made without the project layer";
 
 /// Which of the runs that a check needs were not made, and why.
 fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
@@ -172,7 +171,6 @@ fn not_made(context: &CheckContext, missing: &[&RunKey], needed: usize) -> Vec<R
         }
     });
     let why = if context.interrupted { "made: the check was interrupted" } else { "recorded" };
-    let others =
-        (others > 0).then(|| format!("{others} of the {needed} runs that it needs were not {why}").into());
+    let others = (others > 0).then(|| format!("{others} of {needed} required runs were not {why}").into());
     of_hung.chain(others).chain(left_out.then(|| FAST.into())).collect()
 }

@@ -76,10 +76,9 @@ impl<'w> Waived<'w> {
         for (waiver, count) in own {
             match (waiver.expires.filter(|_| waiver.expired), count) {
                 (None, 0) if self.partial => {}
-                (None, 0) => self.notes.push(format!(
-                    "the waiver of {} is not used: it covers nothing of what was found",
-                    name(waiver)
-                )),
+                (None, 0) => self
+                    .notes
+                    .push(format!("the waiver of {} is unused: it matches no problem", name(waiver))),
                 (None, _) => {}
                 (Some(last), 0) => self
                     .notes

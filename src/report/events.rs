@@ -92,7 +92,7 @@ pub struct SummaryEvent {
     /// Levels whose warnings count as failures: `should`, or none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub deny: Vec<Level>,
-    /// The runs were cut short by a signal.
+    /// A signal interrupted the runs.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub interrupted: bool,
     /// Number of runs that the verdicts are based on.

@@ -41,7 +41,7 @@ pub struct Report {
     /// Levels whose warnings count as failures: `should`, or none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub deny: Vec<Level>,
-    /// The runs were cut short by a signal.
+    /// A signal interrupted the runs.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub interrupted: bool,
     /// Number of runs that the verdicts are based on.

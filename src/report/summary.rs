@@ -78,7 +78,7 @@ impl Report {
         let warnings = if self.deny.contains(&Level::Should) { self.summary.warn } else { 0 };
         let denied = || format!("{warnings} SHOULD {} failed (--deny should)", checks(warnings));
         let message = match (self.conformant, self.verified || !strict) {
-            _ if self.interrupted => "interrupted: the report covers the runs until then".to_owned(),
+            _ if self.interrupted => "interrupted; the report covers the runs up to then".to_owned(),
             (false, _) if warnings > 0 => format!("{}, {}", count(Status::Fail, "failed"), denied()),
             (false, _) => count(Status::Fail, "failed"),
             (true, _) if warnings > 0 => denied(),

@@ -184,8 +184,8 @@ fn selection() {
     assert_eq!(matched, expected);
     for (flag, wrong, message, hint) in [
         ("--check", "p2-ouput-*", "no check matches `p2-ouput-*`", "did you mean `p2-output-*`?"),
-        ("--skip", "p2-output-jsn", "there is no check `p2-output-jsn`", "did you mean `p2-output-json`?"),
-        ("--skip", "*-yaml", "no check matches `*-yaml`", "see `agentnative list`"),
+        ("--skip", "p2-output-jsn", "unknown check `p2-output-jsn`", "did you mean `p2-output-json`?"),
+        ("--skip", "*-yaml", "no check matches `*-yaml`", "`agentnative list` shows all of them"),
     ] {
         let said = run(&["--check", "p2-raw", flag, wrong]);
         assert_eq!((said.code, said.out.as_str()), (Some(2), ""));

@@ -247,7 +247,7 @@ fn an_output_that_one_side_was_not_asked_for_is_undecided() {
     let (code, out, _) = diff("./unasked", "./unasked");
     assert_eq!((code, out.as_str()), (0, "no difference\n"));
     let (code, out, err) = agentnative(folder.path(), &["contract", "lock", "."]);
-    assert!(code == 0 && out.starts_with("3 promises"), "{out}{err}");
+    assert!(code == 0 && out.starts_with("3 outputs"), "{out}{err}");
     std::fs::rename(folder.path().join("unasked"), folder.path().join("asked")).unwrap();
     let (code, out, err) = agentnative(folder.path(), &["contract", "lock", "--check", "."]);
     assert!(code == 0 && out.contains("list was not asked for jsonl"), "{out}{err}");
@@ -274,8 +274,8 @@ fn what_is_not_compared_beside_a_break_is_named() {
     assert_eq!(code, 1, "{out}");
     let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "breaking[diff-exit-changed]: the exit code is 3, it was 0",
-        "= note: nothing else was compared: the new side: list · json ended with 3, not 0: see p2-exit-success; standard error: no such table",
+        "breaking[diff-exit-changed]: the exit code changed: now 3, before 0",
+        "= note: nothing else was compared: the new side: list · json exited with 3 instead of 0: see p2-exit-success; stderr: no such table",
         "= also in: probe list, jsonl",
         "1 breaking",
     ] {

@@ -251,10 +251,7 @@ fn a_cargo_project_that_was_changed_since_it_was_built_is_noted_or_built() {
     };
     let [note] = &notes()[..] else { panic!("one note") };
     let note = note.as_str().unwrap();
-    assert!(
-        note.starts_with("src/main.rs is newer than the program that was run, target/debug/mycli"),
-        "{note}"
-    );
+    assert!(note.starts_with("src/main.rs is newer than the checked program target/debug/mycli"), "{note}");
     // Where it is built first there is nothing to note, however old the program is.
     folder.write(
         "agentnative.toml",

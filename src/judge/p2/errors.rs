@@ -167,7 +167,7 @@ fn diagnosed(run: &RunView) -> Assertion {
     if !text {
         return match misplaced(run) {
             Some(Misplaced { problem, is_prose: true }) if run.context.promises.errors == Stream::Stderr => {
-                let detail = "a failing run has prose on stdout: expected its diagnostics on stderr";
+                let detail = "a failing run prints text to stdout; expected its diagnostics on stderr";
                 let lines = run.lines(Stream::Stdout).unwrap_or_default();
                 let at = problem.at.line as usize - 1;
                 // A frame around the words says nothing.

@@ -42,7 +42,7 @@ pub fn usage(context: &CheckContext) -> Judgement {
     };
     match judgement {
         Judgement::Pass(note) if has_own_usage(context) => Judgement::Pass(format!(
-            "{note}, with the target's own code for wrong calls: `usage = {expected}`, in the place of {}",
+            "{note}, with the target's own code for invalid usage: `usage = {expected}` instead of {}",
             TargetConfig::default().usage
         )),
         judgement => judgement,
@@ -204,7 +204,7 @@ fn refused_otherwise(run: &RunView, code: i32) -> Assertion {
         match tried.exited()? {
             exit if exit == code => return Ok(()),
             0 if !is_data => {
-                let detail = format!("a wrong call is accepted: exit code 0, expected {code}");
+                let detail = format!("invalid usage exits with 0 instead of {code}");
                 return tried.failed_at_start("accepted", Stream::Stdout, detail);
             }
             _ => {}
