@@ -133,7 +133,7 @@ fn not_asked(probe: &Probe) -> Reason {
 }
 
 /// The same for all checks, so that a report can say it once.
-const FAST: &str = "needs runs that --fast leaves out: check without --fast";
+const FAST: &str = "plain runs do not decide this: check without --fast";
 
 const NO_FILES: &str = "the recording contains no project files: it was made without the project layer";
 
