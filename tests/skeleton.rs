@@ -1,9 +1,10 @@
-//! The skeleton that `agentnative init` writes.
+//! The configuration that `agentnative init` writes, from help pages.
 
-use agentnative::config::{Asking, Config, Date, Known};
-use agentnative::target::Help;
-use agentnative::target::skeleton;
+use agentnative::config::{Asking, Config, Date, Known, ProbeConfig};
+use agentnative::model::OutputFormat;
+use agentnative::target::{Answer, Commands, Skeleton};
 use agentnative_contract::error::Error;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 const KNOWN: Known<'static> =
@@ -17,7 +18,24 @@ fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-/// The skeleton with all its suggestions turned on.
+/// What these pages say, by the arguments that call for them; the target's own has none. And all calls.
+fn explore(pages: &[(&str, &str)]) -> (Commands, Vec<String>) {
+    let page = |args: &str| pages.iter().find(|(call, _)| *call == args).map(|(_, page)| page.as_bytes());
+    let mut calls = Vec::new();
+    let commands = Commands::explore(page("").unwrap(), &mut |args| {
+        calls.push(args.join(" "));
+        page(&args.join(" ")).map_or(Answer::Nothing, |page| Answer::Page(page.to_vec()))
+    });
+    (commands, calls)
+}
+
+fn written(commands: &Commands, probes: &[ProbeConfig], exit_codes: &[(i32, &str)]) -> String {
+    let exit_codes: BTreeMap<i32, String> =
+        exit_codes.iter().map(|(code, about)| (*code, (*about).to_owned())).collect();
+    Skeleton { name: "notes", command: None, commands, exit_codes: &exit_codes, probes }.text()
+}
+
+/// The text with all its suggestions turned on.
 fn confirmed(skeleton: &str) -> String {
     let confirm = |line: &str| match line.strip_prefix('#') {
         Some(code) if !code.is_empty() && !code.starts_with(' ') => format!("{code}\n"),
@@ -26,44 +44,259 @@ fn confirmed(skeleton: &str) -> String {
     skeleton.lines().map(confirm).collect()
 }
 
+/// The configuration that is written, as it is and with all suggestions turned on: both are valid.
+fn both(commands: &Commands, probes: &[ProbeConfig]) -> (Config, Config) {
+    let text = written(commands, probes, &[]);
+    let all = confirmed(&text);
+    (
+        parse(&text).unwrap_or_else(|error| panic!("{error:#?}\n{text}")),
+        parse(&all).unwrap_or_else(|error| panic!("{error:#?}\n{all}")),
+    )
+}
+
+fn calls_of(config: &Config) -> Vec<String> {
+    config.probes.iter().map(|probe| probe.args.join(" ")).collect()
+}
+
 #[test]
-fn a_skeleton_is_valid_as_it_is_and_with_all_its_suggestions() {
+fn what_is_written_is_valid_as_it_is_and_with_all_its_suggestions() {
     let helps = [
         "",
         "Commands:\n  push  Send \"them\" \\ all\n  list, l  List\n  get-all  Get\n  help  Help\n\nOptions:\n  --json  JSON\n",
         "Commands:\n  list  List\n\nOptions:\n  --output <F>  text, json or jsonl\n",
     ];
     for help in helps {
-        let help = Help::parse(help.as_bytes());
+        let (commands, _) = explore(&[("", help)]);
         let command = strings(&["./target/debug/my cli", "it's \"x\"\n"]);
         for command in [None, Some(&command[..])] {
-            let skeleton = skeleton("my\ncli\x1b[1m", command, &help);
-            assert_eq!(skeleton, agentnative::target::skeleton("my\ncli\x1b[1m", command, &help));
-            assert!(skeleton.chars().all(|char| char == '\n' || !char.is_control()), "{skeleton}");
-            let config = parse(&skeleton).unwrap_or_else(|error| panic!("{error:?}\n{skeleton}"));
+            let exit_codes = BTreeMap::new();
+            let skeleton = Skeleton {
+                name: "my\ncli\x1b[1m",
+                command,
+                commands: &commands,
+                exit_codes: &exit_codes,
+                probes: &[],
+            };
+            let text = skeleton.text();
+            assert_eq!(text, skeleton.text());
+            assert!(text.chars().all(|char| char == '\n' || !char.is_control()), "{text}");
+            let config = parse(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
             assert_eq!((config.targets.len(), config.probes.len(), config.waivers.len()), (1, 0, 0));
             assert_eq!(config.targets[0].command.is_some(), command.is_some());
-            let whole = confirmed(&skeleton).replace("exit_codes = [0, 1, 2] ", "");
-            let config = parse(&whole).unwrap_or_else(|error| panic!("{error:#?}\n{whole}"));
-            assert!(config.probes.len() >= 4, "{whole}");
+            let all = confirmed(&text);
+            let config = parse(&all).unwrap_or_else(|error| panic!("{error:#?}\n{all}"));
+            assert!(config.probes.len() >= 4, "{all}");
+            assert_eq!(skeleton.next().len(), 3, "{:?}", skeleton.next());
         }
+    }
+    let many: String = (0..60).map(|n| format!("  cmd{n}  Does {n}\n")).collect();
+    let (commands, _) = explore(&[("", &format!("Commands:\n{many}"))]);
+    let text = written(&commands, &[], &[]);
+    assert_eq!(text.matches("#[[probe]]").count(), 43);
+    assert!(text.contains("# … and 20 more commands"), "{text}");
+}
+
+/// argparse: nested subparsers, and an option of the program that stands in front of its commands only.
+const ARGPARSE: [(&str, &str); 6] = [
+    (
+        "",
+        "usage: notes.py [-h] [--output {text,json}] --db DB {list,show,remote} ...
+
+positional arguments:
+  {list,show,remote}
+    list                list the notes
+    show                show one note
+    remote              other machines
+
+options:
+  -h, --help            show this help message and exit
+  --output {text,json}  how to print
+  --db DB               which notes
+",
+    ),
+    ("list --help", "usage: notes.py list [-h] [filter ...]\n\npositional arguments:\n  filter\n"),
+    (
+        "show --help",
+        "usage: notes.py show [-h] --as NAME [--tag TAG] {short,long} id [page]\n\npositional arguments:\n  {short,long}\n  id\n  page\n",
+    ),
+    (
+        "remote --help",
+        "usage: notes.py remote [-h] {add,ls} ...\n\npositional arguments:\n  {add,ls}\n    add       add one\n    ls        list them\n",
+    ),
+    ("remote add --help", "usage: notes.py remote add [-h] name url\n"),
+    ("remote ls --help", "usage: notes.py remote ls [-h]\n"),
+];
+
+#[test]
+fn argparse_pages_give_nested_commands_their_arguments_and_the_place_of_a_global_option() {
+    let (commands, calls) = explore(&ARGPARSE);
+    let asked = ["list", "show", "remote", "remote add", "remote ls"].map(|words| format!("{words} --help"));
+    assert_eq!(calls, asked);
+    let (active, all) = both(&commands, &[]);
+    assert!(active.probes.is_empty());
+    let formats = &active.targets[0].formats;
+    let asking = |args: &[&str]| Asking::With(strings(args));
+    assert_eq!(formats.json, asking(&["--output", "json"]));
+    assert_eq!((&formats.jsonl, &formats.text), (&Asking::Lacking, &asking(&["--output", "text"])));
+    let suggested = &calls_of(&all)[..4];
+    assert_eq!(
+        suggested,
+        [
+            "{format} --db <DB> list",
+            "{format} --db <DB> show --as <NAME> short <id>",
+            "{format} --db <DB> remote ls",
+            "{format} --db <DB> remote add <name> <url>",
+        ]
+    );
+    // What is confirmed is declared, and not suggested again.
+    let probe = ProbeConfig::from_flag("--db x.db remote ls").unwrap();
+    let (active, all) = both(&commands, &[probe]);
+    assert_eq!(calls_of(&active), ["--db x.db remote ls"]);
+    assert!(!calls_of(&all).contains(&"{format} --db <DB> remote ls".to_owned()));
+}
+
+#[test]
+fn pages_of_other_libraries_give_the_same() {
+    let clap = [
+        (
+            "",
+            "Usage: notes [OPTIONS] <COMMAND>\n\nCommands:\n  show  Show one\n  help  Print this message or the help of the given subcommand(s)\n\nOptions:\n  -h, --help  Print help\n",
+        ),
+        (
+            "show --help",
+            "Show one\n\nUsage: notes show [OPTIONS] --as <NAME> <ID> [PAGE]...\n\nOptions:\n      --format <FORMAT>\n          Possible values:\n          - plain:  For people\n          - json:   One document\n          - ndjson: One object per line\n\n          [default: json]\n",
+        ),
+    ];
+    let commander = [
+        (
+            "",
+            "Usage: notes [options] [command]\n\nOptions:\n  --json                 print JSON\n  -h, --help             display help for command\n\nCommands:\n  show [options] <id>    show one\n  help [command]         display help for command\n",
+        ),
+        (
+            "show --help",
+            "Usage: notes show [options] <id> [page]\n\nOptions:\n  -h, --help  display help for command\n",
+        ),
+    ];
+    let cobra = [
+        (
+            "",
+            "Usage:\n  notes [command]\n\nAvailable Commands:\n  show        Show one\n\nFlags:\n  -h, --help            help for notes\n  -o, --output string   one of: text|json|jsonl\n\nUse \"notes [command] --help\" for more information about a command.\n",
+        ),
+        (
+            "show --help",
+            "Show one\n\nUsage:\n  notes show ID [flags]\n\nGlobal Flags:\n  -o, --output string   one of: text|json|jsonl\n",
+        ),
+    ];
+    let click = [
+        (
+            "",
+            "Usage: notes [OPTIONS] COMMAND [ARGS]...\n\nOptions:\n  --help  Show this message and exit.\n\nCommands:\n  show  Show one.\n",
+        ),
+        (
+            "show --help",
+            "Usage: notes show [OPTIONS] ID\n\nOptions:\n  --as TEXT  Name  [required]\n  --json     Print one JSON object per line.\n  --help     Show this message and exit.\n",
+        ),
+    ];
+    let go = [
+        (
+            "",
+            "usage: notes <command> [arguments]\n\nThe commands are:\n\n\tshow        show one\n\nUse \"notes help <command>\" for more information about a command.\n",
+        ),
+        ("help show", "usage: notes show [-json] id\n\nThe -json flag prints JSON.\n"),
+    ];
+    let asking = |args: &[&str]| Asking::With(strings(args));
+    let by = |flag: &str, value: &str| asking(&[flag, value]);
+    let cases = [
+        (
+            "clap",
+            &clap[..],
+            "show --as <NAME> <ID>",
+            [by("--format", "plain"), by("--format", "json"), by("--format", "ndjson")],
+        ),
+        ("commander", &commander, "{format} show <id>", [asking(&[]), asking(&["--json"]), Asking::Lacking]),
+        (
+            "cobra",
+            &cobra,
+            "show <ID>",
+            [by("--output", "text"), by("--output", "json"), by("--output", "jsonl")],
+        ),
+        ("click", &click, "show <ID> --as <as>", [asking(&[]), Asking::Lacking, asking(&["--json"])]),
+        ("go", &go, "show <id>", [asking(&[]), asking(&["-json"]), Asking::Lacking]),
+    ];
+    for (library, pages, call, [text, json, jsonl]) in cases {
+        let (commands, calls) = explore(pages);
+        assert_eq!(calls, [pages[1].0], "{library}");
+        let (active, all) = both(&commands, &[]);
+        assert_eq!(calls_of(&all)[0], call, "{library}");
+        let formats = &active.targets[0].formats;
+        assert_eq!([&formats.text, &formats.json, &formats.jsonl], [&text, &json, &jsonl], "{library}");
+        let by_default = if library == "clap" { OutputFormat::Json } else { OutputFormat::Text };
+        assert_eq!(active.targets[0].default_format, by_default, "{library}");
     }
 }
 
 #[test]
-fn a_skeleton_suggests_what_the_help_says() {
-    let help = "Commands:\n  push  Send\n  list  List the notes\n\nOptions:\n  --json  JSON\n";
-    let text = skeleton("notes", None, &Help::parse(help.as_bytes()));
-    let config = parse(&confirmed(&text).replace("exit_codes = [0, 1, 2] ", "")).unwrap();
-    let asking = |args: &[&str]| Asking::With(strings(args));
-    assert_eq!(config.targets[0].formats.json, asking(&["--json"]));
-    assert_eq!(config.targets[0].formats.text, asking(&[]));
-    let probes: Vec<(&str, i32)> = config.probes.iter().map(|probe| (&*probe.name, probe.exit)).collect();
-    assert_eq!(probes, [("list", 0), ("push", 0), ("not-found", 1), ("signed-out", 77), ("bad-config", 78)]);
-    assert!(text.contains("# List the notes\n#[[probe]]\n#name = \"list\"\n#args = [\"list\"]\n"), "{text}");
-    assert!(text.contains("# These may change something:\n\n# Send\n#[[probe]]\n"), "{text}");
-    let many: String = (0..60).map(|n| format!("  cmd{n}  Does {n}\n")).collect();
-    let text = skeleton("many", None, &Help::parse(format!("Commands:\n{many}").as_bytes()));
-    assert_eq!(text.matches("#[[probe]]").count(), 43);
-    assert!(text.contains("# … and 20 more commands"), "{text}");
+fn help_is_called_only_where_a_page_says_how_and_in_bounds() {
+    // Nothing here says that a command takes --help: the call could run it.
+    let by_hand = "Usage: tool <command>\n\nCommands:\n  list  List\n  wipe  Remove all\n\nOptions:\n  -h, --help  Show help\n";
+    let (commands, calls) = explore(&[("", by_hand), ("wipe --help", "removed")]);
+    assert_eq!((calls.len(), commands.calls.len()), (0, 2));
+    assert!(written(&commands, &[], &[]).contains("# Note: the help pages of its subcommands were not read"));
+    // Pages that repeat the target's own are none, and after some the rest is left alone.
+    let more = format!("{by_hand}\nRun 'tool COMMAND --help' for more.\n  x1 x\n")
+        .replace("  wipe", "  one  1\n  two  2\n  three  3\n  wipe");
+    let same: Vec<(&str, &str)> =
+        ["", "list --help", "one --help", "two --help", "three --help", "wipe --help"]
+            .map(|call| (call, more.as_str()))
+            .to_vec();
+    let (commands, calls) = explore(&same);
+    assert_eq!((calls.len(), commands.calls.len()), (3, 5));
+    // A command that shows itself as its own command comes to an end, and so does one with very many.
+    let deep = "Usage: tool COMMAND\n\nCommands:\n  a  A\n\nRun 'tool COMMAND --help' for more.\n";
+    let mut count = 0;
+    let commands = Commands::explore(deep.as_bytes(), &mut |_| {
+        count += 1;
+        Answer::Page(format!("{deep}\nCommands:\n  b{count}  B\n").into_bytes())
+    });
+    assert!(count <= 100 && commands.calls.iter().all(|call| call.words.len() <= 4), "{count}");
+    let commands = Commands::explore(deep.as_bytes(), &mut |_| Answer::OutOfTime);
+    assert!(commands.unread.unwrap().contains("only the first 0"));
+}
+
+#[test]
+fn the_exit_codes_that_the_help_names_are_the_target_s() {
+    let (commands, _) = explore(&[("", "Commands:\n  list  List\n")]);
+    let text = written(
+        &commands,
+        &[],
+        &[(0, "success"), (1, "error"), (64, "usage error"), (70, "no network"), (130, "interrupted")],
+    );
+    let config = parse(&text).unwrap();
+    assert_eq!((&config.targets[0].exit_codes[..], config.targets[0].usage), (&[0, 1, 64, 70, 130][..], 64));
+    let all = parse(&confirmed(&text)).unwrap();
+    let exits: Vec<i32> = all.probes.iter().map(|probe| probe.exit).collect();
+    assert_eq!(exits, [0, 1, 70], "{text}");
+    assert!(text.contains("# 70: no network"), "{text}");
+    // A probe may end with a code that the help does not name.
+    let text = written(&commands, &[ProbeConfig::from_flag("3:list").unwrap()], &[]);
+    assert_eq!(parse(&text).unwrap().targets[0].exit_codes, [0, 1, 2, 3, 77, 78]);
+}
+
+#[test]
+fn a_command_with_other_formats_than_most_says_so() {
+    let pages = [
+        (
+            "",
+            "Usage: notes COMMAND\n\nCommands:\n  a  A\n  b  B\n  c  C\n\nOptions:\n  --output FORMAT  text or json\n\nRun 'notes COMMAND --help' for more.\n",
+        ),
+        ("a --help", "Usage: notes a\n"),
+        ("b --help", "Usage: notes b\n\nOptions:\n  --json  as JSON\n"),
+        ("c --help", "Usage: notes c\n\nOptions:\n  --output FILE  where to write\n"),
+    ];
+    let (commands, _) = explore(&pages);
+    let (_, all) = both(&commands, &[]);
+    let probe = |name: &str| all.probes.iter().find(|probe| probe.name == name).unwrap();
+    assert_eq!(probe("a").args, ["{format}", "a"]);
+    assert_eq!(probe("b").asking[&OutputFormat::Json], Asking::With(strings(&["--json"])));
+    assert_eq!(probe("c").formats, [OutputFormat::Text], "its --output is a file");
 }

@@ -130,6 +130,53 @@ fn a_file_is_the_program() {
 }
 
 #[test]
+fn a_script_that_cannot_run_by_itself_is_run_by_its_interpreter() {
+    let place = Place::new();
+    for name in ["python3", "node", "sh", "bash"] {
+        place.program(&format!("path-bin/{name}"));
+    }
+    let executable = |name: &str, text: &str| {
+        let file = place.write(name, text);
+        fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    place.write("plain.py", "print(1)\n");
+    place.write("env.py", "#!/usr/bin/env python3\nprint(1)\n");
+    place.write("split.js", "#!/usr/bin/env -S node --no-warnings\n");
+    place.write("tool.mjs", "console.log(1)\n");
+    place.write("tool.sh", "echo 1\n");
+    place.write("bash-one", "#!/bin/bash\necho 1\n");
+    executable("no-first-line.py", "print(1)\n");
+    for (name, interpreter, arguments) in [
+        ("plain.py", "python3", &[][..]),
+        ("env.py", "python3", &[]),
+        ("split.js", "node", &["--no-warnings"]),
+        ("tool.mjs", "node", &[]),
+        ("tool.sh", "sh", &[]),
+        ("bash-one", "bash", &[]),
+        ("no-first-line.py", "python3", &[]),
+    ] {
+        let target = place.find(path(name), None, None, None).unwrap().remove(0);
+        assert_eq!(target.program, place.path().join("path-bin").join(interpreter), "{name}");
+        let file = place.path().join(name).into_os_string();
+        let words: Vec<OsString> = arguments.iter().map(OsString::from).chain([file]).collect();
+        assert_eq!((target.prefix_args, target.name.as_str()), (words, name));
+    }
+    executable("own.py", "#!/usr/bin/env python3\nprint(1)\n");
+    executable("binary.py", "\x7fELF\0");
+    executable("other", "");
+    for name in ["own.py", "binary.py", "other"] {
+        let target = place.find(path(name), None, None, None).unwrap().remove(0);
+        assert_eq!((target.program, target.prefix_args), (place.path().join(name), Vec::new()));
+    }
+    place.write("data.txt", "no program\n");
+    assert_eq!(place.find(path("data.txt"), None, None, None).unwrap_err().kind, ErrorKind::Auth);
+    // What a folder holds is named, and never run unasked.
+    let error = place.find(path("."), None, None, None).unwrap_err();
+    let hint = error.hint.unwrap();
+    assert!(hint.contains("(this folder has `bash-one`, `binary.py`, `env.py` …)"), "{hint}");
+}
+
+#[test]
 fn a_command_has_its_arguments_and_is_found_on_path_or_by_its_path() {
     let place = Place::new();
     let tool = place.program("path-bin/tool");

@@ -2,6 +2,7 @@
 
 use super::Session;
 use super::build::build;
+use super::inspect::page_of;
 use crate::catalogue;
 use crate::config::{Config, Date, Known};
 use crate::run::{self, Bytes, End, Job, Observation, Runner};
@@ -14,10 +15,8 @@ use std::time::{Duration, SystemTime};
 
 /// How long a tool that we need ourselves, such as `cargo metadata`, may take.
 const TOOL: Duration = Duration::from_secs(120);
-/// How long a target may take to print its help.
-const HELP: Duration = Duration::from_secs(10);
 /// More of a stream is neither help nor metadata, in bytes.
-const MAX_TEXT: u64 = 16 << 20;
+pub(super) const MAX_TEXT: u64 = 16 << 20;
 
 /// What was named, as far as it is asked for.
 pub(super) struct Located {
@@ -30,30 +29,6 @@ pub(super) struct Located {
 }
 
 impl Session {
-    /// Finds the target and reads its help; nothing else of it is run.
-    ///
-    /// # Errors
-    /// Those of [`Finder::find`] and [`Config::load`]; configuration when there are several targets and none
-    /// was chosen, or it cannot be started; general when it does not end by itself.
-    pub fn inspect(&self) -> Result<(Target, Help)> {
-        let mut runner = Runner::new(self.options.runner.clone());
-        let target = self.with_finder(&mut runner, false, |finder, config| {
-            find_one(finder, &self.target, config.as_ref())
-        })?;
-        let args: Vec<OsString> = target.prefix_args.iter().cloned().chain(["--help".into()]).collect();
-        let seen = runner.run_trusted(Job::new(&target.program, args, &target.cwd, HELP))?;
-        match &seen.end {
-            End::Exited(_) => {
-                let help = help_of(&seen);
-                Ok((target, help))
-            }
-            End::NotStarted(_, why) => {
-                Err(Error::config(format!("{} could not be started: {why}", target.name)))
-            }
-            _ => Err(Error::general(format!("`{} --help` did not end", target.name))),
-        }
-    }
-
     /// The configuration that holds for the target, if there is one; nothing is run.
     ///
     /// # Errors
@@ -88,7 +63,7 @@ impl Session {
 
     /// Reads the configuration, builds the target if `builds` and the configuration says how, and then finds
     /// what it is about.
-    fn with_finder<T>(
+    pub(super) fn with_finder<T>(
         &self,
         runner: &mut Runner,
         builds: bool,
@@ -126,7 +101,11 @@ fn known<T>(read: impl FnOnce(&Known) -> T) -> T {
 }
 
 /// The one target that is meant.
-fn find_one(finder: &Finder<'_>, selector: &TargetSelector, config: Option<&Config>) -> Result<Target> {
+pub(super) fn find_one(
+    finder: &Finder<'_>,
+    selector: &TargetSelector,
+    config: Option<&Config>,
+) -> Result<Target> {
     let mut targets = finder.find(selector, config)?;
     match (targets.pop(), targets.is_empty()) {
         (Some(target), true) => Ok(target),
@@ -151,9 +130,7 @@ pub(super) fn tool(runner: &mut Runner, argv: &[OsString], folder: &Path) -> Res
 
 /// What a run that asked for help says, on either stream.
 pub(super) fn help_of(seen: &Observation) -> Help {
-    Help::parse(
-        &[first_bytes(&seen.stdout.bytes, MAX_TEXT), first_bytes(&seen.stderr.bytes, MAX_TEXT)].concat(),
-    )
+    Help::parse(&page_of(seen))
 }
 
 /// The first bytes of a stream, at most so many.

@@ -28,6 +28,7 @@ mod build;
 mod code;
 mod contracts;
 mod diff_inputs;
+mod inspect;
 mod judging;
 mod last_time;
 mod locate;
@@ -41,6 +42,7 @@ mod surroundings;
 mod watch;
 
 pub use diff_inputs::{DiffInput, diff};
+pub use inspect::Inspected;
 pub use judging::{Judged, judge};
 pub use last_time::LastTime;
 pub use locate::load_config;

@@ -267,6 +267,10 @@ fn root_of(config: Option<&Config>) -> &Path {
 
 /// The page of the target's own manual, if `man` knows one.
 fn manual_of(target: &Target, runner: &mut Runner) -> Option<Document> {
+    // The manual of an interpreter says nothing of the script that it runs.
+    if target.prefix_args.iter().any(|word| target.cwd.join(word).is_file()) {
+        return None;
+    }
     let runner = RefCell::new(runner);
     let run = |argv: &[OsString], folder: &Path| tool(&mut runner.borrow_mut(), argv, folder);
     let (file, text) = target::manual::page(&target.program, &run)?;

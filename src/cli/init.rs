@@ -1,27 +1,40 @@
 //! `agentnative init`
 
-use super::group;
 use super::target_args::{RunArgs, TargetArgs};
-use crate::check::{Session, TargetSelector};
-use crate::config::{FILE_NAME, repository};
+use super::{confirm, group};
+use crate::check::{Inspected, Session, TargetSelector};
+use crate::config::{FILE_NAME, ProbeConfig, repository};
 use crate::run::{RunnerOptions, find};
-use crate::target::skeleton;
+use crate::target::{Call, Skeleton, Target};
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_output::Output;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ffi::OsStr;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "Only help pages are called. On a terminal, init asks which of the commands found are safe to repeat, unless --probe, --safe, --yes or --print is given; the rest become comments.
+
+Examples:
   agentnative init --print ./mycli
-  agentnative init --print --command mycli
-  agentnative init --force ./mycli")]
+  agentnative init --print --safe list --probe \"show 1\" --probe \"1:show 99\" ./mycli
+  agentnative init --force --yes ./mycli"
+)]
 pub(super) struct InitArgs {
     #[command(flatten, next_help_heading = group::TARGET)]
     target: TargetArgs,
+    /// Declare this call as a probe; its exit code goes in front, as in 77:whoami.
+    #[arg(long = "probe", value_name = "[EXIT:]ARGS", help_heading = group::CONFIGURATION)]
+    probes: Vec<String>,
+    /// Declare this command as a probe; it must be safe to run about 30 times.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = group::CONFIGURATION)]
+    safe: Vec<String>,
+    /// Declare all commands as probes that only read, by their names, and need no arguments.
+    #[arg(long, short, help_heading = group::CONFIGURATION)]
+    yes: bool,
     /// Overwrite an existing file.
     #[arg(long, help_heading = group::CONFIGURATION)]
     force: bool,
@@ -30,45 +43,96 @@ pub(super) struct InitArgs {
     print: bool,
 }
 
-/// A generated skeleton.
+/// The generated configuration.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Written {
     /// The file that was written; none with `--print`.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
-    /// Commands that the help names.
+    /// Commands that the help names, those of commands included.
     commands: Vec<String>,
-    /// The skeleton.
+    /// The probes that are declared.
+    probes: Vec<String>,
+    /// What to do next, a sentence each.
+    next: Vec<String>,
+    /// The configuration.
     text: String,
 }
 
 pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
+    let mut probes = ProbeConfig::from_flags(&args.probes)?;
     let selector = args.target.selector();
-    let command = command(&selector)?;
+    let named = command(&selector)?;
     let by_path = matches!(&selector, TargetSelector::Path(_) | TargetSelector::Argv(_));
-    let session = Session::new(selector, args.target.options(&RunArgs::default(), runner));
-    let (target, help) = session.inspect()?;
-    let command = command.map(|words| portable(words, target.folder(), by_path));
-    let text = skeleton(&target.name, command.as_deref(), &help);
+    // A signal ends this program, which asks questions, at once.
+    let runner = RunnerOptions { stop_on_signals: false, ..runner.clone() };
+    let session = Session::new(selector, args.target.options(&RunArgs::default(), &runner));
+    let Inspected { target, commands, exit_codes } = session.inspect()?;
     let path = target.folder().join(FILE_NAME);
+    if path.exists() && !args.print && !args.force {
+        return Err(exists(&path));
+    }
+    let asks = args.probes.is_empty() && args.safe.is_empty() && !args.yes && !args.print && output.can_ask();
+    if asks {
+        confirm::ask(&commands, &target.name, &mut probes, output);
+    } else {
+        confirm::flags(&commands, &target.name, &args.safe, args.yes, &mut probes)?;
+    }
+    let command = named.map(|words| portable(interpreted(words, &target), target.folder(), by_path));
+    let skeleton = Skeleton {
+        name: &target.name,
+        command: command.as_deref(),
+        commands: &commands,
+        exit_codes: &exit_codes,
+        probes: &probes,
+    };
+    let (text, next) = (skeleton.text(), skeleton.next());
     if !args.print {
         write(&path, &text, args.force)?;
     }
     let written = Written {
-        file: (!args.print).then(|| path.display().to_string()),
-        commands: help.commands.iter().map(|command| command.name.clone()).collect(),
+        file: (!args.print).then(|| shown(&path)),
+        commands: commands.calls.iter().map(Call::name).filter(|name| !name.is_empty()).collect(),
+        probes: probes.into_iter().map(|probe| probe.name).collect(),
+        next,
         text,
     };
     output.emit("init", true, &written, |page| match &written.file {
         None => page.text(&written.text),
         Some(path) => {
-            let count = written.commands.len();
-            page.text(&format!(
-                "wrote {path}: {count} commands found in the help, each to be confirmed there"
-            ));
+            page.paragraph(
+                0,
+                format!(
+                    "wrote {path}: {} found in the help, {} declared",
+                    counted(written.commands.len(), "command"),
+                    counted(written.probes.len(), "probe"),
+                ),
+            );
+            page.paragraph(0, "next:");
+            for step in &written.next {
+                page.labelled(2, &"- ".into(), step);
+            }
         }
     })?;
     Ok(0)
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A path for people: from the current folder on, where it is below it.
+fn shown(path: &Path) -> String {
+    let below = std::env::current_dir().ok().and_then(|cwd| path.strip_prefix(cwd).ok().map(Path::to_owned));
+    below.as_deref().unwrap_or(path).display().to_string()
+}
+
+/// The words of a script's command: with its interpreter, where the target is run by one.
+fn interpreted(words: Vec<String>, target: &Target) -> Vec<String> {
+    let by_interpreter = words.len() == 1 && !target.prefix_args.is_empty();
+    let all = std::iter::once(target.program.as_os_str()).chain(target.prefix_args.iter().map(|arg| &**arg));
+    let all: Option<Vec<String>> = all.map(|word| word.to_str().map(str::to_owned)).collect();
+    all.filter(|_| by_interpreter).unwrap_or(words)
 }
 
 /// The command as it was named, for the configuration; none for a project's own program.
@@ -97,7 +161,7 @@ fn command(selector: &TargetSelector) -> Result<Option<Vec<String>>> {
 fn portable(words: Vec<String>, folder: &Path, by_path: bool) -> Vec<String> {
     let tree = repository(folder).unwrap_or_else(|| folder.to_owned());
     let word = |(at, word): (usize, String)| {
-        let file: PathBuf = folder.join(&word).components().collect();
+        let file = without_parents(folder.join(&word).components().collect());
         let named = (at == 0 && by_path && word.contains('/')) || Path::new(&word).is_absolute();
         if !named || !file.is_file() {
             return word;
@@ -112,10 +176,20 @@ fn portable(words: Vec<String>, folder: &Path, by_path: bool) -> Vec<String> {
         let found = name.and_then(|name| find(name).ok()).filter(|found| *found == file);
         match (found, name.and_then(OsStr::to_str)) {
             (Some(_), Some(name)) => name.to_owned(),
+            _ if Path::new(&word).is_absolute() => file.to_str().map_or(word, str::to_owned),
             _ => word,
         }
     };
     words.into_iter().enumerate().map(word).collect()
+}
+
+/// The path without `..` in it.
+fn without_parents(path: PathBuf) -> PathBuf {
+    if !path.components().any(|part| part == Component::ParentDir) {
+        return path;
+    }
+    let real = path.parent().and_then(|parent| parent.canonicalize().ok());
+    real.zip(path.file_name()).map(|(parent, name)| parent.join(name)).unwrap_or(path)
 }
 
 fn write(path: &Path, text: &str, force: bool) -> Result<()> {
@@ -125,8 +199,12 @@ fn write(path: &Path, text: &str, force: bool) -> Result<()> {
     let options = if force { options.create(true) } else { options.create_new(true) };
     let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Error::io(ErrorKind::Config, "write", path, &error)
-            .hint("--force overwrites it, --print shows what would be written"),
+        std::io::ErrorKind::AlreadyExists => exists(path),
         _ => Error::io(ErrorKind::General, "write", path, &error),
     })
+}
+
+fn exists(path: &Path) -> Error {
+    Error::config(format!("cannot write {}: File exists", shown(path)))
+        .hint("--force overwrites it, --print shows what would be written")
 }

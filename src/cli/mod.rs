@@ -2,6 +2,7 @@
 
 mod check;
 mod completions;
+mod confirm;
 mod contract;
 mod diff;
 mod explain;

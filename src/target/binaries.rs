@@ -105,9 +105,21 @@ impl Binary {
 
 /// Whether a script may be executed and says what executes it.
 fn runs_by_itself(script: &Path) -> bool {
-    let mut start = [0; 2];
-    let read = File::open(script).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && start == *b"#!" && access(script, Access::EXEC_OK).is_ok()
+    start_of(script).starts_with(b"#!") && is_executable(script)
+}
+
+pub(super) fn is_executable(file: &Path) -> bool {
+    access(file, Access::EXEC_OK).is_ok()
+}
+
+/// The first bytes of a file; empty if it cannot be read.
+pub(super) fn start_of(file: &Path) -> Vec<u8> {
+    let mut start = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(256).read_to_end(&mut start));
+    if read.is_err() {
+        start.clear();
+    }
+    start
 }
 
 /// The newest of the files that exist.

@@ -1,6 +1,6 @@
 //! From what the user named to a program that can be run.
 
-use super::{Target, project};
+use super::{Target, project, script};
 use crate::config::{Config, TargetConfig};
 use agentnative_contract::error::{Error, Result};
 use std::ffi::{OsStr, OsString};
@@ -91,10 +91,10 @@ impl Finder<'_> {
             TargetSelector::Argv(argv) => (first(argv)?, &argv[1..]),
             TargetSelector::Name(name) => (name.as_os_str(), &[][..]),
         };
-        let program = match selector {
-            TargetSelector::Path(path) => (self.resolve)(self.cwd.join(path).as_os_str())?,
-            TargetSelector::Argv(_) => self.program(called, self.cwd)?,
-            TargetSelector::Name(_) => self.named(called)?,
+        let (program, prefix_args) = match selector {
+            TargetSelector::Path(path) => self.file(&self.below(path))?,
+            TargetSelector::Argv(_) => (self.program(called, self.cwd)?, arguments.to_vec()),
+            TargetSelector::Name(_) => (self.named(called)?, Vec::new()),
         };
         let name = file_name(called);
         let config = called_as(&name, configured).ok_or_else(|| {
@@ -103,7 +103,7 @@ impl Finder<'_> {
         Ok(vec![Target {
             name: config.name.clone().unwrap_or(name),
             program,
-            prefix_args: arguments.to_vec(),
+            prefix_args,
             cwd: self.cwd.to_owned(),
             project: None,
             config: config.clone(),
@@ -156,6 +156,22 @@ impl Finder<'_> {
         };
         let name = config.name.clone().unwrap_or(called);
         Ok(Target { name, program, prefix_args, cwd, project, config: config.clone() })
+    }
+
+    /// What runs a file: itself, or its interpreter with the file as first argument.
+    fn file(&self, file: &Path) -> Result<(PathBuf, Vec<OsString>)> {
+        let Some(interpreter) = script::interpreter(file) else {
+            return Ok(((self.resolve)(file.as_os_str())?, Vec::new()));
+        };
+        let mut words: Vec<OsString> = interpreter.into_iter().map(OsString::from).collect();
+        words.push(file.into());
+        let program = (self.resolve)(&words[0]).map_err(|error| {
+            error.hint(format!(
+                "{} is a script: install its interpreter, or pass a command after --",
+                file.display()
+            ))
+        })?;
+        Ok((program, words.split_off(1)))
     }
 
     /// The program of a command: with a `/` relative to `base`, else on PATH.

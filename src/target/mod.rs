@@ -7,19 +7,22 @@ mod belonging;
 mod binaries;
 mod cargo;
 mod code;
+mod commands;
 mod find;
 pub mod help;
 mod language;
 pub mod manual;
 mod project;
+mod script;
 mod skeleton;
 
 pub use binaries::Binary;
 pub use code::CodeBase;
+pub use commands::{Answer, Call, CallFormats, Commands};
 pub use find::{Finder, TargetSelector};
 pub use help::Help;
 pub use project::Project;
-pub use skeleton::skeleton;
+pub use skeleton::Skeleton;
 
 use crate::config::TargetConfig;
 use crate::report::TargetInfo;

@@ -1,8 +1,8 @@
 //! The project in a folder: its manifests, and the one program in them that is the target.
 
 use super::binaries::{Binary, binaries};
-use super::display_path;
 use super::find::Tool;
+use super::{display_path, script};
 use crate::config::folders_above;
 use crate::manifest::Manifest;
 use agentnative_contract::error::{Error, Issue, Result};
@@ -57,8 +57,7 @@ pub(super) fn choose(
         let names = Manifest::ALL.map(Manifest::file_name).join(", ");
         let message =
             format!("no project found: {} and its parent folders contain none of {names}", folder.display());
-        return Err(Error::config(message)
-            .hint("pass the program: agentnative check PATH_TO_BINARY, or agentnative check -- COMMAND"));
+        return Err(Error::config(message).hint(named_instead(folder)));
     };
     let folder = project.folder.clone();
     let all = project.declared(tool)?;
@@ -71,6 +70,23 @@ pub(super) fn choose(
     }
     let binary = single(&candidates(&all, bin, hint, &folder)?, &folder)?;
     Ok((project, binary))
+}
+
+/// What to pass in the place of a folder without a project.
+fn named_instead(folder: &Path) -> String {
+    const MOST: usize = 3;
+    let mut files = script::programs(folder);
+    let more = if files.len() > MOST { " …" } else { "" };
+    files.truncate(MOST);
+    let names: Vec<String> =
+        files.iter().filter_map(|file| Some(format!("`{}`", file.file_name()?.display()))).collect();
+    let found = match &names[..] {
+        [] => String::new(),
+        names => format!(" (this folder has {}{more})", names.join(", ")),
+    };
+    format!(
+        "pass the program: a file such as `./tool.py`{found}, `--command NAME` for one on PATH, or `-- COMMAND`"
+    )
 }
 
 /// The package of `project` that the program is built from, be it built or not; the program is chosen as

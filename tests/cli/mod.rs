@@ -7,6 +7,7 @@ mod diff;
 mod errors;
 mod evidence;
 mod infer;
+mod init;
 mod live;
 mod loops;
 mod manual;

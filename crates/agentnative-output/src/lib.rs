@@ -60,6 +60,13 @@ impl Output {
     }
 }
 
+impl Output {
+    /// Whether somebody can be asked: in text mode, where standard input and standard error are terminals.
+    pub fn can_ask(&self) -> bool {
+        self.config.format == OutputFormat::Text && std::io::stdin().is_terminal() && self.err.is_terminal()
+    }
+}
+
 impl<O: Write, E: Write> Output<O, E> {
     /// Other sinks in the place of standard output and standard error.
     pub const fn with(config: OutputConfig, out: O, err: E) -> Self {

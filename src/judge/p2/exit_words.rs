@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 /// The codes whose meaning the text tells, each with the line (from 0) that speaks of exit codes there.
-pub(super) fn codes_told(text: &str) -> BTreeMap<u8, usize> {
+pub fn codes_told(text: &str) -> BTreeMap<u8, usize> {
     let lines: Vec<&str> = text.lines().collect();
     let mut told = BTreeMap::new();
     let mut at = 0;

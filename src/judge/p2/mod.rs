@@ -4,7 +4,7 @@ mod contracts;
 mod determinism;
 mod documented;
 mod errors;
-mod exit_words;
+pub mod exit_words;
 mod exits;
 mod further_formats;
 pub mod locked;

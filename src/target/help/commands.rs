@@ -1,6 +1,6 @@
 //! The commands in a help text.
 
-use super::{Command, usage};
+use super::{Command, operands, usage};
 
 /// More commands than this are not read.
 const MOST: usize = 500;
@@ -25,11 +25,14 @@ struct Section<'t> {
 /// The commands, in the order of the text, and the free word of a usage among them.
 pub(super) fn read(text: &str) -> (Vec<Command>, Option<String>) {
     let mut found = Found::default();
+    // argparse: only a choice with more behind it, `{a,b} ...`, is one of commands.
+    let forms = usage::forms(text);
+    let chooses = forms.is_empty() || forms.iter().any(|form| usage::words(form).contains(&"..."));
     for section in sections(text) {
         match section.kind {
             Kind::Commands => found.listed(&section.lines),
-            Kind::Positional => found.chosen(&section.lines),
-            Kind::Other => {}
+            Kind::Positional if chooses => found.chosen(&section.lines),
+            Kind::Positional | Kind::Other => {}
         }
     }
     found.grammar(text);
@@ -93,6 +96,10 @@ struct Found {
 
 impl Found {
     fn add(&mut self, name: &str, about: &str) {
+        self.add_entry(name, "", about);
+    }
+
+    fn add_entry(&mut self, name: &str, words: &str, about: &str) {
         if !is_name(name) {
             return;
         }
@@ -101,7 +108,8 @@ impl Found {
                 about.clone_into(&mut known.about);
             }
         } else if self.commands.len() < MOST {
-            self.commands.push(Command { name: name.to_owned(), about: about.to_owned() });
+            let operands = operands::read(&usage::words(words));
+            self.commands.push(Command { name: name.to_owned(), about: about.to_owned(), operands });
         }
     }
 
@@ -129,9 +137,10 @@ impl Found {
             }
             if let Some(names) = in_braces(line).or_else(|| comma_list(line)) {
                 names.into_iter().for_each(|name| self.add(name, ""));
-            } else if let Some((name, about)) = entry(line, column.map(|column| column.saturating_sub(from)))
+            } else if let Some((name, words, about)) =
+                entry(line, column.map(|column| column.saturating_sub(from)))
             {
-                self.add(name, about);
+                self.add_entry(name, &words, about);
                 entries = Some(indent);
             }
         }
@@ -148,7 +157,8 @@ impl Found {
                 choice =
                     first.starts_with('{') || (first.len() > 1 && first.chars().all(|c| !c.is_lowercase()));
                 in_braces(first).into_iter().flatten().for_each(|name| self.add(name, ""));
-            } else if let (true, Some((name, about))) = (choice && indent == arguments + 2, entry(line, None))
+            } else if let (true, Some((name, _, about))) =
+                (choice && indent == arguments + 2, entry(line, None))
             {
                 self.add(name, about);
             }
@@ -226,9 +236,9 @@ fn about_column(lines: &[(usize, &str)]) -> Option<usize> {
     columns.iter().copied().max_by_key(|column| (count(*column), std::cmp::Reverse(*column)))
 }
 
-/// Name and description of an entry. The two are apart by two spaces, ` - ` or `: `, or the
+/// Name of an entry, the words that stand for its arguments, and its description. Name and description are apart by two spaces, ` - ` or `: `, or the
 /// description begins at `column`, where those of its neighbours do.
-fn entry(line: &str, column: Option<usize>) -> Option<(&str, &str)> {
+fn entry(line: &str, column: Option<usize>) -> Option<(&str, String, &str)> {
     let cut = |at: usize, width: usize| (&line[..at], line[at + width..].trim_start());
     let aligned = column.filter(|&at| at > 0 && line.is_char_boundary(at) && line[..at].ends_with(' '));
     let (head, about) = if let Some(at) = line.find("  ") {
@@ -248,11 +258,15 @@ fn entry(line: &str, column: Option<usize>) -> Option<(&str, &str)> {
     let names = first.trim_end_matches([',', ':']);
     let name = names.split(['|', ',']).next().filter(|name| is_name(name))?;
     // After the name come only other names for it and stand-ins for arguments, never prose.
+    let mut arguments = Vec::new();
     for word in words {
-        if !alias_follows && word.starts_with(char::is_lowercase) {
+        if alias_follows {
+            alias_follows = word.ends_with(',');
+        } else if word.starts_with(char::is_lowercase) {
             return None;
+        } else {
+            arguments.push(word);
         }
-        alias_follows = word.ends_with(',');
     }
-    Some((name, about))
+    Some((name, arguments.join(" "), about))
 }

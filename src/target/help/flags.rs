@@ -1,5 +1,7 @@
 //! The flags in a help text, and those among them that ask for JSON.
 
+use super::Operand;
+
 /// More flags than this are not read.
 const MOST: usize = 1_000;
 
@@ -27,7 +29,64 @@ impl Flag<'_> {
         after.starts_with(['=', '['])
             || matches!(after.trim().split(' ').collect::<Vec<_>>()[..], [one] if !one.is_empty())
     }
+
+    /// The first of its words that is one of these values.
+    fn value<'v>(&self, values: &[&'v str]) -> Option<&'v str> {
+        let said = self.about.join(" ").to_lowercase();
+        let is_value = |word: &str| values.iter().find(|value| **value == word).copied();
+        said.split(|char: char| !char.is_alphanumeric() && char != '-').find_map(is_value)
+    }
+
+    /// The value that asks for text: a word that stands in a list of values, as in `{text,json}`.
+    fn text_value(&self) -> Option<&'static str> {
+        let said = self.about.join(" ").to_lowercase();
+        let is_part = |char: char| char.is_alphanumeric() || char == '-' || char == '_';
+        let quotes = ['"', '\'', '`'];
+        let listed = |value: &&&'static str| {
+            said.match_indices(**value).any(|(at, _)| {
+                let (before, after) = (&said[..at], said[at + value.len()..].trim_start_matches(quotes));
+                if before.ends_with(is_part) || after.starts_with(is_part) {
+                    return false;
+                }
+                let before = before.trim_end_matches(quotes).trim_end();
+                let after = after.trim_start();
+                let begins = before.ends_with(['{', '[', '(', '<', ',', '|', ':', '/', '-'])
+                    || before.ends_with(" or");
+                let ends = after.starts_with(['}', ']', ')', '>', ':']) || after.starts_with("or ");
+                after.starts_with([',', '|', '/']) || begins && ends
+            })
+        };
+        TEXT_VALUES.iter().find(listed).copied()
+    }
+
+    /// Whether its value is `json` where it is left out: `[default: json]`.
+    fn json_is_default(&self) -> bool {
+        let said = self.about.join(" ").to_lowercase();
+        let after = said.split("default").skip(1);
+        let value = |after: &str| {
+            after.trim_start_matches([':', ' ', '"', '\'', '`', '=', '(', '\u{201c}']).to_owned()
+        };
+        after.map(value).any(|after| {
+            let word = after.split(|char: char| !char.is_alphanumeric() && char != '-').next();
+            word == Some("json")
+        })
+    }
+
+    /// Whether what is said of this value speaks of JSON lines: `json: one object per line`.
+    fn value_has_lines(&self, value: &str) -> bool {
+        self.about.iter().any(|line| {
+            let line = line.trim_start_matches(['-', '*', ' ', '\'', '"', '`']).to_lowercase();
+            let after = line.strip_prefix(value).unwrap_or_default().trim_start_matches(['\'', '"', '`']);
+            let of_entry = after.starts_with([':', ' ']) && has_lines(after);
+            let in_brackets =
+                line.split(&format!("{value} (")).nth(1).and_then(|rest| rest.split(')').next());
+            of_entry || in_brackets.is_some_and(has_lines)
+        })
+    }
 }
+
+/// Values that ask for text.
+const TEXT_VALUES: [&str; 6] = ["text", "plain", "human", "table", "pretty", "txt"];
 
 /// Words for what is no format.
 const FILES: [&str; 8] = ["file", "files", "filename", "path", "dir", "directory", "folder", "destination"];
@@ -68,7 +127,7 @@ pub(super) fn read(text: &str) -> Vec<Flag<'_>> {
             flags.extend(in_brackets(words));
         } else if in_usage {
             flags.extend(in_brackets(words));
-        } else if words.starts_with('-') {
+        } else if words.starts_with('-') && !words.starts_with("- ") {
             let (head, about) = words.split_once("  ").unwrap_or((words, ""));
             let names: Vec<String> = head.split([',', '|', ' ', '/']).filter_map(name).collect();
             if !names.is_empty() {
@@ -95,31 +154,99 @@ pub(super) fn names(flags: &[Flag<'_>]) -> Vec<String> {
     names
 }
 
-/// The arguments that seem to ask for a JSON document and for JSON lines.
-pub(super) fn asking(flags: &[Flag<'_>]) -> (Option<Vec<String>>, Option<Vec<String>>) {
+/// The arguments that seem to ask for each format.
+pub(super) struct Asked {
+    pub(super) text: Option<Vec<String>>,
+    pub(super) json: Option<Vec<String>>,
+    pub(super) jsonl: Option<Vec<String>>,
+    pub(super) json_by_default: bool,
+}
+
+pub(super) fn asking(flags: &[Flag<'_>]) -> Asked {
+    let named =
+        |name: &'static str| flags.iter().filter(move |flag| flag.names.iter().any(|own| own == name));
+    let formats = |name: &'static str| {
+        named(name).filter(|flag| !flag.about.first().is_some_and(|head| says(head, &FILES)))
+    };
     let by_value = |values: &[&str]| {
-        let said = |flag: &Flag<'_>| {
-            let said = flag.about.join(" ").to_lowercase();
-            let is_value = |word: &str| values.iter().find(|value| **value == word).copied();
-            said.split(|char: char| !char.is_alphanumeric() && char != '-').find_map(is_value)
-        };
-        let of = |name: &str| {
-            let mut named = flags.iter().filter(|flag| flag.names.iter().any(|n| n == name));
-            let mut named =
-                named.by_ref().filter(|flag| !flag.about.first().is_some_and(|head| says(head, &FILES)));
-            Some(vec![name.to_owned(), named.find_map(said)?.to_owned()])
-        };
-        BY_VALUE.into_iter().find_map(of)
+        BY_VALUE.into_iter().find_map(|name| {
+            let found = formats(name).find_map(|flag| flag.value(values))?;
+            Some(vec![name.to_owned(), found.to_owned()])
+        })
     };
-    let alone = |names: &[&str]| {
-        let fits = |name: &str| {
-            let mut named = flags.iter().filter(|flag| flag.names.iter().any(|n| n == name)).peekable();
-            named.peek().is_some() && !named.any(Flag::takes_value)
-        };
-        names.iter().find(|name| fits(name)).map(|name| vec![(*name).to_owned()])
+    let alone = |names: &[&'static str]| {
+        let fits = |name: &&&'static str| named(name).next().is_some() && !named(name).any(Flag::takes_value);
+        names.iter().find(fits).map(|name| vec![(*name).to_owned()])
     };
-    let json = by_value(&["json"]).or_else(|| alone(&JSON[..2])).or_else(|| short_json(flags));
-    (json, by_value(&JSONL_VALUES).or_else(|| alone(&JSONL)))
+    let of_flag = |asking: &Option<Vec<String>>| {
+        let name = asking.as_ref()?.first()?;
+        flags.iter().filter(|flag| flag.names.contains(name)).find(|flag| flag.value(&["json"]).is_some())
+    };
+    let mut json = by_value(&["json"]);
+    let mut jsonl = by_value(&JSONL_VALUES);
+    let chooser = of_flag(&json).or_else(|| of_flag(&jsonl));
+    let text = json.as_ref().or(jsonl.as_ref()).and_then(|asking| match &asking[..] {
+        [name, _] => {
+            let of_name = || flags.iter().filter(|flag| flag.names.contains(name));
+            let value = of_name().find_map(Flag::text_value)?;
+            Some(vec![name.clone(), value.to_owned()])
+        }
+        _ => None,
+    });
+    let json_by_default = chooser.is_some_and(Flag::json_is_default);
+    if json.is_some() && jsonl.is_none() && chooser.is_some_and(|flag| flag.value_has_lines("json")) {
+        jsonl = json.take();
+    } else if json.is_none() {
+        let flag = alone(&JSON[..2]).or_else(|| short_json(flags));
+        let has_lines = flag.as_ref().is_some_and(|asking| {
+            flags.iter().any(|flag| flag.names.contains(&asking[0]) && has_lines(&flag.about.join(" ")))
+        });
+        match has_lines {
+            true => jsonl = jsonl.or(flag),
+            false => json = flag,
+        }
+    }
+    let jsonl = jsonl.or_else(|| alone(&JSONL));
+    Asked { text, json, jsonl, json_by_default }
+}
+
+/// Adds the options that the text calls required and its usage does not show.
+pub(super) fn add_required(flags: &[Flag<'_>], operands: &mut Vec<Operand>) {
+    for flag in flags {
+        let said = flag.about.join(" ").to_lowercase();
+        let Some(name) = flag.names.iter().find(|name| name.starts_with("--")).or(flag.names.first()) else {
+            continue;
+        };
+        let is_there = operands
+            .iter()
+            .any(|known| known.option.as_ref().is_some_and(|option| flag.names.contains(option)));
+        if !is_there && (said.contains("[required]") || said.contains("(required)")) {
+            let value = name.trim_start_matches('-').to_owned();
+            operands.push(Operand {
+                name: value,
+                option: Some(name.clone()),
+                required: true,
+                choices: Vec::new(),
+            });
+        }
+    }
+}
+
+/// Whether words speak of JSON lines.
+fn has_lines(said: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "jsonl",
+        "ndjson",
+        "json lines",
+        "json-lines",
+        "jsonlines",
+        "per line",
+        "a line each",
+        "on each line",
+        "newline-delimited",
+    ];
+    let said = said.to_lowercase();
+    WORDS.iter().any(|word| said.contains(word))
 }
 
 /// `-j`, where the text says that it means JSON.

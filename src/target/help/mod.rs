@@ -3,7 +3,12 @@
 
 mod commands;
 mod flags;
+mod nested;
+mod operands;
 mod usage;
+
+pub use nested::HelpCall;
+pub use operands::Operand;
 
 use strict_json::sanitize;
 
@@ -25,6 +30,14 @@ pub struct Help {
     pub json: Option<Vec<String>>,
     /// The arguments that seem to ask for JSON lines.
     pub jsonl: Option<Vec<String>>,
+    /// The arguments that seem to ask for text, where a flag with a value asks for formats.
+    pub text: Option<Vec<String>>,
+    /// JSON is what comes without a flag.
+    pub json_by_default: bool,
+    /// What a call needs and takes, up to a subcommand.
+    pub operands: Vec<Operand>,
+    /// How the help of its commands is asked for, where the text says so.
+    pub nested: Option<HelpCall>,
 }
 
 /// A command of a target.
@@ -34,17 +47,39 @@ pub struct Command {
     pub name: String,
     /// What the help says of it in its first line; empty if nothing.
     pub about: String,
+    /// The arguments that stand behind its name in the list of commands.
+    pub operands: Vec<Operand>,
 }
 
 impl Help {
-    /// Reads the bytes of a help text.
+    /// Reads the bytes of a target's own help text.
     pub fn parse(text: &[u8]) -> Self {
+        Self::of_command(text, &[])
+    }
+
+    /// Reads the bytes of the help text of the subcommand `path`; of the target itself where it is empty.
+    pub fn of_command(text: &[u8], path: &[&str]) -> Self {
         let text = sanitize::plain(&text[..text.len().min(LONGEST)]);
         let flags = flags::read(&text);
-        let (json, jsonl) = flags::asking(&flags);
+        let asked = flags::asking(&flags);
         let (commands, among_commands) = commands::read(&text);
         let free_word = usage::free_positional(&text, &commands).or(among_commands);
-        let output_is_format = flags::output_is_format(&flags);
-        Self { commands, free_word, output_is_format, flags: flags::names(&flags), json, jsonl }
+        let (mut operands, before_command) = operands::of_page(&text, path);
+        if !commands.is_empty() && !before_command {
+            operands.clear(); // those of a call without a subcommand
+        }
+        flags::add_required(&flags, &mut operands);
+        Self {
+            free_word,
+            output_is_format: flags::output_is_format(&flags),
+            flags: flags::names(&flags),
+            json: asked.json,
+            jsonl: asked.jsonl,
+            text: asked.text,
+            json_by_default: asked.json_by_default,
+            nested: nested::call(&text, &commands),
+            operands,
+            commands,
+        }
     }
 }

@@ -4,7 +4,7 @@
 use super::Command;
 
 /// Words that stand for a command.
-const COMMANDS: [&str; 9] =
+pub(super) const COMMANDS: [&str; 9] =
     ["command", "commands", "subcommand", "subcommands", "cmd", "subcmd", "action", "object", "verb"];
 /// Words that may stand beside those, as in `COMMAND_NAME`.
 const BESIDE: [&str; 4] = ["name", "group", "sub", "help"];
@@ -48,7 +48,7 @@ pub(super) fn free_word(words: &[&str], commands: &[Command]) -> Option<String> 
 }
 
 /// What a word of a usage stands for.
-enum Meaning {
+pub(super) enum Meaning {
     Flags,
     Command,
     /// The arguments of the command before it.
@@ -56,7 +56,7 @@ enum Meaning {
     Value,
 }
 
-fn meaning(word: &str) -> Meaning {
+pub(super) fn meaning(word: &str) -> Meaning {
     let inner = word.trim_matches(|char: char| "[]<>(){}. ".contains(char));
     if inner.is_empty() || inner.starts_with(['-', '+']) {
         return Meaning::Flags;
@@ -81,7 +81,7 @@ fn meaning(word: &str) -> Meaning {
 }
 
 /// The forms of the usage: a line each, with those that continue it.
-fn forms(text: &str) -> Vec<String> {
+pub(super) fn forms(text: &str) -> Vec<String> {
     let mut forms: Vec<String> = Vec::new();
     let indent = |line: &str| line.len() - line.trim_start().len();
     let mut lines = text.lines().peekable();

@@ -1,0 +1,101 @@
+//! Finding a target and reading its help pages, for `agentnative init`: nothing but help is called.
+
+use super::Session;
+use super::locate::{MAX_TEXT, find_one, first_bytes};
+use crate::judge;
+use crate::run::{End, Job, Observation, Runner};
+use crate::target::{Answer, Commands, Target};
+use agentnative_contract::error::{Error, Result};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+/// How long a target may take to print one help page.
+const PAGE: Duration = Duration::from_secs(10);
+/// How long the pages of its subcommands may take together.
+const ALL_PAGES: Duration = Duration::from_secs(30);
+
+/// What the help pages of a target say.
+#[derive(Debug)]
+pub struct Inspected {
+    /// The target.
+    pub target: Target,
+    /// Its commands.
+    pub commands: Commands,
+    /// The exit codes that its own page names, with their meaning.
+    pub exit_codes: BTreeMap<i32, String>,
+}
+
+impl Session {
+    /// Finds the target and reads its help, and that of its subcommands where its help says how to ask for it.
+    ///
+    /// # Errors
+    /// Those of [`Finder::find`](crate::target::Finder::find) and [`Config::load`](crate::config::Config::load);
+    /// configuration when there are several targets and none was chosen, or it cannot be started; general when it
+    /// does not end by itself.
+    pub fn inspect(&self) -> Result<Inspected> {
+        let mut runner = Runner::new(self.options.runner.clone());
+        let target = self.with_finder(&mut runner, false, |finder, config| {
+            find_one(finder, &self.target, config.as_ref())
+        })?;
+        let seen = runner.run_trusted(job(&target, &["--help".to_owned()], PAGE))?;
+        let page = match &seen.end {
+            End::Exited(_) => page_of(&seen),
+            End::NotStarted(_, why) => {
+                return Err(Error::config(format!("{} could not be started: {why}", target.name)));
+            }
+            _ => return Err(Error::general(format!("`{} --help` did not end", target.name))),
+        };
+        let end = Instant::now() + ALL_PAGES;
+        let mut interrupted = None;
+        let commands = Commands::explore(&page, &mut |args| {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() || interrupted.is_some() {
+                return Answer::OutOfTime;
+            }
+            // Should a subcommand do its work in the place of printing help, it may change nothing here.
+            let job = Job { sandbox: true, ..job(&target, args, PAGE.min(left)) };
+            match runner.run_trusted(job) {
+                Ok(seen) if seen.end == End::Exited(0) => Answer::Page(page_of(&seen)),
+                Ok(_) => Answer::Nothing,
+                Err(error) => {
+                    interrupted = Some(error);
+                    Answer::OutOfTime
+                }
+            }
+        });
+        match interrupted {
+            Some(error) => Err(error),
+            None => {
+                Ok(Inspected { target, commands, exit_codes: exit_codes(&String::from_utf8_lossy(&page)) })
+            }
+        }
+    }
+}
+
+fn job(target: &Target, args: &[String], deadline: Duration) -> Job {
+    let args: Vec<OsString> =
+        target.prefix_args.iter().cloned().chain(args.iter().map(OsString::from)).collect();
+    Job::new(&target.program, args, &target.cwd, deadline)
+}
+
+/// What a call for help printed, on either stream.
+pub(super) fn page_of(seen: &Observation) -> Vec<u8> {
+    [first_bytes(&seen.stdout.bytes, MAX_TEXT), first_bytes(&seen.stderr.bytes, MAX_TEXT)].concat()
+}
+
+/// The exit codes whose meaning a text tells; the meaning is the rest of the line that begins with the code.
+fn exit_codes(text: &str) -> BTreeMap<i32, String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let meaning = |code: u8, from: usize| {
+        let of_line = |line: &&str| {
+            let line = line.trim_start().trim_start_matches(['-', '*', ' ', '`']);
+            let rest = line.strip_prefix(&code.to_string())?;
+            let rest = rest.strip_prefix(|char: char| !char.is_alphanumeric())?;
+            Some(rest.trim_matches(|char: char| !char.is_alphanumeric() && char != ')').to_owned())
+        };
+        lines[from.min(lines.len())..].iter().find_map(of_line).unwrap_or_default()
+    };
+    let told = judge::codes_told(text).into_iter();
+    told.map(|(code, line)| (i32::from(code), meaning(code, line))).collect()
+}

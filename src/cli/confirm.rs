@@ -1,0 +1,125 @@
+//! Which of the commands that `init` found may be run again and again: from flags, or asked at the terminal.
+
+use crate::config::ProbeConfig;
+use crate::target::{Call, Commands};
+use agentnative_contract::error::{Error, Result};
+use agentnative_output::Output;
+
+/// So often a question is asked again when its answer is not understood.
+const TRIES: usize = 3;
+
+/// Adds the probes of `--safe NAME` and `--yes`.
+///
+/// # Errors
+/// Of kind `Usage`: there is no command of this name, or a call of it needs a value.
+pub(super) fn flags(
+    commands: &Commands,
+    target: &str,
+    safe: &[String],
+    yes: bool,
+    probes: &mut Vec<ProbeConfig>,
+) -> Result<()> {
+    for name in safe {
+        let Some(call) = commands.calls.iter().find(|call| call.name() == name.trim()) else {
+            let names: Vec<String> = commands.calls.iter().map(Call::name).collect();
+            return Err(Error::usage(format!("--safe {name}: the help names no such command"))
+                .hint(format!("the commands found are: {}", names.join(", "))));
+        };
+        if !call.open().is_empty() {
+            let message = format!("--safe {name}: a call needs arguments, as in `{}`", call.usage());
+            return Err(Error::usage(message).hint(format!("name the call: --probe \"{name} …\"")));
+        }
+        add(probes, call.probe(target, &[]));
+    }
+    let reads = |call: &&Call| yes && call.reads() && call.open().is_empty();
+    commands.calls.iter().filter(reads).for_each(|call| add(probes, call.probe(target, &[])));
+    Ok(())
+}
+
+fn add(probes: &mut Vec<ProbeConfig>, probe: ProbeConfig) {
+    if !probes.iter().any(|other| other.name == probe.name) {
+        probes.push(probe);
+    }
+}
+
+/// Asks which commands are safe to repeat, and for the values that their calls need.
+pub(super) fn ask(commands: &Commands, target: &str, probes: &mut Vec<ProbeConfig>, output: &mut Output) {
+    let calls = &commands.calls;
+    let usages: Vec<String> = calls
+        .iter()
+        .map(|call| if call.words.is_empty() { format!("{target} {}", call.usage()) } else { call.usage() })
+        .collect();
+    let width = usages.iter().map(|usage| usage.chars().count()).max().unwrap_or_default().min(40);
+    output.question("A probe is run about 30 times, so it has to be safe to repeat. Commands found:\n\n");
+    for (at, (call, usage)) in calls.iter().zip(&usages).enumerate() {
+        let mark = if call.reads() { '*' } else { ' ' };
+        let gap = " ".repeat(width.saturating_sub(usage.chars().count()) + 2);
+        let about: String = call.about.chars().take(60).collect();
+        output.question(&format!("{:4} {mark} {usage}{gap}{about}\n", at + 1));
+    }
+    output.question("\n* only reads, by its name\n");
+    for _ in 0..TRIES {
+        output.question(
+            "Which are safe? Numbers or names, such as 1,3-5; * for those marked; Enter for none: ",
+        );
+        let Some(answer) = answer() else { return };
+        match chosen(&answer, calls) {
+            Ok(chosen) => {
+                for call in chosen {
+                    if let Some(values) = values(call, output) {
+                        add(probes, call.probe(target, &values));
+                    }
+                }
+                return;
+            }
+            Err(word) => {
+                output.question(&format!("`{word}` is neither a number nor a command of this list\n"))
+            }
+        }
+    }
+}
+
+/// A value for each thing that a call needs; none where one is left out.
+fn values(call: &Call, output: &mut Output) -> Option<Vec<String>> {
+    let mut values = Vec::new();
+    for operand in call.open() {
+        output.question(&format!(
+            "{}: value for <{}> (Enter leaves the command out): ",
+            call.usage(),
+            operand.name
+        ));
+        values.push(answer().filter(|value| !value.is_empty())?);
+    }
+    Some(values)
+}
+
+/// A line of the terminal; none at its end.
+fn answer() -> Option<String> {
+    let mut line = String::new();
+    let read = std::io::stdin().read_line(&mut line).ok()?;
+    (read > 0).then(|| line.trim().to_owned())
+}
+
+/// The commands that an answer names, or its first word that names none.
+fn chosen<'c>(answer: &str, calls: &'c [Call]) -> std::result::Result<Vec<&'c Call>, String> {
+    let mut chosen = Vec::new();
+    for word in answer.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        let named = |word: &str| calls.iter().find(|call| call.name() == word);
+        let number =
+            |word: &str| word.trim().parse().ok().filter(|number| (1..=calls.len()).contains(number));
+        if word == "*" {
+            chosen.extend(calls.iter().filter(|call| call.reads()));
+        } else if let Some(call) = named(word) {
+            chosen.push(call);
+        } else if let Some(number) = number(word) {
+            chosen.push(&calls[number - 1]);
+        } else if let Some((Some(from), Some(to))) =
+            word.split_once('-').map(|(from, to)| (number(from), number(to)))
+        {
+            chosen.extend(calls.get(from - 1..to).unwrap_or_default());
+        } else {
+            return Err(word.to_owned());
+        }
+    }
+    Ok(chosen)
+}

@@ -1,0 +1,70 @@
+//! How the help page of a subcommand is asked for, as a help page says it.
+
+use super::{Command, usage};
+
+/// How the help page of a subcommand is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HelpCall {
+    /// With this flag after the subcommand: `notes add --help`.
+    Flag(String),
+    /// With the command `help` in front of it: `notes help add`.
+    Command,
+}
+
+impl HelpCall {
+    /// The arguments that ask for the page of the subcommand `path`.
+    pub fn args(&self, path: &[String]) -> Vec<String> {
+        match self {
+            Self::Flag(flag) => path.iter().cloned().chain([flag.clone()]).collect(),
+            Self::Command => std::iter::once("help".to_owned()).chain(path.iter().cloned()).collect(),
+        }
+    }
+}
+
+/// What the libraries say whose subcommands all have `--help`: argparse, click, clap, commander, cac.
+const PHRASES: [&str; 5] = [
+    "show this help message and exit",
+    "show this message and exit",
+    "print this message or the help of the given subcommand",
+    "display help for command",
+    "run any command with the `--help` flag",
+];
+
+/// How the page says that the help of a subcommand is asked for; none where it does not say so. A call that the
+/// page does not promise to be a call for help could run the subcommand.
+pub(super) fn call(text: &str, commands: &[Command]) -> Option<HelpCall> {
+    let lower = text.to_lowercase();
+    let mut prefix = commands.iter().any(|command| command.name == "help");
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches(QUOTES)).collect();
+        for pair in words.windows(2) {
+            let flag = pair[1].trim_end_matches(['.', ',', ';', ')']);
+            if is_command(pair[0]) && matches!(flag, "--help" | "-h") {
+                return Some(HelpCall::Flag(flag.to_owned()));
+            }
+            prefix |= pair[0] == "help" && is_command(pair[1]);
+        }
+    }
+    // cobra: `-h, --help   help for notes`; yargs: `--help  Show help  [boolean]`.
+    let of_library = |line: &str| {
+        let line = line.trim();
+        line.starts_with("-h, --help ") && line.contains("  help for ")
+            || line.contains("--help ") && line.contains("Show help") && line.ends_with("[boolean]")
+    };
+    let by_library = PHRASES.iter().any(|phrase| lower.contains(phrase)) || text.lines().any(of_library);
+    match (by_library, prefix) {
+        (true, _) => Some(HelpCall::Flag("--help".to_owned())),
+        (false, true) => Some(HelpCall::Command),
+        (false, false) => None,
+    }
+}
+
+const QUOTES: [char; 6] = ['\'', '"', '`', '\u{201c}', '\u{201d}', '$'];
+
+/// Whether a word stands for a subcommand: `<command>`, `[subcommand]`, `COMMAND`.
+fn is_command(word: &str) -> bool {
+    let inner = word.trim_end_matches(['.', ',', ';', ')']).trim_matches(['<', '>', '[', ']', '{', '}', '.']);
+    let marked =
+        word.starts_with(['<', '[', '{']) || inner.len() > 2 && inner.chars().all(char::is_uppercase);
+    marked && usage::COMMANDS.contains(&inner.to_lowercase().as_str())
+}

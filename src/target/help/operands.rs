@@ -1,0 +1,115 @@
+//! What a call of a command needs: the positional arguments and the required options in its usage.
+
+use super::usage::{self, Meaning};
+
+/// A word that a call needs or takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operand {
+    /// What the usage calls it, without brackets: `file`.
+    pub name: String,
+    /// The option whose value it is; none for a positional argument.
+    pub option: Option<String>,
+    /// A call needs it.
+    pub required: bool,
+    /// The values that it can have, where the usage lists them.
+    pub choices: Vec<String>,
+}
+
+/// The operands of the command `path` in the usage of its page, and whether a subcommand follows them.
+pub(super) fn of_page(text: &str, path: &[&str]) -> (Vec<Operand>, bool) {
+    let of_form = |form: &String| {
+        let words = usage::words(form);
+        Some(up_to_command(behind(&words, path)?))
+    };
+    usage::forms(text).iter().find_map(of_form).unwrap_or_default()
+}
+
+/// The words of a form behind the command.
+fn behind<'w, 't>(words: &'w [&'t str], path: &[&str]) -> Option<&'w [&'t str]> {
+    let words = words.strip_prefix(&["$"]).unwrap_or(words);
+    let is = |word: &str, name: &str| word.split('|').any(|alias| alias == name);
+    let program = match words {
+        [_, "-m", ..] => 3,
+        ["node" | "python" | "python3" | "sh" | "bash", ..] => 2,
+        _ => 1,
+    };
+    let mut rest = words.get(program.min(words.len())..)?;
+    for name in path {
+        let Some(at) = rest.iter().position(|word| is(word, name)) else {
+            // A page may call the command as if it were a program.
+            return words.first().filter(|word| is(word, path.last().unwrap_or(name))).map(|_| &words[1..]);
+        };
+        rest = &rest[at + 1..];
+    }
+    Some(rest)
+}
+
+/// The operands among words of a usage, up to a subcommand.
+pub(super) fn read(words: &[&str]) -> Vec<Operand> {
+    up_to_command(words).0
+}
+
+/// The same, and whether there is a subcommand.
+fn up_to_command(words: &[&str]) -> (Vec<Operand>, bool) {
+    let mut all = Vec::new();
+    let mut words = words.iter().copied().peekable();
+    while let Some(word) = words.next() {
+        if word.starts_with('-') {
+            let (option, value) = match word.split_once('=') {
+                Some((option, value)) => (option, Some(value)),
+                None => (
+                    word,
+                    words.next_if(|next| !next.starts_with(['-', '[', '(', '{']) || choices(next).is_some()),
+                ),
+            };
+            if option.trim_start_matches('-').is_empty() {
+                continue;
+            }
+            all.push(operand(value.unwrap_or_default(), Some(option), true));
+        } else if let Some(inner) = word.strip_prefix('(') {
+            let first = inner.split(['|', ')']).next().unwrap_or_default();
+            let mut group = read(&usage::words(first.trim()));
+            group.truncate(1);
+            all.append(&mut group);
+        } else if word.starts_with("[-") || word == "..." {
+            // a flag, or more of the same
+        } else {
+            // A word before `...` is how argparse shows a choice of commands.
+            let chosen = words.peek() == Some(&"...") && !word.starts_with('[');
+            match usage::meaning(word) {
+                Meaning::Flags => {}
+                _ if chosen => return (all, true),
+                Meaning::Command if choices(word).is_none() => return (all, true),
+                Meaning::Command | Meaning::Rest | Meaning::Value => {
+                    all.push(operand(word, None, !word.starts_with('[')));
+                }
+            }
+        }
+    }
+    (all, false)
+}
+
+fn operand(word: &str, option: Option<&str>, required: bool) -> Operand {
+    let name = word.trim_matches(|char: char| "[]<>(){}. ".contains(char)).trim_end_matches("...");
+    Operand {
+        name: name.to_owned(),
+        option: option.map(str::to_owned),
+        required,
+        choices: choices(word).unwrap_or_default(),
+    }
+}
+
+/// The values in `{a,b}`, `<a|b>` or `a|b`.
+fn choices(word: &str) -> Option<Vec<String>> {
+    let inner = word.trim_matches(|char: char| "[]<>{}.".contains(char));
+    let values: Vec<&str> = match word.trim_start_matches('[').starts_with('{') {
+        true => inner.split([',', '|']).collect(),
+        false => inner.split('|').collect(),
+    };
+    let is_value = |value: &&str| {
+        !value.is_empty()
+            && value.chars().all(|char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '-')
+    };
+    (values.len() > 1 && values.iter().all(is_value))
+        .then(|| values.iter().map(|&value| value.to_owned()).collect())
+}

@@ -1,0 +1,342 @@
+//! The configuration that `agentnative init` writes.
+
+mod formats;
+mod toml_lines;
+
+use super::commands::{Call, Commands};
+use crate::config::{FORMAT_PLACE, ProbeConfig, TargetConfig};
+use formats::TargetFormats;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use toml_lines::{array, line, plain, section, string};
+
+/// More commands than this are only counted.
+const MOST: usize = 40;
+
+/// Commands with these names mostly read only, so their probes come first.
+const READERS: [&str; 23] = [
+    "explain", "list", "ls", "show", "get", "status", "info", "version", "view", "search", "find",
+    "describe", "inspect", "whoami", "doctor", "check", "env", "tree", "log", "stats", "schema", "query",
+    "validate",
+];
+
+/// What a configuration is written from.
+#[derive(Debug)]
+pub struct Skeleton<'a> {
+    /// The target's name.
+    pub name: &'a str,
+    /// Its command; none where it is found from a manifest.
+    pub command: Option<&'a [String]>,
+    /// What its help pages say.
+    pub commands: &'a Commands,
+    /// The exit codes that its help names, with their meaning.
+    pub exit_codes: &'a BTreeMap<i32, String>,
+    /// The probes that its author confirmed.
+    pub probes: &'a [ProbeConfig],
+}
+
+impl Call {
+    /// Whether it only reads, as its name tells.
+    pub fn reads(&self) -> bool {
+        let name = self.words.last().map_or("", String::as_str);
+        let is = |reader: &&str| {
+            name.strip_prefix(*reader).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        READERS.iter().any(is)
+    }
+
+    /// The call for people, with what it needs and takes: `show <id>`.
+    pub fn usage(&self) -> String {
+        let mut words = self.args(&|operand| format!("<{}>", operand.name));
+        words.retain(|word| word != FORMAT_PLACE);
+        words.extend(self.takes.iter().map(|operand| format!("[{}]", operand.name)));
+        plain(&words.join(" "))
+    }
+
+    /// Its probe, with these values for what it needs.
+    pub fn probe(&self, target: &str, values: &[String]) -> ProbeConfig {
+        let open: Vec<_> = self.open().into_iter().cloned().collect();
+        let value = |operand: &_| {
+            let at = open.iter().position(|other| other == operand);
+            at.and_then(|at| values.get(at).cloned()).unwrap_or_default()
+        };
+        let args = self.args(&value);
+        let words: Vec<&str> = args.iter().map(String::as_str).filter(|word| *word != FORMAT_PLACE).collect();
+        let name = if words.is_empty() { plain(target) } else { words.join(" ") };
+        ProbeConfig::new(name, args)
+    }
+}
+
+impl Skeleton<'_> {
+    /// The text of the configuration. The confirmed probes are declared; everything else that the help tells of
+    /// is a comment. It is valid as it is and with all comments turned on, and the same for the same input.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        section(
+            &mut text,
+            &[
+                &format!("Configuration of `agentnative check` for `{}`.", plain(self.name)),
+                "Lines that begin with `#` and no space are suggestions: remove the `#` to turn one on.",
+                "`agentnative explain config` describes all keys.",
+            ],
+        );
+        let formats = TargetFormats::of(self.commands);
+        self.target(&mut text, &formats);
+        self.probes(&mut text, &formats);
+        self.failures(&mut text);
+        section(&mut text, &["A known failure can be accepted for a time:"]);
+        text.push_str(
+            "#[[waiver]]\n#check = \"p2-output-jsonl\"\n#reason = \"why, and where it is tracked\"\n#expires = 2099-12-31\n",
+        );
+        text
+    }
+
+    /// What is still to be done, in the order of its use.
+    pub fn next(&self) -> Vec<String> {
+        let mut next = Vec::new();
+        if self.probes.is_empty() {
+            next.push(
+                "turn on the probes that are safe to run about 30 times: remove the `#` in front of their lines, or run `agentnative init --force --safe NAME`"
+                    .to_owned(),
+            );
+        }
+        let codes: Vec<String> = self.missing().iter().map(i32::to_string).collect();
+        if let Some((last, others)) = codes.split_last() {
+            let codes =
+                if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+            next.push(format!(
+                "add a probe that fails with each of the exit codes {codes}, or remove the code from `exit_codes`"
+            ));
+        }
+        next.push("run `agentnative check`".to_owned());
+        next
+    }
+
+    /// The codes of the target: those that its help names, else the default; and those of its probes.
+    fn codes(&self) -> Vec<i32> {
+        let mut codes: Vec<i32> = match self.exit_codes.len() {
+            0 | 1 => TargetConfig::default().exit_codes,
+            _ => [0].into_iter().chain(self.exit_codes.keys().copied()).collect(),
+        };
+        codes.extend(self.probes.iter().map(|probe| probe.exit));
+        codes.sort_unstable();
+        codes.dedup();
+        codes
+    }
+
+    /// Its code for invalid usage.
+    fn usage(&self) -> i32 {
+        let default = TargetConfig::default().usage;
+        let is_usage = |about: &str| {
+            let about = about.to_lowercase();
+            ["usage", "argument", "command line", "wrong call"].iter().any(|word| about.contains(word))
+        };
+        let named = self.exit_codes.iter().find(|(code, about)| **code != 0 && is_usage(about));
+        match self.codes().contains(&default) {
+            true => default,
+            false => named.map_or(default, |(code, _)| *code),
+        }
+    }
+
+    /// The codes that no probe ends with. Those above 128 are of signals, which no arguments bring about.
+    fn missing(&self) -> Vec<i32> {
+        let usage = self.usage();
+        let probed = |code: i32| self.probes.iter().any(|probe| probe.exit == code);
+        let is_missing = |code: &i32| (1..128).contains(code) && *code != usage && !probed(*code);
+        self.codes().into_iter().filter(is_missing).collect()
+    }
+
+    fn target(&self, text: &mut String, formats: &TargetFormats) {
+        text.push_str("\n[target]\n");
+        match self.command {
+            Some(command) => line(text, &format!("command = {}", array(command))),
+            None => line(
+                text,
+                "#command = [\"./path/to/program\"]    # relative to this file; default: the program of the manifest",
+            ),
+        }
+        formats.write(text);
+        let codes = self.codes();
+        let codes_text = codes.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
+        if codes == TargetConfig::default().exit_codes {
+            line(
+                text,
+                "#exit_codes = [0, 1, 2, 77, 78]    # the exit codes that it has; this is the default",
+            );
+        } else {
+            let note = if self.exit_codes.len() > 1 { "    # from its help" } else { "" };
+            line(text, &format!("exit_codes = [{codes_text}]{note}"));
+        }
+        if self.usage() != TargetConfig::default().usage {
+            line(
+                text,
+                &format!("usage = {}    # its exit code for invalid usage, from its help", self.usage()),
+            );
+        }
+        text.push_str(
+            "#errors = \"stdout\"    # where the error object of a JSON mode goes; default stderr
+#schema = [\"schema\"]    # the arguments that print the JSON Schema of its output
+#timeout = 10    # seconds per run
+",
+        );
+    }
+
+    /// The confirmed probes, then a suggestion for each further command: those that mostly read first.
+    fn probes(&self, text: &mut String, formats: &TargetFormats) {
+        section(
+            text,
+            &[
+                "Probes: calls of the target. Each is run about 30 times, so it has to be safe to repeat.",
+                "The arguments of a format follow those of the probe; \"{format}\" marks another place.",
+            ],
+        );
+        for probe in self.probes {
+            let call = self.call_of(&probe.args);
+            text.push('\n');
+            line(text, "[[probe]]");
+            line(text, &format!("name = {}", string(&probe.name)));
+            line(text, &format!("args = {}", array(&placed(&probe.args, call))));
+            if probe.exit != 0 {
+                line(text, &format!("exit = {}", probe.exit));
+            }
+            if let Some(own) = call.and_then(|call| formats.of_call(call)) {
+                line(text, &own);
+            }
+        }
+        let used = |call: &&Call| self.probes.iter().any(|probe| self.call_of(&probe.args) == Some(call));
+        let open = self.commands.calls.iter().filter(|call| !used(call));
+        let (readers, others): (Vec<&Call>, Vec<&Call>) = open.partition(|call| call.reads());
+        let count = readers.len() + others.len();
+        let mut left = MOST;
+        for (title, group) in [
+            ("Not confirmed; by their names, these only read:", readers),
+            ("Not confirmed; these may change something:", others),
+        ] {
+            if left > 0 && !group.is_empty() {
+                section(text, &[title]);
+            }
+            for call in group.into_iter().take(left) {
+                self.suggest(text, call, formats);
+                left -= 1;
+            }
+        }
+        if count > MOST {
+            line(text, &format!("\n# … and {} more commands in its help", count - MOST));
+        }
+        if let Some(unread) = &self.commands.unread {
+            section(text, &[&format!("Note: {}.", plain(unread))]);
+        }
+    }
+
+    fn suggest(&self, text: &mut String, call: &Call, formats: &TargetFormats) {
+        let takes: Vec<String> =
+            call.takes.iter().map(|operand| format!("[{}]", plain(&operand.name))).collect();
+        let takes = if takes.is_empty() { String::new() } else { format!("takes {}", takes.join(" ")) };
+        let about = [plain(&call.about), takes].into_iter().filter(|words| !words.is_empty());
+        let about: Vec<String> = about.collect();
+        let name = if call.words.is_empty() { plain(self.name) } else { call.name() };
+        let open: Vec<String> =
+            call.open().iter().map(|operand| format!("<{}>", plain(&operand.name))).collect();
+        let note = match &open[..] {
+            [] => String::new(),
+            open => format!("    # replace {}", open.join(" and ")),
+        };
+        let args = call.args(&|operand| format!("<{}>", operand.name));
+        block(text, &about.join("; "), &name, &format!("{}{note}", array(&args)), 0);
+        if let Some(own) = formats.of_call(call) {
+            line(text, &format!("#{own}"));
+        }
+    }
+
+    /// The command that a probe calls: the first that is among its arguments, and the longest there.
+    fn call_of(&self, args: &[String]) -> Option<&Call> {
+        let args: Vec<&String> = args.iter().filter(|arg| *arg != FORMAT_PLACE).collect();
+        let found = self.commands.calls.iter().filter_map(|call| {
+            let Some(first) = call.words.first() else { return Some((Reverse(usize::MAX), 0, call)) };
+            let at = args.iter().position(|arg| *arg == first)?;
+            let follows = call.words.len() <= args.len() - at
+                && call.words.iter().zip(&args[at..]).all(|(word, arg)| word == *arg);
+            follows.then_some((Reverse(at), call.words.len(), call))
+        });
+        found.max_by_key(|(at, length, _)| (*at, *length)).map(|(_, _, call)| call)
+    }
+
+    /// A suggestion for each exit code that no probe ends with.
+    fn failures(&self, text: &mut String) {
+        let missing = self.missing();
+        if missing.is_empty() {
+            return;
+        }
+        section(
+            text,
+            &[
+                "Failures: each exit code of the target needs a probe that ends with it.",
+                "Invalid usage needs none: it is tried with an unknown flag.",
+            ],
+        );
+        for code in missing {
+            let named = self.exit_codes.get(&code).map(|about| plain(about));
+            let (about, name, args) = self.failure(code);
+            let about =
+                named.filter(|named| !named.is_empty()).map_or(about, |named| format!("{code}: {named}"));
+            block(text, &about, &name, &array(&args), code);
+        }
+    }
+
+    /// What a code means, and a name and arguments for a probe that ends with it.
+    fn failure(&self, code: i32) -> (String, String, Vec<String>) {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let (about, name, args) = match code {
+            1 => {
+                let one_value = |call: &&Call| call.reads() && call.open().len() == 1;
+                let call = self.commands.calls.iter().find(one_value);
+                let args = call.map(|call| call.args(&|_| "no-such-thing".to_owned()));
+                (
+                    "1, general error: ask for something that does not exist",
+                    "not-found",
+                    args.unwrap_or_else(|| words(&["show", "no-such-thing"])),
+                )
+            }
+            77 => (
+                "77, authentication or permission: no login, an invalid key",
+                "signed-out",
+                words(&["whoami"]),
+            ),
+            78 => (
+                "78, configuration: an invalid configuration file",
+                "bad-config",
+                words(&["--config", "/dev/null/x"]),
+            ),
+            code => return (format!("{code}"), format!("exit-{code}"), words(&["<arguments>"])),
+        };
+        (about.to_owned(), name.to_owned(), args)
+    }
+}
+
+/// The arguments of a confirmed probe, with the place of the format where the pages tell it.
+fn placed(args: &[String], call: Option<&Call>) -> Vec<String> {
+    let place = call.and_then(|call| {
+        let at = call.formats.as_ref()?.place?;
+        let begins = call.words.iter().zip(args).all(|(word, arg)| word == arg);
+        (begins && at < args.len()).then_some(at)
+    });
+    let mut args = args.to_vec();
+    if let Some(at) = place.filter(|_| !args.iter().any(|arg| arg == FORMAT_PLACE)) {
+        args.insert(at, FORMAT_PLACE.to_owned());
+    }
+    args
+}
+
+/// A probe, commented out; `args` is TOML.
+fn block(text: &mut String, about: &str, name: &str, args: &str, exit: i32) {
+    text.push('\n');
+    if !about.is_empty() {
+        line(text, &format!("# {about}"));
+    }
+    line(text, "#[[probe]]");
+    line(text, &format!("#name = {}", string(name)));
+    line(text, &format!("#args = {args}"));
+    if exit != 0 {
+        line(text, &format!("#exit = {exit}"));
+    }
+}
