@@ -1,7 +1,9 @@
 //! `agentnative.toml` through the public face: what it says, and what is said when it is wrong.
 
+use crate::configuration::as_json;
 use agentnative::config::{
-    Asking, CheckConfig, Config, Contracts, Date, Formats, Known, ProbeConfig, Ready, Workspace, place_format,
+    Asking, CheckConfig, Config, Contracts, Date, Formats, Known, ProbeConfig, Ready, Workspace,
+    place_format, schema,
 };
 use agentnative::model::{Level, OutputFormat, Stream, matches};
 use agentnative_contract::error::{Error, ErrorKind};
@@ -640,16 +642,35 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
             "`format` is \"yaml\"; expected \"text\" or \"json\" or \"jsonl\"",
         ),
         (
-            "[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nexpires = |'2027-03-01'".to_owned(),
-            "`expires` is a string; expected a date without quotes and without a time, such as 2027-03-01",
+            "[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nexpires = |'2027-3-1'".to_owned(),
+            "`expires` is no date; expected a date without a time, such as 2027-03-01",
         ),
         (
             "[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nexpires = |2027-03-01T00:00:00Z".to_owned(),
-            "`expires` is a date or time; expected a date without quotes and without a time, such as 2027-03-01",
+            "`expires` is no date; expected a date without a time, such as 2027-03-01",
         ),
     ];
+    // The schema refuses them too, but for what only the whole file or the system can tell.
+    const BEYOND: [&str; 12] = [
+        "a second probe",
+        "unknown target",
+        "unknown probe",
+        "has several; expected target",
+        "is not among the target's exit codes",
+        "the whole target is held to the contract",
+        "the target says that it has no such format",
+        "`exit_codes` does not have it",
+        "and formats.json is `false`",
+        "is a setting of [target]",
+        "no check matches",
+        "`expires` is no date",
+    ];
+    let schema = jsonschema::draft202012::new(&schema()).unwrap();
     for (marked, expected) in cases {
         assert_eq!(fault(&marked), expected, "{marked}");
+        let instance = as_json(toml::from_str(&marked.replacen('|', "", 1)).unwrap());
+        let beyond = BEYOND.iter().any(|what| expected.contains(what));
+        assert!(beyond || !schema.is_valid(&instance), "the schema accepts {marked}");
     }
 }
 
@@ -819,7 +840,7 @@ fn files_of_the_home_stay_in_it_and_come_from_below() {
 
 #[test]
 fn all_faults_are_reported_at_once_in_the_order_of_the_file() {
-    let text = "[[waiver]]\ncheck = 'nope'\nexpires = '2020-01-01'\n[[probe]]\nexit = 'x'\nzzz = 1\n\
+    let text = "[[waiver]]\ncheck = 'nope'\nexpires = 20200101\n[[probe]]\nexit = 'x'\nzzz = 1\n\
                 [target]\ntimeout = 'é'\nexit_codes = [0, 'a', 300]\n";
     let places: Vec<String> = faults(text).iter().map(|f| f.split_once(' ').unwrap().0.to_owned()).collect();
     assert_eq!(places, ["1:1", "2:9", "3:11", "4:1", "4:1", "5:8", "6:1", "8:11", "9:18", "9:23"]);
@@ -873,6 +894,140 @@ fn the_nearest_file_up_to_the_root_of_the_repository_holds() {
     assert_eq!(found("repo/a"), Some(at("repo/agentnative.toml")));
     fs::write(at("repo/a/b/agentnative.toml"), "x = 1").unwrap();
     assert!(Config::discover(&at("repo/a/b"), &KNOWN).is_err());
+}
+
+/// The three manifests with the same configuration, and a fault of it on a line of its own.
+const MANIFESTS: [(&str, &str, &str); 3] = [
+    (
+        "Cargo.toml",
+        "[package]\nname = 'x'\n[package.metadata.agentnative.target]\ntimeout = 3\nusage = 64\n\
+         [[package.metadata.agentnative.waiver]]\ncheck = 'p2-error-json'\nreason = 'r'\nexpires = 2099-12-31\n",
+        "5:9",
+    ),
+    (
+        "pyproject.toml",
+        "[project]\nname = 'x'\n[tool.agentnative]\ntarget.timeout = 3\ntarget.usage = 64\n\
+         [[tool.agentnative.waiver]]\ncheck = 'p2-error-json'\nreason = 'r'\nexpires = 2099-12-31\n",
+        "5:16",
+    ),
+    (
+        "package.json",
+        "{\n \"name\": \"x\", \"private\": null,\n \"agentnative\": {\"target\": {\"timeout\": 3,\n \"usage\": 64},\n\
+         \"waiver\": [{\"check\": \"p2-error-json\", \"reason\": \"r\", \"expires\": \"2099-12-31\"}]}\n}\n",
+        "4:11",
+    ),
+];
+
+#[test]
+fn a_manifest_may_hold_the_configuration() {
+    let plain = parse(
+        "[target]\ntimeout = 3\nusage = 64\n[[waiver]]\ncheck = 'p2-error-json'\nreason = 'r'\nexpires = 2099-12-31\n",
+    )
+    .unwrap();
+    for (name, text, place) in MANIFESTS {
+        let path = Path::new("conf").join(name);
+        let read = Config::parse(text, &path, &KNOWN).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert_eq!(read, Config { path: path.clone(), ..plain.clone() });
+        let wrong = text.replace("64", "256").replace("'r'", "''").replace("\"r\"", "\" \"");
+        let error = Config::parse(&wrong, &path, &KNOWN).unwrap_err();
+        let found = listed(&error);
+        assert_eq!(found[0], format!("{place} `usage` is 256; expected an exit code from 0 to 255"));
+        assert!(found[1].ends_with("`reason` is empty; expected why the fault is accepted"), "{found:?}");
+        assert_eq!(error.issues[0].place.as_ref().unwrap().file, path);
+        let unknown = text.replace("timeout", "tiemout").replace("waiver", "waivers");
+        let found = listed(&Config::parse(&unknown, &path, &KNOWN).unwrap_err());
+        assert!(
+            found.iter().any(|fault| fault.ends_with("in [target]; did you mean `timeout`?")),
+            "{found:?}"
+        );
+        let table = match name {
+            "Cargo.toml" => "[package.metadata.agentnative]",
+            "pyproject.toml" => "[tool.agentnative]",
+            _ => "`agentnative`",
+        };
+        let waivers = format!("unknown key `waivers` in {table}; did you mean `waiver`?");
+        assert!(found.iter().any(|fault| fault.ends_with(&waivers)), "{found:?}");
+        let without = text.replace("agentnative", "other");
+        let error = Config::parse(&without, &path, &KNOWN).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Config);
+        assert!(error.message.starts_with(&format!("{} has no configuration", path.display())), "{error}");
+    }
+}
+
+#[test]
+fn what_toml_cannot_hold_is_a_fault_of_a_json_manifest() {
+    let faults = |text: &str| {
+        let error = Config::parse(text, Path::new("package.json"), &KNOWN).unwrap_err();
+        listed(&error)
+    };
+    let null = r#"{"agentnative": {"target": {"timeout": null, "env": {"A": "é", "B": 1}}}}"#;
+    assert_eq!(faults(null), ["1:40 `null` is no value here; leave the key out"]);
+    assert_eq!(faults(r#"{"agentnative": null}"#), ["1:17 `null` is no value here; leave the key out"]);
+    assert_eq!(faults(r#"{"agentnative": [1]}"#), ["1:17 `agentnative` is an array; expected a table"]);
+    assert_eq!(faults(r#"{"agentnative": {"target": {"usage": 2.0}}}"#).len(), 1);
+    let twice = faults(r#"{"agentnative": {"target": {}, "target": {}}}"#);
+    assert!(twice.len() == 1 && twice[0].starts_with("1:32 "), "{twice:?}");
+    let broken = faults("{\"agentnative\": {\"target\": {}\n");
+    assert!(broken.len() == 1 && broken[0].starts_with("2:1 "), "{broken:?}");
+    for deep in ["[", "{\"a\":"] {
+        assert_eq!(faults(&format!("{{\"agentnative\": {}", deep.repeat(200_000))).len(), 1);
+    }
+    // What is wrong beside a key of this name deeper down is not ours.
+    let other =
+        Config::parse("{\"x\": {\"agentnative\": {}}, ", Path::new("package.json"), &KNOWN).unwrap_err();
+    assert!(other.issues.is_empty() && other.message.contains("has no configuration"), "{other:?}");
+    let numbers = r#"{"agentnative": {"target": {"timeout": 1.5E1, "exit_codes": [0, 1, 2]}}}"#;
+    let config = Config::parse(numbers, Path::new("package.json"), &KNOWN).unwrap();
+    assert_eq!(config.targets[0].timeout, Duration::from_secs(15));
+}
+
+#[test]
+fn manifests_are_found_as_the_file_is_and_two_in_a_folder_are_a_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |path: &str| folder.path().join(path);
+    fs::create_dir_all(at("repo/.git")).unwrap();
+    fs::create_dir_all(at("repo/a/b")).unwrap();
+    let found =
+        |start: &str| Config::discover(&at(start), &KNOWN).map(|config| config.map(|config| config.path));
+    for (name, text, _) in MANIFESTS {
+        fs::write(at("repo").join(name), text).unwrap();
+        // Manifests without a part for us, and broken ones, are passed by.
+        fs::write(at("repo/a/Cargo.toml"), "[package]\nname = 'y'\n").unwrap();
+        fs::write(at("repo/a/package.json"), "{\"name\": ").unwrap();
+        fs::write(at("repo/a/pyproject.toml"), "[tool\n").unwrap();
+        assert_eq!(found("repo/a/b").unwrap(), Some(at("repo").join(name)));
+        fs::write(at("repo/a/agentnative.toml"), "").unwrap();
+        assert_eq!(found("repo/a/b").unwrap(), Some(at("repo/a/agentnative.toml")), "the nearest");
+        fs::remove_file(at("repo/a/agentnative.toml")).unwrap();
+        fs::remove_file(at("repo").join(name)).unwrap();
+    }
+    fs::write(at("repo/agentnative.toml"), "").unwrap();
+    for (name, text, _) in MANIFESTS {
+        fs::write(at("repo").join(name), text).unwrap();
+    }
+    let error = found("repo/a/b").unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Config);
+    assert_eq!(
+        error.message,
+        "there are 4 configurations in one folder: agentnative.toml, package.metadata.agentnative in Cargo.toml, \
+         tool.agentnative in pyproject.toml, agentnative in package.json"
+    );
+    let places: Vec<String> =
+        error.issues.iter().map(|issue| issue.place.as_ref().unwrap().to_string()).collect();
+    let named = |name: &str| at("repo").join(name).display().to_string();
+    assert_eq!(places[0], named("agentnative.toml"));
+    assert_eq!(places[3], format!("{}:3:17", named("package.json")));
+    // A part that is wrong is there all the same.
+    fs::write(at("repo/Cargo.toml"), "[package.metadata.agentnative]\nx = \n").unwrap();
+    fs::remove_file(at("repo/package.json")).unwrap();
+    fs::remove_file(at("repo/pyproject.toml")).unwrap();
+    assert!(found("repo").unwrap_err().message.starts_with("there are 2 configurations"));
+    fs::remove_file(at("repo/agentnative.toml")).unwrap();
+    assert!(found("repo").unwrap_err().message.ends_with("Cargo.toml has an error"));
+    // One that is named is read alone.
+    fs::write(at("repo/Cargo.toml"), MANIFESTS[0].1).unwrap();
+    fs::write(at("repo/agentnative.toml"), "").unwrap();
+    assert_eq!(Config::load(&at("repo/Cargo.toml"), &KNOWN).unwrap().targets[0].usage, 64);
 }
 
 #[test]

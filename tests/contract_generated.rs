@@ -104,5 +104,6 @@ fn the_contracts_of_the_reference_agent_are_fresh() {
 #[test]
 fn the_schemas_that_are_printed_are_in_the_repository() {
     check("schemas/agentnative.schema.json", &printed("agentnative", &["schema"]));
+    check("schemas/agentnative-config.schema.json", &printed("agentnative", &["schema", "config"]));
     check("schemas/reference-agent.schema.json", &printed("reference-agent", &["--json-schema"]));
 }

@@ -4,6 +4,7 @@
 mod architecture;
 mod cli;
 mod config;
+mod configuration;
 mod contract_generated;
 mod documents;
 mod examples;

@@ -3,7 +3,7 @@
 use super::lock::{learn, promise_checks, unasked};
 use super::progress::Observer;
 use super::session::{Session, SessionOptions};
-use crate::config::FILE_NAME;
+use crate::config::Config;
 use crate::probe::{Probe, Recording};
 use crate::target::TargetSelector;
 use agentnative_contract::diff::{Change, compare};
@@ -12,7 +12,7 @@ use agentnative_contract::lock::Lock;
 use agentnative_contract::{CONTRACT_FILE, Contract, OutputSpec, contract_path, is_schema_file};
 use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// How a recording begins.
 const RECORDING: &[u8] = b"{\"recording\":";
@@ -79,7 +79,9 @@ impl DiffInput {
     ) -> Result<Self> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| Error::usage(format!("`{command}` cannot be split into words")))?;
-        options.config = options.config.or_else(nearest_config);
+        if options.config.is_none() {
+            options.config = Config::find(Path::new("."))?;
+        }
         let session = Session::new(TargetSelector::command(words), options);
         let output = session.run(&promise_checks(), observer)?;
         if output.signal.is_some() {
@@ -103,11 +105,6 @@ impl DiffInput {
     fn of(name: &str, promises: Vec<OutputSpec>) -> Self {
         Self { name: name.to_owned(), promises, lock: None, probes: Vec::new() }
     }
-}
-
-fn nearest_config() -> Option<PathBuf> {
-    let folder = std::env::current_dir().ok()?;
-    folder.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file())
 }
 
 /// Whether a file begins as a recording does.

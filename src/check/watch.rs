@@ -55,7 +55,7 @@ impl Session {
             (Some(path), _) => path.clone(),
             (None, Some(config)) => config.path.clone(),
             // One that has faults, or is still to come.
-            (None, None) => Config::find(folder).unwrap_or_else(|| folder.join(FILE_NAME)),
+            (None, None) => Config::find(folder).ok().flatten().unwrap_or_else(|| folder.join(FILE_NAME)),
         };
         let mut files: BTreeSet<PathBuf> = programs.iter().cloned().chain([cwd.join(file)]).collect();
         files.extend(config.iter().flat_map(|config| named_files(config, &targets)));

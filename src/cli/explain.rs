@@ -1,10 +1,11 @@
 //! `agentnative explain ID`
 
+use super::explain_config;
 use super::selection_args::{self, Ids};
 use crate::catalogue::{Check, Example, check, checks};
 use crate::model::{Status, unknown_id};
 use agentnative_contract::diff::{Class, Rule, rule, rules};
-use agentnative_contract::error::Result;
+use agentnative_contract::error::{Error, Result};
 use agentnative_output::{Cell, Output, Page, Tone};
 use clap::builder::PossibleValue;
 use schemars::JsonSchema;
@@ -13,17 +14,21 @@ use serde::Serialize;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   agentnative explain p2-output-json
-  agentnative explain diff-key-removed")]
+  agentnative explain diff-key-removed
+  agentnative explain config timeout")]
 pub(super) struct ExplainArgs {
-    /// Check, such as p2-output-json, or kind of change, such as diff-key-removed.
+    /// Check, such as p2-output-json, or kind of change, such as diff-key-removed; or `config`.
     #[arg(value_parser = Ids(ids), hide_possible_values = true)]
     id: String,
+    /// After `config`: a key of agentnative.toml, such as target.timeout.
+    key: Option<String>,
 }
 
-/// The IDs of checks and kinds of change.
+/// What is explained: checks, kinds of change, and the configuration.
 fn ids() -> Vec<PossibleValue> {
     let rule = |rule: &'static Rule| PossibleValue::new(rule.id.as_str()).help(rule.title.clone());
-    selection_args::checks().into_iter().chain(rules().iter().map(rule)).collect()
+    let config = PossibleValue::new("config").help("the keys of agentnative.toml");
+    selection_args::checks().into_iter().chain(rules().iter().map(rule)).chain([config]).collect()
 }
 
 /// What an ID stands for.
@@ -51,6 +56,14 @@ impl Explained {
 }
 
 pub(super) fn run(args: &ExplainArgs, output: &mut Output) -> Result<u8> {
+    match (args.id.as_str(), &args.key) {
+        ("config", key) => return explain_config::run(key.as_deref(), output),
+        (id, Some(key)) => {
+            let error = Error::usage(format!("unexpected argument `{key}` after `{id}`"));
+            return Err(error.hint("only `agentnative explain config` takes a second argument"));
+        }
+        (_, None) => {}
+    }
     let found = Explained::find(&args.id)?;
     output.emit("explain", true, &found, |page| match found {
         Explained::Check(check) => show_check(check, page),

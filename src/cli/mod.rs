@@ -6,6 +6,7 @@ mod confirm;
 mod contract;
 mod diff;
 mod explain;
+mod explain_config;
 mod infer;
 mod init;
 mod list;

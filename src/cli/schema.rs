@@ -2,6 +2,7 @@
 
 use super::{completions, contract, diff, explain, infer, init, list, validate};
 use crate::check::Locked;
+use crate::config::Key;
 use crate::report::{ErrorObject, Event, Report};
 use agentnative_contract::error::Result;
 use agentnative_contract::outcome::RunOutcome;
@@ -13,11 +14,12 @@ use serde_json::{Value, json};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   agentnative schema
-  agentnative schema report")]
+  agentnative schema report
+  agentnative schema config > agentnative-config.schema.json")]
 pub(super) struct SchemaArgs {
     /// Schema of `output` (the document of any command with --output json), `report` (that of check),
-    /// `events` (a line of check --output jsonl), `outcome` (data of outcome) or `error` (the error on
-    /// stderr).
+    /// `events` (a line of check --output jsonl), `outcome` (data of outcome), `error` (the error on
+    /// stderr) or `config` (agentnative.toml, for editors).
     #[arg(value_enum, default_value = "output", hide_possible_values = true)]
     name: Name,
 }
@@ -34,6 +36,8 @@ enum Name {
     Outcome,
     /// The error object on standard error.
     Error,
+    /// The configuration, `agentnative.toml`: for editors.
+    Config,
 }
 
 /// A subcommand, and the schema of its `data`.
@@ -49,6 +53,7 @@ const DATA: &[Data] = &[
     ("contract lock", |generator| generator.subschema_for::<Locked>()),
     ("contract diff", |generator| generator.subschema_for::<diff::Diff>()),
     ("explain", |generator| generator.subschema_for::<explain::Explained>()),
+    ("explain", |generator| generator.subschema_for::<Vec<Key>>()),
     ("init", |generator| generator.subschema_for::<init::Written>()),
     ("outcome", |generator| generator.subschema_for::<RunOutcome>()),
     ("completions", |generator| generator.subschema_for::<completions::Completions>()),
@@ -62,6 +67,7 @@ pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<u8> {
         Name::Events => root::<Event>(),
         Name::Outcome => root::<RunOutcome>(),
         Name::Error => root::<ErrorObject>(),
+        Name::Config => crate::config::schema(),
     };
     output.emit("schema", true, &schema, |page| page.verbatim(&format!("{schema:#}\n")))?;
     Ok(0)

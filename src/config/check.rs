@@ -1,17 +1,16 @@
 //! `[check]`.
 
+use super::section::Section;
 use super::{CheckConfig, Known};
 use crate::model::{Level, matches, nearest_pattern};
-use agentnative_contract::spanned_toml::{Table, Value, all, nearest};
+use agentnative_contract::spanned_toml::{Value, all, nearest};
 
 const EXPECTED: &str = "a table: [check]";
 
 /// What the file says of the checks; the default when it says nothing.
-pub(super) fn read(file: &Table<'_>, known: &Known<'_>) -> CheckConfig {
-    let Some(table) = file.get("check").and_then(|value| value.table("[check]", EXPECTED)) else {
-        return CheckConfig::default();
-    };
-    table.allow(&["skip", "deny"]);
+pub(super) fn read(file: &Section<'_>, known: &Known<'_>) -> CheckConfig {
+    let table = file.get("check").and_then(|value| value.table("[check]", EXPECTED));
+    let Some(table) = table.map(|table| Section::new(table, "check")) else { return CheckConfig::default() };
     CheckConfig {
         skip: table.get("skip").and_then(|value| skip(&value, known)).unwrap_or_default(),
         deny: table.get("deny").and_then(|value| deny(&value)).unwrap_or_default(),

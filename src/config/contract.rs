@@ -1,5 +1,6 @@
 //! `contract` of a probe, and of a whole target.
 
+use super::section::Section;
 use super::{Contracts, Known, contract_path};
 use agentnative_contract::Contract;
 use agentnative_contract::spanned_toml::{Value, suggestion};
@@ -13,7 +14,7 @@ pub(super) fn read(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Contrac
         return of_name(value, root, known).unwrap_or_default();
     }
     let Some(table) = value.table("`contract`", EXPECTED) else { return Contracts::default() };
-    table.allow(&["json", "jsonl"]);
+    let table = Section::new(table, "probe.contract");
     if table.entries.is_empty() {
         value.fault::<()>("`contract` is empty; expected `json`, `jsonl` or both");
     }

@@ -1,12 +1,25 @@
 //! Where the configuration is.
 
 use super::{Config, Known};
-use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
-use agentnative_contract::spanned_toml::place;
+use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
+use agentnative_contract::spanned_toml::{parse_part, place};
 use std::path::{Path, PathBuf};
 
 /// Name of the configuration file.
 pub const FILE_NAME: &str = "agentnative.toml";
+
+/// The manifests that can hold the configuration instead, with the keys to its table.
+const MANIFESTS: [(&str, &[&str]); 3] = [
+    ("Cargo.toml", &["package", "metadata", "agentnative"]),
+    ("pyproject.toml", &["tool", "agentnative"]),
+    ("package.json", &["agentnative"]),
+];
+
+/// The keys to the configuration in the file at `path`, if it is a manifest.
+pub(super) fn part_of(path: &Path) -> Option<&'static [&'static str]> {
+    let name = path.file_name()?;
+    MANIFESTS.iter().find(|(manifest, _)| name == *manifest).map(|(_, keys)| *keys)
+}
 
 /// `start` (its folder, if it is a file) and the folders above it, up to and with the root of the
 /// repository: the first that holds a `.git`. Without one, up to the root of the file system.
@@ -22,28 +35,62 @@ pub fn folders_above(start: &Path) -> Vec<PathBuf> {
     folders
 }
 
+/// The file with the configuration in this folder itself.
+fn in_folder(folder: &Path) -> Result<Option<PathBuf>> {
+    let own = folder.join(FILE_NAME);
+    let own = own.is_file().then(|| (own, FILE_NAME.to_owned(), (0, 0)));
+    let manifests = MANIFESTS.iter().filter_map(|(name, keys)| {
+        let path = folder.join(name);
+        let text = std::fs::read_to_string(&path).ok()?;
+        let table = parse_part(&text, &path, keys, |table| place(&path, &text, table.span.start));
+        // A part that is wrong is there, too; reading it tells what is wrong.
+        let place = table.map_or(Some((0, 0)), |place| place.map(|place| (place.line, place.column)))?;
+        Some((path, format!("{} in {name}", keys.join(".")), place))
+    });
+    let mut found: Vec<_> = own.into_iter().chain(manifests).collect();
+    if found.len() < 2 {
+        return Ok(found.pop().map(|(path, ..)| path));
+    }
+    let names: Vec<&str> = found.iter().map(|(_, name, _)| name.as_str()).collect();
+    let message = format!("there are {} configurations in one folder: {}", names.len(), names.join(", "));
+    let issue = |(file, name, (line, column)): (PathBuf, String, (usize, usize))| Issue {
+        place: Some(Place { file, line, column }),
+        message: name,
+    };
+    Err(Error::config(message)
+        .issues(found.into_iter().map(issue).collect())
+        .hint("keep one of them, or choose one with --config FILE"))
+}
+
 /// The root of the repository that `start` is in, if it is in one.
 pub fn repository(start: &Path) -> Option<PathBuf> {
     folders_above(start).pop().filter(|folder| folder.join(".git").exists())
 }
 
 impl Config {
-    /// The configuration that holds for `start`, a target or its folder: the nearest
-    /// `agentnative.toml` there or above, up to the root of the repository. None if there is none.
-    pub fn discover(start: &Path, known: &Known<'_>) -> Result<Option<Self>> {
-        Self::find(start).map(|path| Self::load(&path, known)).transpose()
-    }
-
-    /// The path of that configuration, whatever is in the file.
-    pub fn find(start: &Path) -> Option<PathBuf> {
-        let here = if start.is_dir() { start.join(FILE_NAME) } else { start.with_file_name(FILE_NAME) };
+    /// The file with the configuration for `start`, a target or its folder: the nearest `agentnative.toml`, or
+    /// manifest with a table for it, there or above, up to the root of the repository. None if there is none.
+    ///
+    /// # Errors
+    /// Of kind `Config`: a folder has several of them.
+    pub fn find(start: &Path) -> Result<Option<PathBuf>> {
+        let here = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
         // In the folder itself the file is called as the user called the folder.
-        let here = here.strip_prefix(".").map(Path::to_owned).unwrap_or(here);
-        let above = folders_above(start).into_iter().skip(1).map(|folder| folder.join(FILE_NAME));
-        std::iter::once(here).chain(above).find(|path| path.is_file())
+        let here = here.strip_prefix(".").unwrap_or(here).to_owned();
+        let mut folders = std::iter::once(here).chain(folders_above(start).into_iter().skip(1));
+        folders.find_map(|folder| in_folder(&folder).transpose()).transpose()
     }
 
-    /// Reads the file at `path`, and the files that it names.
+    /// The configuration for `start`, as [`Config::find`] finds it.
+    ///
+    /// # Errors
+    /// Those of [`Config::find`] and [`Config::load`].
+    pub fn discover(start: &Path, known: &Known<'_>) -> Result<Option<Self>> {
+        Self::find(start)?.map(|path| Self::load(&path, known)).transpose()
+    }
+
+    /// Reads the configuration in the file at `path`, an `agentnative.toml` by any name or a manifest, and the
+    /// files that it names.
     ///
     /// # Errors
     /// Of kind `Config`: the file cannot be read, is not UTF-8, or has faults; see
@@ -55,7 +102,9 @@ impl Config {
             Ok(text) => Self::parse(text, path, known),
             Err(error) => {
                 let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-                let message = "a byte that is not UTF-8; expected TOML in UTF-8".to_owned();
+                let syntax =
+                    if path.extension().is_some_and(|name| name == "json") { "JSON" } else { "TOML" };
+                let message = format!("a byte that is not UTF-8; expected {syntax} in UTF-8");
                 let place = Some(place(path, &valid, valid.len()));
                 Err(Error::config(format!("{} has an error", path.display()))
                     .issues(vec![Issue { place, message }]))

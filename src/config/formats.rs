@@ -1,5 +1,6 @@
 //! How a target is asked for its formats: what the file says, and what follows from that.
 
+use super::section::Section;
 use crate::model::OutputFormat;
 use agentnative_contract::spanned_toml::Value;
 use serde::{Deserialize, Serialize};
@@ -121,10 +122,13 @@ fn renamed(args: &[String], from: &str, to: &str) -> Option<Vec<String>> {
     Some(args)
 }
 
-/// A table of formats, each with its arguments or `false`.
-pub(super) fn read(value: &Value<'_>, expected: &str) -> Option<BTreeMap<OutputFormat, Asking>> {
-    let table = value.table("`formats`", expected)?;
-    table.allow(&OutputFormat::ALL.map(OutputFormat::name));
+/// A table of formats, each with its arguments or `false`, at this place of the reference.
+pub(super) fn read(
+    value: &Value<'_>,
+    path: &'static str,
+    expected: &str,
+) -> Option<BTreeMap<OutputFormat, Asking>> {
+    let table = Section::new(value.table("`formats`", expected)?, path);
     let asking = |format: OutputFormat| Some((format, asking(&table.get(format.name())?)?));
     let read: BTreeMap<_, _> = OutputFormat::ALL.into_iter().filter_map(asking).collect();
     if OutputFormat::ALL.iter().all(|format| read.get(format) == Some(&Asking::Lacking)) {

@@ -1,4 +1,8 @@
-//! `agentnative.toml`: where it is found, what it says, and everything that is wrong with it at once.
+//! `agentnative.toml`, or the same in a manifest: where it is found, what it says, and everything that is wrong
+//! with it at once.
+//!
+//! `keys.toml` is the reference of its keys. A `Section` of the file accepts the keys that it has, and `schema`
+//! makes a JSON Schema of it.
 //!
 //! Reading has two stages. The elements (`target`, `probe`, `waiver`: a file each) turn TOML values
 //! into settings and note every fault on its span; then `parse` holds the settings against
@@ -13,6 +17,9 @@ mod formats;
 mod parse;
 mod path;
 mod probe;
+mod reference;
+mod schema;
+mod section;
 mod service;
 mod target;
 mod types;
@@ -22,6 +29,8 @@ pub use agentnative_contract::contract_path;
 pub use date::Date;
 pub use discover::{FILE_NAME, folders_above, repository};
 pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};
+pub use reference::{Key, find_keys, keys};
+pub use schema::schema;
 pub use types::{
     CheckConfig, Config, Contracts, Known, PORT_PLACE, ProbeConfig, Ready, ServiceConfig, TargetConfig,
     Waiver, Workspace,

@@ -1,33 +1,40 @@
 //! Reading the file: its elements, and whether they fit each other.
 
+use super::discover::part_of;
+use super::section::Section;
 use super::{
     Asking, Config, Known, PORT_PLACE, ProbeConfig, ServiceConfig, TargetConfig, check, probe, service,
     target, waiver,
 };
 use crate::model::OutputFormat;
-use agentnative_contract::error::Result;
-use agentnative_contract::spanned_toml::{Diagnostics, Span, parse_file, suggestion};
+use agentnative_contract::error::{Error, Result};
+use agentnative_contract::spanned_toml::{Diagnostics, Span, Table, parse_file, parse_part, suggestion};
 use std::collections::HashMap;
 use std::path::Path;
 
 impl Config {
-    /// Reads the text of the file at `path`, and the files that it names.
+    /// Reads the text of the file at `path`, and the files that it names. In a manifest, its part for us.
     ///
     /// # Errors
-    /// One of kind `Config` with an issue for everything that is wrong, each with line and column.
+    /// One of kind `Config` with an issue for everything that is wrong, each with line and column; or that the
+    /// manifest has no such part.
     pub fn parse(text: &str, path: &Path, known: &Known<'_>) -> Result<Self> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or_else(|| Path::new("."));
         // It fails on an empty path and without a working directory; then relative is all there is.
         let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        parse_file(text, path, |file| {
-            file.allow(&["target", "probe", "service", "check", "waiver"]);
+        let read = |table: Table<'_>| {
+            let file = &Section::new(table, "");
             let targets = target::read_all(file, &root, known);
             let services = services(service::read_all(file), &targets, file.faults);
             let probes = probes(probe::read_all(file, &root, known), &targets, &services, file.faults);
             let waivers = waiver::read_all(file, &probes, known);
             let check = check::read(file, known);
             Self { path: path.to_owned(), root: root.clone(), targets, probes, services, waivers, check }
+        };
+        let Some(keys) = part_of(path) else { return parse_file(text, path, read) };
+        parse_part(text, path, keys, read)?.ok_or_else(|| {
+            Error::config(format!("{} has no configuration: no {} in it", path.display(), keys.join(".")))
         })
     }
 }

@@ -1,27 +1,12 @@
 //! `[[probe]]`.
 
 use super::path::workspace;
+use super::section::Section;
 use super::{Asking, FORMAT_PLACE, Known, ProbeConfig, contract, formats};
 use crate::model::OutputFormat;
-use agentnative_contract::spanned_toml::{Span, Table, Value};
+use agentnative_contract::spanned_toml::{Span, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-const KEYS: [&str; 13] = [
-    "name",
-    "target",
-    "args",
-    "exit",
-    "result",
-    "contract",
-    "formats",
-    "stream",
-    "stdin",
-    "env",
-    "cwd",
-    "workspace",
-    "timeout",
-];
 
 /// A probe, and where it says what is held against the rest of the file.
 pub(super) struct Read {
@@ -41,17 +26,18 @@ pub(super) struct Read {
     pub(super) exit: Option<Span>,
 }
 
-pub(super) fn read_all(file: &Table<'_>, root: &Path, known: &Known<'_>) -> Vec<Read> {
+pub(super) fn read_all(file: &Section<'_>, root: &Path, known: &Known<'_>) -> Vec<Read> {
     let expected = "tables: [[probe]] for each";
     let elements = file.get("probe").and_then(|value| value.elements(expected)).unwrap_or_default();
     elements
         .iter()
-        .filter_map(|element| Some(read(&element.table("[[probe]]", expected)?, root, known)))
+        .filter_map(|element| {
+            Some(read(&Section::new(element.table("[[probe]]", expected)?, "probe"), root, known))
+        })
         .collect()
 }
 
-fn read(table: &Table<'_>, root: &Path, known: &Known<'_>) -> Read {
-    table.allow(&KEYS);
+fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
     let name = table.require("name", "a name of its own, such as name = \"list\"").and_then(|value| {
         let name = value.string("a string")?;
         if name.text.trim().is_empty() { value.fault("`name` is empty; expected a name") } else { Some(name) }
@@ -115,7 +101,7 @@ fn arguments(value: &Value<'_>) -> Option<Vec<String>> {
 fn formats_of(value: &Value<'_>) -> Option<(Vec<OutputFormat>, BTreeMap<OutputFormat, Asking>)> {
     const EXPECTED: &str = "an array of \"text\", \"json\", \"jsonl\", or a table, as in { json = [\"--format\", \"json\"], jsonl = false }";
     if value.inner.is_table() {
-        let asking = formats::read(value, EXPECTED)?;
+        let asking = formats::read(value, "probe.formats", EXPECTED)?;
         let lacks = |format: &OutputFormat| asking.get(format) == Some(&Asking::Lacking);
         return Some((OutputFormat::ALL.into_iter().filter(|format| !lacks(format)).collect(), asking));
     }
@@ -136,8 +122,7 @@ fn stdin(value: &Value<'_>, root: &Path) -> Option<Vec<u8>> {
     if !value.inner.is_table() {
         return Some(value.string(EXPECTED)?.text.into_bytes());
     }
-    let table = value.table("`stdin`", EXPECTED)?;
-    table.allow(&["file"]);
+    let table = Section::new(value.table("`stdin`", EXPECTED)?, "probe.stdin");
     let file = table.require("file", "the path of a file, relative to this one")?;
     let name = file.string("the path of a file")?.text;
     let path = root.join(&name);

@@ -1,8 +1,9 @@
 //! `[[service]]`.
 
+use super::section::Section;
 use super::target::argv;
 use super::{PORT_PLACE, Ready, ServiceConfig};
-use agentnative_contract::spanned_toml::{Span, Table, Value};
+use agentnative_contract::spanned_toml::{Span, Value};
 use toml::de::DeValue;
 
 /// A service, and where it says what is held against the rest of the file.
@@ -16,14 +17,16 @@ pub(super) struct Read {
 }
 
 /// All services of the file that are good.
-pub(super) fn read_all(file: &Table<'_>) -> Vec<Read> {
+pub(super) fn read_all(file: &Section<'_>) -> Vec<Read> {
     let expected = "tables: [[service]] for each";
     let elements = file.get("service").and_then(|value| value.elements(expected)).unwrap_or_default();
-    elements.iter().filter_map(|element| read(&element.table("[[service]]", expected)?)).collect()
+    elements
+        .iter()
+        .filter_map(|element| read(&Section::new(element.table("[[service]]", expected)?, "service")))
+        .collect()
 }
 
-fn read(table: &Table<'_>) -> Option<Read> {
-    table.allow(&["command", "ready", "env", "target"]);
+fn read(table: &Section<'_>) -> Option<Read> {
     let command = table.require("command", "an array of strings, such as command = [\"./server\"]");
     let command = command.and_then(|value| argv(&value));
     let ready = table.require("ready", READY).and_then(|value| ready(&value));
@@ -46,8 +49,7 @@ fn read(table: &Table<'_>) -> Option<Read> {
 const READY: &str = "ready = { port = \"{port}\" }, or { line = \"…\" } for a line that it prints";
 
 fn ready(value: &Value<'_>) -> Option<Ready> {
-    let table = value.table("`ready`", READY)?;
-    table.allow(&["port", "line"]);
+    let table = Section::new(value.table("`ready`", READY)?, "service.ready");
     match (table.get("port"), table.get("line")) {
         (Some(port), None) => port_number(&port).map(Ready::Port),
         (None, Some(line)) => {

@@ -1,7 +1,9 @@
 //! `[target]` and `[target.NAME]`.
 
 use super::path::{home, is_below};
-use super::{Asking, Formats, Known, TargetConfig, contract, formats};
+use super::reference::{key, keys_of};
+use super::section::Section;
+use super::{Asking, Formats, Key, Known, TargetConfig, contract, formats};
 use crate::model::{OutputFormat, Stream};
 use agentnative_contract::Contract;
 use agentnative_contract::spanned_toml::{Table, Value, suggestion, variable_name};
@@ -9,49 +11,28 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use toml::de::DeValue;
 
-const KEYS: [&str; 16] = [
-    "command",
-    "contract",
-    "formats",
-    "default_format",
-    "errors",
-    "schema",
-    "build",
-    "home",
-    "output_modules",
-    "exit_codes",
-    "usage",
-    "unknown_command",
-    "env",
-    "pass_env",
-    "timeout",
-    "isolation",
-];
-
-/// Those of them that are tables.
-const TABLES: [&str; 3] = ["formats", "env", "home"];
-
 /// All targets of the file; one with the defaults if it has none.
-pub(super) fn read_all(file: &Table<'_>, root: &Path, known: &Known<'_>) -> Vec<TargetConfig> {
+pub(super) fn read_all(file: &Section<'_>, root: &Path, known: &Known<'_>) -> Vec<TargetConfig> {
     let Some(value) = file.get("target") else { return vec![TargetConfig::default()] };
     let expected = "a table: [target], or [target.NAME] for each of several";
     let Some(table) = value.table("[target]", expected) else { return vec![TargetConfig::default()] };
     // A setting's name is always the setting; under any other key, a table is a target of that name.
-    let is_setting = |name: &str| KEYS.contains(&name) && !means_a_target(&table, name);
+    let settings = keys_of("target");
+    let is_setting = |name: &str| settings.contains(&name) && !means_a_target(&table, name);
     let is_target = |name: &str| !is_setting(name) && table.get(name).is_some_and(|v| v.inner.is_table());
     let names: Vec<&str> =
         table.entries.keys().map(|key| &**key.get_ref()).filter(|n| is_target(n)).collect();
     if names.is_empty() {
-        return vec![read(&table, None, root, known)];
+        return vec![read(&Section::new(table, "target"), None, root, known)];
     }
     for key in table.entries.keys() {
         let name: &str = key.get_ref();
         if is_setting(name) {
             file.faults.add(&key.span(), format!("`{name}` is a setting of [target], but the file has [target.{}] too; expected either [target] or only named ones", names[0]));
-        } else if KEYS.contains(&name) {
+        } else if settings.contains(&name) {
             file.faults.add(&key.span(), format!("`{name}` is a setting of [target] and cannot be the name of a target; expected another name for [target.{name}]"));
         } else if !is_target(name) {
-            let near = suggestion(name, KEYS);
+            let near = suggestion(name, settings.iter().copied());
             file.faults.add(&key.span(), format!("unknown key `{name}` in [target]; {near}"));
         }
     }
@@ -62,7 +43,8 @@ pub(super) fn read_all(file: &Table<'_>, root: &Path, known: &Known<'_>) -> Vec<
             if name.trim().is_empty() {
                 table.faults.add(&table.span, "the name of a target is empty; expected [target.NAME]");
             }
-            Some((table.span.start, read(&table, Some(name), root, known)))
+            let start = table.span.start;
+            Some((start, read(&Section::new(table, "target"), Some(name), root, known)))
         })
         .collect();
     targets.sort_by_key(|(offset, _)| *offset);
@@ -72,11 +54,11 @@ pub(super) fn read_all(file: &Table<'_>, root: &Path, known: &Known<'_>) -> Vec<
 /// Whether the table under a setting's name was meant for a target of that name.
 fn means_a_target(table: &Table<'_>, name: &str) -> bool {
     let Some(DeValue::Table(inner)) = table.get(name).map(|value| value.inner) else { return false };
-    !TABLES.contains(&name) || inner.get("command").is_some_and(|command| command.get_ref().is_array())
+    let takes_table = key(&format!("target.{name}")).is_some_and(Key::takes_table);
+    !takes_table || inner.get("command").is_some_and(|command| command.get_ref().is_array())
 }
 
-fn read(table: &Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -> TargetConfig {
-    table.allow(&KEYS);
+fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -> TargetConfig {
     let contract = table.get("contract").and_then(|value| contract::of_target(&value, root, known));
     let default = match &contract {
         Some((name, contract)) => defaults_of(name, contract),
@@ -84,7 +66,9 @@ fn read(table: &Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -
     };
     let declared = table
         .get("formats")
-        .and_then(|value| formats::read(&value, "a table, as in formats.json = [\"--format\", \"json\"]"))
+        .and_then(|value| {
+            formats::read(&value, "target.formats", "a table, as in formats.json = [\"--format\", \"json\"]")
+        })
         .unwrap_or_default();
     let default_format = default_format(table, &declared);
     let formats = match default.contract {
@@ -144,7 +128,7 @@ pub(super) fn argv(value: &Value<'_>) -> Option<Vec<String>> {
 }
 
 /// The format that comes without a flag; the first that there is, when nothing is said.
-fn default_format(table: &Table<'_>, declared: &BTreeMap<OutputFormat, Asking>) -> OutputFormat {
+fn default_format(table: &Section<'_>, declared: &BTreeMap<OutputFormat, Asking>) -> OutputFormat {
     let lacks = |format: &OutputFormat| declared.get(format) == Some(&Asking::Lacking);
     let said = table.get("default_format").and_then(|value| {
         let format = value.choice(&OutputFormat::ALL.map(|format| (format.name(), format)))?;

@@ -1,23 +1,26 @@
 //! `[[waiver]]`.
 
 use super::check::unknown_check;
+use super::section::Section;
 use super::{Date, Known, ProbeConfig, Waiver};
 use crate::model::OutputFormat;
-use agentnative_contract::spanned_toml::{Table, Value, suggestion};
+use agentnative_contract::spanned_toml::{Value, suggestion};
 use toml::de::DeValue;
+use toml::value::Datetime;
 
 /// All waivers of the file that are good, held against its probes.
-pub(super) fn read_all(file: &Table<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Vec<Waiver> {
+pub(super) fn read_all(file: &Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Vec<Waiver> {
     let expected = "tables: [[waiver]] for each";
     let elements = file.get("waiver").and_then(|value| value.elements(expected)).unwrap_or_default();
     elements
         .iter()
-        .filter_map(|element| read(&element.table("[[waiver]]", expected)?, probes, known))
+        .filter_map(|element| {
+            read(&Section::new(element.table("[[waiver]]", expected)?, "waiver"), probes, known)
+        })
         .collect()
 }
 
-fn read(table: &Table<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Option<Waiver> {
-    table.allow(&["check", "probe", "format", "reason", "expires"]);
+fn read(table: &Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Option<Waiver> {
     let check = table.require("check", "the ID of a check").and_then(|value| {
         let id = value.string("the ID of a check, a string")?.text;
         if known.checks.contains(&id.as_str()) {
@@ -63,10 +66,18 @@ fn probe(value: &Value<'_>, probes: &[ProbeConfig]) -> Option<String> {
     value.fault(&format!("unknown probe `{name}`; {near}"))
 }
 
+/// A date; JSON can only hold it as a string.
 fn expires(value: &Value<'_>) -> Option<Date> {
-    let date = match value.inner {
-        DeValue::Datetime(toml::value::Datetime { date: Some(date), time: None, offset: None }) => date,
-        _ => return value.wrong("a date without quotes and without a time, such as 2027-03-01"),
+    const EXPECTED: &str = "a date without a time, such as 2027-03-01";
+    let read = match value.inner {
+        DeValue::Datetime(read) => Some(*read),
+        DeValue::String(text) => text.parse().ok(),
+        _ => return value.wrong(EXPECTED),
     };
-    Some(Date { year: date.year.into(), month: date.month, day: date.day })
+    match read {
+        Some(Datetime { date: Some(date), time: None, offset: None }) => {
+            Some(Date { year: date.year.into(), month: date.month, day: date.day })
+        }
+        _ => value.fault(&format!("`expires` is no date; expected {EXPECTED}")),
+    }
 }

@@ -25,7 +25,7 @@ const KEYS: [&str; 12] = [
 
 /// What the text of the file at `path` says, and where each schema reference is.
 pub(super) fn read(text: &str, path: &Path) -> Result<(Spec, HashMap<String, Span>)> {
-    parse_file(text, path, parse)
+    parse_file(text, path, |file| parse(&file))
 }
 
 fn parse(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {

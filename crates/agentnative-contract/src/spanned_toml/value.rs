@@ -66,8 +66,7 @@ impl<'a> Table<'a> {
     /// The value of `key`.
     pub fn get(&self, key: &str) -> Option<Value<'a>> {
         let value = self.entries.get(key)?;
-        let title = format!("`{key}`");
-        Some(Value { faults: self.faults, title, span: value.span(), inner: value.get_ref() })
+        Some(Value::new(self.faults, format!("`{key}`"), value.span(), value.get_ref()))
     }
 
     /// The value of `key`; noted if it is not there.
@@ -81,6 +80,16 @@ impl<'a> Table<'a> {
 }
 
 impl<'a> Value<'a> {
+    /// The value at `span`, which messages call `title`.
+    pub fn new(
+        faults: &'a Diagnostics<'a>,
+        title: impl Into<String>,
+        span: Span,
+        inner: &'a DeValue<'a>,
+    ) -> Self {
+        Self { faults, title: title.into(), span, inner }
+    }
+
     /// Notes that this should be something else.
     pub fn wrong<T>(&self, expected: &str) -> Option<T> {
         let kind = match self.inner {

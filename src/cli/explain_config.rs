@@ -1,0 +1,49 @@
+//! `agentnative explain config [KEY]`
+
+use crate::config::{Key, find_keys, keys};
+use agentnative_contract::error::Result;
+use agentnative_output::{Cell, Output, Page, Tone};
+
+/// Shows the keys that `query` names, or an overview of all.
+pub(super) fn run(query: Option<&str>, output: &mut Output) -> Result<u8> {
+    let found: Vec<&Key> = match query {
+        Some(query) => find_keys(query)?,
+        None => keys().iter().collect(),
+    };
+    output.emit_records("explain", true, &found, &found, |page| match query {
+        Some(_) => found.iter().for_each(|key| show(key, page)),
+        None => overview(page),
+    })?;
+    Ok(0)
+}
+
+fn overview(page: &mut Page) {
+    page.paragraph(
+        0,
+        "The keys of agentnative.toml. `agentnative explain config KEY` shows one of them with an example, \
+         `agentnative schema config` prints the JSON Schema for editors.",
+    );
+    for section in keys().iter().filter(|key| key.parent().is_none()) {
+        page.heading(section.header());
+        page.paragraph(2, first_sentence(&section.about));
+        let inside = keys().iter().filter(|key| key.parent().is_some() && key.section() == section.path);
+        let row = |key: &Key| {
+            let name = key.path.trim_start_matches(&section.path).trim_start_matches('.');
+            vec![Cell::new(Tone::Strong, name), Cell::from(first_sentence(&key.about))]
+        };
+        page.table(2, &inside.map(row).collect::<Vec<_>>());
+    }
+}
+
+fn show(key: &Key, page: &mut Page) {
+    page.heading(&key.path);
+    let presence = key.presence().map(|presence| format!("; {presence}")).unwrap_or_default();
+    page.labelled(2, &Cell::new(Tone::Dim, "type: "), format!("{}{presence}", key.kind));
+    page.paragraph(2, &key.about);
+    page.blank();
+    page.block(4, &key.example);
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.find(". ").map_or(text, |end| &text[..=end])
+}

@@ -1,0 +1,40 @@
+//! A table of the file that accepts exactly the keys of the reference.
+
+use super::reference::keys_of;
+use agentnative_contract::spanned_toml::{Table, Value};
+use std::ops::Deref;
+
+/// A table at its place in the reference.
+pub(super) struct Section<'a> {
+    table: Table<'a>,
+    keys: Vec<&'static str>,
+}
+
+impl<'a> Section<'a> {
+    /// The table as that of `path`; notes every key that the reference does not have there.
+    pub(super) fn new(table: Table<'a>, path: &str) -> Self {
+        let keys = keys_of(path);
+        table.allow(&keys);
+        Self { table, keys }
+    }
+
+    /// The value of `key`, which the reference has.
+    pub(super) fn get(&self, key: &str) -> Option<Value<'a>> {
+        debug_assert!(self.keys.contains(&key), "`{key}` is read and not in keys.toml");
+        self.table.get(key)
+    }
+
+    /// The value of `key`, which the reference has; noted if it is missing.
+    pub(super) fn require(&self, key: &str, expected: &str) -> Option<Value<'a>> {
+        debug_assert!(self.keys.contains(&key), "`{key}` is read and not in keys.toml");
+        self.table.require(key, expected)
+    }
+}
+
+impl<'a> Deref for Section<'a> {
+    type Target = Table<'a>;
+
+    fn deref(&self) -> &Table<'a> {
+        &self.table
+    }
+}
