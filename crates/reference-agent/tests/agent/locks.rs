@@ -192,7 +192,7 @@ fn a_lock_is_not_written_over_or_of_what_is_broken() {
     let agent = Agent::new();
     let told = |output: Output| (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned());
     let (code, words) = told(agent.run(&["contract", "lock", "--check"]));
-    assert!(code == Some(78) && words.contains("there is no lock"), "{code:?} {words}");
+    assert!(code == Some(78) && words.contains("no lock found"), "{code:?} {words}");
     agent.mutate("prose-before");
     let (code, words) = told(agent.run(&["contract", "lock"]));
     assert!(code == Some(1) && words.contains("p2-output-json"), "{code:?} {words}");
