@@ -154,7 +154,7 @@ impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let types = self.on.as_ref().map(|types| types.join(" or "));
         let tests = self.when.iter().map(|(pointer, test)| match test {
-            Test::Present(true) => format!("{} present", pointer.text),
+            Test::Present(true) => format!("{} there", pointer.text),
             Test::Present(false) => format!("no {}", pointer.text),
             Test::OneOf(values) => {
                 let values: Vec<String> = values.iter().map(ToString::to_string).collect();

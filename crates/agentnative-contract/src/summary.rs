@@ -116,7 +116,7 @@ fn detail(rule: &Rule) -> Vec<String> {
             if !parts.is_empty() {
                 lines.push(format!("for each {}", parts.join(", ")));
             }
-            lines.push(format!("starts in state `{}`", life.states[0]));
+            lines.push(format!("begins `{}`", life.states[0]));
             for step in &life.steps {
                 let from = (0..life.states.len()).filter(|state| step.from >> state & 1 == 1);
                 let from: Vec<&str> = from.map(|state| life.states[state].as_str()).collect();
@@ -127,7 +127,7 @@ fn detail(rule: &Rule) -> Vec<String> {
             }
             if let Some(end) = &life.end {
                 let end: Vec<&str> = end.iter().map(|state| life.states[*state].as_str()).collect();
-                lines.push(format!("ends in state `{}`", end.join("` or `")));
+                lines.push(format!("ends `{}`", end.join("` or `")));
             }
         }
         RuleKind::Compare { left, relation, right } => {
@@ -135,11 +135,9 @@ fn detail(rule: &Rule) -> Vec<String> {
         }
         RuleKind::Same(pointers) => {
             let all: Vec<&str> = pointers.iter().map(|pointer| pointer.text.as_str()).collect();
-            lines.push(format!("the same value at {} in every record", all.join(", ")));
+            lines.push(format!("one value at {}", all.join(", ")));
         }
-        RuleKind::SameKeys(pointer) => {
-            lines.push(format!("the same keys at \"{}\" in every record", pointer.text))
-        }
+        RuleKind::SameKeys(pointer) => lines.push(format!("the same keys at \"{}\"", pointer.text)),
     }
     lines
 }
