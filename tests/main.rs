@@ -25,6 +25,7 @@ mod playground;
 mod programs;
 mod project;
 mod render;
+mod report;
 mod skeleton;
 mod source;
 mod target;

@@ -9,7 +9,7 @@ use std::path::Path;
 use strict_json::sanitize;
 
 /// Compares with the snapshot, or rewrites it.
-fn snapshot(name: &str, actual: &str) {
+pub fn snapshot(name: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
     if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
         std::fs::write(&path, actual).unwrap();

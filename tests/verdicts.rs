@@ -231,7 +231,7 @@ fn a_format_that_is_known_only_after_a_command_leaves_the_errors_open() {
     let (status, message) = verdict_of(&errors);
     assert_eq!(status, "unverified");
     assert!(message.contains("only after a command"), "{message}");
-    assert!(message.contains("declare a probe that is expected to fail"), "{message}");
+    assert!(message.contains("declare a probe that fails"), "{message}");
     assert_eq!(verdict_of(&result("p2-exit-usage")).0, "pass");
 }
 

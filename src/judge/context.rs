@@ -5,7 +5,7 @@ use super::scan::Scans;
 use super::source::Code;
 use super::verdict::Judgement;
 use crate::catalogue::Derived;
-use crate::model::{OutputFormat, Variant};
+use crate::model::{CheckId, OutputFormat, Variant};
 use crate::probe::{Probe, Promises};
 use crate::run::{End, Observation, RunKey};
 use crate::source::{Built, Document, Project};
@@ -112,10 +112,13 @@ impl<'a> CheckContext<'a> {
         self.declared().filter(|probe| probe.is_unasked())
     }
 
-    /// Whether a run of this probe and format did not end in time.
-    pub fn hung(&self, probe: &str, format: OutputFormat) -> bool {
-        let mut runs = self.runs.iter().filter(|(key, _)| key.probe == probe && key.format == format);
-        runs.any(|(_, seen)| seen.end == End::TimedOut)
+    /// The check that reports that a run of this probe and format did not end in time, if one did not.
+    pub fn hung(&self, probe: &str, format: OutputFormat) -> Option<CheckId> {
+        let runs = self.runs.iter().filter(|(key, _)| key.probe == probe && key.format == format);
+        let mut hung = runs.filter(|(_, seen)| seen.end == End::TimedOut).peekable();
+        hung.peek()?;
+        let closed = hung.all(|(key, _)| key.variant == Variant::ClosedPipe);
+        Some(if closed { CheckId::P2BrokenPipe } else { CheckId::P2Completes })
     }
 
     /// The plain run of `probe` in `format`.

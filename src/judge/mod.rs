@@ -149,19 +149,18 @@ fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
 /// Why runs were not made, of the `needed`: those that a fast check leaves out, those of a call that hung under one
 /// condition, and all others.
 fn not_made(context: &CheckContext, missing: &[&RunKey], needed: usize) -> Vec<Reason> {
-    let mut hung: BTreeMap<(&str, OutputFormat), usize> = BTreeMap::new();
+    let mut hung: BTreeMap<(&str, OutputFormat, CheckId), usize> = BTreeMap::new();
     let (mut left_out, mut others) = (false, 0);
     for key in missing {
-        if context.hung(&key.probe, key.format) {
-            *hung.entry((&key.probe, key.format)).or_default() += 1;
+        if let Some(id) = context.hung(&key.probe, key.format) {
+            *hung.entry((&key.probe, key.format, id)).or_default() += 1;
         } else if context.fast && key.variant != Variant::Plain {
             left_out = true;
         } else {
             others += 1;
         }
     }
-    let of_hung = hung.into_iter().map(|((probe, format), count)| {
-        let id = CheckId::P2Completes;
+    let of_hung = hung.into_iter().map(|((probe, format, id), count)| {
         let (runs, were) = if count == 1 { ("run", "was") } else { ("runs", "were") };
         Reason {
             message: format!(

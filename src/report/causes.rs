@@ -21,14 +21,15 @@ impl Report {
         let mut causes = Vec::new();
         for result in self.results.iter().filter(|result| result.status == Status::Unverified) {
             let before = causes.len();
-            self.find_causes(result, &mut Vec::new(), &mut causes);
+            let last = self.find_causes(result, &mut Vec::new(), &mut causes);
             if causes.len() > before {
                 undecided.waiting.push(result);
                 continue;
             }
-            match undecided.reasons.iter_mut().find(|(reason, _)| *reason == result.message) {
+            let reason = if last.message.is_empty() { &last.title } else { &last.message };
+            match undecided.reasons.iter_mut().find(|(known, _)| known == reason) {
                 Some((_, results)) => results.push(result),
-                None => undecided.reasons.push((&result.message, vec![result])),
+                None => undecided.reasons.push((reason, vec![result])),
             }
         }
         let all = self.results.iter().map(|result| result.id);
@@ -36,18 +37,26 @@ impl Report {
         undecided
     }
 
-    /// The failed checks that an undecided one waits for, be it through others. `path` are those on the way.
-    fn find_causes(&self, result: &CheckResult, path: &mut Vec<CheckId>, causes: &mut Vec<CheckId>) {
+    /// Collects the failed checks that an undecided one waits for, be it through others; `path` are those on the
+    /// way. Gives the undecided check at the end of the way, which has a reason of its own.
+    fn find_causes<'r>(
+        &'r self,
+        result: &'r CheckResult,
+        path: &mut Vec<CheckId>,
+        causes: &mut Vec<CheckId>,
+    ) -> &'r CheckResult {
         path.push(result.id);
+        let mut last = result;
         for cause in &result.blocked_by {
-            let known = self.results.iter().find(|known| known.id == cause.id);
-            match known.map(|known| (known, known.status)) {
-                Some((_, Status::Fail | Status::Warn)) => causes.push(cause.id),
-                Some((known, Status::Unverified)) if !path.contains(&known.id) => {
-                    self.find_causes(known, path, causes);
+            let Some(known) = self.results.iter().find(|known| known.id == cause.id) else { continue };
+            match known.status {
+                Status::Fail | Status::Warn => causes.push(cause.id),
+                Status::Unverified if !path.contains(&known.id) => {
+                    last = self.find_causes(known, path, causes)
                 }
                 _ => {}
             }
         }
+        last
     }
 }

@@ -114,7 +114,7 @@ pub fn seen(config: &str, checks: &[&Check], answer: impl Fn(&Call) -> Answer) -
         recording.observations.push(Observation {
             stdout: captured(stdout),
             stderr: captured(stderr),
-            argv: Vec::new(),
+            argv: [vec!["/demo".to_owned()], call.args.clone()].concat(),
             duration: Duration::from_millis(10),
             left_behind: Vec::new(),
             held_open: false,

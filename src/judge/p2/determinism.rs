@@ -267,10 +267,9 @@ pub fn envelope(context: &CheckContext) -> Judgement {
         }
     }
     if commands < 2 && !assertions.iter().any(|assertion| matches!(assertion, Err(Unmet::Failed(_)))) {
-        return Judgement::unverified(format!(
-            "a comparison needs at least two different commands: {}",
-            declare_success("json")
-        ));
+        return Judgement::unverified(
+            "a comparison needs two commands: declare a probe of another one in json",
+        );
     }
     Judgement::of(assertions, declare_success("json"))
 }

@@ -72,18 +72,12 @@ pub(super) const CHECKS: &[Row] = &[
 /// What to do when no probe that succeeds can decide: declare one, in these formats, such as `json or jsonl`;
 /// empty where any will do.
 fn declare_success(formats: &str) -> String {
-    format!(
-        "declare a probe that is expected to succeed{} ([[probe]] in agentnative.toml, or --probe)",
-        in_formats(formats)
-    )
+    format!("declare a probe that succeeds{}", in_formats(formats))
 }
 
 /// The same, where it has to fail.
 fn declare_failure(formats: &str) -> String {
-    format!(
-        "declare a probe that is expected to fail{} ([[probe]] with `exit`, or --probe \"1:…\")",
-        in_formats(formats)
-    )
+    format!("declare a probe that fails{}, such as `exit = 1`", in_formats(formats))
 }
 
 fn in_formats(formats: &str) -> String {

@@ -5,7 +5,7 @@ use agentnative_output::{Cell, Page, Tone, columns, expand_tabs};
 use strict_json::sanitize;
 
 /// Narrowest room for a detail beside its caret.
-const MIN_DETAIL: usize = 20;
+const MIN_DETAIL: usize = 24;
 
 /// Draws the line that the evidence is in, and below it what is wrong there.
 pub(super) fn excerpt(page: &mut Page, indent: usize, evidence: &Evidence) {

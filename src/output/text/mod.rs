@@ -17,6 +17,8 @@ use strict_json::sanitize;
 
 /// More checks of one reason than this are only counted.
 const MAX_NAMED: usize = 3;
+/// So many problems stand without empty lines between them: they are to fit on a screen.
+const MANY: usize = 5;
 /// A longer path of a program is left out of the calls, in bytes.
 const MAX_PROGRAM: usize = 32;
 /// A longer reason is cut, in characters.
@@ -58,10 +60,13 @@ impl<'p> ReportPage<'p> {
         if self.verbose {
             listing::listing(self.page, report);
         }
-        for status in [Status::Fail, Status::Warn] {
-            for result in report.results.iter().filter(|result| result.status == status) {
+        let of = |status| report.results.iter().filter(move |result| result.status == status);
+        let problems: Vec<_> = of(Status::Fail).chain(of(Status::Warn)).collect();
+        self.page.blank();
+        for problem in &problems {
+            problem::problem(&mut self, problem);
+            if self.verbose || problems.len() < MANY {
                 self.page.blank();
-                problem::problem(&mut self, result);
             }
         }
         if !self.verbose {
@@ -220,13 +225,12 @@ impl<'p> ReportPage<'p> {
         let colon = if counts.is_empty() { "" } else { ": " };
         let cells = [Cell::new(tone, verdict), Cell::new(Tone::Plain, format!("{colon}{counts}"))];
         let hidden = !self.verbose && !self.page.config().quiet && !report.results.is_empty();
-        let hint = Cell::new(Tone::Dim, "--verbose lists everything");
         let problems = hidden && number.fail + number.warn > 0;
+        let hint = Cell::new(Tone::Dim, "--verbose lists everything");
         self.page.flow(0, 0, &cells, Some(&hint).filter(|_| hidden && !problems));
         if problems {
-            let hint =
-                Cell::new(Tone::Dim, "agentnative explain ID explains a problem, --verbose lists everything");
-            self.page.flow(0, 0, &[hint], None);
+            let explain = Cell::new(Tone::Dim, "agentnative explain ID explains a problem,");
+            self.page.flow(0, 0, &[explain, Cell::from(" "), hint], None);
         }
     }
 }

@@ -1,0 +1,128 @@
+//! The text report of made-up targets: what a person reads after each kind of check.
+
+use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, failure, records, seen};
+use agentnative::catalogue::{Check, checks};
+use agentnative::check::{Judged, Recording, judge};
+use agentnative::model::{HelpLanguage, Layer, OutputFormat, Variant};
+use agentnative::output::{RENDERERS, View};
+use agentnative::run::End;
+use agentnative_output::OutputConfig;
+use std::path::Path;
+use std::time::Duration;
+
+fn behavioral() -> Vec<&'static Check> {
+    checks().iter().filter(|check| check.layer == Layer::Behavioral).collect()
+}
+
+/// The report on a recording at this width.
+fn report(recording: &Recording, width: usize, verbose: bool) -> String {
+    let report = judge(recording, &behavioral()).unwrap();
+    let elapsed = Some(Duration::from_millis(1940));
+    let judged = [Judged { report, recording: Some(recording.clone()), elapsed }];
+    let config = OutputConfig { width, ..OutputConfig::plain(OutputFormat::Text) };
+    let text = RENDERERS.iter().find(|renderer| renderer.name == "text").unwrap();
+    (text.render)(&View { judged: &judged, ok: false, config, verbose, folder: Some(Path::new("/")) })
+        .unwrap()
+}
+
+/// A newcomer's program: colour on a terminal, a notice before the document, prose for errors, 1 for wrong
+/// calls, no exit code for logins of its own, and a newline too few.
+fn six_mistakes(call: &Call) -> Answer {
+    let has = |word: &str| call.args.iter().any(|arg| arg.contains(word));
+    if has("agentnative-unknown") {
+        return ended(1, "", "demo: what is that?\n");
+    }
+    match (call.args.first().map(String::as_str), call.format) {
+        (Some("login"), _) => failure(call, 1, "not logged in"),
+        (Some("lost"), OutputFormat::Json) => {
+            ended(1, "", "Traceback (most recent call last):\n  x\nKeyError: 9\n")
+        }
+        (Some("list"), OutputFormat::Json) => {
+            let whole = records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#]);
+            match call.variant {
+                Variant::Tty => data(format!("\u{1b}[1m{whole}")),
+                _ => data(whole),
+            }
+        }
+        (Some("list"), OutputFormat::Jsonl) => {
+            data(records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#]).trim_end())
+        }
+        (Some("show"), OutputFormat::Json) => data(format!("Loading...\n{}", records(call, &["{}"]))),
+        (Some("show"), _) => data(records(call, &["{}"])),
+        _ => conforming(call),
+    }
+}
+
+fn with_mistakes() -> Recording {
+    let config = format!("{PROBES}\n[[probe]]\nname = 'show'\nargs = ['show', '1']\n");
+    let mut recording = seen(&config, &behavioral(), six_mistakes);
+    recording.language = Some(HelpLanguage::Python);
+    recording
+}
+
+#[test]
+fn six_mistakes_fit_on_a_screen() {
+    let shown = report(&with_mistakes(), 80, false);
+    crate::render::snapshot("six-mistakes-80.txt", &shown);
+    assert!(shown.lines().count() <= 40, "{shown}");
+    for width in [40, 50, 80, 120] {
+        let shown = report(&with_mistakes(), width, false);
+        let longest = shown.lines().map(|line| line.chars().count()).max();
+        assert!(longest <= Some(width), "{longest:?}\n{shown}");
+    }
+    crate::render::snapshot("six-mistakes-40.txt", &report(&with_mistakes(), 40, false));
+}
+
+#[test]
+fn help_is_in_the_language_of_the_target() {
+    let mut recording = with_mistakes();
+    let python = report(&recording, 120, false);
+    assert!(python.contains("override `ArgumentParser.error`") && !python.contains("Rust"), "{python}");
+    recording.language = None;
+    let neutral = report(&recording, 120, false);
+    assert!(neutral.contains("Print every error as {") && !neutral.contains("ArgumentParser"), "{neutral}");
+}
+
+#[test]
+fn verbose_lists_every_verdict_and_every_place() {
+    let recording = with_mistakes();
+    let shown = report(&recording, 80, true);
+    let results = judge(&recording, &behavioral()).unwrap().results;
+    assert!(results.iter().all(|result| shown.contains(result.id.as_str())), "{shown}");
+    let calls = shown.lines().filter(|line| line.trim_start().starts_with("$ ")).count();
+    assert_eq!(calls, results.iter().map(|result| result.evidence.len()).sum::<usize>(), "{shown}");
+}
+
+#[test]
+fn an_interrupted_check_says_how_far_it_came() {
+    let mut recording = with_mistakes();
+    recording.planned = Some(recording.observations.len());
+    recording.observations.truncate(31);
+    recording.interrupted = true;
+    let shown = report(&recording, 80, false);
+    let planned = recording.planned.unwrap();
+    assert!(shown.contains(&format!("\ninterrupted: after 31 of {planned} runs: ")), "{shown}");
+    assert!(shown.contains("✗ ") && shown.contains("not conformant: "), "{shown}");
+    assert!(!shown.contains("declare") && !shown.contains("? "), "{shown}");
+}
+
+#[test]
+fn checks_that_lack_a_probe_are_one_line() {
+    let recording = seen("", &behavioral(), conforming);
+    let shown = report(&recording, 80, false);
+    let open: Vec<&str> = shown.lines().filter(|line| line.starts_with("? ")).collect();
+    assert!(open[0].contains(" checks  no probe is declared: run `agentnative init`"), "{shown}");
+    assert_eq!(open.len(), 1, "{shown}");
+}
+
+#[test]
+fn checks_that_wait_for_a_fault_are_one_line() {
+    let hangs = |call: &Call| match call.args.first().map(String::as_str) {
+        Some("list" | "lost" | "login" | "sync") => Answer(String::new(), String::new(), End::TimedOut),
+        _ => conforming(call),
+    };
+    let shown = report(&seen(PROBES, &behavioral(), hangs), 80, false);
+    crate::render::snapshot("every-run-hangs.txt", &shown);
+    assert!(shown.contains("✗ p2-completes ") && shown.contains(" checks wait for p2-completes"), "{shown}");
+    assert!(!shown.contains("declare a probe that"), "{shown}");
+}
