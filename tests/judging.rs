@@ -184,7 +184,7 @@ fn how_errors_are_told_takes_a_declared_probe_that_fails() {
         let lost = "[[probe]]\nname = 'lost'\nargs = ['lost']\nexit = 1\nformats = ['text', 'json']\n";
         let result = verdict(id, &format!("{alone}{lost}"), conforming);
         is_status(&result, Status::Unverified);
-        assert!(result.message.contains("failed in jsonl: "), "{}", result.message);
+        assert!(result.message.contains("fails in jsonl: "), "{}", result.message);
         is_status(&verdict(id, PROBES, conforming), Status::Pass);
     }
 }

@@ -75,7 +75,7 @@ fn a_place_in_the_code_for_people() {
     let expected = "\
 ! p2-src-stray-print  prints to stdout outside the output module
     list/list.go:12:2
-    Return data, and let one output module print it.
+    Return data, and let one output module print it.   agentnative explain p2-src-stray-print
 ";
     assert!(said.out.contains(expected), "{}", said.out);
     let verbose = folder.run(&["check", "--check", "p2-src-stray-print", "--verbose", "."]);
