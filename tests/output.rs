@@ -1,12 +1,13 @@
 //! Writing: who gets what on which stream, colour, JSON that is safe to look at, broken sinks.
 
-use agentnative_contract::error::{Error, Issue, Place};
+use agentnative_contract::error::{Error, ErrorKind, Issue, Place};
 use agentnative_output::{Cell, ColorChoice, ColorEnv, Output, OutputConfig, OutputFormat, Page, Tone};
-use agentnative_output::{to_string, use_color};
+use agentnative_output::{time_left, to_string, use_color};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::time::Duration;
 use strict_json::sanitize::is_unsafe;
 
 /// What `act` writes to standard output and to standard error.
@@ -204,15 +205,53 @@ fn text_passes_the_gate() {
 fn progress_is_one_line_that_leaves_before_other_output() {
     let config = OutputConfig { progress: true, width: 40, ..TEXT };
     let [out, err] = written(config, |output| {
-        output.progress("1/9 list\x1b[2J");
-        output.progress(&"x".repeat(60));
+        output.progress(Duration::ZERO, "1/9 list\x1b[2J");
+        output.progress(Duration::from_secs(60), &"x".repeat(60));
         output.text("done").unwrap();
         output.diagnostic("note");
     });
     assert_eq!(out, "done\n");
     let cut = "x".repeat(38) + "…";
     assert_eq!(err, format!("\r\x1b[K1/9 list\\x1b[2J\r\x1b[K{cut}\r\x1b[Knote\n"));
-    assert_eq!(written(TEXT, |output| output.progress("1/9")), ["", ""]);
+}
+
+#[test]
+fn a_log_gets_a_line_of_progress_now_and_then() {
+    let log = |config| {
+        let [out, err] = written(config, |output| {
+            // And the same once more: other work has a clock of its own.
+            for second in (0..100).chain(0..20) {
+                output.progress(Duration::from_secs(second), &format!("{second}/100 runs"));
+            }
+        });
+        assert_eq!(out, "");
+        err
+    };
+    assert_eq!(log(TEXT), "10/100 runs\n40/100 runs\n70/100 runs\n10/100 runs\n");
+    assert_eq!(log(OutputConfig { quiet: true, ..TEXT }), "");
+    assert_eq!((log(JSON), log(JSONL)), (String::new(), String::new()));
+    // A terminal has it, whether quiet or not.
+    let drawn = log(OutputConfig { quiet: true, progress: true, ..TEXT });
+    assert!(drawn.ends_with("\r\x1b[K19/100 runs") && !drawn.contains('\n'), "{drawn:?}");
+}
+
+#[test]
+fn the_time_that_is_left_is_estimated_from_what_is_done() {
+    for (done, total, seconds, expected) in [
+        (0, 10, 5.0, None),
+        (1, 10, 0.5, None),
+        (10, 10, 20.0, None),
+        (11, 10, 20.0, None),
+        (5, 10, 4.0, Some("about 4 s left")),
+        (5, 10, 4.2, Some("about 5 s left")),
+        (10, 84, 2.0, Some("about 15 s left")),
+        (1, 61, 1.0, Some("about 60 s left")),
+        (1, 84, 1.0, Some("about 2 min left")),
+        (1, 84, 120.0, Some("about 3 h left")),
+    ] {
+        let left = time_left(done, total, Duration::from_secs_f64(seconds));
+        assert_eq!(left.as_deref(), expected, "{done}/{total} after {seconds} s");
+    }
 }
 
 /// A sink whose reader has gone, or whose disk is full.
@@ -246,7 +285,7 @@ fn a_full_disk_is_an_error_and_a_closed_stderr_is_none() {
         Output::with(TEXT, Broken(io::ErrorKind::StorageFull, 0), Broken(io::ErrorKind::BrokenPipe, 0));
     let error = output.text("x").unwrap_err();
     assert!(error.message.starts_with("cannot write to stdout: "), "{error}");
-    assert_eq!(error.kind.exit_code(), 1);
+    assert_eq!((error.kind, error.exit_code()), (ErrorKind::Write, 1));
     output.error(&error);
     output.diagnostic("x");
 }

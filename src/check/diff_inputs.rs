@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::probe::{Probe, Recording};
 use crate::target::TargetSelector;
 use agentnative_contract::diff::{Change, compare};
-use agentnative_contract::error::{Error, ErrorKind, Result};
+use agentnative_contract::error::{Error, Result};
 use agentnative_contract::lock::Lock;
 use agentnative_contract::{CONTRACT_FILE, Contract, OutputSpec, contract_path, is_schema_file};
 use std::fs::File;
@@ -46,15 +46,21 @@ impl DiffInput {
     /// recording, or a file of samples.
     ///
     /// # Errors
-    /// When it is none of them, or cannot be read.
+    /// When it is none of them, or cannot be read. What is not there is a wrong call where a file is named, and
+    /// a fault of configuration where a contract (a word without a dot or a slash) or a schema
+    /// (`*.schema.json`) is.
     pub fn read(name: &str) -> Result<Self> {
         let path = Path::new(name);
         if path.is_dir() && !path.join(CONTRACT_FILE).is_file() {
             let lock = Lock::read(path)?;
             return Ok(Self { lock: Some(lock.clone()), ..Self::of(name, lock.compared()) });
         }
-        let is_file =
-            path.is_file() && (contract_path(Path::new(""), name).is_some() || path.extension().is_some());
+        // A word without a dot or a slash is the name of a contract.
+        let named_file = contract_path(Path::new(""), name).is_some() || path.extension().is_some();
+        if named_file && !name.ends_with(".schema.json") {
+            path.metadata().map_err(|error| Error::data(path, &error))?;
+        }
+        let is_file = named_file && path.is_file();
         if is_file && is_recording(path)? {
             return Self::of_runs(name, &Recording::read(path)?);
         }
@@ -70,8 +76,8 @@ impl DiffInput {
     /// options, else the nearest of this folder or above, else the one beside the command.
     ///
     /// # Errors
-    /// Usage, when it cannot be split into words; those of [`Session::run`]; general, when a signal told us
-    /// to stop.
+    /// Usage, when it cannot be split into words; those of [`Session::run`]; interrupted, when a signal
+    /// told us to stop.
     pub fn of_command(
         command: &str,
         mut options: SessionOptions,
@@ -84,8 +90,8 @@ impl DiffInput {
         }
         let session = Session::new(TargetSelector::command(words), options);
         let output = session.run(&promise_checks(), observer)?;
-        if output.signal.is_some() {
-            return Err(Error::general("interrupted; nothing was compared"));
+        if let Some(signal) = output.signal {
+            return Err(Error::interrupted(signal, "interrupted; nothing was compared"));
         }
         Self::of_runs(command, &output.recording)
     }
@@ -109,9 +115,9 @@ impl DiffInput {
 
 /// Whether a file begins as a recording does.
 fn is_recording(path: &Path) -> Result<bool> {
-    let cannot = |what: &str, error| Error::io(ErrorKind::Usage, what, path, &error);
-    let file = File::open(path).map_err(|error| cannot("open", error))?;
+    let unreadable = |error| Error::data(path, &error);
+    let file = File::open(path).map_err(unreadable)?;
     let mut head = Vec::new();
-    file.take(RECORDING.len() as u64).read_to_end(&mut head).map_err(|error| cannot("read", error))?;
+    file.take(RECORDING.len() as u64).read_to_end(&mut head).map_err(unreadable)?;
     Ok(head == RECORDING)
 }

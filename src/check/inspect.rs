@@ -2,6 +2,7 @@
 
 use super::Session;
 use super::locate::{MAX_TEXT, find_one, first_bytes};
+use super::surroundings::failed;
 use crate::judge;
 use crate::run::{End, Job, Observation, Runner};
 use crate::target::{Answer, Commands, Target};
@@ -42,7 +43,7 @@ impl Session {
         let page = match &seen.end {
             End::Exited(_) => page_of(&seen),
             End::NotStarted(_, why) => {
-                return Err(Error::config(format!("{} could not be started: {why}", target.name)));
+                return Err(failed(&seen, format!("{} could not be started: {why}", target.name)));
             }
             _ => return Err(Error::general(format!("`{} --help` did not end", target.name))),
         };

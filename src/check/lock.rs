@@ -86,8 +86,8 @@ fn not_lockable(promise: &OutputSpec) -> Option<String> {
 /// Locks what a session of [`promise_checks`] showed, or compares it with the lock beside its configuration.
 ///
 /// # Errors
-/// Configuration, when there is no configuration, or no lock to compare with; general, when some probe says
-/// nothing that can be locked; usage, when there is a lock already.
+/// Configuration, when there is no configuration, or no lock to compare with; nothing run, when no probe is
+/// declared; findings, when some probe says nothing that can be locked; usage, when there is a lock already.
 pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
     let Some(root) = &output.root else {
         return Err(Error::config("no agentnative.toml found; a lock is stored next to it")
@@ -95,13 +95,13 @@ pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
     };
     let (old, new) = (&output.recording.lock, learn(&output.recording)?);
     if new.promises.is_empty() {
-        return Err(Error::general("no probe is declared, so there is nothing to lock")
+        return Err(Error::nothing_run("no probe is declared, so there is nothing to lock")
             .hint("`agentnative check` shows the details"));
     }
     let refused: Vec<String> = new.promises.iter().filter_map(not_lockable).collect();
     if mode != LockMode::Check && !refused.is_empty() {
         let issue = |message: String| Issue { place: None, message };
-        return Err(Error::general("some probes have no output that can be locked")
+        return Err(Error::findings("some probes have no output that can be locked")
             .issues(refused.into_iter().map(issue).collect())
             .hint("`agentnative check` shows the details"));
     }

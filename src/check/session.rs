@@ -8,7 +8,7 @@ use super::runs::Runs;
 use super::surroundings::{Services, keep_workspaces};
 use super::{asking, code, judge};
 use crate::catalogue::{Check, Derived};
-use crate::config::{Config, ProbeConfig};
+use crate::config::{Config, ProbeConfig, TargetConfig};
 use crate::model::{CheckId, Layer, Variant};
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::{Report, TargetInfo};
@@ -85,8 +85,13 @@ impl Session {
         let (behavioral, source, project) = (has(Layer::Behavioral), has(Layer::Source), has(Layer::Project));
         let started = Instant::now();
         let mut runner = Runner::new(self.options.runner.clone());
-        let located = self.locate(&mut runner, behavioral || project, source || project)?;
-        let Located { config, target, code } = located;
+        let located = self.locate(&mut runner, behavioral || project, source || project);
+        if let Some((signal, error)) = located.as_ref().err().and_then(|error| Some((error.signal?, error))) {
+            let recording = self.without_target(error, observer)?;
+            let elapsed = started.elapsed();
+            return Ok(SessionOutput { recording, signal: Some(signal), root: None, elapsed });
+        }
+        let Located { config, target, code } = located?;
         let root = config.as_ref().map(|config| config.root.clone());
         let target = target.transpose().and_then(|target| {
             if target.is_some() && project {
@@ -102,13 +107,22 @@ impl Session {
             }
             (Err(error), _) => return Err(error),
             (Ok(None), _) => {
-                return Err(Error::general("the target has neither a program nor code to check"));
+                return Err(Error::nothing_run("the target has neither a program nor code to check"));
             }
         };
         if let Some(code) = &code {
             code::read(code, root.as_deref(), source, project, &mut recording)?;
         }
         Ok(SessionOutput { recording, signal, root, elapsed: started.elapsed() })
+    }
+
+    /// No runs: a signal came before the target was found, or built.
+    fn without_target(&self, why: &Error, observer: &mut Observer<'_>) -> Result<Recording> {
+        let mut recording = Recording::new(self.target.info(), Promises::of(&TargetConfig::default()));
+        recording.interrupted = true;
+        recording.notes = vec![not_run(why)];
+        observer(Progress::Started { target: &recording.target, runs: 0 })?;
+        Ok(recording)
     }
 
     /// Makes the runs of a target: what was seen, and the signal that told us to stop.
@@ -320,15 +334,16 @@ fn confined(enforced: Enforced) -> Option<&'static str> {
 
 /// Never a silent green: a target of which nothing could be run has no report.
 fn something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()> {
-    let mut words = None;
+    let mut first = None;
     for seen in observations {
         let End::NotStarted(_, why) = &seen.end else { return Ok(()) };
-        words = words.or(Some(why));
+        first = first.or(Some((why, seen.end.is_denied())));
     }
     let command = target.command.join(" ");
-    Err(match words {
-        Some(words) => Error::general(format!("nothing could be run: {command}: {words}")),
-        None => Error::general(format!("nothing was run: the selected checks need no run of {command}"))
+    Err(match first {
+        Some((words, true)) => Error::auth(format!("nothing could be run: {command}: {words}")),
+        Some((words, false)) => Error::nothing_run(format!("nothing could be run: {command}: {words}")),
+        None => Error::nothing_run(format!("nothing was run: the selected checks need no run of {command}"))
             .hint("declare probes with --probe \"ARGS\", or as [[probe]] in agentnative.toml"),
     })
 }

@@ -162,7 +162,7 @@ fn never_ready(service: &ServiceConfig, seen: &Observation) -> Error {
         End::NotStarted(_, why) => format!("{name} could not be started: {why}"),
         _ => format!("{name} ended before it was ready: {}", ending(seen)),
     };
-    let error = Error::config(what).issues(said(seen));
+    let error = failed(seen, what).issues(said(seen));
     match &seen.end {
         End::NotStarted(..) => error,
         End::TimedOut => error.hint("see `command` and `ready` under [[service]] in agentnative.toml"),
@@ -173,6 +173,12 @@ fn never_ready(service: &ServiceConfig, seen: &Observation) -> Error {
 fn name(service: &ServiceConfig) -> String {
     let words = service.command.iter().map(String::as_str);
     format!("the service `{}`", shlex::try_join(words).unwrap_or_else(|_| service.command.join(" ")))
+}
+
+/// The error of a program that we need: permission, when the system did not let us start it, else configuration.
+pub(super) fn failed(seen: &Observation, message: String) -> Error {
+    let kind = if seen.end.is_denied() { ErrorKind::Auth } else { ErrorKind::Config };
+    Error::new(kind, message)
 }
 
 /// How a program ended that we need.

@@ -1,7 +1,7 @@
 //! `agentnative check`
 
 use super::group;
-use super::progress::draw;
+use super::progress::RunProgress;
 use super::report_files::{ReportFile, ReportFiles, create, each_has_its_own_file, report_file};
 use super::selection_args::SelectionArgs;
 use super::target_args::{RunArgs, TargetArgs};
@@ -146,8 +146,9 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
         return Ok(Done { code, signal: None, command: target.command.clone() });
     }
     let record = args.record.as_ref().map(|path| Ok::<_, Error>((path, create(path)?))).transpose()?;
+    let mut runs = RunProgress::default();
     let mut observer = |progress: Progress<'_>| {
-        draw(progress, output);
+        runs.tell(progress, output);
         output.stream([progress.event(&checks)], |_| {})
     };
     let (recording, signal, elapsed) = match replayed {
@@ -168,7 +169,8 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
     report.notes.extend(notes);
     report.deny.extend(&args.deny);
     report.deny.dedup();
-    if let Some(last_time) = last_time {
+    // A check that ended before its first run leaves what was known.
+    if let Some(last_time) = last_time.filter(|_| !report.interrupted || report.runs > 0) {
         last_time.keep(&report);
     }
     let command = recording.target.command.clone();
@@ -226,7 +228,7 @@ fn written(judged: Judged, files: ReportFiles<'_>, args: &CheckArgs, output: &mu
         None if left || output.config().format != OutputFormat::Text => output::write_report(output, view)?,
         None => output.text(NOTHING_LEFT)?,
     }
-    let code = unmet.as_ref().map_or(0, |error| error.kind.exit_code());
+    let code = unmet.as_ref().map_or(0, Error::exit_code);
     if let Some(error) = unmet {
         output.error(&error);
     }

@@ -100,7 +100,7 @@ pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) 
         return Ok(0);
     }
     let many = if counts.breaking == 1 { "change" } else { "changes" };
-    output.error(&Error::general(format!("{} breaking {many}", counts.breaking)));
+    output.error(&Error::findings(format!("{} breaking {many}", counts.breaking)));
     Ok(1)
 }
 

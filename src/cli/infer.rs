@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;
+use std::time::Instant;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -48,18 +49,17 @@ const FRAMING: [&str; 3] = ["trailing", "multi-line", "torn"];
 
 pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
     let rules = Rules { enum_threshold: args.enum_threshold, ..Rules::default() };
-    let mut inference = Inference::new();
+    let (mut inference, began) = (Inference::new(), Instant::now());
     let files = data_files(&args.files)?;
     for path in &files {
         let file = DataFile::open(path)?;
         let (name, framing, threads) =
             (file.name.clone(), args.framing.or(file.framing), file.threads(args.jobs));
-        let mut progress = reading(&file, output);
+        let mut progress = reading(began, &file, output);
         let faults = inference.input(file.reader, framing, threads, &mut progress);
         drop(progress);
         output.clear_progress();
-        let faults =
-            faults.map_err(|error| Error::general(format!("cannot read samples from {name}: {error}")))?;
+        let faults = faults.map_err(|error| Error::data(path, &error))?;
         if !faults.is_empty() {
             let issue = |fault: Violation| Issue {
                 place: Some(fault.place(path)),
@@ -69,14 +69,14 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
                 },
             };
             let misread = faults.iter().any(|fault| FRAMING.contains(&fault.rule.as_str()));
-            let error = Error::general(format!("{name} is not strict JSON; no schema was inferred"));
+            let error = Error::findings(format!("{name} is not strict JSON; no schema was inferred"));
             let error = error.issues(faults.into_iter().map(issue).collect());
             let hint = "set --framing to `document` or `lines`";
             return Err(if misread { error.hint(hint) } else { error });
         }
     }
     if inference.records() == 0 {
-        return Err(Error::general("no samples found; no schema was inferred"));
+        return Err(Error::nothing_run("no samples found; no schema was inferred"));
     }
     let schema = inference.schema(&rules);
     let text = pretty(&schema)?;

@@ -200,7 +200,7 @@ fn write(path: &Path, text: &str, force: bool) -> Result<()> {
     let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => exists(path),
-        _ => Error::io(ErrorKind::General, "write", path, &error),
+        _ => Error::io(ErrorKind::Write, "write", path, &error),
     })
 }
 

@@ -39,8 +39,7 @@ pub(super) fn run(args: &LockArgs, output: &mut Output, runner: &RunnerOptions) 
     let seen = session.run(&promise_checks(), &mut drawn(output))?;
     output.clear_progress();
     if let Some(signal) = seen.signal {
-        output.error(&Error::general("interrupted; the lock was not changed"));
-        return Ok(super::exit_of_signal(signal));
+        return Err(Error::interrupted(signal, "interrupted; the lock was not changed"));
     }
     let mode = match (args.check, args.update) {
         (true, _) => LockMode::Check,
@@ -53,7 +52,7 @@ pub(super) fn run(args: &LockArgs, output: &mut Output, runner: &RunnerOptions) 
     if !ok {
         let breaking = locked.changes.iter().filter(|change| change.class == Class::Breaking).count();
         let message = format!("{breaking} breaking {}", if breaking == 1 { "change" } else { "changes" });
-        output.error(&Error::general(message).hint("accept them with --update"));
+        output.error(&Error::findings(message).hint("accept them with --update"));
     }
     Ok(u8::from(!ok))
 }

@@ -145,7 +145,7 @@ pub fn main(args: &[OsString]) -> u8 {
     };
     done.unwrap_or_else(|error| {
         output.error(&error);
-        error.kind.exit_code()
+        error.exit_code()
     })
 }
 

@@ -1,7 +1,7 @@
 //! `agentnative outcome [FILE|-]...`
 
 use crate::follow::{Follow, stop_signal};
-use agentnative_contract::error::{Error, ErrorKind, Result};
+use agentnative_contract::error::{Error, Result};
 use agentnative_contract::outcome::{
     CallStatus, Collector, Dialect, Operation, OutcomeOptions, Quantity, RunOutcome, ToolCall,
 };
@@ -107,7 +107,7 @@ fn open(file: &Path) -> Result<File> {
 }
 
 fn unreadable(file: &Path, error: &io::Error) -> Error {
-    Error::io(ErrorKind::General, "read", file, error)
+    Error::data(file, error)
 }
 
 /// How warnings name a file, when there are several.

@@ -1,33 +1,57 @@
-//! What is drawn on a terminal while a command works.
+//! What people see while a command works: how far it is, and how long it will take.
 
 use crate::check::Progress;
 use agentnative_contract::DataFile;
 use agentnative_contract::error::Result;
-use agentnative_output::Output;
+use agentnative_output::{Output, time_left};
+use std::time::Instant;
 
 /// How far the runs are.
-pub(super) fn draw(progress: Progress<'_>, output: &mut Output) {
-    if let Progress::Ended { observation, nth, runs } = progress {
-        output.progress(&format!("{nth}/{runs} {}", observation.key.probe));
+#[derive(Default)]
+pub(super) struct RunProgress {
+    /// When the first was about to begin.
+    began: Option<Instant>,
+}
+
+impl RunProgress {
+    /// Tells of it.
+    pub fn tell(&mut self, progress: Progress<'_>, output: &mut Output) {
+        let began = *self.began.get_or_insert_with(Instant::now);
+        if let Progress::Ended { observation, nth, runs } = progress {
+            let elapsed = began.elapsed();
+            let left = time_left(nth as u64, runs as u64, elapsed);
+            let left = left.map_or_else(String::new, |left| format!(", {left}"));
+            output.progress(elapsed, &format!("{nth}/{runs} runs{left}: {}", observation.key.probe));
+        }
     }
 }
 
-/// Draws how far the runs are, and nothing else.
+/// Tells how far the runs are, and nothing else.
 pub(super) fn drawn(output: &mut Output) -> impl FnMut(Progress<'_>) -> Result<()> {
-    |progress| {
-        draw(progress, output);
+    let mut runs = RunProgress::default();
+    move |progress| {
+        runs.tell(progress, output);
         Ok(())
     }
 }
 
-/// Draws how far the reading of a file is, in bytes.
-pub(super) fn reading<'o>(file: &DataFile, output: &'o mut Output) -> impl FnMut(u64) + use<'o> {
-    let (name, length) = (file.name.clone(), file.length);
+/// Tells how far the reading of a file is, in bytes; the command began to read at `began`.
+pub(super) fn reading<'o>(
+    began: Instant,
+    file: &DataFile,
+    output: &'o mut Output,
+) -> impl FnMut(u64) + use<'o> {
+    let (name, length, opened) = (file.name.clone(), file.length, Instant::now());
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
-    move |bytes| match length {
-        Some(length) => {
-            output.progress(&format!("{name}: {:.0} of {:.0} MB", megabytes(bytes), megabytes(length)));
-        }
-        None => output.progress(&format!("{name}: {:.0} MB", megabytes(bytes))),
+    move |bytes| {
+        let line = match length {
+            Some(length) => {
+                let left = time_left(bytes, length, opened.elapsed());
+                let left = left.map_or_else(String::new, |left| format!(", {left}"));
+                format!("{name}: {:.0} of {:.0} MB{left}", megabytes(bytes), megabytes(length))
+            }
+            None => format!("{name}: {:.0} MB", megabytes(bytes)),
+        };
+        output.progress(began.elapsed(), &line);
     }
 }

@@ -58,7 +58,7 @@ impl<'a> ReportFiles<'a> {
         for (report, mut file) in self.files {
             let text = report.rendered(view)?;
             file.write_all(text.as_bytes())
-                .map_err(|error| Error::io(ErrorKind::General, "write", &report.path, &error))?;
+                .map_err(|error| Error::io(ErrorKind::Write, "write", &report.path, &error))?;
         }
         Ok(())
     }
@@ -66,7 +66,7 @@ impl<'a> ReportFiles<'a> {
 
 /// Makes a file before the runs: one that cannot be written is no reason to lose them.
 pub(super) fn create(path: &Path) -> Result<File> {
-    File::create(path).map_err(|error| Error::io(ErrorKind::General, "write", path, &error))
+    File::create(path).map_err(|error| Error::io(ErrorKind::Write, "write", path, &error))
 }
 
 /// That no two reports, and no report and the recording, go to one place.

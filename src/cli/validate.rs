@@ -1,7 +1,7 @@
 //! `agentnative validate`
 
 use super::progress::reading;
-use agentnative_contract::error::{Error, ErrorKind, Result};
+use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{
     Contract, DataFile, Framing, RunExit, Settings, Validation, Verdict, Violation, data_files,
 };
@@ -11,6 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::iter;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 #[derive(clap::Args)]
 #[command(after_help = "Exit codes: 0 all files are valid, 1 a file is invalid.
@@ -116,7 +117,7 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
     let framing = args.framing.unwrap_or(contract.framing());
     let settings = Settings { framing, max_errors: args.max_errors, exit, threads: 1 };
     let mut validation = Validation::new(&contract, settings);
-    let mut files = Vec::new();
+    let (mut files, began) = (Vec::new(), Instant::now());
     for path in data_files(&args.files)? {
         let file = DataFile::open(&path)?;
         let mut settings = Settings { threads: file.threads(args.jobs), ..settings };
@@ -125,12 +126,11 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
         }
         validation.set(settings);
         let name = file.name.clone();
-        let mut progress = reading(&file, output);
+        let mut progress = reading(began, &file, output);
         let verdict = validation.input(file.reader, &mut progress);
         drop(progress);
         output.clear_progress();
-        let verdict =
-            verdict.map_err(|error| Error::io(ErrorKind::General, "read", Path::new(&name), &error))?;
+        let verdict = verdict.map_err(|error| Error::data(&path, &error))?;
         let file = ValidatedFile::new(name, verdict);
         output.stream(file.lines(), |page| show(&file, page))?;
         files.push(file);
@@ -144,7 +144,11 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
             page.text(&format!("{files} files, {invalid} invalid"));
         }
     })?;
-    Ok(u8::from(!validated.valid))
+    if invalid > 0 {
+        let verb = if invalid == 1 { "is" } else { "are" };
+        output.error(&Error::findings(format!("{invalid} of {files} {verb} invalid", files = many(files))));
+    }
+    Ok(u8::from(invalid > 0))
 }
 
 impl ValidatedFile {
@@ -220,6 +224,10 @@ fn show(file: &ValidatedFile, page: &mut Page) {
         }
     };
     page.line(0, &[Cell::new(Tone::Plain, format!("{}: ", file.file)), Cell::new(tone, word)]);
+}
+
+fn many(files: usize) -> String {
+    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }
 
 fn errors(count: u64) -> String {

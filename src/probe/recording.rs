@@ -104,7 +104,7 @@ impl Recording {
     /// Writes the recording to a file that was opened before the runs.
     ///
     /// # Errors
-    /// General, when the file cannot be written.
+    /// Write, when the file cannot be written.
     pub fn write(&self, file: File, path: &Path) -> Result<()> {
         let mut out = BufWriter::new(file);
         let mut write = || -> std::io::Result<()> {
@@ -116,15 +116,15 @@ impl Recording {
             out.write_all(b"\n")?;
             out.flush()
         };
-        write().map_err(|error| Error::io(ErrorKind::General, "write", path, &error))
+        write().map_err(|error| Error::io(ErrorKind::Write, "write", path, &error))
     }
 
     /// Reads a recording.
     ///
     /// # Errors
-    /// Configuration, with the line, when it cannot be read or is none.
+    /// Those of [`Error::data`]; configuration, with the line, when it is not a recording.
     pub fn read(path: &Path) -> Result<Self> {
-        let unreadable = |error| Error::io(ErrorKind::Config, "read", path, &error);
+        let unreadable = |error| Error::data(path, &error);
         let unreadable_line = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::InvalidData => {
                 Error::config(format!("{} is not a recording: it is not text", path.display())).hint(HINT)

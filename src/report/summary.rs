@@ -65,7 +65,7 @@ impl Report {
     /// The exit code of `check`: 0, or 1 when a MUST failed, a level of `deny` has warnings or the runs were cut
     /// short; when `strict`, also when a MUST is unverified.
     pub fn exit_code(&self, strict: bool) -> u8 {
-        self.unmet(strict).map_or(0, |error| error.kind.exit_code())
+        self.unmet(strict).map_or(0, |error| error.exit_code())
     }
 
     /// Why the exit code is not 0.
@@ -78,14 +78,16 @@ impl Report {
         let warnings = if self.deny.contains(&Level::Should) { self.summary.warn } else { 0 };
         let denied = || format!("{warnings} SHOULD {} failed (--deny should)", checks(warnings));
         let message = match (self.conformant, self.verified || !strict) {
-            _ if self.interrupted => "interrupted; the report covers the runs up to then".to_owned(),
+            _ if self.interrupted => {
+                return Some(Error::general("interrupted; the report covers the runs up to then"));
+            }
             (false, _) if warnings > 0 => format!("{}, {}", count(Status::Fail, "failed"), denied()),
             (false, _) => count(Status::Fail, "failed"),
             (true, _) if warnings > 0 => denied(),
             (true, false) => count(Status::Unverified, "unverified"),
             (true, true) => return None,
         };
-        Some(Error::general(message))
+        Some(Error::findings(message))
     }
 }
 

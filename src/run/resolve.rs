@@ -1,6 +1,6 @@
 //! Finds a program: once, to an absolute path, never with a shell.
 
-use agentnative_contract::error::{Error, Result};
+use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_helper::{clean_path, folders_of};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -36,6 +36,12 @@ pub fn resolve(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf> {
     };
     if let Some(found) = candidates.iter().find(|file| is_executable(file)) {
         return Ok(behind_asdf(found).unwrap_or_else(|| found.clone()));
+    }
+    if is_path
+        && let Some(Err(error)) = candidates.first().map(|file| file.metadata())
+        && error.kind() == std::io::ErrorKind::PermissionDenied
+    {
+        return Err(Error::io(ErrorKind::Config, "find", Path::new(program), &error));
     }
     if let Some(file) = candidates.iter().find(|file| file.exists()) {
         let why = if file.is_dir() { "it is a folder" } else { "it is not executable" };

@@ -2,7 +2,7 @@
 
 use super::{Enforced, Job, Observation, RunKey, RunSpec, RunnerOptions};
 use crate::model::OutputFormat;
-use agentnative_contract::error::{Error, Result};
+use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_helper::{Event, Failure, Helper};
 use std::path::Path;
 
@@ -97,18 +97,22 @@ impl Runner {
     /// environment.
     ///
     /// # Errors
-    /// Those of [`Runner::run_all_blocking`], and (with the exit code 1) when a signal told us to stop.
+    /// Those of [`Runner::run_all_blocking`], and interrupted, when a signal told us to stop.
     pub fn run_trusted(&mut self, job: Job) -> Result<Observation> {
         let job = Job { quiet: true, trusted: true, ..job };
         let name = Path::new(&job.program).file_name().unwrap_or(&job.program).to_string_lossy();
         let key = RunKey::plain(name, OutputFormat::Text);
         let mut finished = self.run_all_blocking(vec![RunSpec { key, job }], &mut |_| {})?;
-        finished.observations.pop().ok_or_else(|| Error::general("interrupted"))
+        if let Some(signal) = finished.interrupted {
+            return Err(Error::interrupted(signal, "interrupted"));
+        }
+        finished.observations.pop().ok_or_else(|| Error::general("the helper gave no result"))
     }
 }
 
 pub(super) fn error(failure: Failure) -> Error {
-    let error = Error::general(failure.message);
+    let kind = if failure.denied { ErrorKind::Auth } else { ErrorKind::General };
+    let error = Error::new(kind, failure.message);
     match failure.hint {
         Some(hint) => error.hint(hint),
         None => error,

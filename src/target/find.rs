@@ -2,10 +2,12 @@
 
 use super::{Target, project, script};
 use crate::config::{Config, TargetConfig};
+use crate::report::TargetInfo;
 use agentnative_contract::error::{Error, Result};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use strict_json::sanitize::lossless;
 
 /// Runs a trusted tool (its argv, its working directory) and gives its standard output.
 pub(super) type Tool<'a> = &'a dyn Fn(&[OsString], &Path) -> Result<Vec<u8>>;
@@ -25,6 +27,21 @@ impl TargetSelector {
     /// A program and the arguments that stand before those of a probe.
     pub fn command(argv: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         Self::Argv(argv.into_iter().map(Into::into).collect())
+    }
+
+    /// What is known of the target before it is found.
+    pub fn info(&self) -> TargetInfo {
+        let words = match self {
+            Self::Path(path) => {
+                let path = path.canonicalize().unwrap_or_else(|_| path.clone());
+                return TargetInfo { name: file_name(path.as_os_str()), command: Vec::new(), project: None };
+            }
+            Self::Argv(argv) => &argv[..],
+            Self::Name(name) => std::slice::from_ref(name),
+        };
+        let name = words.first().map(|word| file_name(word)).unwrap_or_default();
+        let command = words.iter().map(|word| lossless(word.as_bytes()).into_owned()).collect();
+        TargetInfo { name, command, project: None }
     }
 }
 

@@ -58,7 +58,7 @@ fn a_report_as_a_document() {
     assert_eq!(of("argv"), format!("{} list --output json", folder.path().join("cli").display()));
     assert_eq!(of("excerpt"), "Fetching data...");
     // The reason for the exit code is one object on standard error.
-    assert_eq!(said.error()["kind"], "general");
+    assert_eq!(said.error()["kind"], "findings");
     assert_eq!(said.error()["message"], "1 MUST check failed");
 }
 
@@ -69,7 +69,7 @@ fn a_report_as_a_stream_holds_the_same() {
         ["check", "./cli", "--check", "p2-output-json", "--check", "p2-exit-success", "--probe", "list"];
     let document = folder.run(&[&args[..], &["--json"]].concat()).data();
     let said = folder.run(&[&args[..], &["--jsonl"]].concat());
-    assert_eq!((said.code, said.error()["kind"].as_str()), (Some(1), Some("general")));
+    assert_eq!((said.code, said.error()["kind"].as_str()), (Some(1), Some("findings")));
     let lines = said.lines();
     let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
     let mut parts = types.clone();

@@ -29,12 +29,16 @@ fn events_are_written_as_they_happen() {
     assert!(child.wait().unwrap().success());
 }
 
-/// A check of a target that says on a pipe when it has begun, and then sleeps; with that pipe, which
-/// ends when no process of the target is left.
+/// A check of a target that says on a pipe when it, or its build, has begun, and then sleeps; with that pipe,
+/// which ends when no process of the target is left.
 fn asleep(when: &str, format: &str) -> (Folder, Child, BufReader<File>) {
     let folder = Folder::with(&format!(
         "case \" $* \" in *' {when} '*) exec 9>\"${{0%/*}}/begun\"; echo begun >&9; sleep 1000 & sleep 1000 ;; esac\n"
     ));
+    if when == "build" {
+        let build = "build = ['sh', '-c', 'exec 9>begun; echo begun >&9; sleep 1000 & sleep 1000']";
+        folder.write("agentnative.toml", format!("[target]\ncommand = ['./cli']\n{build}\n"));
+    }
     let pipe = folder.path().join("begun");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let args = ["check", "./cli", format, "--check", "p2-exit-success", "--probe", "run", "--timeout", "300"];
@@ -56,6 +60,7 @@ fn a_signal_ends_the_check_with_a_valid_report() {
         ("run", "--jsonl", Signal::TERM, 143),
         ("--help", "--json", Signal::INT, 130),
         ("run", "--output=text", Signal::INT, 130),
+        ("build", "--json", Signal::INT, 130),
     ] {
         let (_folder, child, mut begun) = asleep(when, format);
         kill_process(Pid::from_child(&child), signal).unwrap();

@@ -6,6 +6,7 @@ mod commands;
 mod diff;
 mod errors;
 mod evidence;
+mod exits;
 mod infer;
 mod init;
 mod live;

@@ -192,11 +192,11 @@ fn several_files_are_one_run_and_stderr_comes_behind_them() {
 fn a_file_that_cannot_be_read_is_an_error() {
     for file in ["/no/such/file", "/"] {
         let output = program(&["--json", file]).output().unwrap();
-        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(output.status.code(), Some(2));
         assert_eq!(out(&output), "");
         let error: Value = serde_json::from_slice(&output.stderr).unwrap();
         assert!(error["message"].as_str().unwrap().starts_with(&format!("cannot read {file}: ")), "{error}");
-        assert_eq!(error["kind"], "general");
+        assert_eq!(error["kind"], "usage");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The data files that a user names: found, opened, and what their names say of them.
 
 use crate::Framing;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -27,13 +27,12 @@ pub struct DataFile {
 }
 
 impl DataFile {
-    /// Opens a file; `-` is standard input. An error of usage when it cannot be opened.
+    /// Opens a file; `-` is standard input. An error as [`Error::data`] has it when it cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let (reader, length): (Box<dyn Read + Send>, _) = if path.as_os_str() == "-" {
             (Box::new(io::stdin()), None)
         } else {
-            let cannot = |error| Error::io(ErrorKind::Usage, "open", path, &error);
-            let file = File::open(path).map_err(cannot)?;
+            let file = File::open(path).map_err(|error| Error::data(path, &error))?;
             let length = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
             (Box::new(file), length)
         };
@@ -69,7 +68,7 @@ pub fn data_files(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         }
         let before = files.len();
         for entry in WalkDir::new(path).sort_by_file_name() {
-            let entry = entry.map_err(|error| Error::io(ErrorKind::Usage, "read", path, &error.into()))?;
+            let entry = entry.map_err(|error| Error::data(path, &error.into()))?;
             if entry.file_type().is_file() && framing(entry.path()).is_some() {
                 files.push(entry.into_path());
             }

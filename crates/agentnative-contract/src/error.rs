@@ -8,13 +8,20 @@ use std::fmt;
 /// What went wrong, in the sense of principle 2's exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The command could not do its work: exit code 1.
+    /// The command did its work and found what breaks a requirement: a failed MUST, an invalid document, a
+    /// breaking change; exit code 1.
+    Findings,
+    /// There was nothing that could be run, checked or learnt from: exit code 1.
+    NothingRun,
+    /// The output or a file could not be written: exit code 1.
+    Write,
+    /// The command could not do its work for another reason: exit code 1.
     General,
-    /// Wrong arguments: exit code 2.
+    /// Wrong arguments, or a data file named by them that is not there: exit code 2.
     Usage,
-    /// Not allowed: a target that may not be executed, a refused key; exit code 77.
+    /// Not allowed: a file that may not be read, written or executed, a refused key; exit code 77.
     Auth,
-    /// A bad `agentnative.toml`, contract or schema, or a target that cannot be found: exit code 78.
+    /// A bad or missing `agentnative.toml`, contract or schema, or a target that cannot be found: exit code 78.
     Config,
 }
 
@@ -22,7 +29,7 @@ impl ErrorKind {
     /// The process exit code of this kind.
     pub const fn exit_code(self) -> u8 {
         match self {
-            Self::General => 1,
+            Self::Findings | Self::NothingRun | Self::Write | Self::General => 1,
             Self::Usage => 2,
             Self::Auth => 77,
             Self::Config => 78,
@@ -32,6 +39,9 @@ impl ErrorKind {
     /// The stable name used as `kind` in a JSON error object.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Findings => "findings",
+            Self::NothingRun => "nothing-run",
+            Self::Write => "write",
             Self::General => "general",
             Self::Usage => "usage",
             Self::Auth => "auth",
@@ -94,12 +104,14 @@ pub struct Error {
     pub issues: Vec<Issue>,
     /// What to do about it.
     pub hint: Option<String>,
+    /// The signal that ended the work; it decides the exit code.
+    pub signal: Option<i32>,
 }
 
 impl Error {
     /// An error of the given kind.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), issues: Vec::new(), hint: None }
+        Self { kind, message: message.into(), issues: Vec::new(), hint: None, signal: None }
     }
     /// A file or folder that cannot be read, written or opened, as `action` says: not allowed, where the system
     /// says so, else of the given kind.
@@ -107,6 +119,26 @@ impl Error {
         let denied = error.kind() == std::io::ErrorKind::PermissionDenied;
         let kind = if denied { ErrorKind::Auth } else { kind };
         Self::new(kind, format!("cannot {action} {}: {error}", path.display()))
+    }
+    /// A data file named on the command line that cannot be read: usage, when it is not there or is no file,
+    /// else as [`Error::io`] says.
+    pub fn data(path: &std::path::Path, error: &std::io::Error) -> Self {
+        use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+        let named_wrong = matches!(error.kind(), NotFound | IsADirectory | NotADirectory);
+        let kind = if named_wrong { ErrorKind::Usage } else { ErrorKind::General };
+        Self::io(kind, "read", path, error)
+    }
+    /// What was found breaks a requirement: exit code 1.
+    pub fn findings(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Findings, message)
+    }
+    /// Nothing could be run, checked or learnt from: exit code 1.
+    pub fn nothing_run(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NothingRun, message)
+    }
+    /// A signal ended the work: exit code 128 and its number.
+    pub fn interrupted(signal: i32, message: impl Into<String>) -> Self {
+        Self { signal: Some(signal), ..Self::general(message) }
     }
     /// A general error: exit code 1.
     pub fn general(message: impl Into<String>) -> Self {
@@ -123,6 +155,11 @@ impl Error {
     /// A configuration error: exit code 78.
     pub fn config(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Config, message)
+    }
+    /// The exit code: that of the signal, if one ended the work, else that of the kind.
+    pub fn exit_code(&self) -> u8 {
+        let of_signal = self.signal.and_then(|signal| u8::try_from(128 + signal).ok());
+        of_signal.unwrap_or(self.kind.exit_code())
     }
     /// The same error with what to do about it.
     #[must_use]

@@ -1,7 +1,7 @@
 //! What a file holds, a schema or samples, and what samples promise.
 
 use crate::data_file::{DataFile, framing};
-use crate::error::{Error, ErrorKind, Issue, Result};
+use crate::error::{Error, Issue, Result};
 use crate::infer::{Inference, Rules};
 use crate::lock::{EventOrder, EventOrders};
 use crate::{Events, Framing, OutputSpec, Violation, type_keys};
@@ -93,7 +93,7 @@ pub fn is_schema_file(path: &Path) -> Result<bool> {
     if framing(path) == Some(Framing::Lines) {
         return Ok(false);
     }
-    let unreadable = |error| Error::io(ErrorKind::Usage, "read", path, &error);
+    let unreadable = |error| Error::data(path, &error);
     let length = fs::metadata(path).map_err(unreadable)?.len();
     if length > MAX_SCHEMA {
         return Ok(false);
@@ -130,7 +130,7 @@ impl OutputSpec {
         let mut inference = Inference::new();
         let faults = inference
             .input(file.reader, framing, threads, &mut |_| {})
-            .map_err(|error| Error::general(format!("cannot read samples from {name}: {error}")))?;
+            .map_err(|error| Error::data(path, &error))?;
         if !faults.is_empty() {
             let issue = |fault: Violation| Issue { place: Some(fault.place(path)), message: fault.message };
             let error = Error::config(format!("{name} is not strict JSON"));
@@ -163,7 +163,7 @@ impl OutputSpec {
 
 /// The types that the stream in a file begins and ends with.
 fn bounds(path: &Path, key: &str) -> Result<Events> {
-    let unreadable = |error| Error::io(ErrorKind::Usage, "read", path, &error);
+    let unreadable = |error| Error::data(path, &error);
     let file = fs::File::open(path).map_err(unreadable)?;
     let (mut orders, mut order) = (EventOrders::default(), EventOrder::default());
     read_lines(file, &ReadOptions::default(), &mut order).map_err(unreadable)?;

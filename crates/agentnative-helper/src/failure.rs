@@ -10,11 +10,13 @@ pub struct Failure {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// The system does not allow it.
+    pub denied: bool,
 }
 
 impl Failure {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
+        Self { message: message.into(), hint: None, denied: false }
     }
 
     pub(crate) fn of(what: &str, error: &dyn fmt::Display) -> Self {

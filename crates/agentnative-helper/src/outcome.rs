@@ -69,6 +69,14 @@ pub enum End {
     Interrupted,
 }
 
+impl End {
+    /// Whether it never started since the system does not allow it.
+    pub fn is_denied(&self) -> bool {
+        let Self::NotStarted(number, _) = self else { return false };
+        std::io::Error::from_raw_os_error(*number).kind() == std::io::ErrorKind::PermissionDenied
+    }
+}
+
 /// What a process was doing when it did not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Waiting {

@@ -3,6 +3,7 @@
 use agentnative_contract::OutputFormat;
 use std::ffi::OsStr;
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 
 /// Line width where standard output is no terminal.
 pub const DEFAULT_WIDTH: usize = 100;
@@ -65,7 +66,7 @@ pub struct OutputConfig {
     pub color_err: bool,
     /// Only problems and the summary; no diagnostics.
     pub quiet: bool,
-    /// Draw progress on standard error.
+    /// Draw progress on stderr.
     pub progress: bool,
     /// Columns to wrap text at.
     pub width: usize,
@@ -99,15 +100,25 @@ impl OutputConfig {
             use_color: text && use_color(color, env, out.is_terminal()),
             color_err: text && use_color(color, env, err.is_terminal()),
             quiet,
-            progress: text && !quiet && err.is_terminal() && env.term != Some(OsStr::new("dumb")),
-            width: terminal_width().unwrap_or(DEFAULT_WIDTH),
+            progress: text && err.is_terminal() && env.term != Some(OsStr::new("dumb")),
+            width: page_width().unwrap_or(DEFAULT_WIDTH),
         }
     }
 }
 
-/// The columns of standard output as they are now; none where it is no terminal, or one that does not say.
+/// The columns of stdout as they are now, at least 40; none where it is no terminal, or one that does not say.
 #[expect(clippy::disallowed_methods, reason = "looks at the stream; writes nothing")]
-pub(super) fn terminal_width() -> Option<usize> {
-    let columns = usize::from(rustix::termios::tcgetwinsize(std::io::stdout()).ok()?.ws_col);
-    (columns > 0).then(|| columns.max(MIN_WIDTH))
+pub(super) fn page_width() -> Option<usize> {
+    columns(std::io::stdout()).map(|columns| columns.max(MIN_WIDTH))
+}
+
+/// The columns of stderr as they are now, however few: a line of progress that breaks cannot be taken away.
+#[expect(clippy::disallowed_methods, reason = "looks at the stream; writes nothing")]
+pub(super) fn progress_width() -> Option<usize> {
+    columns(std::io::stderr())
+}
+
+fn columns(terminal: impl AsFd) -> Option<usize> {
+    let columns = usize::from(rustix::termios::tcgetwinsize(terminal).ok()?.ws_col);
+    (columns > 0).then_some(columns)
 }

@@ -22,7 +22,7 @@ pub struct Envelope<T> {
 pub struct ErrorObject {
     /// The kind in words, such as "configuration error".
     pub error: String,
-    /// The kind as a stable name: `general`, `usage`, `auth` or `config`.
+    /// The kind as a stable name: `findings`, `nothing-run`, `write`, `general`, `usage`, `auth` or `config`.
     pub kind: String,
     /// One line: what went wrong.
     pub message: String,
@@ -52,6 +52,9 @@ pub struct ErrorIssue {
 impl From<&Error> for ErrorObject {
     fn from(error: &Error) -> Self {
         let words = match error.kind {
+            ErrorKind::Findings => "requirement not met",
+            ErrorKind::NothingRun => "nothing run",
+            ErrorKind::Write => "write error",
             ErrorKind::General => "general error",
             ErrorKind::Usage => "usage error",
             ErrorKind::Auth => "authentication or permission error",

@@ -11,6 +11,7 @@ mod config;
 mod emit;
 mod envelope;
 mod json;
+mod pace;
 mod page;
 
 pub use agentnative_contract::OutputFormat;
@@ -19,12 +20,19 @@ pub use arguments::{asked_format, asked_values, clap_error};
 pub use config::{ColorChoice, ColorEnv, DEFAULT_WIDTH, OutputConfig, use_color};
 pub use envelope::{Envelope, ErrorIssue, ErrorObject};
 pub use json::{pretty, to_string};
+pub use pace::time_left;
 pub use page::{Cell, Page, Tone, columns, expand_tabs};
 
-use agentnative_contract::error::{Error, Result};
+use agentnative_contract::error::{Error, ErrorKind as Kind, Result};
 use serde::Serialize;
 use std::io::{ErrorKind, IsTerminal as _, Stderr, Stdout, Write};
+use std::time::Duration;
 use strict_json::sanitize;
+
+/// When a log gets the first line of progress: a command that is quick writes none.
+const FIRST_LOG: Duration = Duration::from_secs(10);
+/// How long after a line of progress a log gets the next.
+const NEXT_LOG: Duration = Duration::from_secs(30);
 
 /// The two streams of this process.
 ///
@@ -38,15 +46,23 @@ pub struct Output<O: Write = Stdout, E: Write = Stderr> {
     err: E,
     closed: bool,
     progress_shown: bool,
-    /// Tells how wide the terminal is now: people change that while a command works.
+    /// When the last line of progress was written to a log, since the work began.
+    logged: Option<Duration>,
+    /// Tells how wide the terminal of stdout is now: people change that while a command works.
     measure: fn() -> Option<usize>,
+    /// The same of stderr, where progress is drawn.
+    measure_err: fn() -> Option<usize>,
 }
 
 impl Output {
     /// The real streams. They are not held locked, so a panic in another thread can still speak.
     #[expect(clippy::disallowed_methods, reason = "the one place that writes to the streams")]
     pub fn new(config: OutputConfig) -> Self {
-        Self { measure: config::terminal_width, ..Self::with(config, std::io::stdout(), std::io::stderr()) }
+        Self {
+            measure: config::page_width,
+            measure_err: config::progress_width,
+            ..Self::with(config, std::io::stdout(), std::io::stderr())
+        }
     }
 
     /// Writes text for other tools just as it is, with a last line feed; a terminal gets it as
@@ -70,7 +86,8 @@ impl Output {
 impl<O: Write, E: Write> Output<O, E> {
     /// Other sinks in the place of standard output and standard error.
     pub const fn with(config: OutputConfig, out: O, err: E) -> Self {
-        Self { config, out, err, closed: false, progress_shown: false, measure: || None }
+        let (measure, measure_err): (fn() -> _, fn() -> _) = (|| None, || None);
+        Self { config, out, err, closed: false, progress_shown: false, logged: None, measure, measure_err }
     }
 
     /// How output looks now: as wide as the terminal is at this moment.
@@ -152,14 +169,25 @@ impl<O: Write, E: Write> Output<O, E> {
         self.write_err(&gate(question, false));
     }
 
-    /// Draws `line` in the place of the last progress line, where progress is drawn at all. It is
-    /// cut to the width, and gone before anything else is written.
-    pub fn progress(&mut self, line: &str) {
+    /// Tells how far the work is that began `elapsed` ago. On a terminal `line` takes the place of the last
+    /// one; it is cut to the width, and gone before anything else is written. A log gets a diagnostic now and
+    /// then: the first after ten seconds, the next after half a minute each.
+    pub fn progress(&mut self, elapsed: Duration, line: &str) {
         if self.config.progress {
-            let line = sanitize::capped(line, self.current_config().width.saturating_sub(1));
+            let width = (self.measure_err)().unwrap_or(self.config.width);
+            let line = sanitize::capped(line, width.saturating_sub(1));
             self.progress_shown = true;
             self.raw_err(&format!("\r\x1b[K{line}"));
+        } else if elapsed >= self.last_log(elapsed).map_or(FIRST_LOG, |last| last + NEXT_LOG) {
+            self.logged = Some(elapsed);
+            self.diagnostic(line);
         }
+    }
+
+    /// When the last line of progress of this work was written to a log; a clock that went back is that of
+    /// other work.
+    fn last_log(&self, elapsed: Duration) -> Option<Duration> {
+        self.logged.filter(|last| *last <= elapsed)
     }
 
     /// Takes the progress line away.
@@ -183,7 +211,7 @@ impl<O: Write, E: Write> Output<O, E> {
             }
             Err(error) => {
                 self.closed = true;
-                Err(Error::general(format!("cannot write to stdout: {error}")))
+                Err(Error::new(Kind::Write, format!("cannot write to stdout: {error}")))
             }
         }
     }

@@ -81,7 +81,7 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>> {
         ErrorKind::NotFound => {
             Failure::new(Code::AttachmentNotFound, format!("attached file not found: {}", path.display()))
         }
-        _ => Failure::new(Code::AttachmentUnreadable, format!("cannot read {}: {error}", path.display())),
+        _ => Failure::io(Code::AttachmentUnreadable, &format!("cannot read {}", path.display()), &error),
     };
     // A folder or a pipe is no file to send, and opening a pipe would wait for its writer.
     if !std::fs::metadata(path).map_err(failure)?.is_file() {

@@ -32,7 +32,7 @@ impl Default for Limits {
 /// should be, [`Code::AttachmentLimitInvalid`] for a limit that is not positive.
 pub fn read(path: &Path) -> Result<Options> {
     let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::new(Code::AgentConfigError, format!("cannot read {}: {error}", path.display()))
+        Failure::io(Code::AgentConfigError, &format!("cannot read {}", path.display()), &error)
     })?;
     let invalid = |code, what: String| Failure::new(code, format!("{}: {what}", path.display()));
     let mut file: Options = toml::from_str(&text).map_err(|error| {

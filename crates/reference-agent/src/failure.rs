@@ -39,9 +39,9 @@ codes! {
     /// `--base-url` would send the key in the clear.
     InsecureBaseUrl: Config, "INSECURE_BASE_URL";
     /// An attached file does not exist.
-    AttachmentNotFound: General, "ATTACHMENT_NOT_FOUND";
-    /// An attached file cannot be read.
-    AttachmentUnreadable: Auth, "ATTACHMENT_UNREADABLE";
+    AttachmentNotFound: Usage, "ATTACHMENT_NOT_FOUND";
+    /// An attached file cannot be read, such as a folder.
+    AttachmentUnreadable: Usage, "ATTACHMENT_UNREADABLE";
     /// More text files than allowed.
     AttachmentTooManyFiles: Usage, "ATTACHMENT_TOO_MANY_FILES";
     /// More images than allowed.
@@ -111,6 +111,8 @@ pub struct Failure {
     pub signal: Option<i32>,
     /// The HTTP status of the provider's answer, when there was one.
     pub status: Option<u16>,
+    /// The system does not allow to read a file: the kind is permission, whatever the reason.
+    pub denied: bool,
     /// The model's turn may succeed the next time.
     pub retryable: bool,
     /// How long the provider asks to wait before.
@@ -122,7 +124,21 @@ impl Failure {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let message = message.into();
         let message = if message.trim().is_empty() { code.name().to_owned() } else { message };
-        Self { code, message, hint: None, signal: None, status: None, retryable: false, retry_after: None }
+        Self {
+            code,
+            message,
+            hint: None,
+            signal: None,
+            status: None,
+            denied: false,
+            retryable: false,
+            retry_after: None,
+        }
+    }
+    /// A failure for this reason, which an error of the system has; `what` says what could not be done.
+    pub fn io(code: Code, what: &str, error: &std::io::Error) -> Self {
+        let denied = error.kind() == std::io::ErrorKind::PermissionDenied;
+        Self { denied, ..Self::new(code, format!("{what}: {error}")) }
     }
     /// The same failure with what to do about it.
     #[must_use]
@@ -138,15 +154,13 @@ impl Failure {
     }
     /// The same as the error type of the whole program.
     pub fn to_error(&self) -> Error {
-        let error = Error::new(self.code.kind(), self.message.clone());
-        Error { hint: self.hint.clone(), ..error }
+        let kind = if self.denied { ErrorKind::Auth } else { self.code.kind() };
+        let error = Error::new(kind, self.message.clone());
+        Error { hint: self.hint.clone(), signal: self.signal, ..error }
     }
     /// The exit code of principle 2, and 128 + the signal for one.
     pub fn exit_code(&self) -> u8 {
-        match self.signal.and_then(|signal| u8::try_from(128 + signal).ok()) {
-            Some(code) => code,
-            None => self.code.kind().exit_code(),
-        }
+        self.to_error().exit_code()
     }
 }
 

@@ -117,10 +117,10 @@ impl Lock {
     /// Writes the lock into a folder, and removes files of a lock there that it does not have.
     ///
     /// # Errors
-    /// General, when the folder cannot be written.
+    /// Write, when the folder cannot be written.
     pub fn write(&self, folder: &Path, json: impl Fn(&serde_json::Value) -> Result<String>) -> Result<()> {
         let files = self.files(json)?;
-        let wrong = |path: &Path, error: std::io::Error| Error::io(ErrorKind::General, "write", path, &error);
+        let wrong = |path: &Path, error: std::io::Error| Error::io(ErrorKind::Write, "write", path, &error);
         fs::create_dir_all(folder).map_err(|error| wrong(folder, error))?;
         for path in Self::listed(folder)? {
             let known =

@@ -194,7 +194,10 @@ impl Supervisor {
         let made = tokio::task::spawn_blocking(move || keep(&template, &path)).await;
         match made.map_err(io::Error::other).and_then(|made| made) {
             Ok(()) => Reply::Kept(folder.into()),
-            Err(error) => Reply::Refused(Failure::of("cannot copy the initial files of the runs", &error)),
+            Err(error) => Reply::Refused(Failure {
+                denied: error.kind() == io::ErrorKind::PermissionDenied,
+                ..Failure::of("cannot copy the initial files of the runs", &error)
+            }),
         }
     }
 

@@ -108,8 +108,7 @@ pub(super) struct ScriptedProvider {
 impl ScriptedProvider {
     pub(super) fn open(path: &Path, model: &str) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| {
-            let message = format!("cannot read the script {}: {error}", path.display());
-            Failure::new(Code::AgentConfigError, message)
+            Failure::io(Code::AgentConfigError, &format!("cannot read the script {}", path.display()), &error)
         })?;
         let script: Script = serde_json::from_str(&text).map_err(|error| {
             Failure::new(Code::AgentConfigInvalid, format!("the script {}: {error}", path.display()))

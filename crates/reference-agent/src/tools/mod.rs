@@ -66,8 +66,8 @@ impl Toolbox {
     pub fn open(options: &Options, running: RunningCommand) -> Result<Self, Failure> {
         let workspace = options.workspace();
         let failure = |error: std::io::Error| {
-            let message = format!("cannot open the workspace {}: {error}", workspace.display());
-            Failure::new(Code::AgentConfigError, message)
+            let what = format!("cannot open the workspace {}", workspace.display());
+            Failure::io(Code::AgentConfigError, &what, &error)
         };
         let root = workspace.canonicalize().map_err(failure)?;
         let dir = Dir::open_ambient_dir(&root, ambient_authority()).map_err(failure)?;

@@ -39,8 +39,8 @@ fn each_way_to_fail_has_its_code() {
     place.file("bad-limit.toml", "[attachments]\nmax_files = 0\n");
     let many = |name, count| ["--attach", name].repeat(count);
     let mut cases = vec![
-        (many("absent", 1), "ATTACHMENT_NOT_FOUND", 1),
-        (many("folder", 1), "ATTACHMENT_UNREADABLE", 77),
+        (many("absent", 1), "ATTACHMENT_NOT_FOUND", 2),
+        (many("folder", 1), "ATTACHMENT_UNREADABLE", 2),
         (many("text", 11), "ATTACHMENT_TOO_MANY_FILES", 2),
         (many("image", 6), "ATTACHMENT_TOO_MANY_IMAGES", 2),
         (many("large", 1), "ATTACHMENT_TOO_LARGE", 1),
