@@ -38,7 +38,7 @@ fn written(commands: &Commands, probes: &[ProbeConfig], exit_codes: &[(i32, &str
 /// The text with all its suggestions turned on.
 fn confirmed(skeleton: &str) -> String {
     let confirm = |line: &str| match line.strip_prefix('#') {
-        Some(code) if !code.is_empty() && !code.starts_with(' ') => format!("{code}\n"),
+        Some(code) if !code.is_empty() && !code.starts_with([' ', ':']) => format!("{code}\n"),
         _ => format!("{line}\n"),
     };
     skeleton.lines().map(confirm).collect()

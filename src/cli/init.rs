@@ -3,7 +3,7 @@
 use super::target_args::{RunArgs, TargetArgs};
 use super::{confirm, group};
 use crate::check::{Inspected, Session, TargetSelector};
-use crate::config::{FILE_NAME, ProbeConfig, repository};
+use crate::config::{Config, FILE_NAME, ProbeConfig, repository};
 use crate::run::{RunnerOptions, find};
 use crate::target::{Call, Skeleton, Target};
 use agentnative_contract::error::{Error, ErrorKind, Result};
@@ -69,6 +69,13 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     let session = Session::new(selector, args.target.options(&RunArgs::default(), &runner));
     let Inspected { target, commands, exit_codes } = session.inspect()?;
     let path = target.folder().join(FILE_NAME);
+    let held = Config::find(target.folder())?.filter(|held| held.parent() == path.parent() && *held != path);
+    if let Some(manifest) = held
+        && !args.print
+    {
+        return Err(Error::config(format!("{} holds a configuration", shown(&manifest)))
+            .hint("edit it there, or remove it first; --print shows what would be written"));
+    }
     if path.exists() && !args.print && !args.force {
         return Err(exists(&path));
     }

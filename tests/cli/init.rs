@@ -152,6 +152,22 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 "#;
 
 #[test]
+fn what_is_written_names_its_schema_and_stands_beside_no_other_configuration() {
+    let folder = Folder::new();
+    folder.write("notes.py", ARGPARSE);
+    let told = folder.run(&["init", "./notes.py", "--print"]);
+    let first = "#:schema ./agentnative-config.schema.json\n";
+    assert!(
+        told.out.starts_with(first) && told.out.contains(" schema config > agentnative-config.schema.json")
+    );
+    folder.write("pyproject.toml", "[tool.agentnative]\n");
+    let told = folder.run(&["init", "./notes.py", "--yes", "--force"]);
+    assert_eq!(told.code, Some(78), "{}", told.err);
+    assert!(told.err.contains("pyproject.toml holds a configuration"), "{}", told.err);
+    assert!(!folder.path().join("agentnative.toml").exists());
+}
+
+#[test]
 fn a_person_at_a_terminal_is_asked_which_commands_are_safe() {
     let folder = Folder::new();
     folder.write("notes.py", ARGPARSE);

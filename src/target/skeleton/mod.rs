@@ -10,6 +10,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use toml_lines::{array, line, plain, section, string};
 
+/// What editors with a TOML language server know the schema by; it has to be the first line.
+const EDITORS: &str = "#:schema ./agentnative-config.schema.json
+# Completion in editors: `agentnative schema config > agentnative-config.schema.json` writes this schema.
+";
+
 /// More commands than this are only counted.
 const MOST: usize = 40;
 
@@ -71,7 +76,7 @@ impl Skeleton<'_> {
     /// The text of the configuration. The confirmed probes are declared; everything else that the help tells of
     /// is a comment. It is valid as it is and with all comments turned on, and the same for the same input.
     pub fn text(&self) -> String {
-        let mut text = String::new();
+        let mut text = EDITORS.to_owned();
         section(
             &mut text,
             &[
