@@ -270,7 +270,7 @@ mod tests {
             all[3],
             (Status::Waived, "waived with p2-output-json, p2-exit-success: known (said)".into())
         );
-        assert_eq!(notes, ["the waiver of p2-output-pure is not used: said"]);
+        assert_eq!(notes, ["the waiver of p2-output-pure is unused: said"]);
     }
 
     #[test]
