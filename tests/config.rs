@@ -386,10 +386,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
             "[target]\ncommand = ['é', |1]".to_owned(),
             "element 2 of `command` is an integer; expected a string",
         ),
-        (
-            "[target]\ncommand = |[]".to_owned(),
-            "expected at least one word, and a first one that is not empty",
-        ),
+        ("[target]\ncommand = |[]".to_owned(), "expected at least one word, and a non-empty first word"),
         (
             "[target]\nformats.|jsonx = []".to_owned(),
             "unknown key `jsonx` in `formats`; did you mean `json`?",
@@ -408,7 +405,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "[target]\nexit_codes = |[]".to_owned(),
-            "`exit_codes` is empty; expected at least one, as in [0, 1, 2]",
+            "`exit_codes` is empty; expected at least one, such as [0, 1, 2]",
         ),
         ("[target]\nenv.A = |1".to_owned(), "`A` is an integer; expected a string"),
         (
@@ -453,7 +450,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "|[[probe]]\nargs = []".to_owned(),
-            "[[probe]] has no `name`; expected a name of its own, such as name = \"list\"",
+            "[[probe]] has no `name`; expected a unique name, such as name = \"list\"",
         ),
         (
             "|[[probe]]\nname = 'a'".to_owned(),
@@ -463,11 +460,11 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ("[[probe]]\nname = 'a'\nargs = [\"x\", |\"a\\u0000\"]".to_owned(), "an argument cannot contain NUL"),
         (
             "[[probe]]\nname = 'a'\nargs = ['{format}', 'x', |'{format}']".to_owned(),
-            "a second \"{format}\"; expected one place for the format at most",
+            "duplicate \"{format}\"; expected at most one place for the format",
         ),
         (
             format!("{probe}[[probe]]\nargs = []\nname = |'a'"),
-            "a second probe `a`; expected a name of its own (the first is in line 2)",
+            "duplicate probe `a`; expected a unique name (the first is in line 2)",
         ),
         (format!("{probe}|exti = 1"), "unknown key `exti` in [[probe]]; did you mean `exit`?"),
         (format!("{probe}exit = |-1"), "`exit` is -1; expected an exit code from 0 to 255"),
@@ -496,16 +493,16 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             format!("{probe}contract = |'opencode-runs'"),
-            "unknown contract `opencode-runs`; did you mean `opencode-run`? (a path holds a `/` or ends in .json)",
+            "unknown contract `opencode-runs`; did you mean `opencode-run`? (a path contains a `/` or ends in .json)",
         ),
         (
             "[target]\ncontract = |'opencode-runs'".to_owned(),
-            "unknown contract `opencode-runs`; did you mean `opencode-run`? (a path holds a `/` or ends in .json)",
+            "unknown contract `opencode-runs`; did you mean `opencode-run`? (a path contains a `/` or ends in .json)",
         ),
         ("[target]\ncontract = |'agent-events'".to_owned(), "unknown contract `agent-events`"),
         (
             format!("[target]\ncontract = 'opencode-run'\n{probe}contract = |'opencode-run'"),
-            "the whole target is held to the contract `opencode-run`; expected `contract` in one of the two places",
+            "the target already has the contract `opencode-run`; expected `contract` in only one of the two places",
         ),
         (
             format!("[target]\ncontract = 'opencode-run'\n{probe}exit = |2"),
@@ -521,19 +518,19 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "|[[service]]\ncommand = ['x']".to_owned(),
-            "[[service]] has no `ready`; expected ready = { port = \"{port}\" }, or { line = \"…\" } for a line that it prints",
+            "[[service]] has no `ready`; expected ready = { port = \"{port}\" }, or { line = \"…\" } for a line of its output",
         ),
         (
             "[[service]]\ncommand = ['x']\nready = |{ port = 1, line = 'x' }".to_owned(),
-            "`ready` has no `port` and no `line`, or both; expected ready = { port = \"{port}\" }, or { line = \"…\" } for a line that it prints",
+            "`ready` has no `port` and no `line`, or both; expected ready = { port = \"{port}\" }, or { line = \"…\" } for a line of its output",
         ),
         (
             "[[service]]\ncommand = ['x']\nready = { port = |0 }".to_owned(),
-            "`port` is 0; expected a port from 1 to 65535, or \"{port}\" for the one that is chosen",
+            "`port` is 0; expected a port from 1 to 65535, or \"{port}\" for a free port",
         ),
         (
             "[[service]]\ncommand = ['x']\nready = { port = |'8080' }".to_owned(),
-            "`port` is \"8080\"; expected a port from 1 to 65535, or \"{port}\" for the one that is chosen",
+            "`port` is \"8080\"; expected a port from 1 to 65535, or \"{port}\" for a free port",
         ),
         (
             "[[service]]\ncommand = ['x']\nready = { line = |'' }".to_owned(),
@@ -550,12 +547,12 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             format!("{probe}target = |'x'"),
-            "unknown target `x`; the file's only target has no name: leave `target` out, or call its table [target.x]",
+            "unknown target `x`; the file's only target has no name: omit `target`, or rename its table to [target.x]",
         ),
         (format!("[target.one]\n{probe}target = |'onne'"), "unknown target `onne`; did you mean `one`?"),
         (
             format!("[target.one]\n{probe}target = |1"),
-            "`target` is an integer; expected the name of a target, a string",
+            "`target` is an integer; expected the name of a target (a string)",
         ),
         (
             format!("[target.b]\n[target.a]\n|{probe}"),
@@ -571,17 +568,17 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "|[[waiver]]\ncheck = 'p2-error-json'".to_owned(),
-            "[[waiver]] has no `reason`; expected why the fault is accepted",
+            "[[waiver]] has no `reason`; expected why the problem is accepted",
         ),
         (
             "[[waiver]]\ncheck = 'p2-error-json'\nreason = |'  '".to_owned(),
-            "`reason` is empty; expected why the fault is accepted",
+            "`reason` is empty; expected why the problem is accepted",
         ),
         ("check = |1".to_owned(), "`check` is an integer; expected a table: [check]"),
         ("[check]\n|skips = []".to_owned(), "unknown key `skips` in [check]; did you mean `skip`?"),
         (
             "[check]\nskip = |'p2-error-json'".to_owned(),
-            "`skip` is a string; expected an array of IDs of checks, as in [\"p2-json-interop\", \"p2-src-*\"]",
+            "`skip` is a string; expected an array of check IDs, such as [\"p2-json-interop\", \"p2-src-*\"]",
         ),
         (
             "[check]\nskip = [|'p2-output-jsn']".to_owned(),
@@ -602,15 +599,15 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ("[check]\ndeny = [|'must']".to_owned(), "element 1 of `deny` is \"must\"; expected \"should\""),
         (
             "[target]\nformats.json = |true".to_owned(),
-            "`json` is a boolean; expected the arguments that ask for the format, or `false` where there is none",
+            "`json` is a boolean; expected the arguments that select the format, or `false` if it does not exist",
         ),
         (
             "[target]\nformats = |{ text = false, json = false, jsonl = false }".to_owned(),
-            "every format is `false`; expected one at least that there is",
+            "every format is `false`; expected at least one that exists",
         ),
         (
             "[target]\nformats.json = false\ndefault_format = |'json'".to_owned(),
-            "`default_format` is \"json\", and formats.json is `false`; expected a format that there is",
+            "`default_format` is \"json\", and formats.json is `false`; expected a format that exists",
         ),
         (
             "[target]\ndefault_format = |'yaml'".to_owned(),
@@ -619,11 +616,11 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ("[target]\nusage = |256".to_owned(), "`usage` is 256; expected an exit code from 0 to 255"),
         (
             "[target]\nusage = |0".to_owned(),
-            "`usage` is 0, which is success; expected the exit code of wrong calls",
+            "`usage` is 0, which means success; expected the exit code for invalid usage",
         ),
         (
             "[target]\nusage = |64\nexit_codes = [0, 2]".to_owned(),
-            "`usage` is 64, and `exit_codes` does not have it; expected it in both",
+            "`usage` is 64, but `exit_codes` does not contain it; expected it in both",
         ),
         (
             format!("{probe}formats = {{ |yaml = [] }}"),
@@ -631,7 +628,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             format!("[target]\nformats.jsonl = false\n{probe}formats = |['json', 'jsonl']"),
-            "the probe is run in jsonl, and the target says that it has no such format; expected formats that it has",
+            "the probe is run in jsonl, and the target has no such format according to its configuration; expected formats that it has",
         ),
         (
             format!("{probe}[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nprobe = |'aa'"),
@@ -652,14 +649,14 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
     ];
     // The schema refuses them too, but for what only the whole file or the system can tell.
     const BEYOND: [&str; 12] = [
-        "a second probe",
+        "duplicate probe",
         "unknown target",
         "unknown probe",
         "has several; expected target",
         "is not among the target's exit codes",
-        "the whole target is held to the contract",
-        "the target says that it has no such format",
-        "`exit_codes` does not have it",
+        "the target already has the contract",
+        "the target has no such format according to its configuration",
+        "`exit_codes` does not contain it",
         "and formats.json is `false`",
         "is a setting of [target]",
         "no check matches",
@@ -690,7 +687,7 @@ fn missing_files_are_faults_that_say_where_they_were_looked_for() {
                 "4:12 cannot read `./no.json`: {cause}; expected a contract folder or a schema file at {root}/./no.json"
             ),
             format!("5:18 cannot read `no.txt`: {cause}; expected a file at {root}/no.txt"),
-            format!("6:7 there is no folder `no`; expected one at {root}/no"),
+            format!("6:7 no such folder: `no`; expected it at {root}/no"),
         ]
     );
     assert_eq!(error.issues[0].place.as_ref().unwrap().file, path);
@@ -728,7 +725,7 @@ ready = { line = "listening" }
 "#;
     let path = folder.path().join("agentnative.toml");
     let several = Config::parse(text, &path, &KNOWN).unwrap_err();
-    let message = "9:1 this probe has a {port}, but 3 services run beside it; expected the port in the `env` of the service";
+    let message = "9:1 this probe has a {port}, but 3 services run with it; expected the port in the `env` of the service";
     assert_eq!(listed(&several), [message]);
     let config = Config::parse(&text.replace(r#"["{port}"]"#, "[]"), &path, &KNOWN).unwrap();
     let target = &config.targets[0];
@@ -773,12 +770,12 @@ fn a_workspace_is_small_and_stays_in_its_folder() {
         fault.strip_prefix("4:13 ").unwrap_or_else(|| panic!("{fault}")).to_owned()
     };
     for (name, why) in [
-        ("many", "it holds more than 2,000 files"),
-        ("large", "it holds more than 64 MiB"),
-        ("out", "the link link leads nowhere, or out of it"),
-        ("absolute", "the link link leads nowhere, or out of it"),
-        ("dangling", "the link link leads nowhere, or out of it"),
-        ("back", "the link link leads nowhere, or out of it"),
+        ("many", "it contains more than 2,000 files"),
+        ("large", "it contains more than 64 MiB"),
+        ("out", "the link link is broken or points outside the folder"),
+        ("absolute", "the link link is broken or points outside the folder"),
+        ("dangling", "the link link is broken or points outside the folder"),
+        ("back", "the link link is broken or points outside the folder"),
         ("odd", "odd/socket is neither a file nor a folder"),
     ] {
         let why = why.strip_prefix("odd/").unwrap_or(why);
@@ -793,8 +790,8 @@ fn a_workspace_is_small_and_stays_in_its_folder() {
         ("'../x'", "\"../x\" is not below this file"),
         ("'/etc'", "\"/etc\" is not below this file"),
         ("''", "\"\" is not below this file"),
-        ("'elsewhere'", "`elsewhere` leads out of the folder of this file"),
-        ("'file'", "`file` is no folder"),
+        ("'elsewhere'", "`elsewhere` is outside the folder of this file"),
+        ("'file'", "`file` is not a folder"),
         ("'no'", "cannot read `no`: No such file or directory (os error 2)"),
         ("false", "`workspace` is a boolean"),
     ] {
@@ -804,7 +801,7 @@ fn a_workspace_is_small_and_stays_in_its_folder() {
     let error = Config::parse(beside, &at("agentnative.toml"), &KNOWN).unwrap_err();
     assert_eq!(
         listed(&error),
-        ["5:13 `workspace` stands beside `cwd`; expected one of them: a run starts in its workspace"]
+        ["5:13 `workspace` and `cwd` cannot be combined: a run starts in its workspace"]
     );
 }
 
@@ -816,7 +813,7 @@ fn files_of_the_home_stay_in_it_and_come_from_below() {
     let text = "[target.home]\n'../x' = 'f'\n'/x' = 'f'\n'' = 'f'\n'.' = 'f'\na = '../f'\nb = 'out'\nc = 'no'\nd = '.'\ne = 1\n'./g' = 'f'\n'g/h' = 'f'\n";
     let error = Config::parse(text, &folder.path().join("agentnative.toml"), &KNOWN).unwrap_err();
     let no_path = |name: &str| {
-        format!("{name:?} is no path of a file in the home; expected a relative one without `..`")
+        format!("{name:?} is not a file path in the home folder; expected a relative path without `..`")
     };
     let expected = "expected the path of a file below this one";
     let mut found = listed(&error);
@@ -829,9 +826,9 @@ fn files_of_the_home_stay_in_it_and_come_from_below() {
             format!("4:1 {}", no_path("")),
             format!("5:1 {}", no_path(".")),
             format!("6:5 \"../f\" is not below this file; {expected}"),
-            format!("7:5 `out` leads out of the folder of this file; {expected}"),
+            format!("7:5 `out` is outside the folder of this file; {expected}"),
             format!("8:5 cannot read `no`: No such file or directory (os error 2); {expected}"),
-            format!("9:5 {}/. is no file; {expected}", folder.path().display()),
+            format!("9:5 {}/. is not a file; {expected}", folder.path().display()),
             format!("10:5 `e` is an integer; {expected}"),
             "12:1 \"g/h\" and \"g\" cannot both be files; expected one of them".to_owned(),
         ]
@@ -932,7 +929,7 @@ fn a_manifest_may_hold_the_configuration() {
         let error = Config::parse(&wrong, &path, &KNOWN).unwrap_err();
         let found = listed(&error);
         assert_eq!(found[0], format!("{place} `usage` is 256; expected an exit code from 0 to 255"));
-        assert!(found[1].ends_with("`reason` is empty; expected why the fault is accepted"), "{found:?}");
+        assert!(found[1].ends_with("`reason` is empty; expected why the problem is accepted"), "{found:?}");
         assert_eq!(error.issues[0].place.as_ref().unwrap().file, path);
         let unknown = text.replace("timeout", "tiemout").replace("waiver", "waivers");
         let found = listed(&Config::parse(&unknown, &path, &KNOWN).unwrap_err());

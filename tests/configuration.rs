@@ -224,9 +224,10 @@ fn the_reading_and_the_schema_accept_the_same_values() {
 }
 
 /// What only the reading can know.
-const BEYOND: [&str; 8] = [
+const BEYOND: [&str; 9] = [
     "is a date or time",
-    "is no folder",
+    "no such folder",
+    "is not a folder",
     "unknown target",
     "unknown probe",
     "is not among the target's exit codes",

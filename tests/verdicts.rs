@@ -421,6 +421,25 @@ fn a_target_that_says_what_it_has_not_is_verified() {
 }
 
 #[test]
+fn the_place_of_the_format_is_found_though_prose_is_before_the_document() {
+    let script = r#"
+        case "$*" in
+            list) echo Loading; echo '[ ] milk' ;;
+            "--output text list") echo Loading; echo '[ ] milk' ;;
+            "--output json list") echo Loading; echo '{"id":1}' ;;
+            "--output jsonl list") echo Loading; echo '{"id":1}' ;;
+            *--help*) echo '  --output FORMAT  text, json or jsonl' ;;
+            *) echo "unknown: $*" >&2; exit 2 ;;
+        esac
+    "#;
+    let config = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
+    let result = checked(script, config);
+    let (json, format) = (result("p2-output-json"), result("p2-output-format"));
+    assert_eq!(verdict_of(&json).0, "fail", "{}", verdict_of(&json).1);
+    assert!(!verdict_of(&format).1.contains("rejects"), "{}", verdict_of(&format).1);
+}
+
+#[test]
 fn a_probe_asks_for_a_format_in_its_own_way() {
     let script = r#"
         case "$*" in

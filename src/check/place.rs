@@ -8,6 +8,9 @@ use crate::probe::{Place, Probe, Promises, Role};
 use crate::run::{End, Observation, RunKey};
 use agentnative_contract::error::Result;
 
+/// So much of an output shows whether it is JSON, in bytes.
+const HEAD: usize = 4096;
+
 /// What the search came to.
 #[derive(Default)]
 pub(super) struct Searched {
@@ -55,15 +58,12 @@ pub(super) fn find(
         let (Some(format), Some(refusal)) = (format_to_try(probe, promises), of(&seen, &probe.name)) else {
             continue;
         };
-        let works =
-            bare(probe).and_then(|bare| of(&without, &bare.probe)).is_some_and(|seen| did(probe, &seen));
-        if !left(probe, &refusal) || !works {
-            continue;
-        }
+        let works = bare(probe).and_then(|bare| of(&without, &bare.probe)).filter(|seen| did(probe, seen));
+        let Some(works) = works.filter(|_| left(probe, &refusal)) else { continue };
         for place in [Place::Front, Place::BehindFirst] {
             let Some(placed) = placed(probe, place) else { continue };
             let tried = make(&[RunKey::plain(&probe.name, format)], std::slice::from_ref(&placed))?.pop();
-            let Some(tried) = tried.filter(|tried| did(probe, tried) && begins_as_json(tried)) else {
+            let Some(tried) = tried.filter(|tried| did(probe, tried) && prints_json(tried, &works)) else {
                 continue;
             };
             // What was refused is kept under another name, and what worked is the run of the probe.
@@ -130,9 +130,17 @@ fn placed(probe: &Probe, place: Place) -> Option<Probe> {
     })
 }
 
-/// Whether standard output begins as JSON does: a call that ignores the flag prints something else.
-fn begins_as_json(seen: &Observation) -> bool {
-    let mut head = [0; 256];
-    let read = seen.stdout.bytes.read_at(0, &mut head).unwrap_or(0);
-    head[..read].iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| b"{[".contains(byte))
+/// Whether a call prints JSON: a call that ignores the flag prints something else, or what it prints without one.
+fn prints_json(seen: &Observation, without: &Observation) -> bool {
+    let head = |seen: &Observation| {
+        let mut head = vec![0; HEAD];
+        let read = seen.stdout.bytes.read_at(0, &mut head).unwrap_or(0);
+        head.truncate(read);
+        head
+    };
+    let is_json = |text: &[u8]| text.trim_ascii_start().first().is_some_and(|byte| b"{[".contains(byte));
+    let head_of_seen = head(seen);
+    // Prose before the document is the matter of another check.
+    is_json(&head_of_seen)
+        || head_of_seen != head(without) && head_of_seen.split(|byte| *byte == b'\n').any(is_json)
 }

@@ -19,9 +19,9 @@ pub(super) fn read(file: &Section<'_>, known: &Known<'_>) -> CheckConfig {
 
 /// IDs and patterns, each of at least one check.
 fn skip(value: &Value<'_>, known: &Known<'_>) -> Option<Vec<String>> {
-    let elements = value.elements("an array of IDs of checks, as in [\"p2-json-interop\", \"p2-src-*\"]")?;
+    let elements = value.elements("an array of check IDs, such as [\"p2-json-interop\", \"p2-src-*\"]")?;
     all(elements.iter().map(|element| {
-        let pattern = element.string("the ID of a check or a pattern with `*`, a string")?.text;
+        let pattern = element.string("a check ID or a pattern with `*` (a string)")?.text;
         if known.checks.iter().any(|id| matches(&pattern, id)) {
             return Some(pattern);
         }

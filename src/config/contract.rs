@@ -57,5 +57,5 @@ fn existing(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<(String
         return Some((name, false));
     }
     let near = suggestion(&name, known.contracts.iter().copied());
-    value.fault(&format!("unknown contract `{name}`; {near} (a path holds a `/` or ends in .json)"))
+    value.fault(&format!("unknown contract `{name}`; {near} (a path contains a `/` or ends in .json)"))
 }

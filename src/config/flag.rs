@@ -10,12 +10,13 @@ impl ProbeConfig {
     /// # Errors
     /// Of kind `Usage`: an exit code above 255, an open quote, a NUL.
     pub fn from_flag(flag: &str) -> Result<Self> {
-        const FORM: &str = "--probe \"[EXIT:]ARGS\", as in --probe \"list\" --probe \"77:whoami\"";
+        const FORM: &str = "--probe \"[EXIT:]ARGS\", such as --probe \"list\" --probe \"77:whoami\"";
         let wrong =
             |what: String| Error::usage(format!("--probe {flag:?}: {what}")).hint(format!("expected {FORM}"));
         let (exit, text) = match flag.split_once(':') {
             Some((code, text)) if !code.is_empty() && code.bytes().all(|byte| byte.is_ascii_digit()) => {
-                let code: u8 = code.parse().map_err(|_| wrong(format!("exit code {code} is above 255")))?;
+                let code: u8 =
+                    code.parse().map_err(|_| wrong(format!("exit code {code} is greater than 255")))?;
                 (code.into(), text)
             }
             _ => (0, flag),
@@ -27,7 +28,7 @@ impl ProbeConfig {
         // that is not in the text stands for it.
         let other = ('\u{e000}'..='\u{f8ff}').find(|char| !text.contains(*char)).unwrap_or('#');
         let args = shlex::split(&text.replace('#', &other.to_string()))
-            .ok_or_else(|| wrong("an open quote, or a backslash at the end".to_owned()))?;
+            .ok_or_else(|| wrong("an unclosed quote, or a backslash at the end".to_owned()))?;
         let args = args.iter().map(|arg| arg.replace(other, "#")).collect();
         let name = if text.trim().is_empty() { "(no arguments)" } else { text.trim() };
         Ok(Self { exit, ..Self::new(name, args) })
@@ -43,7 +44,7 @@ impl ProbeConfig {
         for flag in flags {
             let probe = Self::from_flag(flag)?;
             if probes.iter().any(|other| other.name == probe.name) {
-                return Err(Error::usage(format!("--probe {:?} is given twice", probe.name)));
+                return Err(Error::usage(format!("duplicate --probe {:?}", probe.name)));
             }
             probes.push(probe);
         }

@@ -132,7 +132,7 @@ pub(super) fn read(
     let asking = |format: OutputFormat| Some((format, asking(&table.get(format.name())?)?));
     let read: BTreeMap<_, _> = OutputFormat::ALL.into_iter().filter_map(asking).collect();
     if OutputFormat::ALL.iter().all(|format| read.get(format) == Some(&Asking::Lacking)) {
-        return value.fault("every format is `false`; expected one at least that there is");
+        return value.fault("every format is `false`; expected at least one that exists");
     }
     Some(read)
 }
@@ -141,7 +141,7 @@ fn asking(value: &Value<'_>) -> Option<Asking> {
     match value.inner {
         DeValue::Boolean(false) => Some(Asking::Lacking),
         DeValue::Boolean(true) => {
-            value.wrong("the arguments that ask for the format, or `false` where there is none")
+            value.wrong("the arguments that select the format, or `false` if it does not exist")
         }
         _ => {
             let arguments = value.arguments()?;

@@ -72,9 +72,7 @@ fn probes(
                 let name = &read.probe.name;
                 faults.add(
                     span,
-                    format!(
-                        "a second probe `{name}`; expected a name of its own (the first is in line {line})"
-                    ),
+                    format!("duplicate probe `{name}`; expected a unique name (the first is in line {line})"),
                 );
             }
         }
@@ -87,10 +85,10 @@ fn probes(
             let beside = services.iter().filter(|service| service.target == target.name).count();
             let mut words = read.probe.args.iter().chain(read.probe.env.values());
             if beside > 1 && words.any(|word| word.contains(PORT_PLACE)) {
-                faults.add(&read.span, format!("this probe has a {PORT_PLACE}, but {beside} services run beside it; expected the port in the `env` of the service"));
+                faults.add(&read.span, format!("this probe has a {PORT_PLACE}, but {beside} services run with it; expected the port in the `env` of the service"));
             }
             if let (Some(name), Some(span)) = (&target.contract, &read.contract) {
-                faults.add(span, format!("the whole target is held to the contract `{name}`; expected `contract` in one of the two places"));
+                faults.add(span, format!("the target already has the contract `{name}`; expected `contract` in only one of the two places"));
             }
             formats(&read, target, faults);
             let (exit, codes) = (read.probe.exit, &target.exit_codes);
@@ -116,7 +114,7 @@ fn formats(read: &probe::Read, target: &TargetConfig, faults: &Diagnostics<'_>) 
     // A table leaves to the target what it does not name.
     if !named.is_empty() && (read.probe.asking.is_empty() || named.len() == formats.len()) {
         let all = named.join(", ");
-        faults.add(span, format!("the probe is run in {all}, and the target says that it has no such format; expected formats that it has"));
+        faults.add(span, format!("the probe is run in {all}, and the target has no such format according to its configuration; expected formats that it has"));
     }
 }
 
@@ -138,7 +136,7 @@ fn target_of<'t>(
     let names = targets.iter().filter_map(|target| target.name.as_deref());
     match (name, place) {
         (Some(name), Some(span)) if names.clone().next().is_none() => {
-            faults.add(span, format!("unknown target `{name}`; the file's only target has no name: leave `target` out, or call its table [target.{name}]"));
+            faults.add(span, format!("unknown target `{name}`; the file's only target has no name: omit `target`, or rename its table to [target.{name}]"));
         }
         (Some(name), Some(span)) => {
             faults.add(span, format!("unknown target `{name}`; {}", suggestion(name, names)));

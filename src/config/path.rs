@@ -26,7 +26,7 @@ fn below(value: &Value<'_>, name: &str, root: &Path, expected: &str) -> Option<P
     match (path.canonicalize(), root.canonicalize()) {
         (Ok(real), Ok(root)) if real.starts_with(&root) => Some(path),
         (Err(error), _) => value.fault(&format!("cannot read `{name}`: {error}; expected {expected}")),
-        _ => value.fault(&format!("`{name}` leads out of the folder of this file; expected {expected}")),
+        _ => value.fault(&format!("`{name}` is outside the folder of this file; expected {expected}")),
     }
 }
 
@@ -39,13 +39,13 @@ pub(super) fn workspace(value: &Value<'_>, root: &Path) -> Option<Workspace> {
     let name = value.string(EXPECTED)?.text;
     let folder = below(value, &name, root, EXPECTED)?;
     if !folder.is_dir() {
-        return value.fault(&format!("`{name}` is no folder; expected {EXPECTED}"));
+        return value.fault(&format!("`{name}` is not a folder; expected {EXPECTED}"));
     }
     match copyable(&folder) {
         Ok(()) => Some(Workspace::Copy(folder)),
         Err(why) => value.fault(&format!(
             "`{name}` cannot be copied for each run: {why}; expected at most 2,000 files and 64 MiB, and no \
-             link that leads out of the folder"
+             link to a place outside the folder"
         )),
     }
 }
@@ -65,7 +65,7 @@ fn copyable(folder: &Path) -> Result<(), String> {
                 continue;
             }
             if metadata.is_symlink() && !stays_in(&path, folder, &real) {
-                return Err(format!("the link {} leads nowhere, or out of it", shown(&path)));
+                return Err(format!("the link {} is broken or points outside the folder", shown(&path)));
             }
             if !metadata.is_symlink() && !metadata.is_file() {
                 return Err(format!("{} is neither a file nor a folder", shown(&path)));
@@ -73,10 +73,10 @@ fn copyable(folder: &Path) -> Result<(), String> {
             files += 1;
             bytes += metadata.len();
             if files > MOST_FILES {
-                return Err("it holds more than 2,000 files".to_owned());
+                return Err("it contains more than 2,000 files".to_owned());
             }
             if bytes > MOST_BYTES {
-                return Err("it holds more than 64 MiB".to_owned());
+                return Err("it contains more than 64 MiB".to_owned());
             }
         }
     }
@@ -102,7 +102,7 @@ fn stays_in(link: &Path, folder: &Path, real: &Path) -> bool {
 
 /// `home`: what each path in the home is a copy of.
 pub(super) fn home(value: &Value<'_>, root: &Path) -> Option<BTreeMap<String, PathBuf>> {
-    const EXPECTED: &str = "a table of files, as in { \".config/mycli.toml\" = \"fixture.toml\" }";
+    const EXPECTED: &str = "a table of files, such as { \".config/mycli.toml\" = \"fixture.toml\" }";
     const FILE: &str = "the path of a file below this one";
     let table = value.table("`home`", EXPECTED)?;
     let mut home = BTreeMap::new();
@@ -115,8 +115,9 @@ pub(super) fn home(value: &Value<'_>, root: &Path) -> Option<BTreeMap<String, Pa
             other.starts_with(&place) || place.starts_with(other)
         };
         if !is_below(name) || place.as_os_str().is_empty() {
-            let message =
-                format!("{name:?} is no path of a file in the home; expected a relative one without `..`");
+            let message = format!(
+                "{name:?} is not a file path in the home folder; expected a relative path without `..`"
+            );
             table.faults.add(&key.span(), message);
             continue;
         }
@@ -133,11 +134,11 @@ pub(super) fn home(value: &Value<'_>, root: &Path) -> Option<BTreeMap<String, Pa
                 bytes += metadata.len();
                 home.insert(place.to_string_lossy().into_owned(), path);
             }
-            _ => drop(file.fault::<()>(&format!("{} is no file; expected {FILE}", path.display()))),
+            _ => drop(file.fault::<()>(&format!("{} is not a file; expected {FILE}", path.display()))),
         }
     }
     if bytes > MOST_BYTES {
-        return value.fault("the files of `home` hold more than 64 MiB; expected less");
+        return value.fault("the files of `home` exceed 64 MiB");
     }
     Some(home)
 }

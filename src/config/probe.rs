@@ -38,14 +38,14 @@ pub(super) fn read_all(file: &Section<'_>, root: &Path, known: &Known<'_>) -> Ve
 }
 
 fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
-    let name = table.require("name", "a name of its own, such as name = \"list\"").and_then(|value| {
+    let name = table.require("name", "a unique name, such as name = \"list\"").and_then(|value| {
         let name = value.string("a string")?;
         if name.text.trim().is_empty() { value.fault("`name` is empty; expected a name") } else { Some(name) }
     });
     let args = table.require("args", "an array of strings, such as args = [\"list\"]");
     let args = args.and_then(|value| arguments(&value)).unwrap_or_default();
     let target_value = table.get("target");
-    let target = target_value.as_ref().and_then(|value| value.string("the name of a target, a string"));
+    let target = target_value.as_ref().and_then(|value| value.string("the name of a target (a string)"));
     let exit = match table.get("exit") {
         Some(value) => value.exit_code().map(|code| (code, value.span)),
         None => Some((0, table.span.clone())),
@@ -69,9 +69,8 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
         cwd: table.get("cwd").and_then(|value| folder(&value, root)),
         workspace: table.get("workspace").and_then(|value| {
             if table.get("cwd").is_some() {
-                return value.fault(
-                    "`workspace` stands beside `cwd`; expected one of them: a run starts in its workspace",
-                );
+                return value
+                    .fault("`workspace` and `cwd` cannot be combined: a run starts in its workspace");
             }
             workspace(&value, root)
         }),
@@ -92,14 +91,14 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
 fn arguments(value: &Value<'_>) -> Option<Vec<String>> {
     let arguments = value.arguments()?;
     if let Some(second) = arguments.iter().filter(|argument| argument.text == FORMAT_PLACE).nth(1) {
-        value.faults.add(&second.span, "a second \"{format}\"; expected one place for the format at most");
+        value.faults.add(&second.span, "duplicate \"{format}\"; expected at most one place for the format");
     }
     Some(arguments.into_iter().map(|argument| argument.text).collect())
 }
 
 /// Which formats, in the order of the specification, and how each is asked for where that is told.
 fn formats_of(value: &Value<'_>) -> Option<(Vec<OutputFormat>, BTreeMap<OutputFormat, Asking>)> {
-    const EXPECTED: &str = "an array of \"text\", \"json\", \"jsonl\", or a table, as in { json = [\"--format\", \"json\"], jsonl = false }";
+    const EXPECTED: &str = "an array of \"text\", \"json\", \"jsonl\", or a table, such as { json = [\"--format\", \"json\"], jsonl = false }";
     if value.inner.is_table() {
         let asking = formats::read(value, "probe.formats", EXPECTED)?;
         let lacks = |format: &OutputFormat| asking.get(format) == Some(&Asking::Lacking);
@@ -140,5 +139,5 @@ fn folder(value: &Value<'_>, root: &Path) -> Option<PathBuf> {
     if path.is_dir() {
         return Some(path);
     }
-    value.fault(&format!("there is no folder `{name}`; expected one at {}", path.display()))
+    value.fault(&format!("no such folder: `{name}`; expected it at {}", path.display()))
 }

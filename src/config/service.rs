@@ -32,7 +32,7 @@ fn read(table: &Section<'_>) -> Option<Read> {
     let ready = table.require("ready", READY).and_then(|value| ready(&value));
     let env = table.get("env").map(|value| value.variables());
     let target_value = table.get("target");
-    let target = target_value.as_ref().and_then(|value| value.string("the name of a target, a string"));
+    let target = target_value.as_ref().and_then(|value| value.string("the name of a target (a string)"));
     Some(Read {
         span: table.span.clone(),
         target_broken: target_value.is_some() && target.is_none(),
@@ -46,14 +46,14 @@ fn read(table: &Section<'_>) -> Option<Read> {
     })
 }
 
-const READY: &str = "ready = { port = \"{port}\" }, or { line = \"…\" } for a line that it prints";
+const READY: &str = "ready = { port = \"{port}\" }, or { line = \"…\" } for a line of its output";
 
 fn ready(value: &Value<'_>) -> Option<Ready> {
     let table = Section::new(value.table("`ready`", READY)?, "service.ready");
     match (table.get("port"), table.get("line")) {
         (Some(port), None) => port_number(&port).map(Ready::Port),
         (None, Some(line)) => {
-            let text = line.string("a text of a line that it prints")?.text;
+            let text = line.string("the text of a line of its output")?.text;
             if text.is_empty() || text.contains('\n') {
                 return line.fault("`line` is empty or has several lines; expected a text of one line");
             }
@@ -65,7 +65,7 @@ fn ready(value: &Value<'_>) -> Option<Ready> {
 
 /// A port, or none for the one that is chosen.
 fn port_number(value: &Value<'_>) -> Option<Option<u16>> {
-    const EXPECTED: &str = "a port from 1 to 65535, or \"{port}\" for the one that is chosen";
+    const EXPECTED: &str = "a port from 1 to 65535, or \"{port}\" for a free port";
     match value.inner {
         DeValue::Integer(integer) => {
             let port = u16::from_str_radix(integer.as_str(), integer.radix()).ok().filter(|port| *port > 0);

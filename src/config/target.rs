@@ -67,7 +67,11 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
     let declared = table
         .get("formats")
         .and_then(|value| {
-            formats::read(&value, "target.formats", "a table, as in formats.json = [\"--format\", \"json\"]")
+            formats::read(
+                &value,
+                "target.formats",
+                "a table, such as formats.json = [\"--format\", \"json\"]",
+            )
         })
         .unwrap_or_default();
     let default_format = default_format(table, &declared);
@@ -123,7 +127,7 @@ pub(super) fn argv(value: &Value<'_>) -> Option<Vec<String>> {
     let words: Vec<String> = value.arguments()?.into_iter().map(|word| word.text).collect();
     match words.first() {
         Some(first) if !first.is_empty() => Some(words),
-        _ => value.fault("expected at least one word, and a first one that is not empty"),
+        _ => value.fault("expected at least one word, and a non-empty first word"),
     }
 }
 
@@ -135,7 +139,7 @@ fn default_format(table: &Section<'_>, declared: &BTreeMap<OutputFormat, Asking>
         if lacks(&format) {
             let name = format.name();
             return value.fault(&format!(
-                "`default_format` is {name:?}, and formats.{name} is `false`; expected a format that there is"
+                "`default_format` is {name:?}, and formats.{name} is `false`; expected a format that exists"
             ));
         }
         Some(format)
@@ -148,11 +152,11 @@ fn default_format(table: &Section<'_>, declared: &BTreeMap<OutputFormat, Asking>
 fn usage(value: &Value<'_>, codes: Option<&Option<Vec<i32>>>) -> Option<i32> {
     let code = value.exit_code()?;
     if code == 0 {
-        return value.fault("`usage` is 0, which is success; expected the exit code of wrong calls");
+        return value.fault("`usage` is 0, which means success; expected the exit code for invalid usage");
     }
     if codes.and_then(Option::as_ref).is_some_and(|codes| !codes.contains(&code)) {
         return value
-            .fault(&format!("`usage` is {code}, and `exit_codes` does not have it; expected it in both"));
+            .fault(&format!("`usage` is {code}, but `exit_codes` does not contain it; expected it in both"));
     }
     Some(code)
 }
@@ -171,7 +175,7 @@ fn exit_codes(value: &Value<'_>) -> Option<Vec<i32>> {
     let read: Vec<Option<i32>> = elements.iter().map(Value::exit_code).collect();
     let mut codes: Vec<i32> = read.into_iter().collect::<Option<_>>()?;
     if codes.is_empty() {
-        return value.fault("`exit_codes` is empty; expected at least one, as in [0, 1, 2]");
+        return value.fault("`exit_codes` is empty; expected at least one, such as [0, 1, 2]");
     }
     codes.sort_unstable();
     codes.dedup();
@@ -180,8 +184,8 @@ fn exit_codes(value: &Value<'_>) -> Option<Vec<i32>> {
 
 /// Files and folders in `root`.
 fn output_modules(value: &Value<'_>, root: &Path) -> Option<Vec<String>> {
-    const EXPECTED: &str = "a file or folder of the code, relative to this file, a string";
-    let elements = value.elements("an array of files and folders of the code")?;
+    const EXPECTED: &str = "a source file or folder, relative to this file (a string)";
+    let elements = value.elements("an array of source files and folders")?;
     let read: Vec<Option<String>> = elements
         .iter()
         .map(|element| {
@@ -200,9 +204,9 @@ fn output_modules(value: &Value<'_>, root: &Path) -> Option<Vec<String>> {
 }
 
 fn pass_env(value: &Value<'_>) -> Option<Vec<String>> {
-    let elements = value.elements("an array of names of variables")?;
+    let elements = value.elements("an array of variable names")?;
     let names = elements.iter().filter_map(|element| {
-        let name = element.string("the name of a variable, a string")?;
+        let name = element.string("the name of a variable (a string)")?;
         variable_name(element.faults, &name.text, &name.span);
         Some(name.text)
     });

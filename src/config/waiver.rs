@@ -21,17 +21,17 @@ pub(super) fn read_all(file: &Section<'_>, probes: &[ProbeConfig], known: &Known
 }
 
 fn read(table: &Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Option<Waiver> {
-    let check = table.require("check", "the ID of a check").and_then(|value| {
-        let id = value.string("the ID of a check, a string")?.text;
+    let check = table.require("check", "a check ID").and_then(|value| {
+        let id = value.string("a check ID (a string)")?.text;
         if known.checks.contains(&id.as_str()) {
             return Some(id);
         }
         unknown_check(&value, &id, known)
     });
-    let reason = table.require("reason", "why the fault is accepted").and_then(|value| {
-        let reason = value.string("why the fault is accepted, a string")?.text;
+    let reason = table.require("reason", "why the problem is accepted").and_then(|value| {
+        let reason = value.string("why the problem is accepted (a string)")?.text;
         if reason.trim().is_empty() {
-            return value.fault("`reason` is empty; expected why the fault is accepted");
+            return value.fault("`reason` is empty; expected why the problem is accepted");
         }
         Some(reason)
     });
@@ -52,14 +52,14 @@ fn read(table: &Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Optio
 
 /// The name of a probe: a declared one, or one that is made, such as `--help`.
 fn probe(value: &Value<'_>, probes: &[ProbeConfig]) -> Option<String> {
-    let name = value.string("the name of a probe, a string")?.text;
+    let name = value.string("the name of a probe (a string)")?.text;
     let mut names = probes.iter().map(|probe| probe.name.as_str());
     let is_made = name.starts_with('-') || name.starts_with("agentnative-");
     if is_made || names.clone().any(|declared| declared == name) {
         return Some(name);
     }
     let near = if names.next().is_none() {
-        "the file declares none".into()
+        "the file declares no probes".into()
     } else {
         suggestion(&name, probes.iter().map(|probe| probe.name.as_str()))
     };

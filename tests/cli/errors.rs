@@ -77,8 +77,8 @@ fn wrong_calls() {
         (&["check", "--record", "a", "--replay", "b"], "--record", ""),
         (&["check", "--replay", "b", "."], "--replay", ""),
         (&["check", "./cli", "--probe", "300:x"], "300", "[EXIT:]ARGS"),
-        (&["check", "./cli", "--probe", "say 'x"], "open quote", "[EXIT:]ARGS"),
-        (&["check", "./cli", "--probe", "list", "--probe", "0:list"], "given twice", ""),
+        (&["check", "./cli", "--probe", "say 'x"], "unclosed quote", "[EXIT:]ARGS"),
+        (&["check", "./cli", "--probe", "list", "--probe", "0:list"], "duplicate --probe", ""),
         (&["check", "./cli", "--", "./cli"], "", ""),
     ] {
         refused(&folder, args, 2, message, hint);

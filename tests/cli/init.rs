@@ -120,7 +120,7 @@ fn what_init_cannot_declare_is_a_usage_error() {
     for (args, message, hint) in [
         (["--safe", "lst"], "the help names no such command", "list, show, remote ls"),
         (["--safe", "show"], "a call needs arguments, as in `show <id>`", "--probe \"show …\""),
-        (["--probe", "300:list"], "above 255", "[EXIT:]ARGS"),
+        (["--probe", "300:list"], "greater than 255", "[EXIT:]ARGS"),
     ] {
         let said = folder.run(&[&["init", "./notes.py"][..], &args].concat());
         assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{args:?}: {}", said.err);

@@ -2,7 +2,6 @@
 
 mod templates;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -181,15 +180,17 @@ impl Scaffold<'_> {
     }
 }
 
-/// The text with `mod NAME;` among its modules, which are sorted.
+/// The text with `mod NAME;` among its modules, which are sorted by name.
 fn insert_module(text: &str, name: &str) -> String {
-    let is_module = |line: &&str| line.starts_with("mod ") && line.ends_with(';');
-    let modules: BTreeSet<&str> = text.lines().filter(is_module).collect();
+    let name_of = |line: &str| {
+        Some(line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';')?.to_owned())
+    };
+    let modules: Vec<(String, &str)> = text.lines().filter_map(|line| Some((name_of(line)?, line))).collect();
     let new = format!("mod {name};");
-    match modules.iter().find(|line| **line > new.as_str()) {
-        Some(next) => text.replacen(&format!("{next}\n"), &format!("{new}\n{next}\n"), 1),
+    match modules.iter().find(|(other, _)| other.as_str() > name) {
+        Some((_, next)) => text.replacen(&format!("{next}\n"), &format!("{new}\n{next}\n"), 1),
         None => match modules.last() {
-            Some(last) => text.replacen(&format!("{last}\n"), &format!("{last}\n{new}\n"), 1),
+            Some((_, last)) => text.replacen(&format!("{last}\n"), &format!("{last}\n{new}\n"), 1),
             None => text.replacen("\n\n", &format!("\n\n{new}\n\n"), 1),
         },
     }

@@ -165,8 +165,9 @@ fn also(fault: &Fault<'_>, more: usize) -> Option<String> {
     }
 }
 
+/// The file and the place in it; none for the folder of the project as a whole.
 fn place_in_file(evidence: &Evidence) -> Option<String> {
-    let file = evidence.file.as_ref()?;
+    let file = evidence.file.as_ref().filter(|file| *file != ".")?;
     Some(match (evidence.line, evidence.column) {
         (Some(line), Some(column)) => format!("{file}:{line}:{column}"),
         (Some(line), None) => format!("{file}:{line}"),

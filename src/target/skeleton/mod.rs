@@ -290,29 +290,23 @@ impl Skeleton<'_> {
 
     /// What a code means, and a name and arguments for a probe that ends with it.
     fn failure(&self, code: i32) -> (String, String, Vec<String>) {
-        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        // A call that this target does not have would show another failure.
+        let open = || vec!["<arguments>".to_owned()];
         let (about, name, args) = match code {
             1 => {
                 let one_value = |call: &&Call| call.reads() && call.open().len() == 1;
                 let call = self.commands.calls.iter().find(one_value);
-                let args = call.map(|call| call.args(&|_| "no-such-thing".to_owned()));
+                let args =
+                    call.map(|call| call.args(&|value| format!("<{} that does not exist>", value.name)));
                 (
                     "1, general error: ask for something that does not exist",
                     "not-found",
-                    args.unwrap_or_else(|| words(&["show", "no-such-thing"])),
+                    args.unwrap_or_else(open),
                 )
             }
-            77 => (
-                "77, authentication or permission: no login, an invalid key",
-                "signed-out",
-                words(&["whoami"]),
-            ),
-            78 => (
-                "78, configuration: an invalid configuration file",
-                "bad-config",
-                words(&["--config", "/dev/null/x"]),
-            ),
-            code => return (format!("{code}"), format!("exit-{code}"), words(&["<arguments>"])),
+            77 => ("77, authentication or permission: no login, an invalid key", "signed-out", open()),
+            78 => ("78, configuration: an invalid configuration file", "bad-config", open()),
+            code => return (format!("{code}"), format!("exit-{code}"), open()),
         };
         (about.to_owned(), name.to_owned(), args)
     }

@@ -91,7 +91,7 @@ impl Agent {
 }
 
 #[test]
-fn ten_runs_give_the_same_lock_which_holds_nothing_of_the_run() {
+fn five_runs_give_the_same_lock_which_holds_nothing_of_the_run() {
     let first = Agent::new();
     assert!(first.run(&["contract", "lock"]).status.success());
     let files = first.files();
@@ -102,7 +102,7 @@ fn ten_runs_give_the_same_lock_which_holds_nothing_of_the_run() {
             assert!(!text.contains(no), "{name} holds {no}: {text}");
         }
     }
-    for _ in 0..9 {
+    for _ in 0..4 {
         let (code, done) = first.lock("--update");
         assert_eq!((code, &done["written"], &done["changes"]), (0, &false.into(), &Value::Array(Vec::new())));
         assert!(first.files() == files);
