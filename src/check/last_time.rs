@@ -42,9 +42,9 @@ struct Kept {
 }
 
 impl LastTime {
-    /// What is kept for the target of this session.
-    pub fn of(session: &Session) -> Self {
-        let key = Key::of(session);
+    /// What is kept for the target of this session, with the configuration at `config`.
+    pub fn of(session: &Session, config: Option<&Path>) -> Self {
+        let key = Key::of(session, config);
         let name = serde_json::to_vec(&key).map_or(0, |bytes| xxh3_64(&bytes));
         let file = cache_folder().map(|cache| cache.join(format!("agentnative/last-time/{name:016x}.json")));
         let kept = file.as_deref().and_then(|file| read(file, &key));
@@ -75,7 +75,7 @@ impl LastTime {
 }
 
 impl Key {
-    fn of(session: &Session) -> Self {
+    fn of(session: &Session, config: Option<&Path>) -> Self {
         let cwd = env::current_dir().unwrap_or_default();
         let absolute = |path: &Path| cwd.join(path).components().collect::<PathBuf>().display().to_string();
         let target = match &session.target {
@@ -86,12 +86,7 @@ impl Key {
                 std::iter::once(cwd.display().to_string()).chain(words).collect()
             }
         };
-        let config = match (&session.options.config, session.config()) {
-            (Some(path), _) => Some(absolute(path)),
-            (None, Ok(Some(config))) => Some(absolute(&config.path)),
-            (None, _) => None,
-        };
-        Self { config, target, bin: session.options.bin.clone() }
+        Self { config: config.map(absolute), target, bin: session.options.bin.clone() }
     }
 }
 

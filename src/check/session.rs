@@ -243,8 +243,7 @@ impl Session {
         }
         if let Some(config) = config {
             recording.lock = read_lock(&config.root, &recording.target.name)?;
-            recording.waivers = config.waivers_of(&target.config);
-            recording.check = config.check;
+            apply(config, &target.config, &mut recording);
         }
         if needed && interrupted.is_none() {
             something_ran(&recording.target, &recording.observations)?;
@@ -301,8 +300,7 @@ fn without_runs(
     let target = code.info(&std::env::current_dir().unwrap_or_default());
     let mut recording = Recording::new(target, Promises::of(&code.config));
     if let Some(config) = config {
-        recording.waivers = config.waivers_of(&code.config);
-        recording.check = config.check;
+        apply(config, &code.config, &mut recording);
     }
     recording.notes = why.map(not_run).into_iter().collect();
     recording.language = code.project.language();
@@ -313,6 +311,12 @@ fn without_runs(
 fn not_run(why: &Error) -> String {
     let hint = why.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
     format!("nothing was run: {}{hint}", why.message)
+}
+
+/// What the configuration says of judging this target.
+fn apply(config: Config, target: &TargetConfig, recording: &mut Recording) {
+    recording.waivers = config.waivers_of(target);
+    recording.check = config.check;
 }
 
 /// The lock of a target beside its configuration, if there is one.

@@ -14,7 +14,7 @@ use crate::config::ProbeConfig;
 use crate::model::Level;
 use crate::output::{self, View};
 use crate::run::RunnerOptions;
-use agentnative_contract::error::{Error, Result};
+use agentnative_contract::error::{Error, Result, exit_of_signal};
 use agentnative_output::{Output, OutputConfig, OutputFormat};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         return watch::run(args, output, runner);
     }
     let done = check(args, output, runner)?;
-    Ok(done.signal.map_or(done.code, super::exit_of_signal))
+    Ok(done.signal.map_or(done.code, exit_of_signal))
 }
 
 /// What a check came to.
@@ -126,13 +126,16 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
     selection.resolve()?;
     let replayed = args.replay.as_deref().map(|path| recorded(path, args)).transpose()?;
     let session = session(args, runner)?;
-    let config = match &replayed {
-        Some(recording) => recording.check.clone(),
-        None => session.config()?.map(|config| config.check).unwrap_or_default(),
+    let (config, last_time) = match &replayed {
+        Some(recording) => (recording.check.clone(), None),
+        None => {
+            let config = session.config()?;
+            let last_time = LastTime::of(&session, config.as_ref().map(|config| config.path.as_path()));
+            (config.map(|config| config.check).unwrap_or_default(), Some(last_time))
+        }
     };
     let (mut checks, skipped) = selection.resolve_with(&config)?;
     let mut notes: Vec<String> = (!skipped.is_empty()).then(|| skips(&skipped)).into_iter().collect();
-    let last_time = replayed.is_none().then(|| LastTime::of(&session));
     if let Some(last_time) = last_time.as_ref().filter(|_| args.failed) {
         notes.push(only_open(last_time, &mut checks));
     }

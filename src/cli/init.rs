@@ -1,11 +1,12 @@
 //! `agentnative init`
 
 use super::target_args::{RunArgs, TargetArgs};
-use super::{confirm, group};
+use super::{confirm, group, shown};
 use crate::check::{Inspected, Session, TargetSelector};
 use crate::config::{Config, FILE_NAME, ProbeConfig, repository};
 use crate::run::{RunnerOptions, find};
 use crate::target::{Call, Skeleton, Target};
+use agentnative_contract::counted;
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_output::Output;
 use schemars::JsonSchema;
@@ -122,16 +123,6 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
         }
     })?;
     Ok(0)
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-/// A path for people: from the current folder on, where it is below it.
-fn shown(path: &Path) -> String {
-    let below = std::env::current_dir().ok().and_then(|cwd| path.strip_prefix(cwd).ok().map(Path::to_owned));
-    below.as_deref().unwrap_or(path).display().to_string()
 }
 
 /// The words of a script's command: with its interpreter, where the target is run by one.

@@ -25,6 +25,7 @@ use agentnative_contract::error::Result;
 use agentnative_output::{ColorChoice, Output, OutputConfig, OutputFormat, asked_format, clap_error};
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
+use std::path::Path;
 
 /// Checks whether scripts, CI jobs and AI agents can rely on a command-line tool.
 #[derive(Parser)]
@@ -165,7 +166,8 @@ impl Command {
     }
 }
 
-/// The exit code of a command that a signal told to stop.
-fn exit_of_signal(signal: i32) -> u8 {
-    u8::try_from(128 + signal).unwrap_or(1)
+/// A path for people: relative to the current folder, where it is below it.
+fn shown(path: &Path) -> String {
+    let below = std::env::current_dir().ok().and_then(|cwd| path.strip_prefix(cwd).ok().map(Path::to_owned));
+    below.as_deref().unwrap_or(path).display().to_string()
 }

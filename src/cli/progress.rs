@@ -4,7 +4,7 @@ use crate::check::Progress;
 use agentnative_contract::DataFile;
 use agentnative_contract::error::Result;
 use agentnative_output::{Output, time_left};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How far the runs are.
 #[derive(Default)]
@@ -19,8 +19,7 @@ impl RunProgress {
         let began = *self.began.get_or_insert_with(Instant::now);
         if let Progress::Ended { observation, nth, runs } = progress {
             let elapsed = began.elapsed();
-            let left = time_left(nth as u64, runs as u64, elapsed);
-            let left = left.map_or_else(String::new, |left| format!(", {left}"));
+            let left = left(nth as u64, runs as u64, elapsed);
             output.progress(elapsed, &format!("{nth}/{runs} runs{left}: {}", observation.key.probe));
         }
     }
@@ -46,12 +45,16 @@ pub(super) fn reading<'o>(
     move |bytes| {
         let line = match length {
             Some(length) => {
-                let left = time_left(bytes, length, opened.elapsed());
-                let left = left.map_or_else(String::new, |left| format!(", {left}"));
+                let left = left(bytes, length, opened.elapsed());
                 format!("{name}: {:.0} of {:.0} MB{left}", megabytes(bytes), megabytes(length))
             }
             None => format!("{name}: {:.0} MB", megabytes(bytes)),
         };
         output.progress(began.elapsed(), &line);
     }
+}
+
+/// The estimate as the end of a phrase; empty while there is none.
+fn left(done: u64, of: u64, elapsed: Duration) -> String {
+    time_left(done, of, elapsed).map_or_else(String::new, |left| format!(", {left}"))
 }

@@ -3,7 +3,7 @@
 use super::progress::reading;
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{
-    Contract, DataFile, Framing, RunExit, Settings, Validation, Verdict, Violation, data_files,
+    Contract, DataFile, Framing, RunExit, Settings, Validation, Verdict, Violation, counted, data_files,
 };
 use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
@@ -146,7 +146,10 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
     })?;
     if invalid > 0 {
         let verb = if invalid == 1 { "is" } else { "are" };
-        output.error(&Error::findings(format!("{invalid} of {files} {verb} invalid", files = many(files))));
+        output.error(&Error::findings(format!(
+            "{invalid} of {files} {verb} invalid",
+            files = counted(files, "file")
+        )));
     }
     Ok(u8::from(invalid > 0))
 }
@@ -216,20 +219,12 @@ fn show(file: &ValidatedFile, page: &mut Page) {
         (true, _) if page.config().quiet => return,
         (true, _) => (Tone::Good, format!("valid ({})", file.notes())),
         (false, 0) => {
-            (Tone::Bad, format!("invalid: {} ({})", errors(file.errors.len() as u64), file.notes()))
+            (Tone::Bad, format!("invalid: {} ({})", counted(file.errors.len() as u64, "error"), file.notes()))
         }
         (false, more) => {
             let (all, shown) = (more + file.errors.len() as u64, file.errors.len());
-            (Tone::Bad, format!("invalid: {}, {shown} shown ({})", errors(all), file.notes()))
+            (Tone::Bad, format!("invalid: {}, {shown} shown ({})", counted(all, "error"), file.notes()))
         }
     };
     page.line(0, &[Cell::new(Tone::Plain, format!("{}: ", file.file)), Cell::new(tone, word)]);
-}
-
-fn many(files: usize) -> String {
-    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
-}
-
-fn errors(count: u64) -> String {
-    if count == 1 { "1 error".to_owned() } else { format!("{count} errors") }
 }

@@ -1,9 +1,10 @@
 //! `agentnative check --watch`: again whenever something changes that the check depends on.
 
 use super::check::{self, CheckArgs};
+use super::shown;
 use crate::check::{Look, Watched, first_change};
 use crate::run::RunnerOptions;
-use agentnative_contract::error::{Error, ErrorKind, Result};
+use agentnative_contract::error::{Error, ErrorKind, Result, exit_of_signal};
 use agentnative_output::{Output, OutputFormat};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         output.clear_progress();
         match done {
             Ok(done) => match done.signal {
-                Some(signal) => return Ok(super::exit_of_signal(signal)),
+                Some(signal) => return Ok(exit_of_signal(signal)),
                 None => command = done.command,
             },
             Err(error) if first && error.kind == ErrorKind::Usage => return Err(error),
@@ -52,7 +53,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         }
         match edited.or_else(|| change(&watched, look, &signal)) {
             Some(path) if signal.number().is_none() => output.text(&separator(&path))?,
-            _ => return Ok(signal.number().map_or(0, super::exit_of_signal)),
+            _ => return Ok(signal.number().map_or(0, exit_of_signal)),
         }
     }
 }
@@ -81,8 +82,7 @@ fn change(watched: &Watched, mut before: Look, signal: &Signal) -> Option<PathBu
 
 /// The line between two reports.
 fn separator(changed: &Path) -> String {
-    let cwd = std::env::current_dir().unwrap_or_default();
-    format!("\n--- {} changed ---\n\n", changed.strip_prefix(&cwd).unwrap_or(changed).display())
+    format!("\n--- {} changed ---\n\n", shown(changed))
 }
 
 /// The signal that ends the loop; while runs are made, they end with it as well.

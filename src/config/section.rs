@@ -20,14 +20,18 @@ impl<'a> Section<'a> {
 
     /// The value of `key`, which the reference has.
     pub(super) fn get(&self, key: &str) -> Option<Value<'a>> {
-        debug_assert!(self.keys.contains(&key), "`{key}` is read and not in keys.toml");
+        self.assert_known(key);
         self.table.get(key)
     }
 
     /// The value of `key`, which the reference has; noted if it is missing.
     pub(super) fn require(&self, key: &str, expected: &str) -> Option<Value<'a>> {
-        debug_assert!(self.keys.contains(&key), "`{key}` is read and not in keys.toml");
+        self.assert_known(key);
         self.table.require(key, expected)
+    }
+
+    fn assert_known(&self, key: &str) {
+        debug_assert!(self.keys.contains(&key), "`{key}` is read and not in keys.toml");
     }
 }
 

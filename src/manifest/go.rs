@@ -2,7 +2,7 @@
 
 use super::{Bin, Manifest, Package, entries, text};
 use agentnative_contract::error::Result;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     let Some(text) = text(&folder.join("go.mod"))? else { return Ok(None) };
@@ -48,14 +48,25 @@ pub fn go_module(folder: &Path) -> Option<String> {
 
 /// Whether a folder holds Go files of package main, apart from tests and those that no build takes.
 pub fn is_go_program(folder: &Path) -> bool {
-    let sources = entries(folder).into_iter().filter(|path| {
+    go_files(folder).iter().any(|text| {
+        let mut lines = text.lines().map(str::trim);
+        let is_ignored = lines.any(|line| matches!(line, "//go:build ignore" | "// +build ignore"));
+        !is_ignored && is_go_main(text)
+    })
+}
+
+/// Whether a Go file is of package main.
+pub fn is_go_main(text: &str) -> bool {
+    let package = text.lines().find_map(|line| line.trim().strip_prefix("package "));
+    package.is_some_and(|name| name.split_whitespace().next() == Some("main"))
+}
+
+/// The texts of the files of a Go package, without tests and files that no build takes by their names.
+pub fn go_files(folder: &Path) -> Vec<String> {
+    let is_code = |path: &PathBuf| {
         let name = file_name(path);
         name.ends_with(".go") && !name.ends_with("_test.go") && !name.starts_with(['_', '.'])
-    });
-    sources.filter_map(|path| std::fs::read_to_string(path).ok()).any(|text| {
-        let ignored =
-            text.lines().any(|line| matches!(line.trim(), "//go:build ignore" | "// +build ignore"));
-        let package = text.lines().map(str::trim).find(|line| line.starts_with("package "));
-        !ignored && package.is_some_and(|line| line.split_whitespace().nth(1) == Some("main"))
-    })
+    };
+    let files = entries(folder).into_iter().filter(is_code);
+    files.filter_map(|path| std::fs::read_to_string(path).ok()).collect()
 }

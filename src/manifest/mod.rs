@@ -6,7 +6,7 @@ mod npm;
 mod python;
 
 pub use cargo::workspace_root;
-pub use go::{go_module, is_go_program};
+pub use go::{go_files, go_module, is_go_main, is_go_program};
 pub use npm::is_built;
 
 use crate::model::Language;

@@ -2,9 +2,10 @@
 
 use super::exclusions::read_up_to;
 use super::rules::{Grammar, Table, WAIVER};
-use super::unread::{imports, is_go_main};
+use super::unread::imports;
 use super::walk::SourceFile;
 use super::{Entry, MAX_FILE, Match, Skipped, SourceWaiver, Span, Why};
+use crate::manifest::is_go_main;
 use crate::model::Language;
 use agentnative_contract::error::Result;
 use ast_grep_core::matcher::MatcherExt as _;

@@ -6,10 +6,9 @@ use super::name_in;
 use super::package::PackageCode;
 use super::walk::SourceFile;
 use super::{Unread, WhyUnread};
-use crate::manifest::{go_module, is_built, is_go_program, normal};
+use crate::manifest::{go_files, go_module, is_built, is_go_program, normal};
 use crate::model::Language;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Extensions of files that an import of JavaScript may name.
@@ -121,19 +120,6 @@ impl<'f, 'p> Ways<'f, 'p> {
 
 fn is_go(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "go")
-}
-
-/// Whether a file of Go is of a program.
-pub(super) fn is_go_main(text: &str) -> bool {
-    let package = text.lines().find_map(|line| line.strip_prefix("package "));
-    package.is_some_and(|name| name.split_whitespace().next() == Some("main"))
-}
-
-/// The texts of the files of a package of Go, without tests.
-fn go_files(folder: &Path) -> Vec<String> {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_code = |path: &PathBuf| is_go(path) && !path.to_string_lossy().ends_with("_test.go");
-    files.filter(is_code).filter_map(|path| fs::read_to_string(path).ok()).collect()
 }
 
 /// The first folder below this one that holds a program in Go.

@@ -63,6 +63,19 @@ pub struct CallFormats {
     pub place: Option<usize>,
 }
 
+impl CallFormats {
+    /// What a help page says; none where it names no JSON format.
+    pub(super) fn of(help: &Help) -> Option<Self> {
+        (help.json.is_some() || help.jsonl.is_some()).then(|| Self {
+            text: help.text.clone(),
+            json: help.json.clone(),
+            jsonl: help.jsonl.clone(),
+            json_by_default: help.json_by_default,
+            place: None,
+        })
+    }
+}
+
 impl Call {
     /// Its words as one name.
     pub fn name(&self) -> String {
@@ -226,18 +239,16 @@ fn call(nodes: &[Node], at: usize) -> Call {
     let (needs, takes): (Vec<_>, Vec<_>) = above.chain(own).partition(|(_, operand)| operand.required);
     let named = levels.iter().find_map(|at| {
         let (_, page) = nodes[*at].page.as_ref()?;
-        (page.json.is_some() || page.jsonl.is_some()).then_some((*at, page))
+        Some((*at, CallFormats::of(page)?))
     });
-    let formats = named.map(|(level, page)| CallFormats {
-        text: page.text.clone(),
-        json: page.json.clone(),
-        jsonl: page.jsonl.clone(),
-        json_by_default: page.json_by_default,
+    let is_above = named.as_ref().is_some_and(|(level, _)| *level != at);
+    let formats = named.map(|(level, formats)| CallFormats {
         // A page that was not read may well have the flag.
-        place: (level != at && node.page.is_some()).then_some(nodes[level].words.len()),
+        place: (is_above && node.page.is_some()).then_some(nodes[level].words.len()),
+        ..formats
     });
     let flag = formats.as_ref().and_then(|formats| formats.json.as_ref().or(formats.jsonl.as_ref())?.first());
-    let other_meaning = named.is_some_and(|(level, _)| level != at)
+    let other_meaning = is_above
         && node.page.as_ref().is_some_and(|(_, page)| flag.is_some_and(|flag| page.flags.contains(flag)));
     Call {
         words: node.words.clone(),

@@ -1,13 +1,10 @@
 //! The language that a target is written in, as far as its files tell.
 
+use super::binaries::start_of;
+use super::script::interpreter_name;
 use super::{Project, Target};
 use crate::model::HelpLanguage;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
-
-/// As much of a program holds its `#!` line, in bytes.
-const FIRST_LINE: u64 = 256;
 
 /// Programs that run code of a language, without the digits and dots of a version, and the extension of files
 /// in it.
@@ -45,15 +42,7 @@ impl Project {
 
 /// The language of the interpreter in the `#!` line of a program, with or without `env`.
 fn of_first_line(program: &Path) -> Option<HelpLanguage> {
-    let mut start = Vec::new();
-    File::open(program).ok()?.take(FIRST_LINE).read_to_end(&mut start).ok()?;
-    let text = String::from_utf8_lossy(start.strip_prefix(b"#!")?).into_owned();
-    let mut words = text.lines().next()?.split_whitespace();
-    let first = words.next()?;
-    let is_env = Path::new(first).file_name().is_some_and(|name| name == "env");
-    let interpreter =
-        if is_env { words.find(|word| !word.starts_with('-') && !word.contains('='))? } else { first };
-    of_interpreter(Path::new(interpreter))
+    of_interpreter(Path::new(interpreter_name(&start_of(program))?))
 }
 
 fn of_interpreter(program: &Path) -> Option<HelpLanguage> {

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 /// The interpreters of scripts, by the suffix of their files.
 const INTERPRETERS: [(&str, &str); 6] =
     [("py", "python3"), ("js", "node"), ("mjs", "node"), ("cjs", "node"), ("sh", "sh"), ("bash", "bash")];
+/// Starts the program that it finds in PATH.
+const ENV: &str = "env";
 /// More files of a folder are not looked at.
 const MOST: usize = 1_000;
 
@@ -33,15 +35,39 @@ fn by_suffix(file: &Path) -> Option<&'static str> {
 
 /// The words of a first line such as `#!/usr/bin/env python3`; a program is called by its name.
 fn shebang(start: &[u8]) -> Option<Vec<String>> {
-    let line = start.split(|byte| *byte == b'\n').next()?;
-    let mut words = std::str::from_utf8(line.strip_prefix(b"#!")?).ok()?.split_whitespace().peekable();
-    let name = |word: &str| Some(Path::new(word).file_name()?.to_str()?.to_owned());
-    let mut program = name(words.next()?)?;
-    if program == "env" {
+    let words = first_line(start)?;
+    let mut words = words.iter().copied().peekable();
+    let mut program = file_name(words.next()?)?;
+    if program == ENV {
         words.next_if_eq(&"-S");
-        program = name(words.next().filter(|word| !word.starts_with('-') && !word.contains('='))?)?;
+        program = file_name(words.next().filter(|word| !is_setting(word))?)?;
     }
-    Some(std::iter::once(program).chain(words.map(str::to_owned)).collect())
+    Some(std::iter::once(program).chain(words).map(str::to_owned).collect())
+}
+
+/// The name of the interpreter in the `#!` line of a program that starts with `start`, whatever `env` sets for it.
+pub(super) fn interpreter_name(start: &[u8]) -> Option<&str> {
+    let words = first_line(start)?;
+    let first = file_name(words.first()?)?;
+    if first != ENV {
+        return Some(first);
+    }
+    file_name(words[1..].iter().find(|word| !is_setting(word))?)
+}
+
+/// The words of the `#!` line.
+fn first_line(start: &[u8]) -> Option<Vec<&str>> {
+    let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    Some(std::str::from_utf8(line).ok()?.split_whitespace().collect())
+}
+
+/// What `env` takes in front of the program: an option or a variable.
+fn is_setting(word: &str) -> bool {
+    word.starts_with('-') || word.contains('=')
+}
+
+fn file_name(word: &str) -> Option<&str> {
+    Path::new(word).file_name()?.to_str()
 }
 
 /// The files of a folder that could be programs: scripts, and what is executable. Sorted by name.

@@ -5,6 +5,11 @@
 
 use std::fmt;
 
+/// The exit code of what a signal ended: 128 and its number, as shells have it.
+pub fn exit_of_signal(signal: i32) -> u8 {
+    u8::try_from(128 + signal).unwrap_or(ErrorKind::General.exit_code())
+}
+
 /// What went wrong, in the sense of principle 2's exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
@@ -158,8 +163,7 @@ impl Error {
     }
     /// The exit code: that of the signal, if one ended the work, else that of the kind.
     pub fn exit_code(&self) -> u8 {
-        let of_signal = self.signal.and_then(|signal| u8::try_from(128 + signal).ok());
-        of_signal.unwrap_or(self.kind.exit_code())
+        self.signal.map_or(self.kind.exit_code(), exit_of_signal)
     }
     /// The same error with what to do about it.
     #[must_use]

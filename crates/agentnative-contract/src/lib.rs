@@ -3,6 +3,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod contract;
+mod counted;
 mod data_file;
 mod decimal;
 pub mod diff;
@@ -39,6 +40,7 @@ mod violation;
 mod workers;
 
 pub use contract::{CONTRACT_FILE, Contract, contract_path, names};
+pub use counted::counted;
 pub use data_file::{DataFile, data_files};
 pub use discriminator::{DISCRIMINATORS, Discriminator, type_keys};
 pub use exit_rules::RunExit;

@@ -9,6 +9,7 @@ use super::View;
 use crate::check::Judged;
 use crate::model::{CheckResult, HelpLanguage, Layer, Level, Status};
 use crate::report::Undecided;
+use agentnative_contract::counted;
 use agentnative_contract::error::Result;
 use agentnative_output::{Cell, Page, Tone};
 use std::collections::BTreeSet;
@@ -233,9 +234,4 @@ impl<'p> ReportPage<'p> {
             self.page.flow(0, 0, &[explain, Cell::from(" "), hint], None);
         }
     }
-}
-
-/// A number of things.
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -31,13 +31,7 @@ impl TargetFormats {
         // The first of those that most commands have.
         let most = all.iter().rev().max_by_key(|formats| count(formats));
         let help = &commands.help;
-        let own = (help.json.is_some() || help.jsonl.is_some()).then(|| CallFormats {
-            text: help.text.clone(),
-            json: help.json.clone(),
-            jsonl: help.jsonl.clone(),
-            json_by_default: help.json_by_default,
-            place: None,
-        });
+        let own = CallFormats::of(help);
         Self(most.map(|formats| (*formats).clone()).or(own))
     }
 

@@ -162,16 +162,15 @@ impl Skeleton<'_> {
         }
         formats.write(text);
         let codes = self.codes();
-        let codes_text = codes.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
-        if codes == TargetConfig::default().exit_codes {
-            line(
-                text,
-                "#exit_codes = [0, 1, 2, 77, 78]    # the exit codes that it has; this is the default",
-            );
+        let (comment, note) = if codes == TargetConfig::default().exit_codes {
+            ("#", "    # the exit codes that it has; this is the default")
+        } else if self.exit_codes.len() > 1 {
+            ("", "    # from its help")
         } else {
-            let note = if self.exit_codes.len() > 1 { "    # from its help" } else { "" };
-            line(text, &format!("exit_codes = [{codes_text}]{note}"));
-        }
+            ("", "")
+        };
+        let codes = codes.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
+        line(text, &format!("{comment}exit_codes = [{codes}]{note}"));
         if self.usage() != TargetConfig::default().usage {
             line(
                 text,

@@ -8,6 +8,7 @@ use super::session::{Session, in_a_line};
 use super::stderr;
 use super::types::{ErrorDetails, Metadata, Metrics, Quantity, RunOutcome};
 use super::{Dialect, OutcomeOptions, opencode, opencode_run};
+use crate::counted;
 
 /// So many sessions are kept apart; the events of others are passed over.
 const MAX_SESSIONS: usize = 1024;
@@ -266,8 +267,8 @@ impl State {
         let lines = self.events + self.refused;
         match &self.first_refusal {
             _ if lines == 0 => "no known event: the stream is empty".to_owned(),
-            Some(first) => format!("no known event in {}; {first}", counted(lines)),
-            None => format!("no known event in {}: the types are unknown", counted(lines)),
+            Some(first) => format!("no known event in {}; {first}", counted(lines, "line")),
+            None => format!("no known event in {}: the types are unknown", counted(lines, "line")),
         }
     }
 
@@ -283,8 +284,4 @@ impl State {
         };
         Some(metadata).filter(|metadata| *metadata != Metadata::default())
     }
-}
-
-fn counted(lines: u64) -> String {
-    if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") }
 }
