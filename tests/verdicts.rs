@@ -439,6 +439,41 @@ fn the_place_of_the_format_is_found_though_prose_is_before_the_document() {
     assert!(!verdict_of(&format).1.contains("rejects"), "{}", verdict_of(&format).1);
 }
 
+/// The help calls the flag no format, and only in front of the command is it known.
+#[test]
+fn the_place_of_a_format_that_nobody_names_is_found_where_that_writes_no_file() {
+    let script = |front: &str| {
+        format!(
+            r#"
+            case "$*" in
+                list) echo milk ;;
+                --help) echo '  --output OUTPUT' ;;
+                "--output "*" list") {front} ;;
+                whoami | "--output "*" whoami") echo 'not signed in' >&2; exit 1 ;;
+                *) echo "error: unrecognized arguments: $*" >&2; exit 2 ;;
+            esac
+            "#
+        )
+    };
+    let config = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n\
+                  [[probe]]\nname = 'whoami'\nargs = ['whoami']\n";
+    let result = checked(&script(r#"case $2 in json*) echo '{"id":1}' ;; *) echo milk ;; esac"#), config);
+    let (json, format) = (result("p2-output-json"), result("p2-output-format"));
+    // All that keeps it open is the probe that fails in any call.
+    assert!(verdict_of(&json).1.starts_with("whoami · json exited with 1"), "{}", verdict_of(&json).1);
+    assert_eq!(json["blocked_by"].as_array().unwrap().len(), 1);
+    // Any value is taken for a format.
+    assert_eq!(verdict_of(&format).0, "fail");
+    assert!(!verdict_of(&format).1.contains("reject"), "{}", verdict_of(&format).1);
+    // A probe that ends otherwise than declared is called at the same place.
+    let argv = result("p2-exit-success")["evidence"][0]["argv"].as_str().unwrap().to_owned();
+    assert!(argv.ends_with("cli --output text whoami"), "{argv}");
+    let result = checked(&script(r#"echo '{"id":1}' > "$2""#), config);
+    let (json, format) = (result("p2-output-json"), result("p2-output-format"));
+    assert_eq!(verdict_of(&json).0, "unverified", "{}", verdict_of(&json).1);
+    assert!(verdict_of(&format).1.contains("reject"), "{}", verdict_of(&format).1);
+}
+
 #[test]
 fn a_probe_asks_for_a_format_in_its_own_way() {
     let script = r#"

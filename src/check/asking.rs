@@ -49,6 +49,16 @@ pub(super) fn settle(
     Ok(seen)
 }
 
+/// Asks one probe; the run, if the answer is harmless.
+pub(super) fn ask(probe: &Probe, promises: &Promises, make: &mut Make<'_>) -> Result<Option<Observation>> {
+    let Some(question) = probe::questions(std::slice::from_ref(probe), promises).pop() else {
+        return Ok(None);
+    };
+    let key = RunKey::plain(&question.name, OutputFormat::Text);
+    let seen = make(&[key], &[question])?.pop();
+    Ok(seen.filter(|seen| is_harmless(seen, probe)))
+}
+
 fn is_harmless(seen: &Observation, probe: &Probe) -> bool {
     let End::Exited(code) = seen.end else { return false };
     let names = |bytes: &Bytes| {

@@ -1,5 +1,6 @@
 //! Where a target takes the arguments that ask for a format: found by trying, for the probes that do not say.
 
+use super::asking;
 use super::runs::Make;
 use crate::catalogue::Derived;
 use crate::config::FORMAT_PLACE;
@@ -25,7 +26,8 @@ pub(super) struct Searched {
 /// Finds the place for each declared probe that gives data, is refused with the format after its arguments, and
 /// not without one; and writes it into its arguments. `probes` has those that are derived as well.
 ///
-/// Only formats that the configuration or the help tells of are tried: anything else might name a file.
+/// Where neither the configuration nor the help names a format, a place is tried only if a value that no tool
+/// takes does no harm there: what stands behind the flag might name a file.
 pub(super) fn find(
     declared: &mut [Probe],
     probes: &[Probe],
@@ -62,6 +64,13 @@ pub(super) fn find(
         let Some(works) = works.filter(|_| left(probe, &refusal)) else { continue };
         for place in [Place::Front, Place::BehindFirst] {
             let Some(placed) = placed(probe, place) else { continue };
+            let answer = match is_named(probe, format, promises) {
+                true => None,
+                false => match asking::ask(&placed, promises, make)? {
+                    Some(answer) => Some(answer),
+                    None => continue,
+                },
+            };
             let tried = make(&[RunKey::plain(&probe.name, format)], std::slice::from_ref(&placed))?.pop();
             let Some(tried) = tried.filter(|tried| did(probe, tried) && prints_json(tried, &works)) else {
                 continue;
@@ -71,6 +80,7 @@ pub(super) fn find(
             seen.retain(|seen| seen.key.probe != probe.name);
             seen.push(Observation { key: RunKey::plain(&name, format), ..refusal });
             seen.push(tried);
+            seen.extend(answer);
             let role = Role::Derived { kind: Derived::Refused, of: Some(probe.name.clone()) };
             searched.refused.push(Probe { name, role, formats: vec![format], ..probe.clone() });
             let call = strict_json::sanitize::line(placed.call(format, promises).join(" "));
@@ -86,15 +96,19 @@ pub(super) fn find(
             break;
         }
     }
-    // The probes that were not tried are called as those that were, if these agree. A call in which that is the
-    // same place says nothing.
+    // The probes that show no place, since they were not tried or end otherwise than declared in any call, are
+    // called as those that show one, if these agree. A call in which that is the same place says nothing.
     let stayed = |probe: &Probe, place| {
         let did = of(&seen, &probe.name).is_some_and(|seen| did(probe, &seen));
         did && probe.place.is_none() && placed(probe, place).is_some()
     };
     if let Some(place) = found.filter(|place| !declared.iter().any(|probe| stayed(probe, *place))) {
-        for probe in declared.iter_mut().filter(|probe| of(&seen, &probe.name).is_none()) {
-            *probe = placed(probe, place).unwrap_or_else(|| probe.clone());
+        for probe in declared.iter_mut().filter(|probe| probe.place.is_none()) {
+            let Some(placed) = placed(probe, place) else { continue };
+            if of(&seen, &probe.name).is_none_or(|seen| left(probe, &seen)) {
+                seen.retain(|seen| seen.key.probe != probe.name);
+                *probe = placed;
+            }
         }
     }
     searched.observations = seen;
@@ -106,12 +120,17 @@ pub(super) fn find(
 fn format_to_try(probe: &Probe, promises: &Promises) -> Option<OutputFormat> {
     let open =
         probe.gives_data() && !probe.args.is_empty() && !probe.args.iter().any(|arg| arg == FORMAT_PLACE);
-    let told = |format: &OutputFormat| {
-        probe.formats.contains(format)
-            && !probe.asking(*format, promises).is_empty()
-            && (promises.known_formats.contains(format) || probe.asking.contains_key(format))
+    let is_asked = |format: OutputFormat| {
+        probe.formats.contains(&format)
+            && !probe.asking(format, promises).is_empty()
+            && (is_named(probe, format, promises) || probe.is_open(promises) && probe.workspace.is_none())
     };
-    [OutputFormat::Json, OutputFormat::Jsonl].into_iter().find(|format| open && told(format))
+    [OutputFormat::Json, OutputFormat::Jsonl].into_iter().find(|format| open && is_asked(*format))
+}
+
+/// Whether the configuration or the help names this format.
+fn is_named(probe: &Probe, format: OutputFormat, promises: &Promises) -> bool {
+    promises.known_formats.contains(&format) || probe.asking.contains_key(&format)
 }
 
 /// The probe with the format at this place; none where that is after all arguments, or it has one already.

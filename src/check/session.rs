@@ -213,6 +213,9 @@ impl Session {
             if !searched.refused.is_empty() {
                 (recording.probes, _) = plan(&declared, promises);
             }
+            // What was asked at the place that was found takes the place of what was asked before.
+            let again = |seen: &Observation| searched.observations.iter().any(|other| other.key == seen.key);
+            recording.observations.retain(|seen| !again(seen));
             recording.observations.append(&mut searched.observations);
         }
         if runs.interrupted.is_none() {
