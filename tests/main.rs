@@ -13,6 +13,7 @@ mod fixtures_shape;
 mod help;
 mod help_pages;
 mod judging;
+mod machine_reports;
 #[path = "support/made_up.rs"]
 mod made_up;
 #[path = "../crates/agentnative-contract/tests/contract/mutants.rs"]

@@ -22,7 +22,7 @@ pub fn snapshot(name: &str, actual: &str) {
     );
 }
 
-fn render(name: &str, report: &Report, config: OutputConfig) -> String {
+pub fn render(name: &str, report: &Report, config: OutputConfig) -> String {
     rendered(name, report, config, false)
 }
 
@@ -30,12 +30,21 @@ fn rendered(name: &str, report: &Report, config: OutputConfig, verbose: bool) ->
     let renderer = RENDERERS.iter().find(|renderer| renderer.name == name).unwrap();
     let judged = [Judged { report: report.clone(), recording: None, elapsed: None }];
     let folder = Some(Path::new("/opt"));
-    (renderer.render)(&View { judged: &judged, ok: report.conformant, config, verbose, folder }).unwrap()
+    (renderer.render)(&View {
+        judged: &judged,
+        ok: report.conformant,
+        config,
+        verbose,
+        folder,
+        root: folder,
+        strict: false,
+    })
+    .unwrap()
 }
 
-const TEXT: OutputConfig = OutputConfig::plain(OutputFormat::Text);
+pub const TEXT: OutputConfig = OutputConfig::plain(OutputFormat::Text);
 
-fn result(id: &str, level: Level, status: Status, title: &str, message: &str) -> CheckResult {
+pub fn result(id: &str, level: Level, status: Status, title: &str, message: &str) -> CheckResult {
     CheckResult {
         id: id.parse().unwrap(),
         principle: 2,
@@ -53,7 +62,7 @@ fn result(id: &str, level: Level, status: Status, title: &str, message: &str) ->
 }
 
 /// Evidence at byte `at` of the first line of `stdout`.
-fn evidence_at(stdout: &[u8], at: usize, detail: &str) -> Evidence {
+pub fn evidence_at(stdout: &[u8], at: usize, detail: &str) -> Evidence {
     let (excerpt, caret) = sanitize::excerpt(stdout, at, 120);
     Evidence {
         kind: "syntax".into(),
@@ -73,7 +82,7 @@ fn evidence_at(stdout: &[u8], at: usize, detail: &str) -> Evidence {
     }
 }
 
-fn target() -> TargetInfo {
+pub fn target() -> TargetInfo {
     TargetInfo {
         name: "mycli".into(),
         command: vec!["/opt/my tools/mycli".into(), "--no-update".into()],
@@ -82,7 +91,7 @@ fn target() -> TargetInfo {
 }
 
 /// A report with every verdict and every shape of evidence, and a hostile target.
-fn mixed() -> Report {
+pub fn mixed() -> Report {
     let json = CheckResult {
         evidence: vec![
             evidence_at(b"Fetching data\xe2\x80\xa6\n[]\n", 0, "expected a JSON value"),

@@ -21,8 +21,16 @@ fn report(recording: &Recording, width: usize, verbose: bool) -> String {
     let judged = [Judged { report, recording: Some(recording.clone()), elapsed }];
     let config = OutputConfig { width, ..OutputConfig::plain(OutputFormat::Text) };
     let text = RENDERERS.iter().find(|renderer| renderer.name == "text").unwrap();
-    (text.render)(&View { judged: &judged, ok: false, config, verbose, folder: Some(Path::new("/")) })
-        .unwrap()
+    (text.render)(&View {
+        judged: &judged,
+        ok: false,
+        config,
+        verbose,
+        folder: Some(Path::new("/")),
+        root: None,
+        strict: false,
+    })
+    .unwrap()
 }
 
 /// A newcomer's program: colour on a terminal, a notice before the document, prose for errors, 1 for wrong

@@ -2,15 +2,16 @@
 
 use super::group;
 use super::progress::RunProgress;
-use super::report_files::{ReportFile, ReportFiles, create, each_has_its_own_file, report_file};
+use super::report_files::{ReportFile, ReportFiles, annotations, each_has_its_own_file, report_file};
 use super::selection_args::SelectionArgs;
 use super::target_args::{RunArgs, TargetArgs};
 use super::watch;
+use super::whole_file::WholeFile;
 use crate::catalogue::Check;
 use crate::check::{
     Judged, LastTime, Progress, Recording, Report, Session, SessionOptions, judge, load_config, replay,
 };
-use crate::config::ProbeConfig;
+use crate::config::{ProbeConfig, repository};
 use crate::model::Level;
 use crate::output::{self, View};
 use crate::run::RunnerOptions;
@@ -26,7 +27,7 @@ use std::path::{Path, PathBuf};
   agentnative check ./mycli --check p2-output-json
   agentnative check --command mycli --probe \"show 1\"
   agentnative check --fast --skip \"p2-src-*\"
-  agentnative check --report json=report.json")]
+  agentnative check --report json=report.json --report sarif=report.sarif")]
 pub(super) struct CheckArgs {
     #[command(flatten, next_help_heading = group::TARGET)]
     target: TargetArgs,
@@ -46,8 +47,8 @@ pub(super) struct CheckArgs {
     /// name of a bundled contract, a contract folder or a schema file.
     #[arg(long, value_name = "NAME", help_heading = group::RUNS)]
     contract: Option<String>,
-    /// Also write the report to a file, as text, json or jsonl (repeatable). The file `-` is stdout and
-    /// replaces the text report.
+    /// Also write the report to a file (repeatable), as text, json, jsonl, sarif, junit, gitlab, markdown or
+    /// github. The file `-` is stdout and replaces the text report; only github annotations follow it.
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, help_heading = group::REPORT)]
     report: Vec<ReportFile>,
     /// List all verdicts, and every place of each problem.
@@ -140,7 +141,7 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
         notes.push(only_open(last_time, &mut checks));
     }
 
-    let files = ReportFiles::create(&args.report)?;
+    let files = ReportFiles::create(&args.report, output)?;
     if let (true, Some(target)) = (checks.is_empty(), last_time.as_ref().and_then(LastTime::target)) {
         let report = Report::new(target.clone(), 0, false, Vec::new(), notes);
         output.stream([report.start_event()], |_| {})?;
@@ -148,7 +149,8 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
         let code = written(judged, files, args, output)?;
         return Ok(Done { code, signal: None, command: target.command.clone() });
     }
-    let record = args.record.as_ref().map(|path| Ok::<_, Error>((path, create(path)?))).transpose()?;
+    let record =
+        args.record.as_ref().map(|path| Ok::<_, Error>((path, WholeFile::create(path)?))).transpose()?;
     let mut runs = RunProgress::default();
     let mut observer = |progress: Progress<'_>| {
         runs.tell(progress, output);
@@ -166,7 +168,8 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
     };
     output.clear_progress();
     if let Some((path, file)) = record {
-        recording.write(file, path)?;
+        recording.write(file.file()?, path)?;
+        file.finish()?;
     }
     let mut report = judge(&recording, &checks)?;
     report.notes.extend(notes);
@@ -216,6 +219,7 @@ fn written(judged: Judged, files: ReportFiles<'_>, args: &CheckArgs, output: &mu
     let unmet = judged.report.unmet(args.strict);
     let left = !judged.report.results.is_empty();
     let (judged, folder) = ([judged], std::env::current_dir().ok());
+    let root = folder.as_deref().and_then(repository);
     let view = View {
         judged: &judged,
         ok: unmet.is_none(),
@@ -223,13 +227,18 @@ fn written(judged: Judged, files: ReportFiles<'_>, args: &CheckArgs, output: &mu
         config: OutputConfig::plain(OutputFormat::Text),
         verbose: args.verbose,
         folder: folder.as_deref(),
+        root: root.as_deref(),
+        strict: args.strict,
     };
-    let stdout = files.stdout;
+    let (stdout, annotate) = (files.stdout, files.annotate);
     files.write(&view)?;
     match stdout {
         Some(report) => output.verbatim(report.rendered(&view)?.as_bytes())?,
         None if left || output.config().format != OutputFormat::Text => output::write_report(output, view)?,
         None => output.text(NOTHING_LEFT)?,
+    }
+    if annotate {
+        output.verbatim(annotations(&view)?.as_bytes())?;
     }
     let code = unmet.as_ref().map_or(0, Error::exit_code);
     if let Some(error) = unmet {

@@ -19,6 +19,7 @@ mod selection_args;
 mod target_args;
 mod validate;
 mod watch;
+mod whole_file;
 
 use crate::run::RunnerOptions;
 use agentnative_contract::error::Result;

@@ -1,15 +1,19 @@
 //! Where the reports of a check go beside standard output: `--report FORMAT=FILE`.
 
+use super::whole_file::WholeFile;
 use crate::output::{RENDERERS, Renderer, View};
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_output::{Output, OutputFormat};
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::env;
+use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The name that stands for standard output.
 const STDOUT: &str = "-";
+/// The format whose lines follow the text report on standard output, where all others take its place.
+const GITHUB: &str = "github";
 
 /// Where a further report goes.
 #[derive(Clone)]
@@ -34,39 +38,68 @@ impl ReportFile {
     pub fn rendered(&self, view: &View<'_>) -> Result<String> {
         (self.renderer.render)(view)
     }
+
+    fn is_github(&self) -> bool {
+        self.renderer.name == GITHUB
+    }
+
+    fn is_stdout(&self) -> bool {
+        self.path == Path::new(STDOUT)
+    }
 }
 
 /// The further reports of a check, their files open.
 pub(super) struct ReportFiles<'a> {
     /// The one that takes the place of the report on standard output.
     pub stdout: Option<&'a ReportFile>,
-    files: Vec<(&'a ReportFile, File)>,
+    /// Annotations follow the text report.
+    pub annotate: bool,
+    files: Vec<(&'a ReportFile, WholeFile)>,
+    /// The summary of a step of GitHub Actions.
+    summary: Option<PathBuf>,
 }
 
 impl<'a> ReportFiles<'a> {
-    /// Makes the files.
-    pub fn create(reports: &'a [ReportFile]) -> Result<Self> {
-        let (stdout, files): (Vec<_>, Vec<_>) =
-            reports.iter().partition(|report| report.path == Path::new(STDOUT));
-        let files =
-            files.into_iter().map(|report| Ok((report, create(&report.path)?))).collect::<Result<_>>()?;
-        Ok(Self { stdout: stdout.first().copied(), files })
+    /// Makes the files. On GitHub Actions a text report gets annotations, unless they are asked for elsewhere.
+    pub fn create(reports: &'a [ReportFile], output: &Output) -> Result<Self> {
+        let (stdout, files): (Vec<_>, Vec<_>) = reports.iter().partition(|report| report.is_stdout());
+        let files = files.into_iter().map(|report| Ok((report, WholeFile::create(&report.path)?)));
+        let files = files.collect::<Result<_>>()?;
+        let (added, replacing): (Vec<_>, Vec<_>) = stdout.into_iter().partition(|report| report.is_github());
+        let asked = reports.iter().any(ReportFile::is_github);
+        let text = output.config().format == OutputFormat::Text && replacing.is_empty();
+        let in_workflow = || env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
+        let annotate = !added.is_empty() || (text && !asked && in_workflow());
+        let summary = env::var_os("GITHUB_STEP_SUMMARY").map(PathBuf::from);
+        let summary = summary.filter(|path| (annotate || asked) && path.is_file());
+        Ok(Self { stdout: replacing.first().copied(), annotate, files, summary })
     }
 
     /// Writes the files.
     pub fn write(self, view: &View<'_>) -> Result<()> {
-        for (report, mut file) in self.files {
-            let text = report.rendered(view)?;
-            file.write_all(text.as_bytes())
-                .map_err(|error| Error::io(ErrorKind::Write, "write", &report.path, &error))?;
+        for (report, file) in self.files {
+            file.write(report.rendered(view)?.as_bytes())?;
+        }
+        if let Some(path) = self.summary {
+            let text = render("markdown", view)?;
+            let appended = OpenOptions::new().append(true).open(&path);
+            appended
+                .and_then(|mut file| file.write_all(text.as_bytes()))
+                .map_err(|error| Error::io(ErrorKind::Write, "write", &path, &error))?;
         }
         Ok(())
     }
 }
 
-/// Makes a file before the runs: one that cannot be written is no reason to lose them.
-pub(super) fn create(path: &Path) -> Result<File> {
-    File::create(path).map_err(|error| Error::io(ErrorKind::Write, "write", path, &error))
+/// The annotations that follow a text report.
+pub(super) fn annotations(view: &View<'_>) -> Result<String> {
+    render(GITHUB, view)
+}
+
+/// What the renderer of this name makes of the verdicts.
+fn render(name: &str, view: &View<'_>) -> Result<String> {
+    let renderer = RENDERERS.iter().find(|renderer| renderer.name == name);
+    renderer.map_or_else(|| Ok(String::new()), |renderer| (renderer.render)(view))
 }
 
 /// That no two reports, and no report and the recording, go to one place.
@@ -82,7 +115,11 @@ pub(super) fn each_has_its_own_file(
         }
     }
     if places.contains(Path::new(STDOUT)) && output.config().format != OutputFormat::Text {
-        let message = "--report FORMAT=- takes the place of the text report on standard output";
+        let github = reports.iter().any(|report| report.is_stdout() && report.is_github());
+        let message = match github {
+            true => "--report github=- writes annotations below the text report on standard output",
+            false => "--report FORMAT=- takes the place of the text report on standard output",
+        };
         return Err(Error::usage(message).hint("leave --output, --json and --jsonl out"));
     }
     Ok(())

@@ -2,19 +2,28 @@
 
 use super::View;
 use crate::check::Judged;
-use crate::report::Envelope;
+use crate::report::{Envelope, Report, Summary};
 use agentnative_contract::error::Result;
 use agentnative_output::to_string;
+use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
-/// The `data` of the document: the report; an array where there is not just one.
+/// The `data` of the document: the report; where there is not just one, all of them with the sum of their
+/// summaries.
 pub(super) struct Reports<'a>(pub &'a [Judged]);
 
 impl Serialize for Reports<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             [only] => only.report.serialize(serializer),
-            several => serializer.collect_seq(several.iter().map(|judged| &judged.report)),
+            several => {
+                let targets: Vec<&Report> = several.iter().map(|judged| &judged.report).collect();
+                let summary: Summary = targets.iter().map(|report| report.summary).sum();
+                let mut data = serializer.serialize_struct("Reports", 2)?;
+                data.serialize_field("targets", &targets)?;
+                data.serialize_field("summary", &summary)?;
+                data.end()
+            }
         }
     }
 }

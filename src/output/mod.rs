@@ -1,7 +1,13 @@
 //! How a report looks: a file for each renderer. What is written, and how, is `agentnative_output`.
 
+mod finding;
+mod github;
+mod gitlab;
 mod json;
 mod jsonl;
+mod junit;
+mod markdown;
+mod sarif;
 mod text;
 
 use crate::check::Judged;
@@ -22,6 +28,10 @@ pub struct View<'a> {
     pub verbose: bool,
     /// The current folder: text shows the commands as they are typed there.
     pub folder: Option<&'a Path>,
+    /// The folder of the repository: the formats for machines name files relative to it.
+    pub root: Option<&'a Path>,
+    /// An unverified MUST makes the command fail.
+    pub strict: bool,
 }
 
 /// One way to show reports.
@@ -37,6 +47,11 @@ pub const RENDERERS: &[Renderer] = &[
     Renderer { name: "text", render: text::render },
     Renderer { name: "json", render: json::render },
     Renderer { name: "jsonl", render: jsonl::render },
+    Renderer { name: "sarif", render: sarif::render },
+    Renderer { name: "junit", render: junit::render },
+    Renderer { name: "github", render: github::render },
+    Renderer { name: "gitlab", render: gitlab::render },
+    Renderer { name: "markdown", render: markdown::render },
 ];
 
 /// Writes the end of a `check`: all of it as text or as one document; in `jsonl` the `result` and

@@ -5,6 +5,7 @@ use crate::model::{CheckResult, Level, Status};
 use agentnative_contract::error::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::iter::Sum;
 
 /// Number of verdicts of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +37,19 @@ impl Summary {
             not_applicable: count(Status::NotApplicable),
             waived: count(Status::Waived),
         }
+    }
+}
+
+impl Sum for Summary {
+    fn sum<I: Iterator<Item = Self>>(summaries: I) -> Self {
+        summaries.fold(Self::default(), |sum, one| Self {
+            pass: sum.pass + one.pass,
+            fail: sum.fail + one.fail,
+            warn: sum.warn + one.warn,
+            unverified: sum.unverified + one.unverified,
+            not_applicable: sum.not_applicable + one.not_applicable,
+            waived: sum.waived + one.waived,
+        })
     }
 }
 

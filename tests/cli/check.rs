@@ -1,6 +1,6 @@
 //! What `check` prints: the report in each format, its place, its exit code; and which checks it makes.
 
-use super::support::{CliOutput, Folder, all_ids, keys};
+use super::support::{CliOutput, Folder, all_ids, keys, output_of, program};
 use serde_json::{Value, json};
 
 const LOUD: &str = "before() { if [ \"$format\" = json ]; then echo 'Fetching data...'; fi; }";
@@ -236,4 +236,88 @@ fn reports_in_files_are_those_of_the_formats() {
     let twice = folder.run(&[&ONE[..], &["--report", "json=-", "--json"]].concat());
     assert_eq!((twice.code, twice.out.as_str()), (Some(2), ""));
     assert_eq!(lines[1]["evidence"], document.data()["results"][0]["evidence"]);
+}
+
+#[test]
+fn on_github_annotations_follow_the_text_report() {
+    let folder = Folder::demo(LOUD);
+    let summary = folder.write("summary.md", "before\n");
+    let files = [
+        "--record",
+        "r",
+        "--report",
+        "sarif=r.sarif",
+        "--report",
+        "junit=r.xml",
+        "--report",
+        "gitlab=r.json",
+    ];
+    let plain = folder.run(&[&ONE[..], &files, &["--report", "markdown=r.md"]].concat());
+    assert_eq!(plain.code, Some(1));
+    assert!(!plain.out.contains("::error"), "{}", plain.out);
+    let log: Value = serde_json::from_str(&folder.read("r.sarif")).unwrap();
+    assert_eq!(log["runs"][0]["results"][0]["ruleId"], "p2-output-json");
+    let location = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"];
+    assert_eq!(location["uri"], "cli", "relative to the repository");
+    assert!(folder.read("r.xml").contains("<failure "));
+    assert!(folder.read("r.json").starts_with("[{"));
+    assert!(folder.read("r.md").starts_with("## agentnative · cli: not conformant"));
+    // The runs are judged again from here on.
+    let text = |args: &[&str], summary: &str| {
+        let mut program = program();
+        program.args(["check", "--replay", "r", "--check", ONE[3]]).args(args).current_dir(folder.path());
+        output_of(program.env("GITHUB_ACTIONS", "true").env("GITHUB_STEP_SUMMARY", summary))
+    };
+    let named = summary.to_str().unwrap();
+    let annotated = text(&[], named);
+    let (report, annotations) = annotated.out.split_once("::error title=cli%3A p2-output-json::").unwrap();
+    assert!(report.contains("not conformant") && annotations.ends_with("\n"), "{}", annotated.out);
+    assert_eq!(folder.read("summary.md"), format!("before\n{}", folder.read("r.md")));
+    // Asked for elsewhere, it is there alone; a summary is not made where there is none.
+    let elsewhere = text(&["--report", "github=a.txt"], &format!("{named}.none"));
+    assert_eq!(
+        (elsewhere.out.as_str(), folder.read("a.txt")),
+        (report, annotated.out[report.len()..].to_owned())
+    );
+    assert!(!folder.path().join("summary.md.none").exists());
+    // Documents get nothing added.
+    for args in [&["--json"][..], &["--jsonl"], &["--report", "sarif=-"]] {
+        let document = text(args, named);
+        assert!(!document.out.contains("::error"), "{args:?}: {}", document.out);
+    }
+    assert_eq!(folder.read("summary.md").matches("## agentnative").count(), 1);
+    let mixed = text(&["--json", "--report", "github=-"], named);
+    assert_eq!((mixed.code, mixed.out.as_str()), (Some(2), ""));
+}
+
+#[test]
+fn a_report_file_is_whole_or_as_it_was() {
+    let folder = Folder::demo(LOUD);
+    folder.write("old", "old");
+    folder.script("no-interpreter", "");
+    folder.write("no-interpreter", "#!/no/such/interpreter\n");
+    let failed = folder.run(&[
+        "check",
+        "./no-interpreter",
+        "--report",
+        "json=old",
+        "--report",
+        "json=new",
+        "--record",
+        "r",
+    ]);
+    assert_eq!((failed.code, folder.read("old").as_str()), (Some(1), "old"));
+    let names = || {
+        let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = entries.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(), [".git", "cli", "no-interpreter", "old"]);
+    // A link stays one, and a device is written to.
+    std::os::unix::fs::symlink("old", folder.path().join("link")).unwrap();
+    let written = folder.run(&[&ONE[..], &["--report", "json=link", "--report", "text=/dev/null"]].concat());
+    assert_eq!(written.code, Some(1));
+    assert!(folder.read("old").starts_with("{\"ok\":false,") && folder.path().join("link").is_symlink());
+    assert_eq!(names(), [".git", "cli", "link", "no-interpreter", "old"]);
 }

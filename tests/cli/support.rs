@@ -51,7 +51,8 @@ impl CliOutput {
 /// The program, in an environment that says nothing about colour and has no room for a cache.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agentnative"));
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR"] {
+    let of_workflows = ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"];
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR"].into_iter().chain(of_workflows) {
         command.env_remove(name);
     }
     command.env("XDG_CACHE_HOME", "/dev/null/cache").stdin(Stdio::null());

@@ -1,0 +1,230 @@
+//! The renderer of `sarif`: a SARIF 2.1.0 log with a run for each target, for code scanning.
+
+use super::View;
+use super::finding::{Finding, Weight, findings, short, undecided};
+use crate::check::Judged;
+use crate::model::{CheckId, CheckResult, Level, Status};
+use agentnative_contract::error::Result;
+use agentnative_output::to_string;
+use serde_json::{Map, Value, json};
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// The log and a line feed.
+pub(super) fn render(view: &View<'_>) -> Result<String> {
+    let runs: Vec<Value> = view.judged.iter().map(|judged| run(view, judged)).collect();
+    Ok(to_string(&json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": runs }))? + "\n")
+}
+
+/// The run of a target: its checks are the rules, its faults the results. What could not be decided, and the
+/// notes, are notifications, since they are no faults.
+fn run(view: &View<'_>, judged: &Judged) -> Value {
+    let report = &judged.report;
+    let rules: Vec<CheckId> = report.results.iter().map(|result| result.id).collect();
+    let results: Vec<Value> = findings(judged).iter().map(|finding| result(view, &rules, finding)).collect();
+    let strict: Vec<CheckId> = undecided(view, report).iter().map(|result| result.id).collect();
+    let open = report.results.iter().filter(|result| result.status == Status::Unverified);
+    let open = open.map(|result| {
+        let level = if strict.contains(&result.id) { "error" } else { "note" };
+        json!({
+            "message": { "text": message(&format!("unverified: {}", short(&result.message))) },
+            "level": level,
+            "associatedRule": { "id": result.id, "index": index(&rules, result.id) },
+        })
+    });
+    let notes = report
+        .notes
+        .iter()
+        .map(|note| json!({ "message": { "text": message(&short(note)) }, "level": "warning" }));
+    let name = short(&report.target.name);
+    json!({
+        "tool": { "driver": {
+            "name": "agentnative",
+            "version": env!("CARGO_PKG_VERSION"),
+            "semanticVersion": env!("CARGO_PKG_VERSION"),
+            "rules": report.results.iter().map(rule).collect::<Vec<_>>(),
+        } },
+        "automationDetails": { "id": format!("agentnative/{name}/") },
+        "columnKind": "unicodeCodePoints",
+        "invocations": [{
+            "executionSuccessful": !report.interrupted,
+            "toolExecutionNotifications": open.chain(notes).collect::<Vec<_>>(),
+        }],
+        "results": results,
+        "properties": {
+            "target": report.target.command.iter().map(|word| short(word)).collect::<Vec<_>>(),
+            "conformant": report.conformant,
+            "verified": report.verified,
+            "runs": report.runs,
+            "summary": report.summary,
+        },
+    })
+}
+
+/// A check as a rule, with its help.
+fn rule(result: &CheckResult) -> Value {
+    let check = result.id.check();
+    let level = match check.level {
+        Level::Must => "error",
+        Level::Should => "warning",
+        Level::May => "note",
+    };
+    let help = format!("{}\n\n{}\n\n{}", check.what, check.why, check.fix);
+    let markdown = format!("{}\n\n**Why:** {}\n\n**Fix:** {}", check.what, check.why, check.fix);
+    json!({
+        "id": check.id,
+        "shortDescription": { "text": check.title },
+        "fullDescription": { "text": check.what },
+        "help": { "text": help, "markdown": markdown },
+        "defaultConfiguration": { "level": level },
+        "properties": {
+            "tags": [format!("principle-{}", check.principle), check.layer],
+            "level": check.level,
+        },
+    })
+}
+
+/// A fault as a result.
+fn result(view: &View<'_>, rules: &[CheckId], finding: &Finding<'_>) -> Value {
+    let level = match finding.weight {
+        Weight::Error => "error",
+        Weight::Warning | Weight::Waived => "warning",
+    };
+    let mut fingerprints = json!({ "agentnative/v1": finding.key });
+    let mut properties = Map::new();
+    let mut location = Map::new();
+    if let Some(file) = finding.file(view) {
+        location.insert(
+            "physicalLocation".into(),
+            json!({
+                "artifactLocation": artifact(&file),
+                "region": region(finding),
+            }),
+        );
+    } else {
+        // Code scanning tells results by this one, and makes it of the line in the file; here is none.
+        fingerprints["primaryLocationLineHash"] = format!("{}:1", finding.key).into();
+        // Code scanning shows no result without a file.
+        if let Some(program) = finding.program(view) {
+            location.insert("physicalLocation".into(), json!({ "artifactLocation": artifact(&program) }));
+        }
+        location.insert("logicalLocations".into(), json!([logical(finding)]));
+        properties = of_run(finding);
+    }
+    let mut result = json!({
+        "ruleId": finding.result.id,
+        "ruleIndex": index(rules, finding.result.id),
+        "kind": "fail",
+        "level": level,
+        "message": { "text": message(&finding.lines()) },
+        "locations": [location],
+        "partialFingerprints": fingerprints,
+        "occurrenceCount": finding.more + 1,
+        "properties": properties,
+    });
+    if finding.weight == Weight::Waived {
+        let why = short(&finding.result.message);
+        result["suppressions"] = json!([{ "kind": "external", "status": "accepted", "justification": why }]);
+    }
+    result
+}
+
+/// The probe, in the words of logical locations.
+fn logical(finding: &Finding<'_>) -> Value {
+    let name = short(&finding.report.target.name);
+    let Some(probe) = finding.evidence.and_then(|evidence| evidence.probe.as_deref()) else {
+        return json!({ "name": name, "fullyQualifiedName": name, "kind": "program" });
+    };
+    let probe = short(probe);
+    json!({ "name": probe, "fullyQualifiedName": format!("{name}/{probe}"), "kind": "probe" })
+}
+
+/// What else is known of the run: its command line, and the place in its output.
+fn of_run(finding: &Finding<'_>) -> Map<String, Value> {
+    let mut properties = Map::new();
+    let Some(evidence) = finding.evidence else { return properties };
+    let mut add = |name: &str, value: Value| {
+        if !value.is_null() {
+            properties.insert(name.to_owned(), value);
+        }
+    };
+    add("kind", json!(short(&evidence.kind)));
+    add("command", json!(finding.command()));
+    add("format", json!(evidence.format));
+    add("variant", json!(evidence.variant));
+    add("stream", json!(evidence.stream));
+    add("offset", json!(evidence.offset));
+    add("line", json!(evidence.line));
+    add("column", json!(evidence.column));
+    add("excerpt", json!(evidence.excerpt.as_deref().map(short)));
+    properties
+}
+
+/// The span in a file.
+fn region(finding: &Finding<'_>) -> Value {
+    let mut region = Map::new();
+    if let Some(evidence) = finding.evidence {
+        let line = evidence.line.unwrap_or(1);
+        region.insert("startLine".into(), line.into());
+        let rest = [
+            ("startColumn", evidence.column),
+            ("endLine", evidence.end_line),
+            ("endColumn", evidence.end_column),
+        ];
+        for (name, value) in rest {
+            region.extend(value.map(|value| (name.to_owned(), value.into())));
+        }
+        if let Some(excerpt) = &evidence.excerpt {
+            region.insert("snippet".into(), json!({ "text": short(excerpt) }));
+        }
+    }
+    region.into()
+}
+
+/// A file: relative to the root of the repository, or anywhere.
+fn artifact(path: &str) -> Value {
+    if path.starts_with('/') {
+        return json!({ "uri": format!("file://{}", uri(path)) });
+    }
+    json!({ "uri": uri(path), "uriBaseId": "%SRCROOT%" })
+}
+
+/// The path of a URI: what has no meaning there as it is, all else as `%NN`.
+fn uri(path: &str) -> String {
+    let mut out = String::new();
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(byte.into())
+            }
+            other => out.push_str(&format!("%{other:02X}")),
+        }
+    }
+    out
+}
+
+fn index(rules: &[CheckId], id: CheckId) -> Option<usize> {
+    rules.iter().position(|rule| *rule == id)
+}
+
+/// Text in which nothing is a link (`[text](target)`) or a placeholder (`{0}`) to a SARIF viewer.
+fn message(text: &str) -> String {
+    let text = text.replace("](", "] (");
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find('{') {
+        let (before, after) = rest.split_at(at);
+        out.push_str(before);
+        let digits = after[1..].len() - after[1..].trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let end = 1 + digits;
+        if digits > 0 && after[end..].starts_with('}') {
+            out.push_str(&format!("{{{}}}", &after[..=end]));
+            rest = &after[end + 1..];
+        } else {
+            out.push('{');
+            rest = &after[1..];
+        }
+    }
+    out + rest
+}

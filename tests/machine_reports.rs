@@ -1,0 +1,427 @@
+//! The renderers for machines: what their readers rely on, and that nothing of a target is markup or a command
+//! in them, whatever it is. What they look like is in `tests/snapshots/`.
+
+use crate::render::{TEXT, evidence_at, mixed, render, result, snapshot, target};
+use agentnative::check::Judged;
+use agentnative::model::{CheckResult, Evidence, Layer, Level, Status};
+use agentnative::output::{RENDERERS, View};
+use agentnative::report::Report;
+use proptest::prelude::*;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+use strict_json::sanitize;
+
+const MACHINES: [&str; 5] = ["sarif", "junit", "github", "gitlab", "markdown"];
+
+/// The made-up report with faults in the code, one of them twice, and one that is accepted.
+fn with_code() -> Report {
+    let mut report = mixed();
+    let print = |line| Evidence {
+        kind: "print".into(),
+        file: Some("src/a b.py".into()),
+        line: Some(line),
+        column: Some(5),
+        end_line: Some(line),
+        end_column: Some(20),
+        excerpt: Some("    print(\"<b>@all `x` [a](b)\")".into()),
+        caret: Some(4),
+        detail: "prints to stdout outside the output module".into(),
+        ..Evidence::default()
+    };
+    let code = CheckResult {
+        layer: Layer::Source,
+        evidence: vec![print(7), print(9)],
+        ..result(
+            "p2-src-stray-print",
+            Level::Should,
+            Status::Warn,
+            "stdout is written in one place",
+            "prints",
+        )
+    };
+    let waived = CheckResult {
+        evidence: vec![evidence_at(b"[1]\n[2]\n", 4, "a second document")],
+        message: "waived: known <since> #12 (two documents)".into(),
+        ..result("p2-json-strict", Level::Must, Status::Waived, "one document", "")
+    };
+    report.results.extend([code, waived]);
+    Report::new(report.target, report.runs, false, report.results, report.notes)
+}
+
+/// All machine formats of these reports, by name.
+fn rendered(reports: Vec<Report>, strict: bool) -> Vec<(&'static str, String)> {
+    let judged = reports.into_iter().map(|report| Judged { report, recording: None, elapsed: None });
+    let judged: Vec<Judged> = judged.collect();
+    let folder = Some(Path::new("/src"));
+    let view =
+        View { judged: &judged, ok: false, config: TEXT, verbose: false, folder, root: folder, strict };
+    let renderers = RENDERERS.iter().filter(|renderer| MACHINES.contains(&renderer.name));
+    renderers.map(|renderer| (renderer.name, (renderer.render)(&view).unwrap())).collect()
+}
+
+#[test]
+fn the_formats_for_machines() {
+    for (name, text) in rendered(vec![with_code()], false) {
+        let file = match name {
+            "sarif" => "mixed.sarif".to_owned(),
+            "junit" => "mixed.junit.xml".to_owned(),
+            "gitlab" => "mixed.gitlab.json".to_owned(),
+            "markdown" => "mixed.md".to_owned(),
+            name => format!("mixed.{name}"),
+        };
+        snapshot(&file, &text);
+    }
+}
+
+#[test]
+fn faults_have_keys_that_differ_and_stay() {
+    let fingerprints = |report: Report| -> Vec<String> {
+        let all = rendered(vec![report], false);
+        let gitlab: Value =
+            serde_json::from_str(&all.iter().find(|(name, _)| *name == "gitlab").unwrap().1).unwrap();
+        let issues = gitlab.as_array().unwrap().iter();
+        issues.map(|issue| issue["fingerprint"].as_str().unwrap().to_owned()).collect()
+    };
+    let before = fingerprints(with_code());
+    assert_eq!(before.iter().collect::<BTreeSet<_>>().len(), before.len());
+    // Other lines above, other bytes before.
+    let mut report = with_code();
+    for evidence in report.results.iter_mut().flat_map(|result| &mut result.evidence) {
+        evidence.line = evidence.line.map(|line| line + 3);
+        evidence.offset = evidence.offset.map(|offset| offset + 40);
+    }
+    assert_eq!(fingerprints(report), before);
+    // Two targets with the same faults are two sets of faults.
+    let mut other = with_code();
+    other.target.name = "other".into();
+    assert!(fingerprints(other).iter().all(|key| !before.contains(key)));
+}
+
+#[test]
+fn sarif_refers_to_its_rules() {
+    let log: Value = serde_json::from_str(&rendered(vec![with_code()], false)[0].1).unwrap();
+    let run = &log["runs"][0];
+    let results = run["results"].as_array().unwrap();
+    let rules = &run["tool"]["driver"]["rules"];
+    for result in results {
+        let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+        assert!(rules[index]["help"]["text"].as_str().is_some_and(|help| help.len() > 50));
+    }
+    let of = |id: &str| results.iter().filter(|result| result["ruleId"] == id).collect::<Vec<_>>();
+    let json = of("p2-output-json");
+    assert_eq!(
+        (json.len(), &json[0]["occurrenceCount"]),
+        (1, &5.into()),
+        "runs with one fault are one result"
+    );
+    assert_eq!(json[0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"], "mycli/list");
+    assert_eq!(json[0]["properties"]["command"], "'/opt/my tools/mycli' --no-update list --output json");
+    let code = of("p2-src-stray-print");
+    let region = &code[1]["locations"][0]["physicalLocation"]["region"];
+    assert_eq!((&region["startLine"], &region["endColumn"]), (&9.into(), &20.into()));
+    let uri = |result: &Value| result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].clone();
+    // Paths are relative to the repository where they are in it.
+    assert_eq!(
+        (uri(json[0]), uri(code[0])),
+        ("file:///opt/my%20tools/mycli".into(), "mycli/src/a%20b.py".into())
+    );
+    assert_eq!(of("p2-json-strict")[0]["suppressions"][0]["status"], "accepted");
+    assert!(of("p2-exit-auth").is_empty(), "what is unverified is no fault");
+    let notifications = run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
+    assert!(notifications.iter().any(|told| told["associatedRule"]["id"] == "p2-exit-auth"));
+}
+
+#[test]
+fn strict_makes_failures_of_what_is_unverified() {
+    for (strict, failures) in [(false, 2), (true, 5)] {
+        let all = rendered(vec![with_code()], strict);
+        let text = |name| &all.iter().find(|(known, _)| *known == name).unwrap().1;
+        assert!(text("junit").contains(&format!(" failures=\"{failures}\" ")), "{}", text("junit"));
+        assert_eq!(text("junit").matches("<failure ").count(), failures);
+        assert_eq!(
+            text("github").contains("unverified: p2-exit-auth, p2-exit-config, p2-exit-usage"),
+            strict
+        );
+        assert_eq!(text("markdown").contains("--strict"), strict);
+        assert_eq!(text("sarif").contains(r#""level":"error","message":{"text":"unverified"#), strict);
+    }
+}
+
+#[test]
+fn a_denied_warning_is_an_error() {
+    let mut report = with_code();
+    report.deny = vec![Level::Should];
+    let github = render("github", &report, TEXT);
+    assert!(
+        github.contains("title=mycli%3A p2-jsonl-newline::") && !github.contains("::warning"),
+        "{github}"
+    );
+    assert!(render("junit", &report, TEXT).contains(" failures=\"4\" "));
+}
+
+#[test]
+fn several_targets_are_one_document() {
+    let reports = vec![with_code(), Report { target: target(), ..mixed() }];
+    let judged: Vec<Judged> = reports
+        .iter()
+        .map(|report| Judged { report: report.clone(), recording: None, elapsed: None })
+        .collect();
+    let view = View {
+        judged: &judged,
+        ok: false,
+        config: TEXT,
+        verbose: false,
+        folder: None,
+        root: None,
+        strict: false,
+    };
+    let json = RENDERERS.iter().find(|renderer| renderer.name == "json").unwrap();
+    let data = serde_json::from_str::<Value>(&(json.render)(&view).unwrap()).unwrap()["data"].take();
+    let targets: Vec<Report> = serde_json::from_value(data["targets"].clone()).unwrap();
+    assert_eq!(targets, reports);
+    assert_eq!((&data["summary"]["fail"], &data["summary"]["waived"]), (&4.into(), &3.into()));
+    for (name, text) in rendered(reports, false) {
+        match name {
+            "sarif" => assert_eq!(text.matches("\"driver\"").count(), 2),
+            "junit" => assert_eq!(text.matches("<testsuite ").count(), 2),
+            "markdown" => {
+                assert!(text.starts_with("## agentnative · 2 targets\n\n- mycli: not conformant (2 failed"))
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_report_of_any_size_fits_where_it_is_shown() {
+    let mut report = with_code();
+    let (long, wide) = ("word ".repeat(1_000), "\u{4e2d}`<".repeat(1_000));
+    let mut results = report.results.clone();
+    for result in &mut results {
+        result.message = format!("{} {long}{wide}", result.message);
+        let evidence = result.evidence.clone();
+        result.evidence = (0..20).flat_map(|_| evidence.clone()).collect();
+        for (at, evidence) in result.evidence.iter_mut().enumerate() {
+            evidence.probe = Some(format!("probe-{at}-{long}"));
+            evidence.detail.clone_from(&wide);
+            evidence.excerpt = Some(wide.clone());
+        }
+    }
+    report.results.clear();
+    for _ in 0..4 {
+        report.results.extend(results.clone());
+    }
+    report.notes = vec![long; 50];
+    let all = rendered(vec![report.clone(), report], true);
+    let text = |name| &all.iter().find(|(known, _)| *known == name).unwrap().1;
+    let markdown = text("markdown");
+    assert!(markdown.len() < 65_000 && markdown.contains("parts are left out"), "{}", markdown.len());
+    let mut count = std::collections::BTreeMap::new();
+    for line in text("github").lines() {
+        *count.entry(line.split(' ').next().unwrap()).or_insert(0) += 1;
+        assert!(line.len() < 64 * 1024);
+    }
+    assert_eq!(count.into_iter().collect::<Vec<_>>(), [("::error", 10), ("::notice", 10), ("::warning", 10)]);
+    assert!(text("github").contains("more of this kind are in the report of this step"));
+}
+
+/// Text that is made of what has a meaning somewhere, and of any other.
+fn hostile() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "`",
+        "``",
+        "```",
+        "~~~",
+        "\n",
+        "\r",
+        "\n::error::x",
+        "::set-output name=a::b",
+        "##[error]x",
+        "<script>",
+        "-->",
+        "]]>",
+        "&lt;",
+        "&#64;",
+        "]",
+        "[a](http://x)",
+        "![i](//x)",
+        "@all",
+        "#12",
+        "GH-3",
+        "www.x.org",
+        "http://x.org",
+        "%0A",
+        "%",
+        ",",
+        ":",
+        "{0}",
+        "\\",
+        "|",
+        "*a*",
+        "_b_",
+        "$x$",
+        "\u{fffe}",
+        "\u{ffff}",
+        "\u{202e}",
+        "\u{1b}[31m",
+        "\u{0}",
+        "\u{9b}",
+        "\u{feff}",
+        "'",
+        "\"",
+        " ",
+        "\t",
+        "- ",
+        "# ",
+        "1. ",
+        "word",
+        "\u{4e2d}",
+    ]);
+    let any = any::<String>();
+    prop::collection::vec(prop_oneof![4 => pieces.prop_map(str::to_owned), 1 => any], 0..12)
+        .prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_of_a_target_is_markup_or_a_command(texts in prop::collection::vec(hostile(), 9)) {
+        let mut report = with_code();
+        // What has evidence, and what is unverified.
+        let kept = |result: &CheckResult| result.evidence.len() < 3 && result.status != Status::Pass;
+        report.results.retain(kept);
+        let [name, message, detail, excerpt, argv, probe, file, note, kind] = texts.try_into().unwrap();
+        report.target.name.clone_from(&name);
+        report.target.command = vec![name, argv.clone()];
+        report.notes = vec![note];
+        for result in &mut report.results {
+            result.message.clone_from(&message);
+            for evidence in &mut result.evidence {
+                evidence.detail.clone_from(&detail);
+                evidence.excerpt = evidence.excerpt.is_some().then(|| excerpt.clone());
+                evidence.argv = Some(argv.clone());
+                evidence.probe = evidence.probe.is_some().then(|| probe.clone());
+                evidence.file = evidence.file.is_some().then(|| file.clone());
+                evidence.kind.clone_from(&kind);
+            }
+        }
+        for (name, text) in rendered(vec![report], true) {
+            prop_assert!(!text.contains(|c| sanitize::is_unsafe(c) && c != '\n'), "{name}: {text:?}");
+            match name {
+                "github" => prop_assert_eq!(commands(&text), Ok(()), "{}", text),
+                _ => prop_assert_eq!(&sanitize::break_commands(&text), &text),
+            }
+            match name {
+                "sarif" | "gitlab" => prop_assert!(serde_json::from_str::<Value>(&text).is_ok()),
+                "junit" => prop_assert_eq!(well_formed(&text), Ok(()), "{}", text),
+                "markdown" => {
+                    let left = without_code(&text);
+                    let meant = |c: char| "<>[]@&|~$\\{}=^`\u{ff20}".contains(c);
+                    prop_assert!(!left.contains(meant), "{left}\n{text}");
+                    prop_assert!(!left.contains("://") && !left.contains("www.") && !left.contains("GH-"), "{left}");
+                    prop_assert!(!left.lines().any(|line| line.trim_start_matches('#').contains('#')), "{left}");
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// That each line is one annotation, and nothing in it is another command.
+fn commands(text: &str) -> Result<(), String> {
+    for line in text.lines() {
+        let rest = ["::error ", "::warning ", "::notice "].iter().find_map(|kind| line.strip_prefix(kind));
+        let (properties, message) = rest.and_then(|rest| rest.split_once("::")).ok_or(line)?;
+        for property in properties.split(',') {
+            let (name, value) = property.split_once('=').ok_or(property)?;
+            let known = ["file", "line", "endLine", "col", "endColumn", "title"].contains(&name);
+            let escaped = !value.contains([':', ',']);
+            (known && escaped).then_some(()).ok_or(property)?;
+        }
+        let broken = message.split("%0A").all(|line| sanitize::break_commands(line) == line);
+        let percent = message.split('%').skip(1).all(|rest| rest.starts_with("25") || rest.starts_with("0A"));
+        (broken && percent).then_some(()).ok_or(message)?;
+    }
+    Ok(())
+}
+
+/// That XML has its elements closed, its attributes quoted, its entities known and its characters allowed.
+fn well_formed(text: &str) -> Result<(), String> {
+    let mut open = Vec::new();
+    let body = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n").ok_or("no declaration")?;
+    let plain = |text: &str| {
+        let entities = text.split('&').skip(1).all(|rest| {
+            ["amp;", "lt;", "gt;", "quot;", "apos;"].iter().any(|entity| rest.starts_with(entity))
+        });
+        let allowed = !text.contains(['<', '>', '\u{fffe}', '\u{ffff}']);
+        (entities && allowed).then_some(()).ok_or_else(|| text.to_owned())
+    };
+    let mut pieces = body.split('<');
+    plain(pieces.next().unwrap_or_default())?;
+    for piece in pieces {
+        let (tag, between) = piece.split_once('>').ok_or(piece)?;
+        plain(between)?;
+        if let Some(name) = tag.strip_prefix('/') {
+            (open.pop() == Some(name.to_owned())).then_some(()).ok_or(tag)?;
+            continue;
+        }
+        let inner = tag.strip_suffix('/').unwrap_or(tag);
+        let (name, attributes) = inner.split_once(' ').unwrap_or((inner, ""));
+        let quoted: Vec<&str> = attributes.split('"').collect();
+        let names = quoted.iter().step_by(2).all(|part| part.trim().is_empty() || part.ends_with('='));
+        (quoted.len() % 2 == 1 && names).then_some(()).ok_or(tag)?;
+        quoted.iter().skip(1).step_by(2).try_for_each(|value| plain(value))?;
+        if inner.len() == tag.len() {
+            open.push(name.to_owned());
+        }
+    }
+    open.is_empty().then_some(()).ok_or_else(|| open.join(" "))
+}
+
+/// Markdown without its blocks and spans of code, as CommonMark finds them.
+fn without_code(text: &str) -> String {
+    let mut out = String::new();
+    let mut fence: Option<usize> = None;
+    for line in text.lines() {
+        let ticks = |text: &str| text.len() - text.trim_start_matches('`').len();
+        let trimmed = line.trim_start();
+        match fence {
+            Some(length) if trimmed.trim_end().chars().all(|c| c == '`') && ticks(trimmed) >= length => {
+                fence = None
+            }
+            Some(_) => {}
+            None if ticks(trimmed) >= 3 && !trimmed[ticks(trimmed)..].contains('`') => {
+                fence = Some(ticks(trimmed))
+            }
+            None => {
+                let mut rest = line;
+                while let Some(at) = rest.find('`') {
+                    out.push_str(&rest[..at]);
+                    let length = ticks(&rest[at..]);
+                    let mut from = at + length;
+                    let end = loop {
+                        let Some(next) = rest[from..].find('`').map(|next| from + next) else { break None };
+                        let run = ticks(&rest[next..]);
+                        from = next + run;
+                        if run == length {
+                            break Some(from);
+                        }
+                    };
+                    // A run that nothing closes is text.
+                    let Some(end) = end else {
+                        out.push_str(&rest[at..at + length]);
+                        rest = &rest[at + length..];
+                        continue;
+                    };
+                    rest = &rest[end..];
+                }
+                out.push_str(rest);
+                out.push('\n');
+            }
+        }
+    }
+    out
+}
