@@ -597,6 +597,49 @@ fn what_runs_only_by_itself_is_no_part_of_a_program_that_starts_elsewhere() {
 }
 
 #[test]
+fn a_script_is_a_program_where_no_manifest_says_where_it_starts() {
+    const EXITS: &str = "import sys\n\n\ndef load():\n    sys.exit(1)\n";
+    let hash_bang = format!("#!/usr/bin/env python3\n{EXITS}\n\nload()\n");
+    let guarded = format!("{EXITS}\n\nif __name__ == \"__main__\":\n    load()\n");
+    let late = format!("# A tool.\n#!/usr/bin/env python3\n{EXITS}");
+    let manifest = ("pyproject.toml", "[project]\nname = 'tool'\n[project.scripts]\ntool = 'tool.cli:run'\n");
+    let program = ("tool/cli.py", "def run():\n    pass\n");
+    for (text, alone) in [
+        (&hash_bang, Status::Pass),
+        (&guarded, Status::Pass),
+        (&late, Status::Warn),
+        (&EXITS.to_owned(), Status::Warn),
+    ] {
+        let exits = |files: &[(&str, &str)]| {
+            let folder = package(files);
+            verdict("p2-src-exit-in-library", &facts(folder.path()), &[]).status
+        };
+        assert_eq!(exits(&[("notes.py", text)]), alone, "{text}");
+        assert_eq!(exits(&[manifest, program, ("tool/load.py", text)]), Status::Warn, "{text}");
+    }
+}
+
+#[test]
+fn codes_that_are_computed_but_not_named_are_told_with_what_to_do() {
+    for (file, code, remedy) in [
+        (
+            "notes.py",
+            "import sys\n\ntry:\n    run()\nexcept Fail as e:\n    sys.exit(e.code)\n",
+            "class ExitCode(IntEnum)",
+        ),
+        ("notes.js", "run().catch((e) => { process.exit(e.code); });\n", "const ExitCode = {"),
+        ("main.go", "package main\n\nimport \"os\"\n\nfunc main() { os.Exit(run()) }\n", "const ("),
+        ("src/main.rs", "fn main() { std::process::exit(run()); }\n", "enum ExitCode"),
+        ("empty.py", "def run():\n    pass\n", "exit with it"),
+    ] {
+        let folder = package(&[(file, code)]);
+        let result = verdict("p2-src-exit-codes", &facts(folder.path()), &[]);
+        assert_eq!(result.status, Status::Unverified, "{}", result.message);
+        assert!(result.message.contains(remedy), "{}", result.message);
+    }
+}
+
+#[test]
 fn a_manifest_with_paths_that_are_no_patterns_does_no_harm() {
     let folder = package(&[
         ("Cargo.toml", "[package]\nname = \"tool\"\n[[bin]]\nname = \"a\"\npath = \"src/[a.rs\"\n"),

@@ -158,10 +158,13 @@ fn matches_in(
     let ranges = |matcher| root.find_all(matcher).map(|found| found.range()).collect::<Vec<Range<usize>>>();
     let mut tests = grammar.tests.as_ref().map(ranges).unwrap_or_default();
     let entry_file = file.package.is_entry(file.language, &file.path);
+    let mut entries = ranges(&grammar.entry);
+    let program = grammar.program.as_ref().map(ranges).unwrap_or_default();
     if !entry_file && file.package.tells_entry(file.language) {
-        tests.extend(grammar.main_guard.as_ref().map(ranges).unwrap_or_default());
+        tests.extend(program);
+    } else if !program.is_empty() {
+        entries.push(root.range());
     }
-    let entries = ranges(&grammar.entry);
     let within = |ranges: &[Range<usize>], at: &Range<usize>| {
         ranges.iter().any(|range| range.start <= at.start && at.end <= range.end)
     };

@@ -22,8 +22,9 @@ pub(super) struct Row {
     pub entry: &'static str,
     /// Tests that stand in a file of the program.
     pub tests: Option<&'static str>,
-    /// Code that is run only when its file is run by itself: no part of a program that starts elsewhere.
-    pub main_guard: Option<&'static str>,
+    /// What makes a file a program where no manifest says where the program starts: its `#!` line, and code that is
+    /// run only when the file is run by itself. In a program that starts elsewhere such code has no part.
+    pub program: Option<&'static str>,
 }
 
 /// Every language, in the order of [`Language::ALL`].
@@ -42,7 +43,7 @@ pub(super) const ROWS: [Row; 4] = [
                  regex: '^#\[(cfg\((test\b|(all|any)\([^)]*\btest\b)|([a-z_]+::)*(test|bench|rstest|proptest)\b)',
                  stopBy: {not: {any: [{kind: attribute_item}, {kind: line_comment}]}}}}",
         ),
-        main_guard: None,
+        program: None,
     },
     Row {
         language: Language::Python,
@@ -67,7 +68,10 @@ pub(super) const ROWS: [Row; 4] = [
             "{any: [{kind: function_definition, has: {field: name, regex: '^test_'}},
                     {kind: class_definition, has: {field: superclasses, regex: 'TestCase'}}]}",
         ),
-        main_guard: Some("{kind: if_statement, regex: '^if \\(?__name__ *=='}"),
+        program: Some(
+            "{any: [{kind: comment, nthChild: 1, regex: '^#!', inside: {kind: module}},
+                    {kind: if_statement, regex: '^if \\(?__name__ *=='}]}",
+        ),
     },
     Row {
         language: Language::Go,
@@ -79,7 +83,7 @@ pub(super) const ROWS: [Row; 4] = [
         entry: "{any: [{kind: source_file, has: {kind: package_clause, regex: '^package +main$'}},
                        {kind: function_declaration, has: {field: name, regex: '^(main|Main|Execute)$'}}]}",
         tests: None,
-        main_guard: None,
+        program: None,
     },
     Row {
         language: Language::TypeScript,
@@ -113,7 +117,7 @@ pub(super) const ROWS: [Row; 4] = [
         entry: "{any: [{kind: program, has: {kind: hash_bang_line}},
                        {kind: function_declaration, has: {field: name, regex: '^main$'}}]}",
         tests: None,
-        main_guard: None,
+        program: None,
     },
 ];
 

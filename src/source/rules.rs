@@ -110,8 +110,8 @@ pub(super) struct Grammar {
     pub entry: RuleCore,
     /// Tests.
     pub tests: Option<RuleCore>,
-    /// What is run only when its file is run by itself.
-    pub main_guard: Option<RuleCore>,
+    /// What makes a file a program of its own.
+    pub program: Option<RuleCore>,
 }
 
 impl<'a> Table<'a> {
@@ -179,8 +179,8 @@ impl Grammar {
                 .map_err(|what| Error::general(format!("the row of {}: {what}", language.name())))
         };
         let row = row(language);
-        let (tests, main_guard) = (row.tests.map(own).transpose()?, row.main_guard.map(own).transpose()?);
-        Ok(Self { rules, kinds, entry: own(row.entry)?, tests, main_guard })
+        let (tests, program) = (row.tests.map(own).transpose()?, row.program.map(own).transpose()?);
+        Ok(Self { rules, kinds, entry: own(row.entry)?, tests, program })
     }
 }
 
