@@ -2,6 +2,7 @@
 //! is in `system.rs`.
 
 mod architecture;
+mod at_once;
 mod cli;
 mod config;
 mod configuration;

@@ -145,10 +145,14 @@ impl<'a> CheckContext<'a> {
         self.data_probes().flat_map(|probe| self.runs_of(probe)).filter(|run| run.format().is_json())
     }
 
-    /// The plain run of a call and its repetitions, those that are data.
-    pub fn repeats(&'a self, probe: &'a Probe, format: OutputFormat) -> Vec<RunView<'a>> {
-        self.runs_of(probe)
-            .filter(|run| run.format() == format && matches!(run.variant(), Variant::Plain | Variant::Repeat))
+    /// The runs of a call in a format whose stdout is by contract the same.
+    pub fn same_calls(&'a self, probe: &'a Probe, format: OutputFormat) -> impl Iterator<Item = RunView<'a>> {
+        self.runs_of(probe).filter(move |run| run.format() == format && run.prints_the_same())
+    }
+
+    /// Those of them that are data.
+    pub fn same_data(&'a self, probe: &'a Probe, format: OutputFormat) -> Vec<RunView<'a>> {
+        self.same_calls(probe, format)
             .filter(|run| run.unusable().is_none() && run.scan().structural().is_none())
             .collect()
     }

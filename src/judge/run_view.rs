@@ -36,6 +36,12 @@ impl<'a> RunView<'a> {
         self.observation.key.variant
     }
 
+    /// Whether stdout is by contract that of the plain run: nothing but its consumer differs. A terminal and an
+    /// environment may add to the data.
+    pub fn prints_the_same(&self) -> bool {
+        matches!(self.variant(), Variant::Plain | Variant::Repeat | Variant::SlowReader | Variant::File)
+    }
+
     /// The exit code, when it ended by itself with one.
     pub fn exit(&self) -> Option<i32> {
         match self.observation.end {
@@ -137,7 +143,11 @@ impl<'a> RunView<'a> {
                     return Some(self.refused_format());
                 }
                 let what = format!("{label} exited with {code} instead of {expected}");
-                Some(self.blocked_by(exit_check(self.context.promises, self.probe), what))
+                let check = match self.plain() {
+                    Ok(plain) if plain.exit() == Some(expected) => CheckId::P2ExitConsistent,
+                    _ => exit_check(self.context.promises, self.probe),
+                };
+                Some(self.blocked_by(check, what))
             }
             (End::Exited(_), _) => {
                 let error = self.format().is_json().then(|| self.scan().unreadable.clone()).flatten()?;
@@ -309,8 +319,15 @@ impl<'a> RunView<'a> {
         self.failed_at(kind, stream, at, detail)
     }
 
-    /// A failed assertion at the line of a stream that says what went wrong, as far as that can be told.
+    /// A failed assertion at the line of a stream that says what went wrong, as far as that can be told; where that
+    /// stream is empty, of the other.
     pub fn failed_at_reason(&self, kind: &str, stream: Stream, detail: impl Into<String>) -> Assertion {
+        let other = match stream {
+            Stream::Stdout => Stream::Stderr,
+            Stream::Stderr => Stream::Stdout,
+        };
+        let stream =
+            if self.bytes(stream).is_empty() && !self.bytes(other).is_empty() { other } else { stream };
         match self.lines(stream).as_deref().and_then(reason_line) {
             Some(line) => self.failed_at_line(kind, stream, line, detail),
             None => self.failed_at_start(kind, stream, detail),

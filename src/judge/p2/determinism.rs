@@ -3,17 +3,25 @@
 use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
+use crate::judge::scan::Scan;
 use crate::judge::shape::{Node, Shape};
-use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
+use crate::judge::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
 use crate::probe::Probe;
 use crate::run::Bytes;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{BufRead as _, BufReader};
+use std::rc::Rc;
 use strict_json::{JsonType, ProblemKind, escape_token};
 
 impl RunView<'_> {
+    /// The data on stdout, or why it is not there or not all of it.
+    fn whole(&self) -> Result<Rc<Scan>, Reason> {
+        self.parsed()
+            .map_err(|reason| if self.usable().is_ok() && self.is_cut() { self.cut() } else { reason })
+    }
+
     /// Whether stdout is a part of what the same call gave under another variant: cut, where the other
     /// is whole.
     pub fn is_cut(&self) -> bool {
@@ -58,20 +66,22 @@ fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFor
         run.usable()?;
         readers.push(run);
     }
+    let is_cut = |run: &RunView| run.usable().is_ok() && run.is_cut();
+    if let Some(cut) = context.same_calls(probe, format).find(is_cut) {
+        return cut_at(&cut, &readers);
+    }
     if readers
         .windows(2)
         .all(|pair| same_bytes(&pair[0].observation.stdout.bytes, &pair[1].observation.stdout.bytes))
     {
         return Ok(());
     }
-    if let Some(cut) = readers.iter().find(|run| run.is_cut()) {
-        return cut_at(cut, &readers);
-    }
     if let Some(run) = readers.iter().find(|run| run.scan().structural().is_some()) {
         return Err(run.not_parsed().into());
     }
     // The bytes differ, as times and IDs make them. What counts is that nothing is missing.
-    let repeats = context.repeats(probe, format);
+    let again = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::Repeat);
+    let repeats: Vec<RunView> = context.same_data(probe, format).into_iter().filter(again).collect();
     let size = |run: &RunView| size(&run.scan().shape);
     let steady = repeats.iter().map(size).collect::<BTreeSet<_>>();
     let Some(expected) = steady.first().copied().filter(|_| steady.len() == 1 && repeats.len() > 1) else {
@@ -117,31 +127,67 @@ pub fn size(node: &Node) -> u64 {
     node.count() + node.keys.values().map(size).sum::<u64>() + node.items.as_deref().map_or(0, size)
 }
 
-/// `p2-output-stable`
+/// `p2-output-stable`: each run of a call against those before it.
 pub fn stable(context: &CheckContext) -> Judgement {
-    let assertions =
-        context.data_runs().filter(|run| run.variant() == Variant::Repeat).map(|again| -> Assertion {
-            let Some(first) = context.plain(again.probe, again.format()) else {
-                return inconclusive(format!("{} has no first run to compare with", again.label()));
-            };
-            for run in [&first, &again] {
-                run.parsed()?;
+    let calls = context.data_probes().flat_map(|probe| {
+        [OutputFormat::Json, OutputFormat::Jsonl].into_iter().map(move |format| (probe, format))
+    });
+    let assertions = calls.flat_map(|(probe, format)| {
+        let mut before: Vec<(RunView, Rc<Scan>)> = Vec::new();
+        let mut assertions = Vec::new();
+        for run in context.same_calls(probe, format) {
+            match run.whole() {
+                Ok(scan) => {
+                    let compared = same_shape(&before, &run, &scan);
+                    // What comes after is compared with what was alike.
+                    if compared.iter().all(Result::is_ok) {
+                        before.push((run, scan));
+                    }
+                    assertions.extend(compared);
+                }
+                Err(reason) => {
+                    assertions.push(inconclusive(reason));
+                    if run.variant() == Variant::Plain {
+                        break; // The others say the same.
+                    }
+                }
             }
-            match difference(&first.scan().shape, &again.scan().shape) {
-                Some(difference) => again.failed_at_pointer(
-                    difference.kind,
-                    &difference.pointer,
-                    format!("repeated runs differ: {difference}"),
-                ),
-                None => Ok(()),
-            }
-        });
+        }
+        assertions
+    });
     Judgement::of(assertions, declare_success("json or jsonl"))
 }
 
+/// What of a run has not the shape that it had in a run before: all differences of a kind at once.
+fn same_shape(before: &[(RunView, Rc<Scan>)], run: &RunView, scan: &Scan) -> Vec<Assertion> {
+    let found = before.iter().find_map(|(other, seen)| {
+        let all = differences(&seen.shape, &scan.shape);
+        (!all.is_empty()).then_some((other, all))
+    });
+    let Some((other, all)) = found else {
+        return if before.is_empty() { Vec::new() } else { vec![Ok(())] };
+    };
+    let of_kind = |kind| all.iter().filter(|found| found.kind == kind).collect::<Vec<_>>();
+    let kinds = ["keys", "types"].into_iter().map(of_kind).filter(|found| !found.is_empty());
+    let finding = |found: Vec<&Difference>| {
+        let listed: Vec<String> = found.iter().take(LISTED).map(ToString::to_string).collect();
+        let more = match found.len().saturating_sub(LISTED) {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        let detail =
+            format!("the output differs from that of {}: {}{more}", other.label(), listed.join("; "));
+        run.failed_at_pointer(found[0].kind, &found[0].pointer, detail)
+    };
+    kinds.map(finding).collect()
+}
+
+/// As many differences of a kind are named, and the others counted.
+const LISTED: usize = 4;
+
 /// A place where two shapes are not the same.
 pub struct Difference {
-    /// Pointer to the first such place; elements of a list count as one, so its index is 0.
+    /// Pointer to the place; elements of a list count as one, so its index is 0.
     pub pointer: String,
     /// What kind of difference it is: `keys` or `types`.
     pub kind: &'static str,
@@ -154,56 +200,54 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What is not the same in two shapes, if anything: a key that is always there in one and never in the
-/// other, or another type. Null stands for any type; empty lists say nothing of their elements; keys
-/// that are data (IDs, paths, numbers) may differ.
+/// The first of [`differences`], if there is any.
 pub fn difference(a: &Shape, b: &Shape) -> Option<Difference> {
-    let mut pointer = String::new();
-    let (kind, what) = differ(a, b, &mut pointer)?;
-    Some(Difference { pointer, kind, what })
+    differences(a, b).into_iter().next()
 }
 
-fn differ(a: &Node, b: &Node, pointer: &mut String) -> Option<(&'static str, String)> {
-    let place =
-        |pointer: &str| if pointer.is_empty() { "the document".to_owned() } else { pointer.to_owned() };
+/// What is not the same in two shapes: a key that is always there in one and never in the other, or another
+/// type. Null stands for any type; empty lists say nothing of their elements; keys that are data (IDs, paths,
+/// numbers) may differ.
+fn differences(a: &Shape, b: &Shape) -> Vec<Difference> {
+    let mut found = Vec::new();
+    differ(a, b, &mut String::new(), &mut found);
+    found
+}
+
+fn differ(a: &Node, b: &Node, pointer: &mut String, found: &mut Vec<Difference>) {
+    let place = if pointer.is_empty() { "the document".to_owned() } else { pointer.clone() };
+    let mut note = |kind, what| found.push(Difference { pointer: pointer.clone(), kind, what });
     let types =
         |node: &Node| node.types.keys().copied().filter(|of| *of != JsonType::Null).collect::<BTreeSet<_>>();
     let (left, right) = (types(a), types(b));
     if !left.is_empty() && !right.is_empty() && left.is_disjoint(&right) {
         let (left, right) = (names(&left), names(&right));
-        return Some(("types", format!("{} is {left} in one and {right} in the other", place(pointer))));
+        return note("types", format!("{place} is {left} in one and {right} in the other"));
     }
     if a.objects() > 0 && b.objects() > 0 && !(keys_are_data(a, b) || a.more_keys || b.more_keys) {
         for (one, other) in [(a, b), (b, a)] {
-            let gone = one.keys.iter().find(|(key, node)| {
+            let gone = one.keys.iter().filter(|(key, node)| {
                 node.count() == one.objects() && !other.keys.contains_key(*key) && same_number(one, other)
             });
-            if let Some((key, _)) = gone {
-                let whole = place(pointer);
-                return Some(("keys", format!("the key `{key}` of {whole} is missing in one of them")));
+            for (key, _) in gone {
+                note("keys", format!("the key `{key}` of {place} is missing in one of them"));
             }
         }
     }
+    let length = pointer.len();
     for (key, child) in &a.keys {
         if let Some(other) = b.keys.get(key) {
-            let length = pointer.len();
             pointer.push('/');
             pointer.push_str(&escape_token(key));
-            if let Some(found) = differ(child, other, pointer) {
-                return Some(found);
-            }
+            differ(child, other, pointer, found);
             pointer.truncate(length);
         }
     }
     if let (Some(left), Some(right)) = (&a.items, &b.items) {
-        let length = pointer.len();
         pointer.push_str("/0");
-        if let Some(found) = differ(left, right, pointer) {
-            return Some(found);
-        }
+        differ(left, right, pointer, found);
         pointer.truncate(length);
     }
-    None
 }
 
 /// With other elements in a list, other optional keys are to be expected.
@@ -232,39 +276,37 @@ fn keys_are_data(a: &Node, b: &Node) -> bool {
 
 /// `p2-envelope`
 pub fn envelope(context: &CheckContext) -> Judgement {
-    let mut first: Option<(RunView, Vec<String>)> = None;
+    let mut objects: Vec<(RunView, Vec<String>)> = Vec::new();
     let mut assertions = Vec::new();
     let mut commands = 0;
     for run in context.data_probes().filter_map(|probe| context.plain(probe, OutputFormat::Json)) {
         commands += 1;
-        let scan = match run.parsed() {
-            Ok(scan) => scan,
-            Err(reason) => {
-                assertions.push(inconclusive(reason));
-                continue;
+        match run.parsed() {
+            Ok(scan) if scan.shape.objects() == 1 => {
+                objects.push((run, scan.shape.keys.keys().cloned().collect()));
             }
-        };
-        if scan.shape.objects() != 1 {
-            let detail =
-                "the document is not an object; expected one envelope with the same keys for all commands";
-            assertions.push(run.failed_at_start("not-object", Stream::Stdout, detail));
-            continue;
+            Ok(_) => {
+                let detail =
+                    "the document is not an object; expected the same top-level object for all commands";
+                assertions.push(run.failed_at_start("not-object", Stream::Stdout, detail));
+            }
+            Err(reason) => assertions.push(inconclusive(reason)),
         }
-        let keys: Vec<String> = scan.shape.keys.keys().cloned().collect();
-        match &first {
-            None => first = Some((run, keys)),
-            Some((other, expected)) if *expected != keys => assertions.push(run.failed_at_start(
-                "keys",
-                Stream::Stdout,
-                format!(
-                    "the top-level keys are {}, but {} in {}",
-                    join_capped(&keys),
-                    join_capped(expected),
-                    other.label()
-                ),
-            )),
-            Some(_) => assertions.push(Ok(())),
-        }
+    }
+    // The keys that most commands have, else those of the first.
+    let alike = |keys: &Vec<String>| objects.iter().filter(|(_, other)| other == keys).count();
+    if let Some((usual, expected)) = objects.iter().rev().max_by_key(|(_, keys)| alike(keys)) {
+        assertions.extend(objects.iter().map(|(run, keys)| match keys == expected {
+            true => Ok(()),
+            false => {
+                let (expected, found) = (join_capped(expected), join_capped(keys));
+                let usual = &usual.probe.name;
+                let detail = format!(
+                    "commands have different top-level keys: expected {expected} as in `{usual}`, found {found}"
+                );
+                run.failed_at_start("keys", Stream::Stdout, detail)
+            }
+        }));
     }
     if commands < 2 && !assertions.iter().any(|assertion| matches!(assertion, Err(Unmet::Failed(_)))) {
         return Judgement::unverified(
@@ -277,9 +319,10 @@ pub fn envelope(context: &CheckContext) -> Judgement {
 /// The first of some keys, and how many more there are.
 fn join_capped(keys: &[String]) -> String {
     const SHOWN: usize = 6;
+    let named: Vec<String> = keys.iter().take(SHOWN).map(|key| format!("`{key}`")).collect();
     match keys.len() {
         0 => "none".into(),
-        n if n > SHOWN => format!("{} and {} more", keys[..SHOWN].join(", "), n - SHOWN),
-        _ => keys.join(", "),
+        n if n > SHOWN => format!("{} and {} more", named.join(", "), n - SHOWN),
+        _ => named.join(", "),
     }
 }

@@ -1,6 +1,7 @@
 //! How a failing run says why.
 
 use super::determinism::difference;
+use super::error_object::error_object;
 use super::{declare_failure, declare_success, display_exit, exit_check};
 use crate::catalogue::Derived;
 use crate::judge::context::{Accepted, CheckContext};
@@ -10,12 +11,11 @@ use crate::judge::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};
 use crate::probe::Probe;
 use crate::run::Bytes;
-use serde_json::Value;
 use strict_json::{Problem, ProblemKind};
 
 /// `p2-stderr-diagnostics`
 pub fn diagnostics(context: &CheckContext) -> Judgement {
-    let assertions = failing(context).filter_map(|run| unless_stumbled(&run, diagnosed));
+    let assertions = failing(context).flat_map(|run| unless_stumbled(&run, |run| vec![diagnosed(run)]));
     Judgement::of(assertions.chain(not_shown(context, &OutputFormat::ALL)), declare_failure(""))
 }
 
@@ -23,7 +23,7 @@ pub fn diagnostics(context: &CheckContext) -> Judgement {
 pub fn error_json(context: &CheckContext) -> Judgement {
     let assertions = failing(context)
         .filter(|run| run.format().is_json())
-        .filter_map(|run| unless_stumbled(&run, error_object));
+        .flat_map(|run| unless_stumbled(&run, error_object));
     let not_shown = not_shown(context, &[OutputFormat::Json, OutputFormat::Jsonl]);
     Judgement::of(assertions.chain(not_shown), declare_failure("json or jsonl"))
 }
@@ -59,19 +59,21 @@ fn not_shown(context: &CheckContext, formats: &[OutputFormat]) -> Option<Asserti
 
 /// What a run says, unless it stumbled over the format itself: then it says nothing where a declared probe
 /// does.
-fn unless_stumbled(run: &RunView, judge: fn(&RunView) -> Assertion) -> Option<Assertion> {
+fn unless_stumbled(run: &RunView, judge: fn(&RunView) -> Vec<Assertion>) -> Vec<Assertion> {
     if !run.stumbles_over_format() {
-        return Some(judge(run).map_err(|unmet| may_be_an_outcome(run, unmet)));
+        let told = |assertion: Assertion| assertion.map_err(|unmet| may_be_an_outcome(run, unmet));
+        return judge(run).into_iter().map(told).collect();
     }
     let declared = run
         .context
         .failures()
         .any(|probe| probe.is_declared() && run.context.plain(probe, run.format()).is_some());
     let asking = run.probe.asking(run.format(), run.context.promises).join(" ");
-    (!declared).then(|| {
-        let missing = declare_failure("json or jsonl");
-        inconclusive(format!("the target accepts `{asking}` only after a command: {missing}"))
-    })
+    if declared {
+        return Vec::new();
+    }
+    let missing = declare_failure("json or jsonl");
+    vec![inconclusive(format!("the target accepts `{asking}` only after a command: {missing}"))]
 }
 
 impl RunView<'_> {
@@ -140,7 +142,7 @@ fn is_like(data: &Shape, value: &Shape) -> bool {
 }
 
 /// Why a run says nothing about how failures are told.
-fn unusable(run: &RunView) -> Option<Reason> {
+pub(super) fn unusable(run: &RunView) -> Option<Reason> {
     match run.exit() {
         None => run.unusable(),
         Some(0) => {
@@ -173,7 +175,14 @@ fn diagnosed(run: &RunView) -> Assertion {
     if !text {
         return match misplaced(run) {
             Some(Misplaced { problem, is_prose: true }) if run.context.promises.errors == Stream::Stderr => {
-                let detail = "a failing run prints text to stdout; expected its diagnostics on stderr";
+                let detail = match stderr.is_empty() || repeats(run) {
+                    true => {
+                        "a failing run prints text to stdout; expected its diagnostics on stderr".to_owned()
+                    }
+                    false => format!(
+                        "a failing run prints text to stdout in addition to its error on stderr; {SILENT}"
+                    ),
+                };
                 let lines = run.lines(Stream::Stdout).unwrap_or_default();
                 let at = problem.at.line as usize - 1;
                 // A frame around the words says nothing.
@@ -205,9 +214,7 @@ fn diagnosed(run: &RunView) -> Assertion {
     let (Some(said), Some(out)) = (run.lines(Stream::Stderr), run.lines(Stream::Stdout)) else {
         return inconclusive(format!("the output of {} is too large to compare", run.label()));
     };
-    let repeated =
-        out.iter().position(|line| line.trim().len() > 3 && has_words(line) && said.contains(line));
-    match repeated {
+    match out.iter().position(|line| is_repeated(line, &said)) {
         Some(line) => {
             let detail = "a line of the diagnostics is on stdout as well; expected it only on stderr";
             run.failed_at_line("repeated-on-stdout", Stream::Stdout, line, detail)
@@ -216,9 +223,25 @@ fn diagnosed(run: &RunView) -> Assertion {
     }
 }
 
+/// Whether a line of words is on the other stream as well.
+fn is_repeated(line: &str, said: &[String]) -> bool {
+    line.trim().len() > 3 && has_words(line) && said.iter().any(|said| said == line)
+}
+
+/// Whether all words on stdout are on stderr as well.
+pub(super) fn repeats(run: &RunView) -> bool {
+    let (Some(out), Some(said)) = (run.lines(Stream::Stdout), run.lines(Stream::Stderr)) else {
+        return false;
+    };
+    out.iter().filter(|line| has_words(line)).all(|line| is_repeated(line, &said))
+}
+
+/// What to do about text beside an error object.
+pub(super) const SILENT: &str = "in JSON modes, progress and log lines have to be silent";
+
 /// What a failing run has on standard output and should not have, in a JSON mode.
 pub(super) struct Misplaced {
-    problem: Problem,
+    pub(super) problem: Problem,
     /// It is no JSON that is cut or malformed.
     pub(super) is_prose: bool,
 }
@@ -253,83 +276,4 @@ fn opens_json(bytes: &Bytes, offset: u64) -> Option<bool> {
         b'[' => first.is_none_or(|byte| b"\"'{[],".contains(byte)) || on_a_line_of_its_own,
         _ => false,
     })
-}
-
-fn error_object(run: &RunView) -> Assertion {
-    if let Some(reason) = unusable(run) {
-        return Err(reason.into());
-    }
-    // A contract that says where errors go says what they look like as well.
-    if run.context.contract_of(run).is_some_and(|contract| contract.errors().is_some()) {
-        return Ok(());
-    }
-    let channel = run.context.promises.errors;
-    if channel == Stream::Stderr {
-        match misplaced(run) {
-            Some(Misplaced { is_prose: true, .. }) => {
-                let what = format!("{} prints text to stdout", run.label());
-                return inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what));
-            }
-            Some(Misplaced { problem, .. }) => {
-                let detail =
-                    format!("a failing run printed an invalid document to stdout: {}", problem.message);
-                return run.failed_at("half-document", Stream::Stdout, problem.at, detail);
-            }
-            None => {}
-        }
-    }
-    if run.bytes(channel).is_empty() {
-        return silent(run, channel);
-    }
-    let scan = run.document(channel);
-    if let Some(problem) = scan.structural() {
-        let detail = format!("{} is not one JSON object: {}", name(channel), problem.message);
-        return run.failed_at("not-json", channel, problem.at, detail);
-    }
-    let Some(value) = run.value(channel) else {
-        return inconclusive(format!("the error of {} is too large to read", run.label()));
-    };
-    let Value::Object(object) = value else {
-        return run.failed_at_start(
-            "not-object",
-            channel,
-            "the error is not a JSON object; expected `error`, `kind` and `message`",
-        );
-    };
-    let wrong = ["error", "kind", "message"]
-        .into_iter()
-        .find(|key| object.get(*key).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty()));
-    match wrong {
-        Some(key) => run.failed_at_start(
-            "key-missing",
-            channel,
-            format!(
-                "the error object has no non-empty string `{key}`; expected `error`, `kind` and `message`"
-            ),
-        ),
-        None => Ok(()),
-    }
-}
-
-/// Nothing on the error channel. When there is no word in text either, that is the root cause.
-fn silent(run: &RunView, channel: Stream) -> Assertion {
-    let text = run.context.plain(run.probe, OutputFormat::Text);
-    if text.is_some_and(|text| {
-        text.exit().is_some_and(|exit| exit != 0) && text.bytes(Stream::Stderr).is_empty()
-    }) {
-        let what = format!("{} prints nothing to stderr in any format", run.label());
-        return inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what));
-    }
-    run.failed_at_start(
-        "silent",
-        channel,
-        format!("{} is empty; expected one JSON object with `error`, `kind` and `message`", name(channel)),
-    )
-}
-
-fn name(stream: Stream) -> &'static str {
-    match stream {
-        Stream::Stdout => "stdout",
-        Stream::Stderr => "stderr",
-    }
 }

@@ -60,7 +60,7 @@ fn no_wrong_call_succeeds(context: &CheckContext, why: String) -> Judgement {
     let assertions = wrong.flat_map(|probe| context.runs_of(probe)).map(|run| match run.exited()? {
         0 => {
             let detail = "invalid usage exits with 0; expected a failure";
-            run.failed_at_start("accepted", Stream::Stdout, detail)
+            run.failed_at_reason("accepted", Stream::Stdout, detail)
         }
         _ => Ok(()),
     });
@@ -205,7 +205,7 @@ fn refused_otherwise(run: &RunView, code: i32) -> Assertion {
             exit if exit == code => return Ok(()),
             0 if !is_data => {
                 let detail = format!("invalid usage exits with 0 instead of {code}");
-                return tried.failed_at_start("accepted", Stream::Stdout, detail);
+                return tried.failed_at_reason("accepted", Stream::Stdout, detail);
             }
             _ => {}
         }
@@ -264,26 +264,32 @@ fn died(run: &RunView) -> Option<Assertion> {
     }
 }
 
-/// The same code in every format and every time.
+/// The same code in every format, for every consumer and every time. Text on a terminal is for people.
 fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Assertion {
-    let runs = context.runs_of(probe).filter(|run| {
-        matches!(run.variant(), Variant::Plain | Variant::Repeat | Variant::HostileEnv)
-            && !matches!(context.accepted(run.format()), Accepted::No(_))
-    });
-    let mut first: Option<(RunView, i32)> = None;
+    let compared = |run: &RunView| match run.variant() {
+        Variant::HostileEnv => true,
+        Variant::Tty => run.format().is_json(),
+        _ => run.prints_the_same(),
+    };
+    let runs = context
+        .runs_of(probe)
+        .filter(|run| compared(run) && !matches!(context.accepted(run.format()), Accepted::No(_)));
+    let (mut first, mut open) = (None::<(RunView, i32)>, None);
     for run in runs {
-        match (run.exited()?, &first) {
-            (exit, None) => first = Some((run, exit)),
-            (exit, Some((other, code))) if exit != *code => {
+        match (run.exited(), &first) {
+            (Ok(exit), None) => first = Some((run, exit)),
+            (Ok(exit), Some((other, code))) if exit != *code => {
                 let detail = format!("exit code {exit} here, but {code} in {}", other.label());
                 return run.failed_at_reason("changes", Stream::Stderr, detail);
             }
-            _ => {}
+            (Ok(_), Some(_)) => {}
+            (Err(reason), _) => open = open.or(Some(reason)),
         }
     }
-    match first {
-        Some(_) => Ok(()),
-        None => inconclusive(no_format(context, probe)),
+    match (open, first) {
+        (Some(reason), _) => Err(reason.into()),
+        (None, Some(_)) => Ok(()),
+        (None, None) => inconclusive(no_format(context, probe)),
     }
 }
 

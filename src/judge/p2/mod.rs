@@ -3,6 +3,7 @@
 mod contracts;
 mod determinism;
 mod documented;
+mod error_object;
 mod errors;
 pub mod exit_words;
 mod exits;

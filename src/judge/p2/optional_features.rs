@@ -59,7 +59,7 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
             format!("the output differs from that of `--output`: {}", problem.message),
         );
     }
-    let repeats = long.context.repeats(long.probe, long.format());
+    let repeats = long.context.same_data(long.probe, long.format());
     if repeats.iter().any(|again| difference(&scan.shape, &again.scan().shape).is_some()) {
         let what = format!("{} changes from run to run", long.label());
         return Err(long.blocked_by(CheckId::P2OutputStable, what).into());

@@ -67,7 +67,7 @@ pub fn format(context: &CheckContext) -> Judgement {
         .filter_map(|probe| context.plain(probe, OutputFormat::Text))
         // Where the probe was not asked, a failure may be that of the empty folder.
         .filter(|run| run.exit() == Some(0) || !context.source_of(run.probe).is_some_and(Probe::is_unasked))
-        .map(|run| invalid(&run));
+        .flat_map(|run| invalid(&run));
     Judgement::of(taken.into_iter().chain(elsewhere).chain(default).chain(invalid), declare_success(""))
 }
 
@@ -104,8 +104,16 @@ fn refused(run: &RunView) -> Assertion {
 
 /// Without a flag the output is that of `text`.
 fn default(bare: RunView, text: RunView) -> Assertion {
-    bare.usable()?;
     text.usable()?;
+    match bare.exited()? {
+        exit if Some(exit) == text.exit() => {}
+        exit => {
+            let with = display_exit(text.exit());
+            let detail =
+                format!("without a format option the exit code is {exit}, with that of `text` {with}");
+            return bare.failed_at_reason("default-differs", Stream::Stderr, detail);
+        }
+    }
     let (Some(without), Some(with)) = (bare.steady_lines(Stream::Stdout), text.steady_lines(Stream::Stdout))
     else {
         return inconclusive(format!("the output of {} is too large to compare", text.label()));
@@ -126,38 +134,47 @@ fn first_difference(a: &[String], b: &[String]) -> Option<usize> {
     Some(a.iter().zip(b).take_while(|(a, b)| a == b).count())
 }
 
-fn invalid(run: &RunView) -> Assertion {
+fn invalid(run: &RunView) -> Vec<Assertion> {
     let usage = run.context.promises.usage;
     let ignored = run.context.source_of(run.probe).and_then(|probe| probe.exit);
-    match run.exited()? {
+    let exit = match run.exited() {
+        Ok(exit) => exit,
+        Err(reason) => return vec![inconclusive(reason)],
+    };
+    let mut found = Vec::new();
+    match exit {
         exit if exit == 0 || Some(exit) == ignored && !run.bytes(Stream::Stdout).is_empty() => {
             let detail = match run.observation.wrote {
                 true => "an invalid format is taken for the name of a file; expected a usage error",
                 false => "an invalid format is accepted; expected a usage error",
             };
-            run.failed_at_start("invalid-accepted", Stream::Stdout, detail)
+            return vec![run.failed_at_start("invalid-accepted", Stream::Stdout, detail)];
         }
-        _ if !run.observation.stdout.bytes.is_empty() => run.failed_at_start(
-            "invalid-on-stdout",
-            Stream::Stdout,
-            "an invalid format is rejected with text on stdout; expected no output on stdout",
-        ),
         // A target without that code at all is p2-exit-usage's.
         exit if exit != usage && super::exits::has_usage_code(run.context) => {
             let detail =
                 format!("an invalid format exits with {exit} instead of {usage}, the code for usage errors");
-            run.failed_at_reason("invalid-exit-code", Stream::Stderr, detail)
+            found.push(run.failed_at_reason("invalid-exit-code", Stream::Stderr, detail));
         }
-        _ => Ok(()),
+        _ => {}
     }
+    if !run.observation.stdout.bytes.is_empty() {
+        let detail = "an invalid format is rejected with text on stdout; expected no output on stdout";
+        found.push(run.failed_at_start("invalid-on-stdout", Stream::Stdout, detail));
+    }
+    if found.is_empty() { vec![Ok(())] } else { found }
 }
 
-/// `p2-output-json` and `p2-output-jsonl`: plain runs, and their repetitions, since what comes only now and
-/// then is found by running again.
+/// `p2-output-json` and `p2-output-jsonl`: all runs of the same call, since what comes only now and then is found
+/// by running again.
 pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
-    let runs = context
-        .data_runs()
-        .filter(|run| run.format() == format && matches!(run.variant(), Variant::Plain | Variant::Repeat));
+    // Of a fault in the plain run a file or a slow reader tells nothing new.
+    let is_new = |run: &RunView| {
+        let plainly = |plain: RunView| plain.scan().structural().is_some();
+        matches!(run.variant(), Variant::Plain | Variant::Repeat) || !run.plain().is_ok_and(plainly)
+    };
+    let runs =
+        context.data_runs().filter(|run| run.format() == format && run.prints_the_same()).filter(is_new);
     let what = match format {
         OutputFormat::Jsonl => "stdout is not JSON Lines",
         OutputFormat::Json | OutputFormat::Text => "stdout is not one JSON document",
@@ -185,6 +202,7 @@ pub fn pure(context: &CheckContext) -> Judgement {
     let assertions = context.data_runs().filter_map(|run| match run.variant() {
         Variant::Plain => Some(plainly_pure(&run)),
         Variant::Tty | Variant::HostileEnv => Some(pure_under(&run)),
+        _ if run.prints_the_same() => pure_again(&run),
         _ => None,
     });
     Judgement::of(assertions, declare_success("json or jsonl"))
@@ -201,6 +219,16 @@ fn plainly_pure(run: &RunView) -> Assertion {
         None => Ok(()),
         Some(_) => Err(run.not_parsed().into()),
     }
+}
+
+/// What only now and then comes with the data.
+fn pure_again(run: &RunView) -> Option<Assertion> {
+    let plainly = |plain: RunView| plain.scan().control().is_some();
+    if run.unusable().is_some() || run.plain().is_ok_and(plainly) {
+        return None; // Another check, or the plain run, already says it.
+    }
+    let scan = run.scan();
+    scan.control().map(|problem| broken(run, control(problem.kind), "stdout contains control bytes", problem))
 }
 
 /// A run that is data in the plain variant has to be data here as well.
@@ -221,7 +249,15 @@ fn pure_under(run: &RunView) -> Assertion {
     }
     match scan.structural() {
         None => Ok(()),
-        Some(problem) if problem.kind == ProblemKind::Truncated && run.is_cut() => Err(run.cut().into()),
+        Some(problem) if problem.kind == ProblemKind::Truncated && run.is_cut() => {
+            let elsewhere = run.context.same_calls(run.probe, run.format()).any(|same| same.is_cut());
+            match elsewhere {
+                true => Err(run.cut().into()),
+                false => {
+                    broken(run, "not-data", &format!("under {}, stdout is cut", run.condition()), problem)
+                }
+            }
+        }
         Some(problem) => broken(run, "not-data", &more_than_data(run), problem),
     }
 }

@@ -41,7 +41,7 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
     }
     let matched = matches(&whole.shape, &records.shape);
     let steady = |probe: &Probe, format, same: fn(&Node, &Node) -> bool| {
-        let repeats = context.repeats(probe, format);
+        let repeats = context.same_data(probe, format);
         let first = repeats.first().map(|run| run.scan().shape.clone());
         first.is_some_and(|first| {
             repeats.len() > 1 && repeats.iter().all(|run| same(&run.scan().shape, &first))

@@ -1,0 +1,152 @@
+//! What an error looks like in a JSON mode.
+
+use super::errors::{Misplaced, SILENT, misplaced, repeats, unusable};
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, inconclusive};
+use crate::model::{CheckId, OutputFormat, Stream};
+use serde_json::{Map, Value};
+
+/// All faults of an error in a JSON mode: what is on stdout, what is around the error object, and what is in it.
+pub(super) fn error_object(run: &RunView) -> Vec<Assertion> {
+    if let Some(reason) = unusable(run) {
+        return vec![Err(reason.into())];
+    }
+    // A contract that says where errors go says what they look like as well.
+    if run.context.contract_of(run).is_some_and(|contract| contract.errors().is_some()) {
+        return vec![Ok(())];
+    }
+    let channel = run.context.promises.errors;
+    let mut found = Vec::new();
+    match misplaced(run).filter(|_| channel == Stream::Stderr) {
+        Some(Misplaced { is_prose: true, .. }) => {
+            let what = format!("{} prints text to stdout", run.label());
+            found.push(inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what)));
+            // An error that is on the wrong stream, or on both, is one fault.
+            if run.bytes(channel).is_empty() || repeats(run) {
+                return found;
+            }
+        }
+        Some(Misplaced { problem, .. }) => {
+            let detail = format!("a failing run printed an invalid document to stdout: {}", problem.message);
+            found.push(run.failed_at("half-document", Stream::Stdout, problem.at, detail));
+        }
+        None => {}
+    }
+    if run.bytes(channel).is_empty() {
+        found.push(silent(run, channel));
+        return found;
+    }
+    let scan = run.document(channel);
+    let object = match (scan.structural(), run.value(channel)) {
+        (Some(problem), _) => {
+            let told = told(run, channel);
+            let words = &problem.message;
+            let detail = match &told {
+                None => format!("{} is not one JSON object with {KEYS}: {words}", name(channel)),
+                Some(told) if told.alone => format!("{} is not one JSON object: {words}", name(channel)),
+                Some(_) => {
+                    format!("{} contains text besides the error object: {words}; {SILENT}", name(channel))
+                }
+            };
+            found.push(run.failed_at("not-json", channel, problem.at, detail));
+            told
+        }
+        (None, Some(Value::Object(object))) => Some(Told { line: None, object, alone: true }),
+        (None, Some(_)) => {
+            let detail = format!("the error is not a JSON object; expected {KEYS}");
+            found.push(run.failed_at_start("not-object", channel, detail));
+            None
+        }
+        (None, None) => {
+            found.push(inconclusive(format!("the error of {} is too large to read", run.label())));
+            None
+        }
+    };
+    found.extend(object.and_then(|told| keys_missing(run, channel, &told)));
+    if found.is_empty() { vec![Ok(())] } else { found }
+}
+
+/// What an error object holds.
+const KEYS: &str = "`error`, `kind` and `message`";
+/// In more text than this no error object is looked for, in bytes.
+const MANY_WORDS: u64 = 16 << 10;
+
+/// An error object in a stream.
+struct Told {
+    /// The line that it begins, from 0; none where it is the stream.
+    line: Option<usize>,
+    object: Map<String, Value>,
+    /// Nothing but JSON objects is in the stream.
+    alone: bool,
+}
+
+/// The error object among other text: of those that begin a line the first that has a key of an error, else the
+/// last.
+fn told(run: &RunView, channel: Stream) -> Option<Told> {
+    let lines = run.lines(channel).filter(|_| run.bytes(channel).len() <= MANY_WORDS)?;
+    let (mut objects, mut alone, mut at) = (Vec::new(), true, 0);
+    while at < lines.len() {
+        let opens = lines[at].trim_start().starts_with('{');
+        let rest = if opens { lines[at..].join("\n") } else { String::new() };
+        let mut values = serde_json::Deserializer::from_str(&rest).into_iter::<Value>();
+        match values.next() {
+            Some(Ok(Value::Object(object))) => {
+                let (whole, behind) = rest.split_at(values.byte_offset());
+                alone &= behind.lines().next().is_none_or(|rest| rest.trim().is_empty());
+                objects.push((at, object));
+                at += whole.trim_end().lines().count().max(1);
+            }
+            _ => {
+                alone &= lines[at].trim().is_empty();
+                at += 1;
+            }
+        }
+    }
+    let is_error = |(_, object): &(usize, Map<String, Value>)| {
+        ["error", "kind", "message"].iter().any(|key| object.contains_key(*key))
+    };
+    let which = objects.iter().position(is_error).or(objects.len().checked_sub(1))?;
+    let (line, object) = objects.swap_remove(which);
+    Some(Told { line: Some(line), object, alone })
+}
+
+/// The keys of an error that an object lacks.
+fn keys_missing(run: &RunView, channel: Stream, told: &Told) -> Option<Assertion> {
+    let lacks =
+        |key: &&str| told.object.get(*key).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty());
+    let missing: Vec<String> =
+        ["error", "kind", "message"].into_iter().filter(lacks).map(|key| format!("`{key}`")).collect();
+    let strings = match &missing[..] {
+        [] => return None,
+        [one] => format!("string {one}"),
+        [first @ .., last] => format!("strings {} and {last}", first.join(", ")),
+    };
+    let detail = format!("the error object has no non-empty {strings}; expected {KEYS}");
+    Some(match told.line {
+        Some(line) => run.failed_at_line("key-missing", channel, line, detail),
+        None => run.failed_at_start("key-missing", channel, detail),
+    })
+}
+
+/// Nothing on the error channel. When there is no word in text either, that is the root cause.
+fn silent(run: &RunView, channel: Stream) -> Assertion {
+    let text = run.context.plain(run.probe, OutputFormat::Text);
+    if text.is_some_and(|text| {
+        text.exit().is_some_and(|exit| exit != 0) && text.bytes(Stream::Stderr).is_empty()
+    }) {
+        let what = format!("{} prints nothing to stderr in any format", run.label());
+        return inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what));
+    }
+    run.failed_at_start(
+        "silent",
+        channel,
+        format!("{} is empty; expected one JSON object with {KEYS}", name(channel)),
+    )
+}
+
+fn name(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Stdout => "stdout",
+        Stream::Stderr => "stderr",
+    }
+}
