@@ -1,4 +1,4 @@
-//! README and the pages of `docs/` are true: their commands run as they stand there, their links lead somewhere.
+//! README and the pages of `docs/` are true: their commands run, their links and anchors exist.
 
 use crate::playground::{Playground, assert_line_holds, command_and_code, run_in};
 use crate::programs::program;
@@ -186,23 +186,44 @@ fn the_report_in_the_readme_and_its_picture_are_what_the_program_prints() {
     assert_eq!(fs::read_to_string(root().join(PICTURE)).unwrap(), drawn, "UPDATE=1 rewrites it");
 }
 
-/// Relative links of a page, without their anchors.
-fn links(text: &str) -> impl Iterator<Item = &str> {
+/// Relative links of a page, with their anchors.
+fn links(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let links = text.split("](").skip(1).map(|rest| rest.split_once(')').unwrap().0);
-    links.filter(|link| !link.contains("://")).map(|link| link.split('#').next().unwrap())
+    links.filter(|link| !link.contains("://")).map(|link| match link.split_once('#') {
+        Some((path, anchor)) => (path, Some(anchor)),
+        None => (link, None),
+    })
+}
+
+/// The anchors of a page's headings, as GitHub and mdBook name them.
+fn anchors(text: &str) -> Vec<String> {
+    let mut code = false;
+    let headings = text.lines().filter(|line| {
+        code ^= line.trim_start().starts_with("```");
+        !code && line.starts_with('#')
+    });
+    let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
+    let names = headings.map(|line| line.trim_start_matches('#').trim().to_lowercase());
+    names.map(|name| name.chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
 }
 
 #[test]
 fn what_the_documents_name_exists() {
-    let documents =
-        ["README.md", "ARCHITECTURE.md", "checks/README.md", "fixtures/README.md", "contracts/README.md"];
-    let documents = documents.map(|name| (root().join(name), fs::read_to_string(root().join(name)).unwrap()));
-    for (path, text) in documents.into_iter().chain(pages()) {
-        let folder = path.parent().unwrap();
-        for link in links(&text) {
-            assert!(folder.join(link).exists(), "{}: {link}", path.display());
+    let documents = project().filter(|entry| entry.path().extension().is_some_and(|end| end == "md"));
+    let mut seen = 0;
+    for path in documents.map(walkdir::DirEntry::into_path) {
+        let text = fs::read_to_string(&path).unwrap();
+        for (link, anchor) in links(&text) {
+            let to = if link.is_empty() { path.clone() } else { path.parent().unwrap().join(link) };
+            assert!(to.exists(), "{}: {link}", path.display());
+            if let Some(anchor) = anchor {
+                let anchors = anchors(&fs::read_to_string(to).unwrap());
+                assert!(anchors.iter().any(|name| name == anchor), "{}: {link}#{anchor}", path.display());
+            }
+            seen += 1;
         }
     }
+    assert!(seen > 30, "{seen}");
     // Each room has a line.
     let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     for entry in fs::read_dir(root().join("src")).unwrap() {
@@ -215,10 +236,14 @@ fn what_the_documents_name_exists() {
 }
 
 #[test]
-fn each_page_is_in_the_summary_of_the_book() {
+fn each_page_is_in_the_summary_of_the_book_and_links_to_pages_only() {
     let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
-    let named: Vec<PathBuf> = links(&summary).map(|link| root().join("docs").join(link)).collect();
-    for (path, _) in pages() {
+    let named: Vec<PathBuf> = links(&summary).map(|(link, _)| root().join("docs").join(link)).collect();
+    for (path, text) in pages() {
+        // The book does not contain the files outside `docs/`.
+        for (link, _) in links(&text) {
+            assert!(!link.starts_with(".."), "{}: {link}", path.display());
+        }
         let listed = named.contains(&path) || path.ends_with("SUMMARY.md");
         assert!(listed, "{} is not in docs/SUMMARY.md", path.display());
     }

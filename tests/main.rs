@@ -14,6 +14,7 @@ mod fixtures_shape;
 mod help;
 mod help_pages;
 mod judging;
+mod library;
 mod machine_reports;
 #[path = "support/made_up.rs"]
 mod made_up;
