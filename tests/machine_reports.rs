@@ -197,12 +197,12 @@ fn several_targets_are_one_document() {
 #[test]
 fn a_report_of_any_size_fits_where_it_is_shown() {
     let mut report = with_code();
-    let (long, wide) = ("word ".repeat(1_000), "\u{4e2d}`<".repeat(1_000));
+    let (long, wide) = ("word ".repeat(400), "\u{4e2d}`<".repeat(400));
     let mut results = report.results.clone();
     for result in &mut results {
         result.message = format!("{} {long}{wide}", result.message);
         let evidence = result.evidence.clone();
-        result.evidence = (0..20).flat_map(|_| evidence.clone()).collect();
+        result.evidence = (0..6).flat_map(|_| evidence.clone()).collect();
         for (at, evidence) in result.evidence.iter_mut().enumerate() {
             evidence.probe = Some(format!("probe-{at}-{long}"));
             evidence.detail.clone_from(&wide);

@@ -3,7 +3,7 @@
 use super::{completions, contract, diff, explain, infer, init, list, validate};
 use crate::check::Locked;
 use crate::config::Key;
-use crate::report::{ErrorObject, Event, Report};
+use crate::report::{ErrorObject, Event, MergedReport, Report};
 use agentnative_contract::error::Result;
 use agentnative_contract::outcome::RunOutcome;
 use agentnative_output::Output;
@@ -45,6 +45,7 @@ type Data = (&'static str, fn(&mut SchemaGenerator) -> Schema);
 
 const DATA: &[Data] = &[
     ("check", |generator| generator.subschema_for::<Report>()),
+    ("check", |generator| generator.subschema_for::<MergedReport>()),
     ("list", |generator| generator.subschema_for::<Vec<list::CheckEntry>>()),
     ("validate", |generator| generator.subschema_for::<validate::Validated>()),
     ("contract list", |generator| generator.subschema_for::<Vec<contract::ContractEntry>>()),
@@ -63,7 +64,7 @@ const DATA: &[Data] = &[
 pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<u8> {
     let schema = match args.name {
         Name::Output => documents(DATA),
-        Name::Report => documents(&DATA[..1]),
+        Name::Report => documents(&DATA[..2]),
         Name::Events => root::<Event>(),
         Name::Outcome => root::<RunOutcome>(),
         Name::Error => root::<ErrorObject>(),

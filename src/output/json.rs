@@ -2,10 +2,9 @@
 
 use super::View;
 use crate::check::Judged;
-use crate::report::{Envelope, Report, Summary};
+use crate::report::{Envelope, MergedReport};
 use agentnative_contract::error::Result;
 use agentnative_output::to_string;
-use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
 /// The `data` of the document: the report; where there is not just one, all of them with the sum of their
@@ -17,12 +16,8 @@ impl Serialize for Reports<'_> {
         match self.0 {
             [only] => only.report.serialize(serializer),
             several => {
-                let targets: Vec<&Report> = several.iter().map(|judged| &judged.report).collect();
-                let summary: Summary = targets.iter().map(|report| report.summary).sum();
-                let mut data = serializer.serialize_struct("Reports", 2)?;
-                data.serialize_field("targets", &targets)?;
-                data.serialize_field("summary", &summary)?;
-                data.end()
+                let reports = several.iter().map(|judged| judged.report.clone());
+                MergedReport::new(reports.collect()).serialize(serializer)
             }
         }
     }

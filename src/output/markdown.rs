@@ -159,7 +159,10 @@ fn place(view: &View<'_>, fault: &Finding<'_>) -> String {
     });
     let what = file.or_else(|| fault.command()).map(|what| code(&cut(&what)));
     let place = fault.place().map(|place| format!(" ({place})")).unwrap_or_default();
-    let detail = fault.evidence.map(|evidence| prose(&evidence.detail)).filter(|detail| !detail.is_empty());
+    // What the message of the check says already is not said again.
+    let detail = fault.evidence.map(|evidence| evidence.detail.as_str());
+    let detail =
+        detail.filter(|detail| !detail.is_empty() && !fault.result.message.starts_with(detail)).map(prose);
     let more = match fault.more {
         0 => String::new(),
         1 => ", and in 1 more run".to_owned(),

@@ -175,9 +175,6 @@ fn region(finding: &Finding<'_>) -> Value {
         for (name, value) in rest {
             region.extend(value.map(|value| (name.to_owned(), value.into())));
         }
-        if let Some(excerpt) = &evidence.excerpt {
-            region.insert("snippet".into(), json!({ "text": short(excerpt) }));
-        }
     }
     region.into()
 }

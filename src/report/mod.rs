@@ -54,3 +54,12 @@ pub struct Report {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
 }
+
+/// The reports of several targets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MergedReport {
+    /// The report of each target.
+    pub targets: Vec<Report>,
+    /// Number of verdicts of each kind, over all targets.
+    pub summary: Summary,
+}

@@ -1,11 +1,10 @@
 //! Counting verdicts, and what they mean for the exit code.
 
-use super::{Report, TargetInfo};
+use super::{MergedReport, Report, TargetInfo};
 use crate::model::{CheckResult, Level, Status};
 use agentnative_contract::error::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::iter::Sum;
 
 /// Number of verdicts of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -40,16 +39,18 @@ impl Summary {
     }
 }
 
-impl Sum for Summary {
-    fn sum<I: Iterator<Item = Self>>(summaries: I) -> Self {
-        summaries.fold(Self::default(), |sum, one| Self {
+impl MergedReport {
+    /// These reports with the sum of their summaries.
+    pub fn new(targets: Vec<Report>) -> Self {
+        let summary = targets.iter().fold(Summary::default(), |sum, Report { summary: one, .. }| Summary {
             pass: sum.pass + one.pass,
             fail: sum.fail + one.fail,
             warn: sum.warn + one.warn,
             unverified: sum.unverified + one.unverified,
             not_applicable: sum.not_applicable + one.not_applicable,
             waived: sum.waived + one.waived,
-        })
+        });
+        Self { targets, summary }
     }
 }
 
