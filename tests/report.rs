@@ -88,7 +88,10 @@ fn help_is_in_the_language_of_the_target() {
     assert!(python.contains("override `ArgumentParser.error`") && !python.contains("Rust"), "{python}");
     recording.language = None;
     let neutral = report(&recording, 120, false);
-    assert!(neutral.contains("Print every error as {") && !neutral.contains("ArgumentParser"), "{neutral}");
+    assert!(
+        neutral.contains("In JSON mode, print only {") && !neutral.contains("ArgumentParser"),
+        "{neutral}"
+    );
 }
 
 #[test]
@@ -116,11 +119,23 @@ fn an_interrupted_check_says_how_far_it_came() {
 
 #[test]
 fn checks_that_lack_a_probe_are_one_line() {
-    let recording = seen("", &behavioral(), conforming);
-    let shown = report(&recording, 80, false);
-    let open: Vec<&str> = shown.lines().filter(|line| line.starts_with("? ")).collect();
-    assert!(open[0].contains(" checks  no probe is declared: run `agentnative init`"), "{shown}");
-    assert_eq!(open.len(), 1, "{shown}");
+    let mut recording = seen("", &behavioral(), conforming);
+    for (config, said) in [
+        (
+            None,
+            " checks  no probe is declared: run `agentnative init`, or name a call of the target with --probe \"ARGS\"",
+        ),
+        (
+            Some("agentnative.toml"),
+            " checks  no probe is declared in agentnative.toml: add a `[[probe]]`, or name a call of the target with --probe \"ARGS\"",
+        ),
+    ] {
+        recording.config = config.map(str::to_owned);
+        let shown = report(&recording, 160, false);
+        let open: Vec<&str> = shown.lines().filter(|line| line.starts_with("? ")).collect();
+        assert!(open[0].ends_with(said), "{shown}");
+        assert_eq!(open.len(), 1, "{shown}");
+    }
 }
 
 #[test]

@@ -390,7 +390,8 @@ fn a_target_that_says_what_it_has_not_is_verified() {
     assert_eq!((exit, &report["verified"]), (Some(1), &true.into()), "{:#?}", not_passed(&report));
     let failed: Vec<_> =
         not_passed(&report).into_iter().map(|(id, status, message, _)| (id, status, message)).collect();
-    let lacking = "the target has no jsonl according to its configuration: `formats.jsonl = false`";
+    let lacking =
+        "the configuration has `formats.jsonl = false`: add jsonl to the target, then remove the key";
     assert_eq!(failed[0], ("p2-output-format", "fail", lacking));
     let open: Vec<_> = failed[1..].iter().map(|(id, status, _)| (*id, *status)).collect();
     assert_eq!(open, [("p2-envelope", "unverified"), ("p2-schema-print", "unverified")]);
@@ -415,7 +416,7 @@ fn a_target_that_says_what_it_has_not_is_verified() {
     let (exit, report) = strictly(&format!("DEFAULT=json{OWN_WAY}"), &format!("{config}\n{waiver}"));
     let open = not_passed(&report);
     assert_eq!((exit, &report["verified"]), (Some(1), &true.into()), "{open:#?}");
-    let default = "without a format option the output is json, not text: `default_format = \"json\"`; 1 more waived: one document only";
+    let default = "the configuration has `default_format = \"json\"`: make text the default, then remove the key; 1 more waived: one document only";
     assert_eq!((open[0].0, open[0].1, open[0].2), ("p2-output-format", "fail", default));
     assert_eq!(open.iter().filter(|(_, status, ..)| *status == "fail").count(), 1, "{open:#?}");
 }
@@ -512,7 +513,8 @@ fn a_probe_asks_for_a_format_in_its_own_way() {
         (status, message),
         (
             "fail".into(),
-            "the target has no jsonl according to its configuration: `formats.jsonl = false`".into()
+            "the configuration has `formats.jsonl = false`: add jsonl to the target, then remove the key"
+                .into()
         )
     );
     // How it is asked for is said nowhere.

@@ -40,6 +40,7 @@ pub(super) fn context<'a>(recording: &'a Recording, contracts: &'a LoadedContrac
     context.built = recording.built.as_ref();
     context.interrupted = recording.interrupted;
     context.fast = recording.fast;
+    context.config = recording.config.as_deref();
     let no_project = recording.target.project.is_none();
     context.project =
         recording.around.as_ref().ok_or(if no_project { NoCode::NoProject } else { NoCode::NotRecorded });

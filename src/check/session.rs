@@ -319,6 +319,7 @@ fn not_run(why: &Error) -> String {
 /// What the configuration says of judging this target.
 fn apply(config: Config, target: &TargetConfig, recording: &mut Recording) {
     recording.waivers = config.waivers_of(target);
+    recording.config = config.path.file_name().map(|name| name.to_string_lossy().into_owned());
     recording.check = config.check;
 }
 

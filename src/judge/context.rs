@@ -35,6 +35,8 @@ pub struct CheckContext<'a> {
     pub interrupted: bool,
     /// Only plain runs were made.
     pub fast: bool,
+    /// The name of the file that holds the configuration, if there is one.
+    pub config: Option<&'a str>,
     runs: BTreeMap<&'a RunKey, &'a Observation>,
     pub(super) scans: Scans,
 }
@@ -81,6 +83,7 @@ impl<'a> CheckContext<'a> {
             project: Err(NoCode::NoProject),
             interrupted: false,
             fast: false,
+            config: None,
             manual: None,
             built: None,
             code: Err(NoCode::NoProject),

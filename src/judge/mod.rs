@@ -79,7 +79,9 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
             let formats = Some(&check.runs.formats).filter(|formats| formats.iter().all(|f| f.is_json()));
             match judgement {
                 Judgement::NotApplicable(_) => judgement,
-                Judgement::Unverified(_) if lacks_probes(context, check) => Judgement::unverified(NO_PROBE),
+                Judgement::Unverified(_) if lacks_probes(context, check) => {
+                    Judgement::unverified(no_probe(context))
+                }
                 _ => formats.and_then(|formats| context.unavailable(formats)).unwrap_or(judgement),
             }
         }
@@ -87,8 +89,13 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
 }
 
 /// What to do where no probe is declared: one reason for all checks that need one.
-const NO_PROBE: &str =
-    "no probe is declared: run `agentnative init`, or name a call of the target with --probe \"ARGS\"";
+fn no_probe(context: &CheckContext) -> String {
+    let (place, remedy) = match context.config {
+        Some(file) => (format!(" in {file}"), "add a `[[probe]]`"),
+        None => (String::new(), "run `agentnative init`"),
+    };
+    format!("no probe is declared{place}: {remedy}, or name a call of the target with --probe \"ARGS\"")
+}
 
 /// Whether nothing but a declared probe can decide a check. A wrong call is made without one.
 fn lacks_probes(context: &CheckContext, check: &Check) -> bool {

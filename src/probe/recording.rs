@@ -43,6 +43,9 @@ pub struct Recording {
     /// Only plain runs were made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fast: bool,
+    /// The name of the file that holds the configuration; none without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<String>,
     /// What the configuration says of the checks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub check: CheckConfig,
@@ -88,6 +91,7 @@ impl Recording {
             planned: None,
             language: None,
             fast: false,
+            config: None,
             check: CheckConfig { skip: Vec::new(), deny: Vec::new() },
             waivers: Vec::new(),
             notes: Vec::new(),

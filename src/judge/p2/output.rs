@@ -16,9 +16,10 @@ pub fn format(context: &CheckContext) -> Judgement {
     for format in OutputFormat::ALL {
         match context.accepted(format) {
             _ if lacking(context, format) => {
-                let says = format!("formats.{} = false", format.name());
-                let detail =
-                    format!("the target has no {} according to its configuration: `{says}`", format.name());
+                let name = format.name();
+                let detail = format!(
+                    "the configuration has `formats.{name} = false`: add {name} to the target, then remove the key"
+                );
                 let evidence = Evidence { format: Some(format), detail, ..Evidence::default() };
                 taken.push(Err(Finding::new("lacking", evidence).into()));
             }
@@ -50,9 +51,8 @@ pub fn format(context: &CheckContext) -> Judgement {
             OutputFormat::Text => Some(default(bare, context.plain(probe, OutputFormat::Text)?)),
             other => {
                 let other = other.name();
-                let detail = format!(
-                    "without a format option the output is {other}, not text: `default_format = \"{other}\"`"
-                );
+                let detail =
+                    format!("the configuration has `default_format = \"{other}\"`: make text the default, then remove the key");
                 Some(bare.failed_at_start("default-differs", Stream::Stdout, detail))
             }
         }
