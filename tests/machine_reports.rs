@@ -70,8 +70,16 @@ fn the_formats_for_machines() {
             "markdown" => "mixed.md".to_owned(),
             name => format!("mixed.{name}"),
         };
-        snapshot(&file, &text);
+        snapshot(&file, &without_catalogue(&text));
     }
+}
+
+/// Without the texts of `checks/`, which change by themselves: the rules of SARIF, and the lines of help.
+fn without_catalogue(text: &str) -> String {
+    let rules = regex::Regex::new(r#""rules":\[\{.*?\}\]"#).unwrap();
+    let help = regex::Regex::new(r#"Help: (?:\\"|[^"<\n])*"#).unwrap();
+    let text = rules.replace(text, r#""rules":[]"#).into_owned();
+    help.replace_all(&text, "Help: …").into_owned()
 }
 
 #[test]
