@@ -856,6 +856,28 @@ fn all_errors_of_syntax_are_reported_at_once_and_alone() {
 }
 
 #[test]
+fn a_bracket_that_is_not_closed_is_one_error_where_it_was_opened() {
+    let text =
+        "[target]\ncommand = ['./cli'\nexit_codes = [0, 1]\n\n[[probe]]\nname = 'x'\nargs = ['list']\n";
+    assert_eq!(faults(text), ["2:11 unclosed array, expected `]`"]);
+}
+
+#[test]
+fn a_misspelt_key_with_a_dot_is_told_with_the_right_one() {
+    let unknown =
+        |place: &str| [format!("{place} unknown key `format` in [target]; did you mean `formats`?")];
+    for (text, place) in [
+        ("[target]\ncommand = ['./cli']\nformat.json = ['--x']\n", "3:1"),
+        ("[target]\nformat.json = ['--x']\n", "2:1"),
+        ("[target.format]\njson = ['--x']\n", "1:9"),
+    ] {
+        assert_eq!(faults(text), unknown(place), "{text}");
+    }
+    // A target may have a name like that of a setting.
+    assert!(parse("[target.format]\ncommand = ['./cli']\n").is_ok());
+}
+
+#[test]
 fn bytes_that_are_not_utf8_have_a_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agentnative.toml");

@@ -2,7 +2,7 @@
 
 use agentnative::config::{Asking, Config, Date, Known, ProbeConfig};
 use agentnative::model::OutputFormat;
-use agentnative::target::{Answer, Commands, Skeleton};
+use agentnative::target::{Commands, Effect, Skeleton};
 use agentnative_contract::error::Error;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,9 +22,12 @@ fn strings(words: &[&str]) -> Vec<String> {
 fn explore(pages: &[(&str, &str)]) -> (Commands, Vec<String>) {
     let page = |args: &str| pages.iter().find(|(call, _)| *call == args).map(|(_, page)| page.as_bytes());
     let mut calls = Vec::new();
-    let commands = Commands::explore(page("").unwrap(), &mut |args| {
-        calls.push(args.join(" "));
-        page(&args.join(" ")).map_or(Answer::Nothing, |page| Answer::Page(page.to_vec()))
+    let commands = Commands::explore(page("").unwrap(), &mut |asked| {
+        let answer = |args: &Vec<String>| {
+            calls.push(args.join(" "));
+            page(&args.join(" ")).map(<[u8]>::to_vec)
+        };
+        asked.iter().map(answer).collect()
     });
     (commands, calls)
 }
@@ -86,7 +89,9 @@ fn what_is_written_is_valid_as_it_is_and_with_all_its_suggestions() {
             let all = confirmed(&text);
             let config = parse(&all).unwrap_or_else(|error| panic!("{error:#?}\n{all}"));
             assert!(config.probes.len() >= 4, "{all}");
-            assert_eq!(skeleton.next().len(), 3, "{:?}", skeleton.next());
+            let next = skeleton.next("./notes");
+            assert!(next[0].contains("\n  agentnative init --force --"), "{next:?}");
+            assert_eq!(next.last().unwrap(), "run `agentnative check`");
         }
     }
     let many: String = (0..60).map(|n| format!("  cmd{n}  Does {n}\n")).collect();
@@ -137,7 +142,8 @@ fn argparse_pages_give_nested_commands_their_arguments_and_the_place_of_a_global
     let formats = &active.targets[0].formats;
     let asking = |args: &[&str]| Asking::With(strings(args));
     assert_eq!(formats.json, asking(&["--output", "json"]));
-    assert_eq!((&formats.jsonl, &formats.text), (&Asking::Lacking, &asking(&["--output", "text"])));
+    assert_eq!(formats.jsonl, asking(&["--output", "jsonl"]), "required, though the help does not name it");
+    assert_eq!(formats.text, asking(&["--output", "text"]));
     let suggested = &calls_of(&all)[..4];
     assert_eq!(
         suggested,
@@ -213,7 +219,12 @@ fn pages_of_other_libraries_give_the_same() {
             "show --as <NAME> <ID>",
             [by("--format", "plain"), by("--format", "json"), by("--format", "ndjson")],
         ),
-        ("commander", &commander, "{format} show <id>", [asking(&[]), asking(&["--json"]), Asking::Lacking]),
+        (
+            "commander",
+            &commander,
+            "{format} show <id>",
+            [asking(&[]), asking(&["--json"]), asking(&["--jsonl"])],
+        ),
         (
             "cobra",
             &cobra,
@@ -221,7 +232,7 @@ fn pages_of_other_libraries_give_the_same() {
             [by("--output", "text"), by("--output", "json"), by("--output", "jsonl")],
         ),
         ("click", &click, "show <ID> --as <as>", [asking(&[]), Asking::Lacking, asking(&["--json"])]),
-        ("go", &go, "show <id>", [asking(&[]), asking(&["-json"]), Asking::Lacking]),
+        ("go", &go, "show <id>", [asking(&[]), asking(&["-json"]), asking(&["-jsonl"])]),
     ];
     for (library, pages, call, [text, json, jsonl]) in cases {
         let (commands, calls) = explore(pages);
@@ -254,13 +265,24 @@ fn help_is_called_only_where_a_page_says_how_and_in_bounds() {
     // A command that shows itself as its own command comes to an end, and so does one with very many.
     let deep = "Usage: tool COMMAND\n\nCommands:\n  a  A\n\nRun 'tool COMMAND --help' for more.\n";
     let mut count = 0;
-    let commands = Commands::explore(deep.as_bytes(), &mut |_| {
-        count += 1;
-        Answer::Page(format!("{deep}\nCommands:\n  b{count}  B\n").into_bytes())
+    let commands = Commands::explore(deep.as_bytes(), &mut |asked| {
+        let mut page = |_: &Vec<String>| {
+            count += 1;
+            Some(format!("{deep}\nCommands:\n  b{count}  B\n").into_bytes())
+        };
+        asked.iter().map(&mut page).collect()
     });
     assert!(count <= 100 && commands.calls.iter().all(|call| call.words.len() <= 4), "{count}");
-    let commands = Commands::explore(deep.as_bytes(), &mut |_| Answer::OutOfTime);
-    assert!(commands.unread.unwrap().contains("only the first 0"));
+    let commands = Commands::explore(deep.as_bytes(), &mut |_| Vec::new());
+    let unread = "the help pages of 1 command were not read: it took too long";
+    assert_eq!(commands.unread.as_deref(), Some(unread));
+    let many: String = (0..400).map(|n| format!("  c{n}  C\n")).collect();
+    let many = deep.replace("  a  A\n", &many);
+    let commands = Commands::explore(many.as_bytes(), &mut |asked| {
+        asked.iter().map(|_| Some(b"A page".to_vec())).collect()
+    });
+    let unread = "the help pages of 100 commands were not read: there are too many";
+    assert_eq!((commands.unread.as_deref(), commands.calls.len()), (Some(unread), 400));
 }
 
 #[test]
@@ -299,4 +321,91 @@ fn a_command_with_other_formats_than_most_says_so() {
     assert_eq!(probe("a").args, ["{format}", "a"]);
     assert_eq!(probe("b").asking[&OutputFormat::Json], Asking::With(strings(&["--json"])));
     assert_eq!(probe("c").formats, [OutputFormat::Text], "its --output is a file");
+}
+
+#[test]
+fn help_of_a_subcommand_is_asked_for_in_the_next_way_where_the_first_gives_no_page() {
+    let root = "Usage: tool <command>\n\nCommands:\n  list  List\n  wipe  Wipe\n\nSee 'tool <command> --help', or 'tool help <command>'.\n";
+    let (commands, calls) = explore(&[("", root), ("help list", "Usage: tool list <where>\n")]);
+    assert_eq!(calls, ["list --help", "wipe --help", "help list", "help wipe"]);
+    assert_eq!(commands.calls[0].needed(), "list <where>");
+    // Only where the page documents it.
+    let (_, calls) = explore(&[("", &root.replace(", or 'tool help <command>'", ""))]);
+    assert_eq!(calls, ["list --help", "wipe --help"]);
+}
+
+#[test]
+fn what_a_command_does_is_told_by_its_name_and_its_description() {
+    let entries = [
+        ("hosts", "List hosts", Effect::Reads),
+        ("whoami", "", Effect::Reads),
+        ("overview", "Shows the state of all hosts", Effect::Reads),
+        ("branch", "List, create, or delete branches", Effect::Unknown),
+        ("config", "Get and set options", Effect::Unknown),
+        ("events", "Show events as they come, continuously", Effect::Unknown),
+        ("hosts-and-more", "", Effect::Unknown),
+        ("status", "Set the status", Effect::Changes),
+        ("update", "List what can be updated", Effect::Changes),
+        ("delete-all", "", Effect::Changes),
+    ];
+    let lines: String = entries.iter().map(|(name, about, _)| format!("  {name}   {about}\n")).collect();
+    let (commands, _) = explore(&[("", &format!("Commands:\n{lines}"))]);
+    for (call, (name, about, effect)) in commands.calls.iter().zip(entries) {
+        assert_eq!((&*call.name(), call.effect()), (name, effect), "{about}");
+    }
+    let text = written(&commands, &[], &[]);
+    let titles =
+        ["only read:", "the help does not tell whether these only read:", "these may change something:"];
+    let places = titles.map(|title| text.find(title).unwrap_or_else(|| panic!("{title}: {text}")));
+    assert!(places.is_sorted());
+}
+
+#[test]
+fn what_a_command_needs_is_taken_from_its_description_where_it_has_no_page() {
+    for (about, call) in [
+        ("Show the status of a host", "x <host>"),
+        ("Show one note.", "x <note>"),
+        ("Print a summary of all", "x"),
+        ("Show all modules in a working directory", "x"),
+        ("Show the path of a saved plan", "x"),
+        ("List hosts", "x"),
+        ("Show a", "x"),
+    ] {
+        let (commands, _) = explore(&[("", &format!("Commands:\n  x   {about}\n  y   Y\n"))]);
+        assert_eq!(commands.calls[0].needed(), call, "{about}");
+    }
+}
+
+#[test]
+fn the_next_step_is_a_command_that_names_all_that_only_reads() {
+    let pages = [
+        (
+            "",
+            "Usage: notes COMMAND\n\nCommands:\n  list   List\n  show   Show\n  tags ls   x\n  fold   Folds\n  wipe   Remove all\n\nRun 'notes COMMAND --help' for more.\n",
+        ),
+        ("list --help", "Usage: notes list\n"),
+        ("show --help", "Usage: notes show <id>\n"),
+        ("wipe --help", "Usage: notes wipe\n"),
+    ];
+    let (commands, _) = explore(&pages);
+    let exit_codes = BTreeMap::new();
+    let skeleton = |probes| Skeleton {
+        name: "notes",
+        command: None,
+        commands: &commands,
+        exit_codes: &exit_codes,
+        probes,
+    };
+    let probes = [ProbeConfig::from_flag("list").unwrap()];
+    assert_eq!(
+        skeleton(&[]).next("./my-notes"),
+        [
+            "declare the calls that are safe to run about 30 times:\n  agentnative init --force --safe list --probe \"show <id>\" ./my-notes\nreplace `<id>` with a value that exists",
+            "add those of these that only read: `fold`",
+            "leave out what may change something: `wipe`",
+            "add a probe that fails with each of the exit codes 1, 77 and 78, such as `--probe \"1:show <id that does not exist>\"`, or remove the code from `exit_codes`",
+            "run `agentnative check`",
+        ]
+    );
+    assert_eq!(skeleton(&probes).next("./my-notes").len(), 2);
 }

@@ -5,7 +5,7 @@ use super::locate::{MAX_TEXT, find_one, first_bytes};
 use super::surroundings::failed;
 use crate::judge;
 use crate::run::{End, Job, Observation, Runner};
-use crate::target::{Answer, Commands, Target};
+use crate::target::{Commands, Target};
 use agentnative_contract::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -28,13 +28,14 @@ pub struct Inspected {
 }
 
 impl Session {
-    /// Finds the target and reads its help, and that of its subcommands where its help says how to ask for it.
+    /// Finds the target and reads its help, and that of its subcommands where its help says how to ask for it;
+    /// `on_page` is told how many pages were asked for.
     ///
     /// # Errors
     /// Those of [`Finder::find`](crate::target::Finder::find) and [`Config::load`](crate::config::Config::load);
     /// configuration when there are several targets and none was chosen, or it cannot be started; general when it
     /// does not end by itself.
-    pub fn inspect(&self) -> Result<Inspected> {
+    pub fn inspect(&self, on_page: &mut dyn FnMut(usize)) -> Result<Inspected> {
         let mut runner = Runner::new(self.options.runner.clone());
         let target = self.with_finder(&mut runner, false, |finder, config| {
             find_one(finder, &self.target, config.as_ref())
@@ -48,29 +49,31 @@ impl Session {
             _ => return Err(Error::general(format!("`{} --help` did not end", target.name))),
         };
         let end = Instant::now() + ALL_PAGES;
-        let mut interrupted = None;
-        let commands = Commands::explore(&page, &mut |args| {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() || interrupted.is_some() {
-                return Answer::OutOfTime;
-            }
-            // Should a subcommand do its work in the place of printing help, it may change nothing here.
-            let job = Job { sandbox: true, ..job(&target, args, PAGE.min(left)) };
-            match runner.run_trusted(job) {
-                Ok(seen) if seen.end == End::Exited(0) => Answer::Page(page_of(&seen)),
-                Ok(_) => Answer::Nothing,
-                Err(error) => {
-                    interrupted = Some(error);
-                    Answer::OutOfTime
+        let (mut pages, mut failed) = (1, None);
+        on_page(pages);
+        let jobs = self.options.runner.jobs;
+        let commands = Commands::explore(&page, &mut |calls| {
+            let mut answers = Vec::new();
+            for calls in calls.chunks(jobs) {
+                let left = end.saturating_duration_since(Instant::now());
+                if left.is_zero() || failed.is_some() {
+                    break;
+                }
+                // Should a subcommand do its work in the place of printing help, it may change nothing here.
+                let job = |args: &Vec<String>| Job { sandbox: true, ..job(&target, args, PAGE.min(left)) };
+                let mut on_done = |_: &Observation| {
+                    pages += 1;
+                    on_page(pages);
+                };
+                match runner.run_all_trusted(calls.iter().map(job), &mut on_done) {
+                    Ok(seen) => answers.extend(seen.iter().map(help_page)),
+                    Err(error) => failed = Some(error),
                 }
             }
+            answers
         });
-        match interrupted {
-            Some(error) => Err(error),
-            None => {
-                Ok(Inspected { target, commands, exit_codes: exit_codes(&String::from_utf8_lossy(&page)) })
-            }
-        }
+        let exit_codes = exit_codes(&String::from_utf8_lossy(&page));
+        failed.map_or(Ok(Inspected { target, commands, exit_codes }), Err)
     }
 }
 
@@ -78,6 +81,12 @@ fn job(target: &Target, args: &[String], deadline: Duration) -> Job {
     let args: Vec<OsString> =
         target.prefix_args.iter().cloned().chain(args.iter().map(OsString::from)).collect();
     Job::new(&target.program, args, &target.cwd, deadline)
+}
+
+/// The page that a call for the help of a subcommand gave.
+fn help_page(seen: &Observation) -> Option<Vec<u8>> {
+    let page = page_of(seen);
+    (seen.end == End::Exited(0) && !page.trim_ascii().is_empty()).then_some(page)
 }
 
 /// What a call for help printed, on either stream.

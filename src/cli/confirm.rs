@@ -8,10 +8,11 @@ use agentnative_output::Output;
 /// So often a question is asked again when its answer is not understood.
 const TRIES: usize = 3;
 
-/// Adds the probes of `--safe NAME` and `--yes`.
+/// Adds the probes of `--safe NAME` and `--yes` to those of `--probe`.
 ///
 /// # Errors
-/// Of kind `Usage`: there is no command of this name, or a call of it needs a value.
+/// Of kind `Usage`: there is no command of this name, a call of it needs a value, or a probe still has the word
+/// that stands for a value.
 pub(super) fn flags(
     commands: &Commands,
     target: &str,
@@ -19,6 +20,12 @@ pub(super) fn flags(
     yes: bool,
     probes: &mut Vec<ProbeConfig>,
 ) -> Result<()> {
+    for probe in &*probes {
+        if let Some(word) = commands.calls.iter().find_map(|call| call.placeholder_in(&probe.args)) {
+            let message = format!("--probe \"{}\": `{word}` stands for a value", probe.name);
+            return Err(Error::usage(message).hint(format!("write a value in the place of `{word}`")));
+        }
+    }
     for name in safe {
         let Some(call) = commands.calls.iter().find(|call| call.name() == name.trim()) else {
             let names: Vec<String> = commands.calls.iter().map(Call::name).collect();
@@ -27,7 +34,8 @@ pub(super) fn flags(
         };
         if !call.open().is_empty() {
             let message = format!("--safe {name}: a call needs arguments, as in `{}`", call.usage());
-            return Err(Error::usage(message).hint(format!("name the call: --probe \"{name} …\"")));
+            let hint = format!("write the call with its values: --probe \"{}\"", call.needed());
+            return Err(Error::usage(message).hint(hint));
         }
         add(probes, call.probe(target, &[]));
     }
@@ -57,7 +65,7 @@ pub(super) fn ask(commands: &Commands, target: &str, probes: &mut Vec<ProbeConfi
         let about: String = call.about.chars().take(60).collect();
         output.question(&format!("{:4} {mark} {usage}{gap}{about}\n", at + 1));
     }
-    output.question("\n* only reads, by its name\n");
+    output.question("\n* only reads, by its name and description\n");
     for _ in 0..TRIES {
         output.question(
             "Which are safe? Numbers or names, such as 1,3-5; * for those marked; Enter for none: ",

@@ -1,7 +1,7 @@
 //! `agentnative init`
 
 use super::target_args::{RunArgs, TargetArgs};
-use super::{confirm, group, shown};
+use super::{confirm, group, progress, shown};
 use crate::check::{Inspected, Session, TargetSelector};
 use crate::config::{Config, FILE_NAME, ProbeConfig, repository};
 use crate::run::{RunnerOptions, find};
@@ -21,7 +21,7 @@ use std::path::{Component, Path, PathBuf};
 
 Examples:
   agentnative init --print ./mycli
-  agentnative init --print --safe list --probe \"show 1\" --probe \"1:show 99\" ./mycli
+  agentnative init --safe list,status --probe \"show 1\" ./mycli
   agentnative init --force --yes ./mycli"
 )]
 pub(super) struct InitArgs {
@@ -33,7 +33,7 @@ pub(super) struct InitArgs {
     /// Declare this command as a probe; it must be safe to run about 30 times.
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = group::CONFIGURATION)]
     safe: Vec<String>,
-    /// Declare all commands as probes that only read, by their names, and need no arguments.
+    /// Declare all commands as probes that only read, by name and description, and need no arguments.
     #[arg(long, short, help_heading = group::CONFIGURATION)]
     yes: bool,
     /// Overwrite an existing file.
@@ -54,6 +54,9 @@ pub(super) struct Written {
     commands: Vec<String>,
     /// The probes that are declared.
     probes: Vec<String>,
+    /// What was not read of the help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<String>,
     /// What to do next, a sentence each.
     next: Vec<String>,
     /// The configuration.
@@ -68,7 +71,8 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     // A signal ends this program, which asks questions, at once.
     let runner = RunnerOptions { stop_on_signals: false, ..runner.clone() };
     let session = Session::new(selector, args.target.options(&RunArgs::default(), &runner));
-    let Inspected { target, commands, exit_codes } = session.inspect()?;
+    let Inspected { target, commands, exit_codes } = session.inspect(&mut progress::help_pages(output))?;
+    output.clear_progress();
     let path = target.folder().join(FILE_NAME);
     let held = Config::find(target.folder())?.filter(|held| held.parent() == path.parent() && *held != path);
     if let Some(manifest) = held
@@ -94,7 +98,7 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
         exit_codes: &exit_codes,
         probes: &probes,
     };
-    let (text, next) = (skeleton.text(), skeleton.next());
+    let (text, next) = (skeleton.text(), skeleton.next(&args.target.words()));
     if !args.print {
         write(&path, &text, args.force)?;
     }
@@ -103,6 +107,7 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
         commands: commands.calls.iter().map(Call::name).filter(|name| !name.is_empty()).collect(),
         probes: probes.into_iter().map(|probe| probe.name).collect(),
         next,
+        unread: commands.unread.clone(),
         text,
     };
     output.emit("init", true, &written, |page| match &written.file {
@@ -116,6 +121,9 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
                     counted(written.probes.len(), "probe"),
                 ),
             );
+            if let Some(unread) = &written.unread {
+                page.paragraph(0, format!("note: {unread}"));
+            }
             page.paragraph(0, "next:");
             for step in &written.next {
                 page.labelled(2, &"- ".into(), step);

@@ -34,6 +34,12 @@ pub(super) fn drawn(output: &mut Output) -> impl FnMut(Progress<'_>) -> Result<(
     }
 }
 
+/// Tells how many help pages were read.
+pub(super) fn help_pages(output: &mut Output) -> impl FnMut(usize) {
+    let began = Instant::now();
+    move |pages| output.progress(began.elapsed(), &format!("{pages} help pages read"))
+}
+
 /// Tells how far the reading of a file is, in bytes; the command began to read at `began`.
 pub(super) fn reading<'o>(
     began: Instant,

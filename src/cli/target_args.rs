@@ -3,9 +3,9 @@
 use crate::check::{SessionOptions, TargetSelector};
 use crate::run::RunnerOptions;
 use agentnative_contract::spanned_toml::LONGEST;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A folder, a binary, a command found on PATH, or a command line.
@@ -47,6 +47,23 @@ impl TargetArgs {
             (None, None) if self.command.is_empty() => TargetSelector::Path(PathBuf::from(".")),
             (None, None) => TargetSelector::Argv(self.command.clone()),
         }
+    }
+
+    /// The arguments that name the target again, for a shell.
+    pub(super) fn words(&self) -> String {
+        let word = |word: &OsStr| {
+            let word = word.to_string_lossy();
+            shlex::try_quote(&word).map_or_else(|_| word.to_string(), |word| word.into_owned())
+        };
+        let option = |name: &str, value: Option<&OsStr>| value.map(|value| format!("{name} {}", word(value)));
+        let mut words: Vec<String> = Vec::new();
+        words.extend(option("--config", self.config.as_deref().map(Path::as_os_str)));
+        words.extend(option("--bin", self.bin.as_deref().map(OsStr::new)));
+        words.extend(option("--command", self.name.as_deref()));
+        words.extend(self.path.as_deref().map(|path| word(path.as_os_str())));
+        words.extend((!self.command.is_empty()).then(|| "--".to_owned()));
+        words.extend(self.command.iter().map(|part| word(part)));
+        words.join(" ")
     }
 
     pub(super) fn options(&self, run: &RunArgs, runner: &RunnerOptions) -> SessionOptions {

@@ -6,10 +6,10 @@ use super::section::Section;
 use super::{Asking, Formats, Key, Known, TargetConfig, contract, formats};
 use crate::model::{OutputFormat, Stream};
 use agentnative_contract::Contract;
-use agentnative_contract::spanned_toml::{Table, Value, suggestion, variable_name};
+use agentnative_contract::spanned_toml::{Table, Value, nearest, suggestion, variable_name};
 use std::collections::BTreeMap;
 use std::path::Path;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 /// All targets of the file; one with the defaults if it has none.
 pub(super) fn read_all(file: &Section<'_>, root: &Path, known: &Known<'_>) -> Vec<TargetConfig> {
@@ -19,7 +19,16 @@ pub(super) fn read_all(file: &Section<'_>, root: &Path, known: &Known<'_>) -> Ve
     // A setting's name is always the setting; under any other key, a table is a target of that name.
     let settings = keys_of("target");
     let is_setting = |name: &str| settings.contains(&name) && !means_a_target(&table, name);
-    let is_target = |name: &str| !is_setting(name) && table.get(name).is_some_and(|v| v.inner.is_table());
+    let is_target = |name: &str| {
+        let inner = table.get(name).and_then(|value| value.inner.as_table());
+        // Without any setting in it, a name that is nearly a setting is misspelt: `format.json`.
+        let is_misspelt = |inner: &DeTable<'_>| {
+            nearest(name, settings.iter().copied()).is_some()
+                && !inner.is_empty()
+                && !inner.keys().any(|key| settings.contains(&&**key.get_ref()))
+        };
+        !is_setting(name) && inner.is_some_and(|inner| !is_misspelt(inner))
+    };
     let names: Vec<&str> =
         table.entries.keys().map(|key| &**key.get_ref()).filter(|n| is_target(n)).collect();
     if names.is_empty() {

@@ -99,14 +99,29 @@ impl Runner {
     /// # Errors
     /// Those of [`Runner::run_all_blocking`], and interrupted, when a signal told us to stop.
     pub fn run_trusted(&mut self, job: Job) -> Result<Observation> {
-        let job = Job { quiet: true, trusted: true, ..job };
-        let name = Path::new(&job.program).file_name().unwrap_or(&job.program).to_string_lossy();
-        let key = RunKey::plain(name, OutputFormat::Text);
-        let mut finished = self.run_all_blocking(vec![RunSpec { key, job }], &mut |_| {})?;
-        if let Some(signal) = finished.interrupted {
-            return Err(Error::interrupted(signal, "interrupted"));
+        let mut seen = self.run_all_trusted([job], &mut |_| {})?;
+        seen.pop().ok_or_else(|| Error::general("the helper gave no result"))
+    }
+
+    /// The same with several calls, side by side; `on_done` is told of each as it ends.
+    ///
+    /// # Errors
+    /// Those of [`Runner::run_trusted`].
+    pub fn run_all_trusted(
+        &mut self,
+        jobs: impl IntoIterator<Item = Job>,
+        on_done: &mut dyn FnMut(&Observation),
+    ) -> Result<Vec<Observation>> {
+        let spec = |job: Job| {
+            let name = Path::new(&job.program).file_name().unwrap_or(&job.program).to_string_lossy();
+            let key = RunKey::plain(name, OutputFormat::Text);
+            RunSpec { key, job: Job { trusted: true, ..job } }
+        };
+        let finished = self.run_all_blocking(jobs.into_iter().map(spec).collect(), on_done)?;
+        match finished.interrupted {
+            Some(signal) => Err(Error::interrupted(signal, "interrupted")),
+            None => Ok(finished.observations),
         }
-        finished.observations.pop().ok_or_else(|| Error::general("the helper gave no result"))
     }
 }
 

@@ -1,24 +1,20 @@
 //! The commands of a target, down to those without commands of their own, from the help pages of all of them.
 
-use super::help::{Help, HelpCall, Operand};
-use std::collections::VecDeque;
+use super::help::{Command, Help, HelpCall, Operand};
 
 /// Subcommands of subcommands are looked for so many levels down.
 const DEPTH: usize = 4;
 /// More help pages are not asked for.
-const PAGES: usize = 100;
+const PAGES: usize = 300;
 /// So many pages that are none: the target does not give help for its commands.
 const TRIES: usize = 3;
 
-/// What came of a call for help.
-pub enum Answer {
-    /// The page.
-    Page(Vec<u8>),
-    /// It gave no page.
-    Nothing,
-    /// No further calls can be made.
-    OutOfTime,
-}
+/// Makes calls for help, with these arguments each: gives what each printed, or that it gave no page. There are
+/// fewer answers where no further calls can be made.
+pub type Ask<'a> = dyn FnMut(&[Vec<String>]) -> Vec<Option<Vec<u8>>> + 'a;
+
+/// A page, and what it says.
+type Page = (Vec<u8>, Help);
 
 /// What help pages say of a target's commands.
 #[derive(Debug, Default)]
@@ -114,13 +110,22 @@ struct Node {
     about: String,
     listed: Vec<Operand>,
     parent: Option<usize>,
-    page: Option<(Vec<u8>, Help)>,
+    page: Option<Page>,
+}
+
+impl Node {
+    /// The commands that its page lists.
+    fn commands(&self) -> Vec<Command> {
+        let page = self.page.as_ref().filter(|_| self.words.len() < DEPTH);
+        let commands = page.map_or(&[][..], |(_, page)| &page.commands);
+        commands.iter().filter(|command| !is_helper(&command.name)).cloned().collect()
+    }
 }
 
 impl Commands {
-    /// Reads the page of the target, and asks for those of its commands where it says how: `ask` gets arguments
-    /// that call for help.
-    pub fn explore(page: &[u8], ask: &mut dyn FnMut(&[String]) -> Answer) -> Self {
+    /// Reads the page of the target, and asks for those of its commands where it says how: `ask` gets the
+    /// arguments of calls for help, and gives an answer for each.
+    pub fn explore(page: &[u8], ask: &mut Ask<'_>) -> Self {
         let help = Help::parse(page);
         let mut nodes = vec![Node {
             words: Vec::new(),
@@ -129,33 +134,32 @@ impl Commands {
             parent: None,
             page: Some((page.to_vec(), help.clone())),
         }];
-        let mut asked = Asked { call: help.nested.clone(), pages: 0, without: 0, unread: None };
-        if help.nested.is_none() && !help.commands.is_empty() {
+        let mut asked = Asked { calls: help.nested.clone(), pages: 0, unread: None, ask };
+        if help.nested.is_empty() && !help.commands.is_empty() {
             asked.unread = Some(
                 "the help pages of its subcommands were not read: its help does not say how to ask for them"
                     .to_owned(),
             );
         }
-        let mut queue = VecDeque::from([0]);
         let mut calls = Vec::new();
-        while let Some(at) = queue.pop_front() {
-            let words = nodes[at].words.clone();
-            let commands: Vec<_> = match &nodes[at].page {
-                Some((_, page)) if words.len() < DEPTH => {
-                    page.commands.iter().filter(|command| !is_helper(&command.name)).cloned().collect()
+        let mut level = 0..1;
+        while !level.is_empty() {
+            let (mut wanted, mut below) = (Vec::new(), Vec::new());
+            for at in level.clone() {
+                let commands = nodes[at].commands();
+                if commands.is_empty() {
+                    calls.push(call(&nodes, at));
                 }
-                _ => Vec::new(),
-            };
-            if commands.is_empty() {
-                calls.push(call(&nodes, at));
+                let words = |command: &Command| [&nodes[at].words[..], &[command.name.clone()]].concat();
+                wanted.extend(commands.iter().map(|command| (at, words(command))));
+                below.extend(commands);
             }
-            for command in commands {
-                let words: Vec<String> = words.iter().cloned().chain([command.name]).collect();
-                let page = asked.page(&words, &nodes, at, ask);
-                let listed = command.operands;
-                nodes.push(Node { words, about: command.about, listed, parent: Some(at), page });
-                queue.push_back(nodes.len() - 1);
+            let pages = asked.of_level(&wanted, &nodes);
+            for (((parent, words), command), page) in wanted.into_iter().zip(below).zip(pages) {
+                let Command { about, operands: listed, .. } = command;
+                nodes.push(Node { words, about, listed, parent: Some(parent), page });
             }
+            level = level.end..nodes.len();
         }
         Self { help, calls, unread: asked.unread }
     }
@@ -166,56 +170,72 @@ fn is_helper(name: &str) -> bool {
     ["help", "completion", "completions"].contains(&name)
 }
 
-/// The pages that were asked for.
-struct Asked {
-    call: Option<HelpCall>,
-    pages: usize,
-    /// How many calls in a row gave none.
-    without: usize,
-    unread: Option<String>,
+/// A command whose page is asked for: the node above it, and its words.
+type Wanted = (usize, Vec<String>);
+
+/// The page of a command; none where it is that of a command above it.
+fn own_page(bytes: Vec<u8>, (parent, words): &Wanted, nodes: &[Node]) -> Option<Page> {
+    let path: Vec<&str> = words.iter().map(String::as_str).collect();
+    let help = Help::of_command(&bytes, &path);
+    let mut above = Some(*parent);
+    while let Some(at) = above {
+        let same =
+            |page: &Page| page.0 == bytes || !help.commands.is_empty() && page.1.commands == help.commands;
+        if nodes[at].page.as_ref().is_some_and(same) {
+            return None;
+        }
+        above = nodes[at].parent;
+    }
+    Some((bytes, help))
 }
 
-impl Asked {
-    /// The page of a command below the node `parent`.
-    fn page(
-        &mut self,
-        words: &[String],
-        nodes: &[Node],
-        parent: usize,
-        ask: &mut dyn FnMut(&[String]) -> Answer,
-    ) -> Option<(Vec<u8>, Help)> {
-        let call = self.call.clone()?;
-        self.pages += 1;
-        let answer = if self.pages > PAGES { Answer::OutOfTime } else { ask(&call.args(words)) };
-        let page = match answer {
-            Answer::OutOfTime => {
-                let read = self.pages - 1;
-                self.unread = Some(format!("only the first {read} help pages of its subcommands were read"));
-                self.call = None;
-                return None;
-            }
-            Answer::Nothing => None,
-            Answer::Page(bytes) => {
-                let path: Vec<&str> = words.iter().map(String::as_str).collect();
-                let help = Help::of_command(&bytes, &path);
-                let mut above = Some(parent);
-                let mut repeats = false;
-                while let Some(at) = above {
-                    let same = |page: &(Vec<u8>, Help)| {
-                        page.0 == bytes || !help.commands.is_empty() && page.1.commands == help.commands
-                    };
-                    repeats |= nodes[at].page.as_ref().is_some_and(same);
-                    above = nodes[at].parent;
-                }
-                (!repeats).then_some((bytes, help))
-            }
-        };
-        self.without = if page.is_some() { 0 } else { self.without + 1 };
-        if self.without == TRIES && self.pages == TRIES {
-            self.call = None;
+/// The pages that were asked for.
+struct Asked<'a, 'b> {
+    /// How they can be asked for, the best way first; none where no more are.
+    calls: Vec<HelpCall>,
+    pages: usize,
+    unread: Option<String>,
+    ask: &'a mut Ask<'b>,
+}
+
+impl Asked<'_, '_> {
+    /// The pages of commands that are on one level.
+    fn of_level(&mut self, wanted: &[Wanted], nodes: &[Node]) -> Vec<Option<Page>> {
+        // The first few tell whether there are any.
+        let few = if self.pages == 0 { wanted.len().min(TRIES) } else { 0 };
+        let none = |pages: &[Option<Page>]| pages.iter().all(Option::is_none);
+        let mut pages = self.read(&wanted[..few], nodes);
+        while few > 0 && none(&pages) && self.calls.len() > 1 {
+            self.calls.remove(0);
+            pages = self.read(&wanted[..few], nodes);
+        }
+        if few == TRIES && none(&pages) && !self.calls.is_empty() {
+            self.calls.clear();
             self.unread = Some("its subcommands have no help pages of their own".to_owned());
         }
-        page
+        pages.append(&mut self.read(&wanted[few..], nodes));
+        pages
+    }
+
+    fn read(&mut self, wanted: &[Wanted], nodes: &[Node]) -> Vec<Option<Page>> {
+        let mut pages = Vec::new();
+        if let (Some(call), false) = (self.calls.first(), wanted.is_empty()) {
+            let allowed = &wanted[..wanted.len().min(PAGES - self.pages)];
+            let calls: Vec<Vec<String>> = allowed.iter().map(|(_, words)| call.args(words)).collect();
+            let answers = (self.ask)(&calls);
+            self.pages += answers.len();
+            let left = wanted.len() - answers.len();
+            if left > 0 {
+                let why = if self.pages == PAGES { "there are too many" } else { "it took too long" };
+                let commands = if left == 1 { "1 command".to_owned() } else { format!("{left} commands") };
+                self.unread = Some(format!("the help pages of {commands} were not read: {why}"));
+                self.calls.clear();
+            }
+            let own = |(bytes, wanted): (Option<Vec<u8>>, &Wanted)| own_page(bytes?, wanted, nodes);
+            pages.extend(answers.into_iter().zip(wanted).map(own));
+        }
+        pages.resize_with(wanted.len(), || None);
+        pages
     }
 }
 
@@ -227,10 +247,11 @@ fn call(nodes: &[Node], at: usize) -> Call {
         levels.push(parent);
     }
     let own = match &node.page {
-        Some((_, page)) if !page.operands.is_empty() || node.listed.is_empty() => &page.operands,
-        _ => &node.listed,
+        Some((_, page)) if !page.operands.is_empty() || node.listed.is_empty() => page.operands.clone(),
+        None if node.listed.is_empty() => Operand::in_description(&node.about).into_iter().collect(),
+        _ => node.listed.clone(),
     };
-    let own = own.iter().map(|operand| (node.words.len(), operand.clone()));
+    let own = own.into_iter().map(|operand| (node.words.len(), operand));
     let above = levels[1..].iter().rev().flat_map(|at| {
         let options = nodes[*at].page.iter().flat_map(|(_, page)| &page.operands);
         let options = options.filter(|operand| operand.option.is_some());

@@ -8,6 +8,7 @@ mod binaries;
 mod cargo;
 mod code;
 mod commands;
+mod effect;
 mod find;
 pub mod help;
 mod language;
@@ -18,7 +19,8 @@ mod skeleton;
 
 pub use binaries::Binary;
 pub use code::CodeBase;
-pub use commands::{Answer, Call, CallFormats, Commands};
+pub use commands::{Ask, Call, CallFormats, Commands};
+pub use effect::Effect;
 pub use find::{Finder, TargetSelector};
 pub use help::Help;
 pub use project::Project;

@@ -176,7 +176,7 @@ fn init_writes_a_skeleton_that_can_be_used() {
 
     let said = folder.run(&["init", "./cli", "--json"]);
     let data = said.data();
-    assert_eq!(keys(&data), ["commands", "file", "next", "probes", "text"]);
+    assert_eq!(keys(&data), ["commands", "file", "next", "probes", "text", "unread"]);
     let commands = ["list", "show", "empty", "dump", "status", "watch", "whoami", "sync", "schema"];
     assert_eq!(data["commands"], Value::from(commands.to_vec()));
     assert_eq!(data["text"], printed.out.as_str());

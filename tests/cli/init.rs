@@ -66,7 +66,7 @@ fn a_script_without_a_manifest_is_ready_after_init() {
     for line in [
         "command = [\"python3\", \"./notes.py\"]",
         "formats.json = [\"--output\", \"json\"]    # how a format is asked for, from its help",
-        "formats.jsonl = false    # its help names no format of JSON Lines",
+        "formats.jsonl = [\"--output\", \"jsonl\"]    # not in its help, but required by principle 2",
         "args = [\"{format}\", \"show\", \"1\"]",
         "args = [\"{format}\", \"remote\", \"ls\"]",
     ] {
@@ -94,8 +94,9 @@ fn only_help_is_called_and_only_confirmed_commands_are_declared() {
     let folder = Folder::with(COBRA);
     let said = folder.run(&["init", "./cli"]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "nothing is asked without a terminal");
-    let expected = "wrote agentnative.toml: 2 commands found in the help, 0 probes declared\nnext:\n";
+    let expected = "wrote agentnative.toml: 2 commands found in the help, 0 probes declared\nnext:\n  - declare the calls that are safe to run about 30 times:\n      agentnative init --force --safe list ./cli\n";
     assert!(said.out.starts_with(expected), "{}", said.out);
+    assert!(said.out.contains("leave out what may change something: `wipe`"), "{}", said.out);
     assert!(!folder.path().join("calls").exists(), "{}", folder.read("calls"));
     let text = folder.read("agentnative.toml");
     assert!(
@@ -119,7 +120,8 @@ fn what_init_cannot_declare_is_a_usage_error() {
     folder.write("notes.py", ARGPARSE);
     for (args, message, hint) in [
         (["--safe", "lst"], "the help names no such command", "list, show, remote ls"),
-        (["--safe", "show"], "a call needs arguments, as in `show <id>`", "--probe \"show …\""),
+        (["--safe", "show"], "a call needs arguments, as in `show <id>`", "--probe \"show <id>\""),
+        (["--probe", "show <id>"], "`<id>` stands for a value", "in the place of `<id>`"),
         (["--probe", "300:list"], "greater than 255", "[EXIT:]ARGS"),
     ] {
         let said = folder.run(&[&["init", "./notes.py"][..], &args].concat());

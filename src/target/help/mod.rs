@@ -36,8 +36,8 @@ pub struct Help {
     pub json_by_default: bool,
     /// What a call needs and takes, up to a subcommand.
     pub operands: Vec<Operand>,
-    /// How the help of its commands is asked for, where the text says so.
-    pub nested: Option<HelpCall>,
+    /// How the help of its commands is asked for, as the text says it; the best way first.
+    pub nested: Vec<HelpCall>,
 }
 
 /// A command of a target.
@@ -77,7 +77,7 @@ impl Help {
             jsonl: asked.jsonl,
             text: asked.text,
             json_by_default: asked.json_by_default,
-            nested: nested::call(&text, &commands),
+            nested: nested::calls(&text, &commands),
             operands,
             commands,
         }

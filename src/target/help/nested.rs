@@ -30,17 +30,17 @@ const PHRASES: [&str; 5] = [
     "run any command with the `--help` flag",
 ];
 
-/// How the page says that the help of a subcommand is asked for; none where it does not say so. A call that the
-/// page does not promise to be a call for help could run the subcommand.
-pub(super) fn call(text: &str, commands: &[Command]) -> Option<HelpCall> {
+/// How the page says that the help of a subcommand is asked for, the best way first; none where it does not say
+/// so. A call that the page does not promise to be a call for help could run the subcommand.
+pub(super) fn calls(text: &str, commands: &[Command]) -> Vec<HelpCall> {
     let lower = text.to_lowercase();
+    let mut named = None;
     let mut prefix = commands.iter().any(|command| command.name == "help");
     for line in text.lines() {
-        let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches(QUOTES)).collect();
+        let words: Vec<&str> = line.split_whitespace().map(bare).collect();
         for pair in words.windows(2) {
-            let flag = pair[1].trim_end_matches(['.', ',', ';', ')']);
-            if is_command(pair[0]) && matches!(flag, "--help" | "-h") {
-                return Some(HelpCall::Flag(flag.to_owned()));
+            if is_command(pair[0]) && matches!(pair[1], "--help" | "-h") {
+                named.get_or_insert_with(|| pair[1].to_owned());
             }
             prefix |= pair[0] == "help" && is_command(pair[1]);
         }
@@ -52,18 +52,23 @@ pub(super) fn call(text: &str, commands: &[Command]) -> Option<HelpCall> {
             || line.contains("--help ") && line.contains("Show help") && line.ends_with("[boolean]")
     };
     let by_library = PHRASES.iter().any(|phrase| lower.contains(phrase)) || text.lines().any(of_library);
-    match (by_library, prefix) {
-        (true, _) => Some(HelpCall::Flag("--help".to_owned())),
-        (false, true) => Some(HelpCall::Command),
-        (false, false) => None,
-    }
+    let flag = named.or_else(|| by_library.then(|| "--help".to_owned()));
+    flag.map(HelpCall::Flag).into_iter().chain(prefix.then_some(HelpCall::Command)).collect()
 }
 
 const QUOTES: [char; 6] = ['\'', '"', '`', '\u{201c}', '\u{201d}', '$'];
 
+/// A word without the quotes and marks around it.
+fn bare(word: &str) -> &str {
+    word.trim_matches(QUOTES).trim_end_matches(MARKS).trim_matches(QUOTES)
+}
+
+/// What can follow a word in a sentence.
+const MARKS: [char; 4] = ['.', ',', ';', ')'];
+
 /// Whether a word stands for a subcommand: `<command>`, `[subcommand]`, `COMMAND`.
 fn is_command(word: &str) -> bool {
-    let inner = word.trim_end_matches(['.', ',', ';', ')']).trim_matches(['<', '>', '[', ']', '{', '}', '.']);
+    let inner = word.trim_end_matches(MARKS).trim_matches(['<', '>', '[', ']', '{', '}', '.']);
     let marked =
         word.starts_with(['<', '[', '{']) || inner.len() > 2 && inner.chars().all(char::is_uppercase);
     marked && usage::COMMANDS.contains(&inner.to_lowercase().as_str())

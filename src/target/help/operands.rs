@@ -15,6 +15,41 @@ pub struct Operand {
     pub choices: Vec<String>,
 }
 
+/// Nouns behind `a` that are what a command prints, and none of its arguments.
+const OUTPUT: [&str; 12] = [
+    "brief",
+    "description",
+    "diff",
+    "graph",
+    "list",
+    "listing",
+    "overview",
+    "report",
+    "short",
+    "summary",
+    "table",
+    "tree",
+];
+/// What can follow such a noun.
+const BEHIND: [&str; 11] = ["and", "as", "at", "by", "for", "from", "in", "of", "on", "to", "with"];
+
+impl Operand {
+    /// What a command seems to need, where its usage is not known: what its description names as one of many,
+    /// behind its verb or `of` (`Show the status of a host`).
+    pub fn in_description(about: &str) -> Option<Self> {
+        let words: Vec<String> = about.split_whitespace().map(str::to_lowercase).collect();
+        let mut one = words.iter().enumerate().skip(1).filter(|(at, word)| {
+            matches!(&***word, "a" | "an" | "one") && (*at == 1 || words[at - 1] == "of")
+        });
+        let (at, _) = one.next()?;
+        let noun = words.get(at + 1)?.trim_end_matches(['.', ',', ':', ';']);
+        let ends = noun.len() < words[at + 1].len();
+        let alone = ends || words.get(at + 2).is_none_or(|next| BEHIND.contains(&next.as_str()));
+        let is_noun = !noun.is_empty() && noun.chars().all(char::is_alphanumeric) && !OUTPUT.contains(&noun);
+        (alone && is_noun).then(|| operand(noun, None, true))
+    }
+}
+
 /// The operands of the command `path` in the usage of its page, and whether a subcommand follows them.
 pub(super) fn of_page(text: &str, path: &[&str]) -> (Vec<Operand>, bool) {
     let of_form = |form: &String| {

@@ -12,15 +12,52 @@ impl CallFormats {
         (&self.text, &self.json, &self.jsonl) == (&other.text, &other.json, &other.jsonl)
     }
 
-    /// The arguments for each format, `false` where there is none.
-    fn values(&self) -> [(&'static str, String); 3] {
-        let value =
-            |asking: &Option<Vec<String>>| asking.as_ref().map_or("false".to_owned(), |args| array(args));
-        let text = match (&self.text, self.json_by_default) {
-            (None, false) => "[]".to_owned(),
-            (text, _) => value(text),
+    /// How it is asked for `json` and `jsonl`. One that the help does not name is asked for as the other is, since
+    /// principle 2 requires both: `--output jsonl` after `--output json`, `--jsonl` after `--json`.
+    fn data(&self) -> [(&'static str, Named); 2] {
+        let named = |own: &Option<Vec<String>>, other: &Option<Vec<String>>, from: &str, to: &str| {
+            if let Some(args) = own {
+                return Named::InHelp(args.clone());
+            }
+            let renamed = other.as_deref().and_then(<[String]>::split_last).and_then(|(last, args)| {
+                let last = format!("{}{to}", last.strip_suffix(from)?);
+                let mut known = [&self.text, &self.json, &self.jsonl].into_iter().flatten();
+                let is_known = known.any(|known| known.last() == Some(&last));
+                (!is_known).then(|| [args, &[last]].concat())
+            });
+            renamed.map_or(Named::Nowhere, Named::Assumed)
         };
-        [("json", value(&self.json)), ("jsonl", value(&self.jsonl)), ("text", text)]
+        let (json, jsonl) = (&self.json, &self.jsonl);
+        [("json", named(json, jsonl, "jsonl", "json")), ("jsonl", named(jsonl, json, "json", "jsonl"))]
+    }
+
+    /// How it is asked for text.
+    fn text_value(&self) -> String {
+        match &self.text {
+            Some(args) => array(args),
+            None if self.json_by_default => "false".to_owned(),
+            None => "[]".to_owned(),
+        }
+    }
+}
+
+/// Where it is said how a format is asked for.
+enum Named {
+    /// The help says it.
+    InHelp(Vec<String>),
+    /// It is assumed to be asked for as another format is.
+    Assumed(Vec<String>),
+    /// Nothing tells.
+    Nowhere,
+}
+
+impl Named {
+    /// The value of the key.
+    fn value(&self) -> String {
+        match self {
+            Self::InHelp(args) | Self::Assumed(args) => array(args),
+            Self::Nowhere => "false".to_owned(),
+        }
     }
 }
 
@@ -42,17 +79,20 @@ impl TargetFormats {
             line(text, "#formats.jsonl = false    # it has no such format");
             return;
         };
-        let lacks = |format| format!("    # its help names no {format}");
-        for (format, value) in formats.values() {
-            let note = match (format, value.as_str()) {
-                ("jsonl", "false") => lacks("format of JSON Lines"),
-                ("json", "false") => lacks("single JSON document"),
-                ("text", "[]") => "    # what comes without a flag".to_owned(),
-                ("json", _) => "    # how a format is asked for, from its help".to_owned(),
-                _ => String::new(),
+        for (format, named) in formats.data() {
+            let note = match named {
+                Named::InHelp(_) if format == "json" => "    # how a format is asked for, from its help",
+                Named::InHelp(_) => "",
+                Named::Assumed(_) => "    # not in its help, but required by principle 2",
+                Named::Nowhere => {
+                    "    # not in its help, but required by principle 2: change this once it exists"
+                }
             };
-            line(text, &format!("formats.{format} = {value}{note}"));
+            line(text, &format!("formats.{format} = {}{note}", named.value()));
         }
+        let value = formats.text_value();
+        let note = if value == "[]" { "    # what comes without a flag" } else { "" };
+        line(text, &format!("formats.text = {value}{note}"));
         if formats.json_by_default {
             line(text, "default_format = \"json\"    # what comes without a flag");
         }
@@ -70,7 +110,7 @@ impl TargetFormats {
         if own.is_alike(target) {
             return None;
         }
-        let values = own.values().map(|(format, value)| format!("{format} = {value}"));
-        Some(format!("formats = {{ {} }}", values.join(", ")))
+        let data = own.data().map(|(format, named)| format!("{format} = {}", named.value()));
+        Some(format!("formats = {{ {}, text = {} }}", data.join(", "), own.text_value()))
     }
 }

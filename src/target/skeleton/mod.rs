@@ -1,9 +1,12 @@
 //! The configuration that `agentnative init` writes.
 
 mod formats;
+mod next;
 mod toml_lines;
 
 use super::commands::{Call, Commands};
+use super::effect::Effect;
+use super::help::Operand;
 use crate::config::{FORMAT_PLACE, ProbeConfig, TargetConfig};
 use formats::TargetFormats;
 use std::cmp::Reverse;
@@ -17,13 +20,6 @@ const EDITORS: &str = "#:schema ./agentnative-config.schema.json
 
 /// More commands than this are only counted.
 const MOST: usize = 40;
-
-/// Commands with these names mostly read only, so their probes come first.
-const READERS: [&str; 23] = [
-    "explain", "list", "ls", "show", "get", "status", "info", "version", "view", "search", "find",
-    "describe", "inspect", "whoami", "doctor", "check", "env", "tree", "log", "stats", "schema", "query",
-    "validate",
-];
 
 /// What a configuration is written from.
 #[derive(Debug)]
@@ -41,21 +37,29 @@ pub struct Skeleton<'a> {
 }
 
 impl Call {
-    /// Whether it only reads, as its name tells.
-    pub fn reads(&self) -> bool {
-        let name = self.words.last().map_or("", String::as_str);
-        let is = |reader: &&str| {
-            name.strip_prefix(*reader).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-        };
-        READERS.iter().any(is)
+    /// The call for people, with what it needs: `show <id>`.
+    pub fn needed(&self) -> String {
+        let mut words = self.args(&placeholder);
+        words.retain(|word| word != FORMAT_PLACE);
+        plain(&words.join(" "))
     }
 
-    /// The call for people, with what it needs and takes: `show <id>`.
+    /// The call for people, with what it needs and takes: `show <id> [page]`.
     pub fn usage(&self) -> String {
-        let mut words = self.args(&|operand| format!("<{}>", operand.name));
-        words.retain(|word| word != FORMAT_PLACE);
-        words.extend(self.takes.iter().map(|operand| format!("[{}]", operand.name)));
-        plain(&words.join(" "))
+        let takes = self.takes.iter().map(|operand| format!("[{}]", plain(&operand.name)));
+        [self.needed()]
+            .into_iter()
+            .filter(|needed| !needed.is_empty())
+            .chain(takes)
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// The word of these arguments that stands for a value of this call and is none.
+    pub fn placeholder_in<'a>(&self, args: &'a [String]) -> Option<&'a String> {
+        let open = self.open();
+        let stands = |arg: &&String| open.iter().any(|it| **arg == placeholder(it) || **arg == missing(it));
+        args.iter().find(stands)
     }
 
     /// Its probe, with these values for what it needs.
@@ -94,27 +98,6 @@ impl Skeleton<'_> {
             "#[[waiver]]\n#check = \"p2-output-jsonl\"\n#reason = \"why, and where it is tracked\"\n#expires = 2099-12-31\n",
         );
         text
-    }
-
-    /// What is still to be done, in the order of its use.
-    pub fn next(&self) -> Vec<String> {
-        let mut next = Vec::new();
-        if self.probes.is_empty() {
-            next.push(
-                "turn on the probes that are safe to run about 30 times: remove the `#` in front of their lines, or run `agentnative init --force --safe NAME`"
-                    .to_owned(),
-            );
-        }
-        let codes: Vec<String> = self.missing().iter().map(i32::to_string).collect();
-        if let Some((last, others)) = codes.split_last() {
-            let codes =
-                if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
-            next.push(format!(
-                "add a probe that fails with each of the exit codes {codes}, or remove the code from `exit_codes`"
-            ));
-        }
-        next.push("run `agentnative check`".to_owned());
-        next
     }
 
     /// The codes of the target: those that its help names, else the default; and those of its probes.
@@ -185,7 +168,7 @@ impl Skeleton<'_> {
         );
     }
 
-    /// The confirmed probes, then a suggestion for each further command: those that mostly read first.
+    /// The confirmed probes, then a suggestion for each further command: those that seem to only read first.
     fn probes(&self, text: &mut String, formats: &TargetFormats) {
         section(
             text,
@@ -209,13 +192,15 @@ impl Skeleton<'_> {
         }
         let used = |call: &&Call| self.probes.iter().any(|probe| self.call_of(&probe.args) == Some(call));
         let open = self.commands.calls.iter().filter(|call| !used(call));
-        let (readers, others): (Vec<&Call>, Vec<&Call>) = open.partition(|call| call.reads());
-        let count = readers.len() + others.len();
+        let open: Vec<&Call> = open.collect();
+        let count = open.len();
         let mut left = MOST;
-        for (title, group) in [
-            ("Not confirmed; by their names, these only read:", readers),
-            ("Not confirmed; these may change something:", others),
+        for (effect, title) in [
+            (Effect::Reads, "Not confirmed; by name and description, these only read:"),
+            (Effect::Unknown, "Not confirmed; the help does not tell whether these only read:"),
+            (Effect::Changes, "Not confirmed; these may change something:"),
         ] {
+            let group: Vec<&Call> = open.iter().copied().filter(|call| call.effect() == effect).collect();
             if left > 0 && !group.is_empty() {
                 section(text, &[title]);
             }
@@ -245,7 +230,7 @@ impl Skeleton<'_> {
             [] => String::new(),
             open => format!("    # replace {}", open.join(" and ")),
         };
-        let args = call.args(&|operand| format!("<{}>", operand.name));
+        let args = call.args(&placeholder);
         block(text, &about.join("; "), &name, &format!("{}{note}", array(&args)), 0);
         if let Some(own) = formats.of_call(call) {
             line(text, &format!("#{own}"));
@@ -287,21 +272,20 @@ impl Skeleton<'_> {
         }
     }
 
+    /// A call of something that does not exist.
+    fn failing_call(&self) -> Option<Vec<String>> {
+        let one_value = |call: &&Call| call.reads() && call.open().len() == 1;
+        self.commands.calls.iter().find(one_value).map(|call| call.args(&missing))
+    }
+
     /// What a code means, and a name and arguments for a probe that ends with it.
     fn failure(&self, code: i32) -> (String, String, Vec<String>) {
         // A call that this target does not have would show another failure.
         let open = || vec!["<arguments>".to_owned()];
         let (about, name, args) = match code {
             1 => {
-                let one_value = |call: &&Call| call.reads() && call.open().len() == 1;
-                let call = self.commands.calls.iter().find(one_value);
-                let args =
-                    call.map(|call| call.args(&|value| format!("<{} that does not exist>", value.name)));
-                (
-                    "1, general error: ask for something that does not exist",
-                    "not-found",
-                    args.unwrap_or_else(open),
-                )
+                let args = self.failing_call().unwrap_or_else(open);
+                ("1, general error: ask for something that does not exist", "not-found", args)
             }
             77 => ("77, authentication or permission: no login, an invalid key", "signed-out", open()),
             78 => ("78, configuration: an invalid configuration file", "bad-config", open()),
@@ -309,6 +293,16 @@ impl Skeleton<'_> {
         };
         (about.to_owned(), name.to_owned(), args)
     }
+}
+
+/// What stands for a value that only its user knows.
+fn placeholder(operand: &Operand) -> String {
+    format!("<{}>", operand.name)
+}
+
+/// What stands for a value that leads to a failure.
+fn missing(operand: &Operand) -> String {
+    format!("<{} that does not exist>", operand.name)
 }
 
 /// The arguments of a confirmed probe, with the place of the format where the pages tell it.

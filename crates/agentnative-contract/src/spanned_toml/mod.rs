@@ -3,6 +3,7 @@
 mod diagnostics;
 mod json;
 mod nearest;
+mod syntax;
 mod value;
 
 pub use diagnostics::{Diagnostics, Span, place};
@@ -60,8 +61,8 @@ pub fn parse_part<T>(
 /// The TOML document; its errors of syntax are noted.
 fn document<'t>(text: &'t str, faults: &Diagnostics<'_>) -> Spanned<DeTable<'t>> {
     let (table, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        faults.add(&error.span().unwrap_or_default(), error.message());
+    if !errors.is_empty() {
+        syntax::errors(text).into_iter().for_each(|(span, message)| faults.add(&span, message));
     }
     table
 }

@@ -24,7 +24,8 @@ pub(super) fn base(caller: &Environment) -> Environment {
 }
 
 /// The variables of one run: `base`, what leads into its folder, what its variant adds, its tag, and
-/// its own. A trusted one has the caller's instead of the first two.
+/// its own. A trusted one has the caller's instead of the first two; where it is confined, it has a folder for
+/// temporary files that it may write to.
 pub(super) fn of_run(
     job: &Job,
     caller: &Environment,
@@ -35,6 +36,8 @@ pub(super) fn of_run(
     let mut env = if job.trusted { caller.clone() } else { base.clone() };
     if !job.trusted {
         env.extend(of_folder(folder));
+    } else if job.sandbox {
+        env.insert("TMPDIR".into(), folder.temporary().into_os_string());
     }
     let added = match job.variant {
         Variant::Tty => TERMINAL,

@@ -1,0 +1,195 @@
+//! Whether a command only reads, as far as its name and its description tell.
+
+use super::commands::Call;
+
+/// What a command seems to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It only reads.
+    Reads,
+    /// It may change something.
+    Changes,
+    /// Neither its name nor its description tells.
+    Unknown,
+}
+
+/// Names and verbs of what only reads.
+const READS: [&str; 37] = [
+    "check",
+    "compare",
+    "count",
+    "describe",
+    "diff",
+    "display",
+    "doctor",
+    "env",
+    "explain",
+    "find",
+    "get",
+    "info",
+    "inspect",
+    "list",
+    "log",
+    "logs",
+    "look",
+    "ls",
+    "outdated",
+    "print",
+    "ps",
+    "query",
+    "read",
+    "report",
+    "return",
+    "schema",
+    "search",
+    "show",
+    "stats",
+    "status",
+    "summarize",
+    "tree",
+    "validate",
+    "verify",
+    "version",
+    "view",
+    "whoami",
+];
+
+/// Names and verbs of what changes something.
+const CHANGES: [&str; 87] = [
+    "add",
+    "apply",
+    "archive",
+    "attach",
+    "bump",
+    "cancel",
+    "change",
+    "clean",
+    "clear",
+    "clone",
+    "close",
+    "commit",
+    "configure",
+    "convert",
+    "copy",
+    "cordon",
+    "create",
+    "delete",
+    "deploy",
+    "destroy",
+    "disable",
+    "download",
+    "drain",
+    "drop",
+    "edit",
+    "enable",
+    "exec",
+    "execute",
+    "fix",
+    "import",
+    "init",
+    "initialize",
+    "install",
+    "kill",
+    "link",
+    "load",
+    "lock",
+    "login",
+    "logout",
+    "manage",
+    "merge",
+    "migrate",
+    "modify",
+    "move",
+    "new",
+    "patch",
+    "pause",
+    "prune",
+    "publish",
+    "pull",
+    "purge",
+    "push",
+    "put",
+    "rebase",
+    "register",
+    "release",
+    "reload",
+    "remove",
+    "rename",
+    "replace",
+    "reset",
+    "restart",
+    "restore",
+    "resume",
+    "revert",
+    "rm",
+    "rollback",
+    "rotate",
+    "run",
+    "save",
+    "scale",
+    "send",
+    "set",
+    "start",
+    "stop",
+    "submit",
+    "switch",
+    "sync",
+    "taint",
+    "trigger",
+    "undo",
+    "uninstall",
+    "unlock",
+    "update",
+    "upgrade",
+    "upload",
+    "wipe",
+];
+
+/// Words in the description of what does not end by itself.
+const ENDLESS: [&str; 6] = ["continuously", "follow", "live", "real time", "real-time", "stream"];
+
+impl Call {
+    /// What it seems to do. In doubt it is unknown: a description that goes on with a verb of change
+    /// (`List, create, or delete branches`), or that speaks of a stream.
+    pub fn effect(&self) -> Effect {
+        let name = self.words.last().map_or("", String::as_str);
+        let named = |words: &[&str]| {
+            words.iter().any(|word| {
+                name.strip_prefix(*word).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            })
+        };
+        let about = self.about.to_lowercase();
+        let mut verbs = verbs(&about);
+        let first = verbs.next().unwrap_or_default();
+        let begins = |words: &[&str]| words.iter().any(|word| is_form(first, word));
+        if named(&CHANGES) || begins(&CHANGES) {
+            return Effect::Changes;
+        }
+        if verbs.any(|verb| CHANGES.contains(&verb)) || ENDLESS.iter().any(|word| about.contains(word)) {
+            return Effect::Unknown;
+        }
+        if named(&READS) || begins(&READS) { Effect::Reads } else { Effect::Unknown }
+    }
+
+    /// Whether it seems to only read.
+    pub fn reads(&self) -> bool {
+        self.effect() == Effect::Reads
+    }
+}
+
+/// The words of a description that can be its verbs: the first, and those behind commas, `and`, `or`.
+fn verbs(about: &str) -> impl Iterator<Item = &str> {
+    let mut follows = true;
+    let words = about.split_whitespace().skip_while(|word| word.starts_with(['[', '(']));
+    words.filter_map(move |word| {
+        let joins = matches!(word, "and" | "or" | "then" | "&");
+        let verb = (follows && !joins).then(|| word.trim_matches(|char: char| !char.is_alphanumeric()));
+        follows = joins || word.ends_with([',', ';', '/', '.']);
+        verb
+    })
+}
+
+/// Whether a word is this verb: `list`, `lists`; `fetch`, `fetches`.
+fn is_form(word: &str, verb: &str) -> bool {
+    word.strip_prefix(verb).is_some_and(|rest| matches!(rest, "" | "s" | "es"))
+}
