@@ -21,7 +21,7 @@ use std::path::{Component, Path, PathBuf};
 
 Examples:
   agentnative init --print ./mycli
-  agentnative init --safe list,status --probe \"show 1\" ./mycli
+  agentnative init --print --safe list,status --probe \"show 1\" ./mycli
   agentnative init --force --yes ./mycli"
 )]
 pub(super) struct InitArgs {

@@ -1,8 +1,8 @@
 //! What people see while a command works: how far it is, and how long it will take.
 
 use crate::check::Progress;
-use agentnative_contract::DataFile;
 use agentnative_contract::error::Result;
+use agentnative_contract::{DataFile, counted};
 use agentnative_output::{Output, time_left};
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,7 @@ pub(super) fn drawn(output: &mut Output) -> impl FnMut(Progress<'_>) -> Result<(
 /// Tells how many help pages were read.
 pub(super) fn help_pages(output: &mut Output) -> impl FnMut(usize) {
     let began = Instant::now();
-    move |pages| output.progress(began.elapsed(), &format!("{pages} help pages read"))
+    move |pages| output.progress(began.elapsed(), &format!("{} read", counted(pages, "help page")))
 }
 
 /// Tells how far the reading of a file is, in bytes; the command began to read at `began`.

@@ -150,7 +150,8 @@ impl Commands {
                 if commands.is_empty() {
                     calls.push(call(&nodes, at));
                 }
-                let words = |command: &Command| [&nodes[at].words[..], &[command.name.clone()]].concat();
+                let words =
+                    |command: &Command| [&nodes[at].words[..], std::slice::from_ref(&command.name)].concat();
                 wanted.extend(commands.iter().map(|command| (at, words(command))));
                 below.extend(commands);
             }

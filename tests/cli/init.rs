@@ -27,7 +27,8 @@ print(json.dumps(notes) if arguments.output == "json" else notes[0]["id"])
 /// Laid out as cobra does it; executable. It records each call that is not one for help.
 const COBRA: &str = r#"case " $* " in
     *" list --help "*) printf 'List the notes\n\nUsage:\n  notes list [flags]\n\nGlobal Flags:\n  -o, --output string   one of: text|json|jsonl\n'; exit ;;
-    *" wipe --help "*) printf 'Remove all\n\nUsage:\n  notes wipe [flags]\n'; exit ;;
+    # It needs a place for temporary files, as one that shows a manual page.
+    *" wipe --help "*) page=$(mktemp) && rm "$page" || exit; printf 'Remove all\n\nUsage:\n  notes wipe [flags]\n'; exit ;;
     *" --help "*)
         printf 'Usage:\n  notes [command]\n\nAvailable Commands:\n  list        List the notes\n  wipe        Remove all\n\nFlags:\n  -h, --help            help for notes\n  -o, --output string   one of: text|json|jsonl\n\nUse "notes [command] --help" for more information about a command.\n'
         exit ;;
@@ -195,6 +196,7 @@ fn a_person_at_a_terminal_is_asked_which_commands_are_safe() {
     };
     // An answer that is not understood is asked for again; a value is asked for where a call needs one.
     let said = ask("7|1-2|1", &[]);
+    assert!(said.contains("5 help pages read"), "{said}");
     assert!(said.contains("   2 * show <id>") && said.contains("show one note"), "{said}");
     assert!(said.contains("`7` is neither a number nor a command of this list"), "{said}");
     assert!(said.contains("show <id>: value for <id>"), "{said}");
