@@ -180,7 +180,7 @@ fn open(view: &View<'_>, report: &Report, sheet: &mut Sheet) {
         results.iter().map(|result| result.id.as_str()).collect::<Vec<_>>().join(", ")
     };
     for (reason, results) in reasons {
-        lines.push(format!("- {}: {}", ids(&results), prose(reason)));
+        lines.push(format!("- {}: {}", ids(&results), prose(&reason)));
     }
     if !waiting.is_empty() {
         let causes: Vec<&str> = causes.iter().map(|id| id.as_str()).collect();

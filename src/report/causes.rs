@@ -10,8 +10,43 @@ pub struct Undecided<'r> {
     pub waiting: Vec<&'r CheckResult>,
     /// The checks that report these faults, in the order of the report.
     pub causes: Vec<CheckId>,
-    /// The reasons of all others, each with the checks that it keeps open.
-    pub reasons: Vec<(&'r str, Vec<&'r CheckResult>)>,
+    /// The reasons of all others, each with the checks that it keeps open. Reasons that differ in one number are
+    /// one, with all numbers: `no probe ends with 1, 77, 78`.
+    pub reasons: Vec<(String, Vec<&'r CheckResult>)>,
+}
+
+/// Reasons with the same words, which have one number at most.
+struct Reason<'r> {
+    before: &'r str,
+    numbers: Vec<&'r str>,
+    after: &'r str,
+    results: Vec<&'r CheckResult>,
+}
+
+impl<'r> Reason<'r> {
+    fn of(result: &'r CheckResult) -> Self {
+        let text = if result.message.is_empty() { &result.title } else { &result.message };
+        let is_digit = |c: char| c.is_ascii_digit();
+        let start = text.find(is_digit).unwrap_or(text.len());
+        let (before, rest) = text.split_at(start);
+        let (number, after) = rest.split_at(rest.find(|c| !is_digit(c)).unwrap_or(rest.len()));
+        let results = vec![result];
+        match after.contains(is_digit) {
+            true => Self { before: text, numbers: Vec::new(), after: "", results },
+            false => Self { before, numbers: vec![number], after, results },
+        }
+    }
+
+    fn take(&mut self, other: Self) {
+        let new: Vec<&str> =
+            other.numbers.into_iter().filter(|number| !self.numbers.contains(number)).collect();
+        self.numbers.extend(new);
+        self.results.extend(other.results);
+    }
+
+    fn text(&self) -> String {
+        format!("{}{}{}", self.before, self.numbers.join(", "), self.after)
+    }
 }
 
 impl Report {
@@ -19,6 +54,7 @@ impl Report {
     pub fn undecided(&self) -> Undecided<'_> {
         let mut undecided = Undecided::default();
         let mut causes = Vec::new();
+        let mut reasons: Vec<Reason<'_>> = Vec::new();
         for result in self.results.iter().filter(|result| result.status == Status::Unverified) {
             let before = causes.len();
             let last = self.find_causes(result, &mut Vec::new(), &mut causes);
@@ -26,12 +62,14 @@ impl Report {
                 undecided.waiting.push(result);
                 continue;
             }
-            let reason = if last.message.is_empty() { &last.title } else { &last.message };
-            match undecided.reasons.iter_mut().find(|(known, _)| known == reason) {
-                Some((_, results)) => results.push(result),
-                None => undecided.reasons.push((reason, vec![result])),
+            let reason = Reason { results: vec![result], ..Reason::of(last) };
+            let same = |known: &&mut Reason<'_>| (known.before, known.after) == (reason.before, reason.after);
+            match reasons.iter_mut().find(same) {
+                Some(known) => known.take(reason),
+                None => reasons.push(reason),
             }
         }
+        undecided.reasons = reasons.into_iter().map(|reason| (reason.text(), reason.results)).collect();
         let all = self.results.iter().map(|result| result.id);
         undecided.causes = all.filter(|id| causes.contains(id)).collect();
         undecided

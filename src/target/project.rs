@@ -57,7 +57,9 @@ pub(super) fn choose(
         let names = Manifest::ALL.map(Manifest::file_name).join(", ");
         let message =
             format!("no project found: {} and its parent folders contain none of {names}", folder.display());
-        return Err(Error::config(message).hint(named_instead(folder)));
+        let hint =
+            format!("{}, or run `agentnative init` to write an agentnative.toml", named_instead(folder));
+        return Err(Error::config(message).hint(hint));
     };
     let folder = project.folder.clone();
     let all = project.declared(tool)?;

@@ -101,9 +101,7 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
 
 /// What to do where no probe shows an exit code.
 fn declare_exit(code: i32) -> String {
-    format!(
-        "no probe ends with {code}: declare one with `exit = {code}`, or leave {code} out of `exit_codes`"
-    )
+    format!("no probe ends with {code}: declare one with that `exit`, or remove the code from `exit_codes`")
 }
 
 /// The check that judges how the runs of this probe end.

@@ -18,8 +18,8 @@ use strict_json::sanitize;
 
 /// More checks of one reason than this are only counted.
 const MAX_NAMED: usize = 3;
-/// So many problems stand without empty lines between them: they are to fit on a screen.
-const MANY: usize = 5;
+/// A report fits on a screen of so many lines where it can: the longer it is, the less of each problem is shown.
+const SCREEN: usize = 40;
 /// A longer path of a program is left out of the calls, in bytes.
 const MAX_PROGRAM: usize = 32;
 /// A longer reason is cut, in characters.
@@ -36,8 +36,35 @@ pub(super) fn show(view: &View<'_>, page: &mut Page) {
         page.blank();
         let language = judged.recording.as_ref().and_then(|recording| recording.language);
         let (folder, verbose) = (view.folder, view.verbose);
-        ReportPage { page: &mut *page, judged, language, folder, verbose }.show();
+        let shown = |detail: &Detail| {
+            let mut page = Page::new(page.config());
+            ReportPage { page: &mut page, judged, language, folder, verbose, detail: *detail }.show();
+            page.finish()
+        };
+        let (first, shorter) = (shown(&Detail::Spaced), Detail::SHORTER.iter().map(shown));
+        let fits = |text: &str| verbose || text.lines().count() <= SCREEN;
+        let text = shorter.fold(first, |text, shorter| if fits(&text) { text } else { shorter });
+        page.text(&text);
     }
+}
+
+/// How much of each problem is shown, from most to least.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Detail {
+    /// An empty line stands between two problems.
+    Spaced,
+    /// The call, what it printed with a caret at the fault, and what to do.
+    Full,
+    /// A warning is one line.
+    ShortWarnings,
+    /// What it printed is one line, with what is wrong there behind it if there is room.
+    NoCaret,
+    /// The call, and what to do.
+    Brief,
+}
+
+impl Detail {
+    const SHORTER: [Self; 4] = [Self::Full, Self::ShortWarnings, Self::NoCaret, Self::Brief];
 }
 
 /// One report on its page.
@@ -50,6 +77,8 @@ struct ReportPage<'p> {
     folder: Option<&'p Path>,
     /// Show everything.
     verbose: bool,
+    /// Else how much of each problem.
+    detail: Detail,
 }
 
 impl<'p> ReportPage<'p> {
@@ -64,9 +93,13 @@ impl<'p> ReportPage<'p> {
         let of = |status| report.results.iter().filter(move |result| result.status == status);
         let problems: Vec<_> = of(Status::Fail).chain(of(Status::Warn)).collect();
         self.page.blank();
-        for problem in &problems {
-            problem::problem(&mut self, problem);
-            if self.verbose || problems.len() < MANY {
+        let groups = match self.verbose {
+            true => problems.iter().map(|problem| vec![*problem]).collect(),
+            false => problem::by_root_cause(&problems),
+        };
+        for group in &groups {
+            problem::problem(&mut self, group);
+            if self.detail == Detail::Spaced {
                 self.page.blank();
             }
         }
@@ -142,7 +175,7 @@ impl<'p> ReportPage<'p> {
             return;
         }
         for (reason, results) in reasons {
-            self.open(&results, reason);
+            self.open(&results, &reason);
         }
         let causes: Vec<&str> = causes.iter().map(|id| id.as_str()).collect();
         match waiting.len() {

@@ -1,7 +1,7 @@
 //! A problem: what is wrong, the call that shows it, what it printed, and what to do.
 
-use super::ReportPage;
-use super::excerpt::excerpt;
+use super::excerpt::{excerpt, line};
+use super::{Detail, ReportPage};
 use crate::model::{CheckResult, Evidence, Layer, Status, Variant, in_words, settings};
 use agentnative_output::{Cell, Tone};
 use std::iter;
@@ -34,20 +34,52 @@ fn faults(result: &CheckResult) -> Vec<Fault<'_>> {
     faults
 }
 
-/// Shows a check that is unmet.
-pub(super) fn problem(of: &mut ReportPage<'_>, result: &CheckResult) {
+/// The problems, those together that the same bytes show.
+pub(super) fn by_root_cause<'r>(problems: &[&'r CheckResult]) -> Vec<Vec<&'r CheckResult>> {
+    let bytes = |result: &'r CheckResult| match &faults(result)[..] {
+        [Fault { shown, .. }] if result.status == Status::Fail => {
+            Some((shown.excerpt.as_ref()?, shown.stream, shown.caret, &shown.detail))
+        }
+        _ => None,
+    };
+    let mut groups: Vec<Vec<&CheckResult>> = Vec::new();
+    for problem in problems {
+        let known =
+            |group: &&mut Vec<&'r CheckResult>| bytes(problem).is_some() && bytes(group[0]) == bytes(problem);
+        match groups.iter_mut().find(known) {
+            Some(group) => group.push(problem),
+            None => groups.push(vec![problem]),
+        }
+    }
+    groups
+}
+
+/// Shows checks that are unmet for one root cause.
+pub(super) fn problem(of: &mut ReportPage<'_>, group: &[&CheckResult]) {
+    let Some((result, same)) = group.split_first() else { return };
     let (symbol, tone, most) = match result.status {
-        Status::Fail => ("✗ ", Tone::Bad, MAX_FAULTS),
+        Status::Fail if of.detail < Detail::NoCaret => ("✗ ", Tone::Bad, MAX_FAULTS),
+        Status::Fail => ("✗ ", Tone::Bad, 1),
         _ => ("! ", Tone::Warn, 1),
     };
     let most = if of.verbose { usize::MAX } else { most };
-    let faults = faults(result);
+    let mut faults = faults(result);
+    if let Some(fault) = faults.first_mut() {
+        fault.others.extend(same.iter().flat_map(|result| &result.evidence));
+    }
     let (shown, named) = faults.split_at(faults.len().min(most));
     let words = |fault: &Fault<'_>| in_plain_words(result, fault.shown);
     let what = shown.first().map_or_else(|| without_count(&result.message).to_owned(), words);
-    let heading =
-        [Cell::new(tone, symbol), Cell::new(Tone::Strong, result.id.as_str()), plain(&format!("  {what}"))];
-    of.page.flow(0, INDENT, &heading, None);
+    let ids: Vec<&str> = group.iter().map(|result| result.id.as_str()).collect();
+    let mut cells =
+        vec![Cell::new(tone, symbol), Cell::new(Tone::Strong, ids.join(", ")), plain(&format!("  {what}"))];
+    if is_line(of, result) {
+        let place = shown.first().and_then(|fault| place_in_file(fault.shown));
+        cells.extend(place.map(|place| Cell::new(Tone::Dim, format!("  {place}"))));
+        of.page.flow(0, INDENT, &cells, None);
+        return;
+    }
+    of.page.flow(0, INDENT, &cells, None);
     for (nth, fault) in shown.iter().enumerate() {
         if nth > 0 {
             of.page.flow(2, 2, &[Cell::new(tone, "• "), plain(&words(fault))], None);
@@ -69,6 +101,11 @@ pub(super) fn problem(of: &mut ReportPage<'_>, result: &CheckResult) {
     }
 }
 
+/// Whether a problem is only a line.
+fn is_line(of: &ReportPage<'_>, result: &CheckResult) -> bool {
+    !of.verbose && of.detail >= Detail::ShortWarnings && result.status == Status::Warn
+}
+
 /// The call, what it printed, and where else the same is wrong.
 fn show(of: &mut ReportPage<'_>, result: &CheckResult, fault: &Fault<'_>) {
     if of.verbose {
@@ -81,7 +118,11 @@ fn show(of: &mut ReportPage<'_>, result: &CheckResult, fault: &Fault<'_>) {
     call(of, fault.shown, also(fault, result.evidence_left_out));
     let is_fail = result.status == Status::Fail;
     if is_fail && fault.shown.excerpt.is_some() {
-        excerpt(of.page, INDENT, fault.shown);
+        match of.detail {
+            Detail::Brief => {}
+            Detail::NoCaret => line(of.page, INDENT, fault.shown),
+            _ => excerpt(of.page, INDENT, fault.shown),
+        }
     } else if in_plain_words(result, fault.shown) != fault.shown.detail {
         of.page.flow(INDENT, 2, &[plain(&fault.shown.detail)], None);
     }
@@ -137,32 +178,55 @@ fn without_count(message: &str) -> &str {
     message.split_once(" (and ").map_or(message, |(before, _)| before)
 }
 
-/// Where else the fault is: further probes, formats and conditions of the same probe, places in files; and as
-/// many places more as are not known here.
+/// Where else the fault is: in files, in other probes, then in other formats and conditions of the same one; and
+/// as many places more as are not known here.
 fn also(fault: &Fault<'_>, more: usize) -> Option<String> {
     let shown = fault.shown;
-    let mut places: Vec<String> = Vec::new();
+    let [mut files, mut probes, mut formats, mut conditions] = [const { Vec::new() }; 4];
     for other in &fault.others {
-        let place = match (place_in_file(other), &other.probe) {
-            (Some(place), _) => Some(place),
-            (None, probe) if *probe != shown.probe => probe.clone(),
-            (None, _) if other.format != shown.format => other.format.map(|format| format.name().to_owned()),
+        let (place, places) = match (place_in_file(other), &other.probe) {
+            (Some(place), _) => (Some(place), &mut files),
+            (None, Some(probe)) if declared(probe) != shown.probe.as_deref().map_or("", declared) => {
+                (Some(declared(probe).to_owned()), &mut probes)
+            }
+            (None, _) if other.format != shown.format => {
+                (other.format.map(|format| format.name().to_owned()), &mut formats)
+            }
             // The same call again shows nothing new.
-            _ => other
-                .variant
-                .filter(|variant| *variant != Variant::Repeat)
-                .and_then(|variant| in_words(variant, other.nth.unwrap_or_default())),
+            _ => {
+                (condition(other.variant.filter(|variant| Some(*variant) != shown.variant)), &mut conditions)
+            }
         };
         places.extend(place.filter(|place| !places.contains(place)));
     }
-    let more = more + places.len().saturating_sub(MAX_PLACES);
-    places.truncate(MAX_PLACES);
-    match (places.is_empty(), more) {
+    let kinds = [("", files), ("", probes), ("in ", formats), ("", conditions)];
+    let left_out = kinds.iter().map(|(_, places)| places.len().saturating_sub(MAX_PLACES)).sum::<usize>();
+    let kinds = kinds.into_iter().filter(|(_, places)| !places.is_empty());
+    let kinds = kinds.map(|(before, mut places)| {
+        places.truncate(MAX_PLACES);
+        before.to_owned() + &places.join(", ")
+    });
+    let known = kinds.collect::<Vec<_>>().join("; ");
+    match (known.is_empty(), more + left_out) {
         (true, 0) => None,
         (true, more) => Some(format!("{more} more")),
-        (false, 0) => Some(places.join(", ")),
-        (false, more) => Some(format!("{} and {more} more", places.join(", "))),
+        (false, 0) => Some(known),
+        (false, more) => Some(format!("{known} and {more} more")),
     }
+}
+
+/// A condition of a run beside others; none where it shows nothing new.
+fn condition(variant: Option<Variant>) -> Option<String> {
+    match variant? {
+        Variant::Repeat => None,
+        Variant::HostileEnv => Some("in other environments".to_owned()),
+        variant => in_words(variant, 0),
+    }
+}
+
+/// The declared probe in the name of one that is derived from it, such as `list, --json`.
+fn declared(probe: &str) -> &str {
+    probe.split_once(", ").map_or(probe, |(declared, _)| declared)
 }
 
 /// The file and the place in it; none for the folder of the project as a whole.
