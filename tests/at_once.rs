@@ -168,6 +168,50 @@ fn all_faults_of_an_error_are_named_at_once() {
 }
 
 #[test]
+fn all_faults_of_the_data_are_named_at_once() {
+    let json = |changed: fn(String) -> String| {
+        listing(Variant::Plain, OutputFormat::Json, move |stdout| data(changed(stdout)))
+    };
+    let result = verdict(CheckId::P2JsonStrict, PROBES, json(|stdout| stdout.replace("1,", "NaN,\"id\":2,")));
+    assert_eq!(told(&result, "list").0, ["duplicate-key", "non-finite"]);
+    let lines = |call: &Call| match call.format {
+        OutputFormat::Jsonl => data(conforming(call).0.replace("id", "no").replace("name", "title")),
+        _ => conforming(call),
+    };
+    let config = "[[probe]]\nname = 'list'\nargs = ['list']\n";
+    let result = verdict(CheckId::P2OutputParity, config, |call: &Call| match call.args.first() {
+        Some(first) if first == "list" => {
+            let Answer(stdout, stderr, end) = lines(call);
+            let more = |stdout: String| stdout.replace("{\"", "{\"kept\":1,\"");
+            match call.format {
+                OutputFormat::Text => Answer(stdout, stderr, end),
+                OutputFormat::Json => data(more(stdout).replacen("{\"kept\":1,", "{", 1)),
+                OutputFormat::Jsonl => data(more(stdout)),
+            }
+        }
+        _ => conforming(call),
+    });
+    let part = "`id` is missing in jsonl; `name` is missing in jsonl; `no` is only in jsonl";
+    assert!(result.message.contains(part), "{:?} {}", result.status, result.message);
+}
+
+#[test]
+fn all_that_a_printed_schema_rejects_is_named() {
+    const SCHEMA: &str = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
+        "required":["version"],"properties":{"ok":{"type":"string"},"data":{"type":"object"}}}"#;
+    let target = |call: &Call| match call.args.first().is_some_and(|arg| arg == "schema") {
+        true => data(SCHEMA),
+        false => conforming(call),
+    };
+    let config = format!("[target]\nschema = ['schema']\n{PROBES}");
+    let result = verdict(CheckId::P2SchemaPrint, &config, target);
+    is_status(&result, Status::Warn);
+    for part in ["version", "/ok", "/data"] {
+        assert!(result.message.contains(part), "{part}: {}", result.message);
+    }
+}
+
+#[test]
 fn an_invalid_format_shows_both_of_its_faults() {
     let target = |call: &Call| match call.args.iter().any(|arg| arg == "agentnative-unknown-format") {
         true => ended(1, "Error: unknown format\n", ""),

@@ -10,6 +10,8 @@ use strict_json::Position;
 
 /// Records and documents larger than this are not judged here, but by `validate`.
 const LARGE: u64 = 64 << 20;
+/// As many violations of a run are named, and the others counted.
+const SHOWN: usize = 4;
 
 /// `p2-contract-schema`, `p2-contract-stream` and `p2-contract-exit`: each run with a contract keeps the
 /// promises of one kind, where its contract makes any.
@@ -55,12 +57,19 @@ fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
         return Err(run.not_parsed().into());
     }
     let mut judge = contract.validator();
-    let mut first: Option<(Option<Position>, Violation)> = None;
-    let mut count = 0_u64;
+    let mut distinct: Vec<(Option<Position>, Violation)> = Vec::new();
+    let mut count = 0;
     let mut note = |at: Option<Position>, violations: Vec<Violation>| {
         for violation in violations.into_iter().filter(|violation| violation.against == kind) {
             count += 1;
-            first.get_or_insert((at, violation));
+            // The same at another place tells nothing new.
+            let alike = |(_, other): &(_, Violation)| {
+                let elsewhere = (other.event, &other.pointer) != (violation.event, &violation.pointer);
+                other.rule == violation.rule && (elsewhere || other.message == violation.message)
+            };
+            if distinct.len() < SHOWN && !distinct.iter().any(alike) {
+                distinct.push((at, violation));
+            }
         }
     };
     let mut too_large = false;
@@ -89,23 +98,31 @@ fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
     let outcome = judge.finish(&run.shell_code().map_or_else(RunExit::default, RunExit::exit));
     let unjudged = outcome.unjudged;
     note(None, outcome.violations);
-    match (first, unjudged) {
-        (Some((at, violation)), _) => broken(run, contract, at, &violation, count),
-        (None, 0) => Ok(()),
+    match (distinct.is_empty(), unjudged) {
+        (false, _) => broken(run, contract, &distinct, count),
+        (true, 0) => Ok(()),
         _ => inconclusive(format!("{} contains more IDs than the rules can track", run.label())),
     }
 }
 
+/// What was violated, and how often in all; each that is not alike is named.
 fn broken(
     run: &RunView,
     contract: &Contract,
-    at: Option<Position>,
-    violation: &Violation,
-    count: u64,
+    distinct: &[(Option<Position>, Violation)],
+    count: usize,
 ) -> Assertion {
-    let event = violation.event.map_or_else(String::new, |event| format!("event {event}, "));
-    let more = if count > 1 { format!(" (and {} more in this run)", count - 1) } else { String::new() };
-    let detail = format!("the output violates the contract {}: {event}{violation}{more}", contract.name());
+    let Some((at, violation)) = distinct.first() else { return Ok(()) };
+    let named = distinct.iter().map(|(_, violation)| match violation.event {
+        Some(event) => format!("event {event}, {violation}"),
+        None => violation.to_string(),
+    });
+    let named = named.collect::<Vec<_>>().join("; ");
+    let more = match count - distinct.len() {
+        0 => String::new(),
+        more => format!(" (and {more} more in this run)"),
+    };
+    let detail = format!("the output violates the contract {}: {named}{more}", contract.name());
     let kind = match violation.against {
         Against::Json | Against::Schema => "invalid",
         Against::Stream => "rule-broken",

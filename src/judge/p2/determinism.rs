@@ -170,20 +170,22 @@ fn same_shape(before: &[(RunView, Rc<Scan>)], run: &RunView, scan: &Scan) -> Vec
     let of_kind = |kind| all.iter().filter(|found| found.kind == kind).collect::<Vec<_>>();
     let kinds = ["keys", "types"].into_iter().map(of_kind).filter(|found| !found.is_empty());
     let finding = |found: Vec<&Difference>| {
-        let listed: Vec<String> = found.iter().take(LISTED).map(ToString::to_string).collect();
-        let more = match found.len().saturating_sub(LISTED) {
-            0 => String::new(),
-            more => format!("; and {more} more"),
-        };
-        let detail =
-            format!("the output differs from that of {}: {}{more}", other.label(), listed.join("; "));
+        let all: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let detail = format!("the output differs from that of {}: {}", other.label(), some_of(&all));
         run.failed_at_pointer(found[0].kind, &found[0].pointer, detail)
     };
     kinds.map(finding).collect()
 }
 
-/// As many differences of a kind are named, and the others counted.
-const LISTED: usize = 4;
+/// The first of some faults, and how many more there are.
+pub fn some_of(faults: &[String]) -> String {
+    const LISTED: usize = 4;
+    let listed = faults[..faults.len().min(LISTED)].join("; ");
+    match faults.len().saturating_sub(LISTED) {
+        0 => listed,
+        more => format!("{listed}; and {more} more"),
+    }
+}
 
 /// A place where two shapes are not the same.
 pub struct Difference {
@@ -208,7 +210,7 @@ pub fn difference(a: &Shape, b: &Shape) -> Option<Difference> {
 /// What is not the same in two shapes: a key that is always there in one and never in the other, or another
 /// type. Null stands for any type; empty lists say nothing of their elements; keys that are data (IDs, paths,
 /// numbers) may differ.
-fn differences(a: &Shape, b: &Shape) -> Vec<Difference> {
+pub fn differences(a: &Shape, b: &Shape) -> Vec<Difference> {
     let mut found = Vec::new();
     differ(a, b, &mut String::new(), &mut found);
     found

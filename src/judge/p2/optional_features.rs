@@ -1,6 +1,6 @@
 //! What a target offers beside its data: short flags for the formats, and its schema.
 
-use super::determinism::{difference, ends_early};
+use super::determinism::{difference, ends_early, some_of};
 use super::schemas::{self, Refused};
 use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
@@ -143,14 +143,12 @@ pub fn schema(context: &CheckContext) -> Judgement {
             let Some(value) = run.value(Stream::Stdout) else {
                 return inconclusive(format!("the output of {} is too large to validate", run.label()));
             };
-            match schema.violations(&value).into_iter().next() {
-                Some(violation) => run.failed_at_pointer(
-                    "output-invalid",
-                    &violation.pointer,
-                    format!("the output does not validate against the printed schema: {violation}"),
-                ),
-                None => Ok(()),
-            }
+            let violations = schema.violations(&value);
+            let Some(first) = violations.first() else { return Ok(()) };
+            let all: Vec<String> = violations.iter().map(ToString::to_string).collect();
+            let detail =
+                format!("the output does not validate against the printed schema: {}", some_of(&all));
+            run.failed_at_pointer("output-invalid", &first.pointer, detail)
         },
     );
     Judgement::of(assertions, declare_success("json"))

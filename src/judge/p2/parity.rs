@@ -1,7 +1,7 @@
 //! That json and jsonl carry the same records.
 
 use super::declare_success;
-use super::determinism::{difference, size};
+use super::determinism::{differences, size, some_of};
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::shape::{Kind, Node};
@@ -244,13 +244,13 @@ fn all_kinds(document: &Node) -> Vec<(String, &BTreeMap<String, Kind>)> {
 }
 
 fn key_difference(items: &Node, lines: &Node) -> String {
-    let missing = items.keys.keys().find(|key| !lines.keys.contains_key(*key));
-    let more = lines.keys.keys().find(|key| !items.keys.contains_key(*key));
-    match (missing, more) {
-        (Some(key), _) => format!("`{key}` is missing in jsonl"),
-        (None, Some(key)) => format!("`{key}` is only in jsonl"),
-        (None, None) => difference(items, lines)
-            .map(|found| found.to_string())
-            .unwrap_or_else(|| "different records have them".into()),
-    }
+    let without = |ours: &Node, theirs: &Node, words: &str| -> Vec<String> {
+        let gone = ours.keys.keys().filter(|key| !theirs.keys.contains_key(*key));
+        gone.map(|key| format!("`{key}` is {words}")).collect()
+    };
+    let types = differences(items, lines).into_iter().filter(|found| found.kind == "types");
+    let mut all = without(items, lines, "missing in jsonl");
+    all.extend(without(lines, items, "only in jsonl"));
+    all.extend(types.map(|found| found.to_string()));
+    if all.is_empty() { "different records have them".into() } else { some_of(&all) }
 }

@@ -11,7 +11,7 @@ use strict_json::{Class, ProblemKind};
 /// `p2-json-strict` and `p2-json-interop`: plain runs have no problem of this class.
 pub fn without(context: &CheckContext, class: Class) -> Judgement {
     let plain = context.data_runs().filter(|run| run.variant() == Variant::Plain);
-    let assertions = plain.map(|run| well_formed(&run, |kind| kind.class() == class));
+    let assertions = plain.flat_map(|run| well_formed(&run, |kind| kind.class() == class));
     Judgement::of(assertions, declare_success("json or jsonl"))
 }
 
@@ -20,24 +20,33 @@ pub fn newline(context: &CheckContext) -> Judgement {
     let lines = context
         .data_runs()
         .filter(|run| run.variant() == Variant::Plain && run.format() == OutputFormat::Jsonl);
-    let assertions = lines.map(|run| well_formed(&run, |kind| kind == ProblemKind::NoFinalNewline));
+    let assertions = lines.flat_map(|run| well_formed(&run, |kind| kind == ProblemKind::NoFinalNewline));
     Judgement::of(assertions, declare_success("jsonl"))
 }
 
-/// That the data of a run can be parsed and has no problem of these kinds.
-fn well_formed(run: &RunView, bad: impl Fn(ProblemKind) -> bool) -> Assertion {
-    let scan = run.parsed()?;
-    if let Some(problem) = scan.problems().find(|problem| bad(problem.kind)) {
+/// That the data of a run can be parsed and has no problem of these kinds: the first of each.
+fn well_formed(run: &RunView, bad: impl Fn(ProblemKind) -> bool) -> Vec<Assertion> {
+    let scan = match run.parsed() {
+        Ok(scan) => scan,
+        Err(reason) => return vec![inconclusive(reason)],
+    };
+    let mut kinds = Vec::new();
+    let mut found = Vec::new();
+    for problem in scan.problems().filter(|problem| bad(problem.kind)) {
+        if kinds.contains(&problem.kind) {
+            continue;
+        }
+        kinds.push(problem.kind);
         let mut detail = problem.message.clone();
         if !problem.pointer.is_empty() {
             detail.push_str(&format!(" (at {})", problem.pointer));
         }
-        return run.failed_at(problem.kind.name(), Stream::Stdout, problem.at, detail);
+        found.push(run.failed_at(problem.kind.name(), Stream::Stdout, problem.at, detail));
     }
-    if scan.summary.keys_unchecked > 0 {
-        return inconclusive(format!("{} has an object with too many keys to compare", run.label()));
+    if found.is_empty() && scan.summary.keys_unchecked > 0 {
+        return vec![inconclusive(format!("{} has an object with too many keys to compare", run.label()))];
     }
-    Ok(())
+    if found.is_empty() { vec![Ok(())] } else { found }
 }
 
 /// Records that come closer together than this, on a terminal, are no stream that could be held back.
