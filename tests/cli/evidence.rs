@@ -55,7 +55,7 @@ fn a_hostile_environment_is_shown_with_its_variables() {
     let args = ["check", "./cli", "--check", "p2-output-pure", "--probe", "list"];
     let said = folder.run(&args);
     let shown = said.out.lines().find(|line| line.contains(" $ ")).unwrap();
-    let named = "$ ./cli list --output json   (with FORCE_COLOR=1 CLICOLOR_FORCE=1 …)   also: jsonl";
+    let named = "$ ./cli list --output json   (with FORCE_COLOR=1 CLICOLOR_FORCE=1 …)   also: in jsonl";
     assert_eq!(shown.trim(), named, "{}", said.out);
     let all = folder.run(&[&args[..], &["--verbose"]].concat());
     assert!(all.out.contains("$ FORCE_COLOR=1 CLICOLOR_FORCE=1 TERM=xterm-256color "), "{}", all.out);
