@@ -3,7 +3,7 @@
 use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, failure, records, seen};
 use agentnative::catalogue::{Check, checks};
 use agentnative::check::{Judged, Recording, judge};
-use agentnative::model::{HelpLanguage, Layer, OutputFormat, Variant};
+use agentnative::model::{HelpLanguage, Layer, OutputFormat, Status, Variant};
 use agentnative::output::{RENDERERS, View};
 use agentnative::run::End;
 use agentnative_output::OutputConfig;
@@ -79,6 +79,36 @@ fn six_mistakes_fit_on_a_screen() {
         assert!(longest <= Some(width), "{longest:?}\n{shown}");
     }
     crate::render::snapshot("six-mistakes-40.txt", &report(&with_mistakes(), 40, false));
+}
+
+/// A notice before all output, an unknown word that is no fault, prose for errors, and 3 for all of them.
+fn many_mistakes(call: &Call) -> Answer {
+    match call.args.first().map(String::as_str) {
+        Some("--help") => data("Commands:\n  list  List\n"),
+        Some("lost" | "login" | "sync") => ended(3, "", "it failed\n"),
+        _ if matches!(call.variant, Variant::ClosedPipe) => {
+            ended(101, "", "thread 'main' panicked at src/main.rs\n")
+        }
+        _ => data(format!("Loading...\n{}", records(call, &["{}"]))),
+    }
+}
+
+#[test]
+fn a_report_of_many_problems_names_each_and_fits_on_a_screen() {
+    let recording = seen(PROBES, &behavioral(), many_mistakes);
+    let shown = report(&recording, 80, false);
+    assert!(shown.lines().count() <= 40, "{shown}");
+    let results = judge(&recording, &behavioral()).unwrap().results;
+    let failed: Vec<_> = results.iter().filter(|result| result.status == Status::Fail).collect();
+    assert!(failed.len() >= 8, "{shown}");
+    let headings: String = shown.lines().filter(|line| line.starts_with("✗ ")).collect();
+    for result in failed {
+        assert!(headings.contains(result.id.as_str()), "{shown}");
+    }
+    // The same bytes make both documents invalid.
+    assert!(headings.contains("p2-output-json, p2-output-jsonl  "), "{shown}");
+    assert!(shown.contains("./demo list --output json   also: in jsonl\n"), "{shown}");
+    assert!(report(&recording, 80, true).lines().count() > 100);
 }
 
 #[test]
