@@ -125,7 +125,7 @@ fn a_report_for_people() {
         "\n✗ p2-output-json  stdout is not valid JSON\n",
         "\n    $ ./cli list --output json\n",
         "    1 │ Fetching data...\n      │ ^ ",
-        "    Build the document with one `jq -n`; print notices in text mode only.",
+        "    Build the document with one `jq -nM`; print notices in text mode only.",
         "\nnot conformant: 1 failed\n",
     ] {
         assert!(said.out.contains(words), "{words:?} in\n{}", said.out);

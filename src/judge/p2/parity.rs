@@ -94,7 +94,7 @@ fn unlike(document: &Node, lines: &RunView, records: &Node) -> Assertion {
             lines.failed_at_start("keys", Stream::Stdout, detail)
         }
         _ => inconclusive(format!(
-            "no part of the json of {name} has the keys of its jsonl records, so they cannot be compared"
+            "no part of the json of {name} has the keys of its jsonl records: print the same records in both"
         )),
     }
 }

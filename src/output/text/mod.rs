@@ -61,10 +61,13 @@ enum Detail {
     NoCaret,
     /// The call, and what to do.
     Brief,
+    /// The same, and warnings are only named.
+    NamedWarnings,
 }
 
 impl Detail {
-    const SHORTER: [Self; 4] = [Self::Full, Self::ShortWarnings, Self::NoCaret, Self::Brief];
+    const SHORTER: [Self; 5] =
+        [Self::Full, Self::ShortWarnings, Self::NoCaret, Self::Brief, Self::NamedWarnings];
 }
 
 /// One report on its page.
@@ -97,11 +100,19 @@ impl<'p> ReportPage<'p> {
             true => problems.iter().map(|problem| vec![*problem]).collect(),
             false => problem::by_root_cause(&problems),
         };
-        for group in &groups {
+        let is_named = |group: &&Vec<&CheckResult>| {
+            self.detail == Detail::NamedWarnings && group[0].status == Status::Warn
+        };
+        let (named, shown): (Vec<_>, Vec<_>) = groups.iter().partition(is_named);
+        for group in shown {
             problem::problem(&mut self, group);
             if self.detail == Detail::Spaced {
                 self.page.blank();
             }
+        }
+        let named: Vec<&str> = named.iter().map(|group| group[0].id.as_str()).collect();
+        if !named.is_empty() {
+            problem::warnings(&mut self, &named);
         }
         if !self.verbose {
             self.page.blank();

@@ -95,10 +95,21 @@ pub(super) fn problem(of: &mut ReportPage<'_>, group: &[&CheckResult]) {
         of.page.paragraph(INDENT, help);
         of.page.line(INDENT, &[docs]);
     } else {
-        let help = result.id.check().help.of(of.language);
-        let fits = help.len() + result.docs.len() + INDENT + 3 <= of.page.config().width;
-        of.page.flow(INDENT, 0, &[plain(help)], Some(&docs).filter(|_| fits));
+        let mut help: Vec<&str> = group.iter().map(|result| result.id.check().help.of(of.language)).collect();
+        help.dedup();
+        let fits =
+            help.len() == 1 && help[0].len() + result.docs.len() + INDENT + 3 <= of.page.config().width;
+        for help in help {
+            of.page.flow(INDENT, 0, &[plain(help)], Some(&docs).filter(|_| fits));
+        }
     }
+}
+
+/// Shows warnings by their IDs.
+pub(super) fn warnings(of: &mut ReportPage<'_>, ids: &[&str]) {
+    let named = Cell::new(Tone::Strong, ids.join(", "));
+    let cells = [Cell::new(Tone::Warn, "! "), named, Cell::new(Tone::Dim, "  warnings")];
+    of.page.flow(0, INDENT, &cells, None);
 }
 
 /// Whether a problem is only a line.
@@ -119,7 +130,7 @@ fn show(of: &mut ReportPage<'_>, result: &CheckResult, fault: &Fault<'_>) {
     let is_fail = result.status == Status::Fail;
     if is_fail && fault.shown.excerpt.is_some() {
         match of.detail {
-            Detail::Brief => {}
+            Detail::Brief | Detail::NamedWarnings => {}
             Detail::NoCaret => line(of.page, INDENT, fault.shown),
             _ => excerpt(of.page, INDENT, fault.shown),
         }
@@ -218,7 +229,8 @@ fn also(fault: &Fault<'_>, more: usize) -> Option<String> {
 /// A condition of a run beside others; none where it shows nothing new.
 fn condition(variant: Option<Variant>) -> Option<String> {
     match variant? {
-        Variant::Repeat => None,
+        // The same call again.
+        Variant::Repeat | Variant::File | Variant::SlowReader => None,
         Variant::HostileEnv => Some("in other environments".to_owned()),
         variant => in_words(variant, 0),
     }
