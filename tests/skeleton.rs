@@ -347,6 +347,7 @@ fn what_a_command_does_is_told_by_its_name_and_its_description() {
         ("status", "Set the status", Effect::Changes),
         ("update", "List what can be updated", Effect::Changes),
         ("delete-all", "", Effect::Changes),
+        ("account", "Sign in", Effect::Changes),
     ];
     let lines: String = entries.iter().map(|(name, about, _)| format!("  {name}   {about}\n")).collect();
     let (commands, _) = explore(&[("", &format!("Commands:\n{lines}"))]);

@@ -640,6 +640,18 @@ fn codes_that_are_computed_but_not_named_are_told_with_what_to_do() {
 }
 
 #[test]
+fn codes_that_python_names_in_one_assignment_are_named() {
+    let named = |names: &str| {
+        let code =
+            format!("import sys\n\n{names}\n\ntry:\n    run()\nexcept Fail as e:\n    sys.exit(e.code)\n");
+        verdict("p2-src-exit-codes", &facts(package(&[("notes.py", &code)]).path()), &[]).status
+    };
+    assert_eq!(named("EXIT_ERROR, EXIT_USAGE, EXIT_AUTH = 1, 2, 77"), Status::Pass);
+    assert_eq!(named("EXIT_ERROR = 1\nEXIT_AUTH = 77"), Status::Pass);
+    assert_eq!(named("LEFT, RIGHT = 1, 2"), Status::Unverified);
+}
+
+#[test]
 fn a_manifest_with_paths_that_are_no_patterns_does_no_harm() {
     let folder = package(&[
         ("Cargo.toml", "[package]\nname = \"tool\"\n[[bin]]\nname = \"a\"\npath = \"src/[a.rs\"\n"),

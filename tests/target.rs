@@ -252,7 +252,10 @@ fn a_command_has_a_project_only_where_it_belongs_to_one() {
     }
     let outside = tempfile::tempdir().unwrap();
     let elsewhere = outside.path().join("tool").display().to_string();
-    fs::copy(place.path().join("sub/cli"), &elsewhere).unwrap();
+    let built = outside.path().join("mine").display().to_string();
+    for program in [&elsewhere, &built] {
+        fs::copy(place.path().join("sub/cli"), program).unwrap();
+    }
     let project = |folder: &str, command: &str| {
         let path =
             place.write(&format!("{folder}/agentnative.toml"), &format!("[target]\ncommand = {command}\n"));
@@ -271,6 +274,8 @@ fn a_command_has_a_project_only_where_it_belongs_to_one() {
         (".", "['findmnt']".to_owned(), None),
         (".", "['findmnt', '--all']".to_owned(), None),
         (".", format!("['{elsewhere}']"), None),
+        // Built elsewhere, under a name that the manifest declares.
+        (".", format!("['{built}']"), Some("")),
         (".", "['./build/x']".to_owned(), Some("")),
         ("sub", "['../build/x']".to_owned(), Some("")),
         // An interpreter of a file that is there, and a program that the manifest declares.

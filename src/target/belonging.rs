@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 impl Finder<'_> {
     /// The project of a command that the configuration in `root` names. A program that lies in the tree of
-    /// the configuration has one, be it called by itself or by an interpreter from PATH, and so has a name
-    /// that the manifests there declare. Any other command from PATH, and one from elsewhere, has none here.
+    /// the configuration has one, be it called by itself or by an interpreter from PATH, and so has one
+    /// wherever it lies, if the manifests there declare its name. Any other command from PATH, and one from
+    /// elsewhere, has none here.
     pub(super) fn project_of(&self, root: &Path, command: &[String]) -> Option<Project> {
         let nearest = Project::nearest(root);
         let tree = tree(root, nearest.as_ref());
@@ -23,8 +24,9 @@ impl Finder<'_> {
             let concerned = nearest.filter(|project| concerns(project, root, word));
             return Some(concerned.unwrap_or_else(|| Project::without_manifests(root)));
         }
-        let is_bare = !program.contains('/');
-        nearest.filter(|project| is_bare && self.declares(project, program))
+        // What is built may lie elsewhere, as with `CARGO_TARGET_DIR`, or be installed.
+        let name = Path::new(program).file_name()?.to_str()?;
+        nearest.filter(|project| self.declares(project, name))
     }
 
     /// Whether a manifest declares a program of this name. One that cannot be understood declares none.

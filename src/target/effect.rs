@@ -55,7 +55,7 @@ const READS: [&str; 37] = [
 ];
 
 /// Names and verbs of what changes something.
-const CHANGES: [&str; 87] = [
+const CHANGES: [&str; 88] = [
     "add",
     "apply",
     "archive",
@@ -133,6 +133,7 @@ const CHANGES: [&str; 87] = [
     "stop",
     "submit",
     "switch",
+    "sign",
     "sync",
     "taint",
     "trigger",

@@ -59,15 +59,15 @@ enum Detail {
     ShortWarnings,
     /// What it printed is one line, with what is wrong there behind it if there is room.
     NoCaret,
-    /// The call, and what to do.
-    Brief,
     /// The same, and warnings are only named.
     NamedWarnings,
+    /// The call, and what to do; warnings are only named.
+    Brief,
 }
 
 impl Detail {
     const SHORTER: [Self; 5] =
-        [Self::Full, Self::ShortWarnings, Self::NoCaret, Self::Brief, Self::NamedWarnings];
+        [Self::Full, Self::ShortWarnings, Self::NoCaret, Self::NamedWarnings, Self::Brief];
 }
 
 /// One report on its page.
@@ -101,7 +101,7 @@ impl<'p> ReportPage<'p> {
             false => problem::by_root_cause(&problems),
         };
         let is_named = |group: &&Vec<&CheckResult>| {
-            self.detail == Detail::NamedWarnings && group[0].status == Status::Warn
+            self.detail >= Detail::NamedWarnings && group[0].status == Status::Warn
         };
         let (named, shown): (Vec<_>, Vec<_>) = groups.iter().partition(is_named);
         for group in shown {

@@ -69,10 +69,17 @@ pub(super) fn problem(of: &mut ReportPage<'_>, group: &[&CheckResult]) {
     }
     let (shown, named) = faults.split_at(faults.len().min(most));
     let words = |fault: &Fault<'_>| in_plain_words(result, fault.shown);
-    let what = shown.first().map_or_else(|| without_count(&result.message).to_owned(), words);
+    let mut what = shown.first().map_or_else(|| without_count(&result.message).to_owned(), words);
     let ids: Vec<&str> = group.iter().map(|result| result.id.as_str()).collect();
-    let mut cells =
-        vec![Cell::new(tone, symbol), Cell::new(Tone::Strong, ids.join(", ")), plain(&format!("  {what}"))];
+    // Where the bytes are left out, the heading says what is wrong in them, if it stays a line.
+    let ids = ids.join(", ");
+    let detail = shown.first().map(|fault| format!("{what}: {}", fault.shown.detail));
+    let room = of.page.config().width.saturating_sub(ids.chars().count() + INDENT);
+    let is_left_out = |fault: &Fault<'_>| fault.shown.excerpt.is_some() && fault.shown.detail != what;
+    if of.detail == Detail::Brief && shown.first().is_some_and(is_left_out) {
+        what = detail.filter(|detail| detail.chars().count() <= room).unwrap_or(what);
+    }
+    let mut cells = vec![Cell::new(tone, symbol), Cell::new(Tone::Strong, ids), plain(&format!("  {what}"))];
     if is_line(of, result) {
         let place = shown.first().and_then(|fault| place_in_file(fault.shown));
         cells.extend(place.map(|place| Cell::new(Tone::Dim, format!("  {place}"))));
@@ -130,8 +137,8 @@ fn show(of: &mut ReportPage<'_>, result: &CheckResult, fault: &Fault<'_>) {
     let is_fail = result.status == Status::Fail;
     if is_fail && fault.shown.excerpt.is_some() {
         match of.detail {
-            Detail::Brief | Detail::NamedWarnings => {}
-            Detail::NoCaret => line(of.page, INDENT, fault.shown),
+            Detail::Brief => {}
+            Detail::NoCaret | Detail::NamedWarnings => line(of.page, INDENT, fault.shown),
             _ => excerpt(of.page, INDENT, fault.shown),
         }
     } else if in_plain_words(result, fault.shown) != fault.shown.detail {

@@ -27,7 +27,8 @@ impl Skeleton<'_> {
                 _ => String::new(),
             };
             next.push(format!(
-                "add a probe that fails with each of the exit codes {}{such}, or remove the code from `exit_codes`",
+                "add a probe that fails with {} {}{such}, or remove the code from `exit_codes`",
+                if codes.len() == 1 { "exit code" } else { "each of the exit codes" },
                 listed(&codes)
             ));
         }
