@@ -36,7 +36,7 @@ pub(super) struct CheckArgs {
     /// Run only the checks that failed, warned or were unverified last time, and those never run.
     #[arg(long, conflicts_with = "replay", help_heading = group::SELECTION)]
     failed: bool,
-    /// Make plain runs only. A check that needs other runs is unverified, for --strict as well.
+    /// Make plain runs only. A check that needs other runs is unverified.
     #[arg(long, help_heading = group::RUNS)]
     fast: bool,
     /// Add a probe: arguments, split as in a shell, after the expected exit code if it is not 0, as in
@@ -48,7 +48,7 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "NAME", help_heading = group::RUNS)]
     contract: Option<String>,
     /// Also write the report to a file (repeatable), as text, json, jsonl, sarif, junit, gitlab, markdown or
-    /// github. The file `-` is stdout and replaces the text report; only github annotations follow it.
+    /// github. The file `-` is stdout and replaces the text report; github annotations are appended to it.
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, help_heading = group::REPORT)]
     report: Vec<ReportFile>,
     /// List all verdicts, and every place of each problem.
@@ -57,7 +57,7 @@ pub(super) struct CheckArgs {
     /// Fail if a MUST is unverified.
     #[arg(long, help_heading = group::REPORT)]
     strict: bool,
-    /// Fail on warnings: SHOULD checks that do not pass. Takes `should`.
+    /// Fail on warnings as well: with `should`, a SHOULD that is unmet makes the exit code 1.
     #[arg(
         long,
         value_name = "LEVEL",

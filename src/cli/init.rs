@@ -17,7 +17,7 @@ use std::path::{Component, Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Only help pages are called. On a terminal, init asks which of the commands found are safe to repeat, unless --probe, --safe, --yes or --print is given; the rest become comments.
+    after_help = "init calls the target for its help pages only. On a terminal, init asks which of the commands found are safe to repeat, unless --probe, --safe, --yes or --print is given; the rest become comments.
 
 Examples:
   agentnative init --print ./mycli

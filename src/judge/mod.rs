@@ -141,7 +141,7 @@ fn not_asked(probe: &Probe) -> Reason {
 }
 
 /// The same for all checks, so that a report can say it once.
-const FAST: &str = "plain runs do not decide this: check without --fast";
+const FAST: &str = "plain runs cannot decide this: run the check without --fast";
 
 const NO_FILES: &str = "the recording contains no project files: it was made without the project layer";
 

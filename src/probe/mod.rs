@@ -159,7 +159,7 @@ impl Promises {
             schema: target.schema.clone(),
             tries_command: target.unknown_command == Some(true),
             no_command: (target.unknown_command == Some(false))
-                .then(|| "the configuration says `unknown_command = false`".to_owned()),
+                .then(|| "the configuration has `unknown_command = false`".to_owned()),
             asks_first: target.formats.assumed,
             known_formats: Vec::new(),
             global_format: false,

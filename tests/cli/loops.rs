@@ -32,7 +32,7 @@ fn a_fast_check_makes_plain_runs_and_says_what_it_left_out() {
         assert_eq!(said.status(id), "pass", "{id}");
     }
     let data = said.data();
-    let why = "plain runs do not decide this: check without --fast";
+    let why = "plain runs cannot decide this: run the check without --fast";
     for result in data["results"].as_array().unwrap() {
         let left_out = result["message"].as_str().unwrap().contains(why);
         let variants =

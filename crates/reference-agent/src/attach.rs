@@ -85,7 +85,7 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>> {
     };
     // A folder or a pipe is no file to send, and opening a pipe would wait for its writer.
     if !std::fs::metadata(path).map_err(failure)?.is_file() {
-        let message = format!("cannot read {}: it is no regular file", path.display());
+        let message = format!("cannot read {}: not a regular file", path.display());
         return Err(Failure::new(Code::AttachmentUnreadable, message));
     }
     let mut bytes = Vec::new();

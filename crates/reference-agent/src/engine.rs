@@ -28,7 +28,7 @@ pub fn run(
     emit: &mut dyn FnMut(Event),
 ) -> Outcome {
     if options.approval_mode == ApprovalMode::Ask && !std::io::stdin().is_terminal() {
-        let message = "--approval-mode ask needs a person at a terminal on standard input";
+        let message = "--approval-mode ask requires stdin to be a terminal";
         return Err(Failure::new(Code::InteractiveApprovalTty, message).hint("use auto or never"));
     }
     let query = query::read(&options.query)?;
@@ -38,7 +38,10 @@ pub fn run(
     let mut provider = providers::open(options)?;
     let (name, model) = options.provider_and_model();
     if !attached.images.is_empty() && !provider.sees_images() {
-        return Err(Failure::new(Code::VisionNotSupported, format!("{name}/{model} takes no images")));
+        return Err(Failure::new(
+            Code::VisionNotSupported,
+            format!("{name}/{model} does not support images"),
+        ));
     }
     emit(Event::Query { text: query.clone(), attached: attached.list });
     let mut specs = if options.tools_mode == ToolsMode::Off { Vec::new() } else { toolbox.specs() };
@@ -114,7 +117,7 @@ fn exhausted(failure: Failure, retries: u32, requested: Option<Duration>) -> Fai
         code => code,
     };
     let message = match (requested, retries) {
-        (Some(wait), _) => format!("{} (asks to wait {} s)", failure.message, wait.as_secs()),
+        (Some(wait), _) => format!("{} (retry after {} s)", failure.message, wait.as_secs()),
         (None, 0) => failure.message.clone(),
         (None, retries) => format!("{} (after {retries} retries)", failure.message),
     };

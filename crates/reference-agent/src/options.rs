@@ -36,11 +36,11 @@ pub struct Options {
     #[arg(long, help_heading = OUTPUT, conflicts_with = "output")]
     #[serde(skip)]
     jsonl: bool,
-    /// Print in the format of this contract instead of the own one.
+    /// Print in the format of this contract instead of the agent's own.
     #[arg(long = "contract", help_heading = OUTPUT, value_parser = protocols::parser(), value_name = "NAME")]
     #[serde(skip)]
     pub protocol: &'static Protocol,
-    /// Print the JSON Schema of the output, and run nothing.
+    /// Print the JSON Schema of the output; run nothing.
     #[arg(long, help_heading = OUTPUT)]
     #[serde(skip)]
     pub json_schema: bool,
@@ -69,7 +69,7 @@ pub struct Options {
     /// Provider: scripted (offline) or openai.
     #[arg(long, help_heading = MODEL, value_name = "NAME")]
     provider: Option<String>,
-    /// Turns that the scripted provider plays (JSON); without it, the provider answers simple requests.
+    /// Turns of the scripted provider (JSON) [default: it answers simple requests].
     #[arg(long, help_heading = MODEL, value_name = "FILE")]
     pub script: Option<PathBuf>,
     /// Server of the openai provider [default: $OPENAI_BASE_URL, else https://api.openai.com/v1].
@@ -97,7 +97,7 @@ pub struct Options {
     /// Limit of turns of the model, 1 to 200 [default: 10].
     #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=200))]
     pub max_tool_turns: u32,
-    /// Offer tools to the model: on, off, or auto, which continues without if the model refuses them
+    /// Offer tools to the model: on, off, or auto (on, unless the model rejects them)
     /// [default: auto].
     #[arg(
         long,
@@ -107,7 +107,7 @@ pub struct Options {
         help_heading = TOOLS
     )]
     pub tools_mode: ToolsMode,
-    /// Approve tools that change files: auto, never, or ask, which needs text and a terminal
+    /// Approve tools that change files: auto, never, or ask (requires text and a terminal)
     /// [default: auto].
     #[arg(
         long,
@@ -158,7 +158,7 @@ const LIMITS: &str = "Limits";
 fn after_help() -> String {
     format!(
         "json is one document {{ok, command, data}}, jsonl one event per line, csv one row per event. \
-An error is {{error, kind, message}} on stderr. With --contract, all of this is as the contract says. \
+An error is {{error, kind, message}} on stderr. With --contract, the contract defines the output, errors and exit codes. \
 The key of the openai provider is read from OPENAI_API_KEY only.
 
 Examples:
@@ -170,8 +170,8 @@ Exit codes:
   0    success
   1    provider failed, turn or time limit reached
   2    wrong arguments
-  77   key missing or refused
-  78   bad --config, --base-url or provider
+  77   key missing or rejected
+  78   invalid --config, --base-url or provider
   130  interrupted (SIGINT); 143 terminated (SIGTERM)
 Exit codes of contracts that have their own:{}",
         protocols::exit_codes()
@@ -324,17 +324,15 @@ impl Options {
         {
             let contract = self.protocol.contract.unwrap_or_default();
             let (own, requested) = (own.name(), value_name(requested));
-            let message =
-                format!("--contract {contract} is spoken in {own} only: it makes no sense in {requested}");
-            let hint = format!("leave the format away, or say --output {own}");
+            let message = format!("--contract {contract} supports {own} only, found {requested}");
+            let hint = format!("remove the format, or use --output {own}");
             return Err(Failure::new(Code::InvalidOption, message).hint(hint));
         }
         let format = self.format();
         if let Some(requested) = self.requested_format().filter(|format| *format != Format::Text)
             && self.raw
         {
-            let message =
-                format!("--raw prints the bare answer: it makes no sense in {}", value_name(requested));
+            let message = format!("--raw cannot be combined with the format {}", value_name(requested));
             return Err(Failure::new(Code::InvalidOption, message));
         }
         if let Some(path) = &self.config {
@@ -351,8 +349,7 @@ impl Options {
             return Err(Failure::new(Code::InvalidOption, format!("not UTF-8: {}", word.display())));
         }
         if self.approval_mode == ApprovalMode::Ask && format.is_json() {
-            let message =
-                format!("--approval-mode ask needs a person, and {} is for programs", format.name());
+            let message = format!("--approval-mode ask cannot be combined with the format {}", format.name());
             return Err(Failure::new(Code::InteractiveApprovalJson, message).hint("use auto or never"));
         }
         Ok(self)

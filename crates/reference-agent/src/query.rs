@@ -18,26 +18,26 @@ pub fn read(words: &[OsString]) -> Result<String> {
     }
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
-        return Err(no_query("there is no query"));
+        return Err(no_query("the query is missing"));
     }
     let mut bytes = Vec::new();
     stdin
         .lock()
         .take(MAX + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| Failure::new(Code::RuntimeError, format!("cannot read standard input: {error}")))?;
+        .map_err(|error| Failure::new(Code::RuntimeError, format!("cannot read stdin: {error}")))?;
     if bytes.len() as u64 > MAX {
-        let message = format!("the query on standard input is longer than {MAX} bytes");
+        let message = format!("the query on stdin is longer than {MAX} bytes");
         return Err(Failure::new(Code::InvalidOption, message));
     }
     let text = String::from_utf8(bytes)
-        .map_err(|_| Failure::new(Code::InvalidOption, "the query on standard input is not UTF-8"))?;
+        .map_err(|_| Failure::new(Code::InvalidOption, "the query on stdin is not UTF-8"))?;
     match text.trim() {
-        "" => Err(no_query("there is no query, and standard input is empty")),
+        "" => Err(no_query("the query is missing, and stdin is empty")),
         text => Ok(text.to_owned()),
     }
 }
 
 fn no_query(message: &str) -> Failure {
-    Failure::new(Code::NoQuery, message).hint("give it as words, or on standard input")
+    Failure::new(Code::NoQuery, message).hint("pass it as arguments or on stdin")
 }

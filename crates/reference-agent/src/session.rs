@@ -73,7 +73,7 @@ fn spawn_engine(options: Options, running: RunningCommand, sender: Sender<Notifi
 
 /// A defect of the agent itself still ends as the contract says.
 fn defect() -> Failure {
-    Failure::new(Code::RuntimeError, "the agent fell over: this is a defect in it")
+    Failure::new(Code::RuntimeError, "internal error: this is a bug in the agent")
 }
 
 fn listen_for_signals(sender: Sender<Notification>) -> std::io::Result<()> {
@@ -171,7 +171,7 @@ impl Run {
     /// An answer without a word is a failure where the contract has no place for it.
     fn accept(&self, answer: String) -> Outcome {
         if answer.is_empty() && !self.options.protocol.takes_empty_answer {
-            return Err(Failure::new(Code::EmptyAnswer, "the model ended without an answer"));
+            return Err(Failure::new(Code::EmptyAnswer, "the model returned no answer"));
         }
         Ok(answer)
     }
@@ -192,7 +192,7 @@ impl Run {
         // A tool that was cut off ends before the run does.
         if let (Some(_), None, Some(call)) = (failure, silent, self.summary.open.clone()) {
             let duration = now_ms().saturating_sub(call.started);
-            let record = call.finish(Err(ToolError::execution("the run was cut off")), duration);
+            let record = call.finish(Err(ToolError::execution("the run was interrupted")), duration);
             let _ = self.event(&Event::ToolResult(record), output);
         }
         if let Some(scratchpad) = &mut self.scratchpad {

@@ -107,7 +107,9 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
 pub fn schema(context: &CheckContext) -> Judgement {
     let printed = context.derived(Derived::Schema).find_map(|probe| context.plain(probe, OutputFormat::Json));
     let Some(printed) = printed else {
-        return Judgement::unverified("no schema command is known: declare `[target] schema`");
+        return Judgement::unverified(
+            "no schema command is known: add one, and declare it as `[target] schema`",
+        );
     };
     let broken = |assertion| Judgement::of([assertion], "");
     if printed.exit() != Some(0) {

@@ -145,15 +145,15 @@ impl Skeleton<'_> {
         }
         formats.write(text);
         let codes = self.codes();
-        let (comment, note) = if codes == TargetConfig::default().exit_codes {
-            ("#", "    # the exit codes that it has; this is the default")
+        let note = if codes == TargetConfig::default().exit_codes {
+            "    # remove those that it does not have"
         } else if self.exit_codes.len() > 1 {
-            ("", "    # from its help")
+            "    # from its help"
         } else {
-            ("", "")
+            ""
         };
         let codes = codes.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
-        line(text, &format!("{comment}exit_codes = [{codes}]{note}"));
+        line(text, &format!("exit_codes = [{codes}]{note}"));
         if self.usage() != TargetConfig::default().usage {
             line(
                 text,

@@ -55,7 +55,9 @@ impl Encoder for Own {
     fn event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
         match event {
             Event::Query { .. } | Event::TurnEnded(_) => return Ok(()),
-            Event::ToolsRefused => output.diagnostic("the model takes no tools: going on without"),
+            Event::ToolsRefused => {
+                output.diagnostic("the model does not support tools; continuing without tools")
+            }
             Event::Retry { attempt, message, wait_ms, .. } => {
                 output.diagnostic(&format!("retry {attempt} in {wait_ms} ms: {message}"));
             }

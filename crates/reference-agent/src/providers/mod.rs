@@ -21,8 +21,9 @@ pub fn open(options: &Options) -> Result<Box<dyn Provider>> {
         },
         "openai" => Ok(Box::new(openai::OpenAi::new(options)?)),
         _ => {
-            let message = format!("there is no provider {name:?}: expected one of {}", NAMES.join(", "));
-            let hint = format!("a model whose name has a slash: --provider openai --model {name}/{model}");
+            let message = format!("unknown provider {name:?}; expected one of {}", NAMES.join(", "));
+            let hint =
+                format!("if the model name contains a slash: --provider openai --model {name}/{model}");
             Err(Failure::new(Code::ProviderNotConfigured, message).hint(hint))
         }
     }

@@ -136,12 +136,12 @@ impl Provider for ScriptedProvider {
         emit: &mut dyn FnMut(&str),
     ) -> Result<Turn> {
         if !self.script.tools && !tools.is_empty() {
-            let message = format!("scripted/{} takes no tools", self.model);
+            let message = format!("scripted/{} does not support tools", self.model);
             return Err(Failure::new(Code::ToolsNotSupported, message));
         }
         let Some(turn) = self.next_turn() else {
             let message =
-                format!("the script has {} turns, and one more was asked for", self.script.turns.len());
+                format!("expected at most {} model requests, as in the script", self.script.turns.len());
             return Err(Failure::new(Code::ProviderError, message));
         };
         std::thread::sleep(Duration::from_millis(turn.delay_ms));
@@ -170,12 +170,12 @@ impl Provider for ScriptedProvider {
 
 fn failure(fail: Fail) -> Failure {
     let (code, status, retryable, default) = match fail.kind {
-        FailKind::Auth => (Code::AuthRefused, Some(401), false, "the key was refused"),
-        FailKind::Request => (Code::ProviderError, Some(400), false, "the request was refused"),
+        FailKind::Auth => (Code::AuthRefused, Some(401), false, "the provider rejected the key"),
+        FailKind::Request => (Code::ProviderError, Some(400), false, "the provider rejected the request"),
         FailKind::RateLimit => (Code::ProviderError, Some(429), true, "too many requests"),
         FailKind::Server => (Code::ProviderError, Some(500), true, "the server failed"),
-        FailKind::Connection => (Code::ProviderError, None, true, "no connection"),
-        FailKind::Timeout => (Code::FetchTimeout, None, true, "no answer in time"),
+        FailKind::Connection => (Code::ProviderError, None, true, "connection failed"),
+        FailKind::Timeout => (Code::FetchTimeout, None, true, "the provider timed out"),
     };
     let message = if fail.message.is_empty() { default.to_owned() } else { fail.message };
     let retry_after = fail.retry_after.map(Duration::from_secs);

@@ -26,7 +26,7 @@ fn evaluate(expression: &str) -> Result<f64, ToolError> {
     let value = parser.sum()?;
     match parser.peek() {
         None => Ok(value),
-        Some(found) => Err(ToolError::args(format!("{found:?} was not expected in {expression:?}"))),
+        Some(found) => Err(ToolError::args(format!("unexpected {found:?} in {expression:?}"))),
     }
 }
 
@@ -107,7 +107,7 @@ impl Parser<'_> {
                 ToolError::args(format!("expected a number, found {found:?}"))
             }
             _ if digits.is_empty() => ToolError::args("expected a number at the end"),
-            _ => ToolError::args(format!("{digits} is no number")),
+            _ => ToolError::args(format!("{digits} is not a number")),
         })
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput
     let join = |thread: Option<JoinHandle<Captured>>| thread.and_then(|t| t.join().ok()).unwrap_or_default();
     let (stdout, stderr) = (join(stdout), join(stderr));
     if !ended {
-        return Err(ToolError::execution(format!("the command was ended after {seconds} s: {line}")));
+        return Err(ToolError::execution(format!("the command timed out after {seconds} s: {line}")));
     }
     let exit_code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
     let result = json!({

@@ -34,7 +34,7 @@ pub(super) fn edit(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutpu
     if count != 1 {
         let message = match count {
             0 => format!("the old text is not in {path}"),
-            _ => format!("the old text stands {count} times in {path}: expected once"),
+            _ => format!("expected the old text once in {path}, found it {count} times"),
         };
         return Err(ToolError::new(ToolCode::Conflict, message));
     }
@@ -49,10 +49,10 @@ pub(super) fn edit(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutpu
 fn replace(tools: &Toolbox, path: &str, relative: &Path, content: &str) -> Result<(), ToolError> {
     let failure = |error: std::io::Error| io_error(path, &error);
     let Some(name) = relative.file_name() else {
-        return Err(ToolError::execution(format!("{path} names no file")));
+        return Err(ToolError::execution(format!("{path} is not a file name")));
     };
     if tools.dir.symlink_metadata(relative).is_ok_and(|meta| !meta.is_file() && !meta.is_symlink()) {
-        return Err(ToolError::execution(format!("{path} is no regular file")));
+        return Err(ToolError::execution(format!("{path} is not a regular file")));
     }
     let temporary =
         relative.with_file_name(format!(".{}.{:08x}", name.display(), crate::clock::fresh() & 0xffff_ffff));

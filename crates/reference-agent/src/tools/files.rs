@@ -57,7 +57,7 @@ fn open(tools: &Toolbox, path: &str) -> Result<File, ToolError> {
         return Err(ToolError::execution(format!("{path} is a folder")));
     }
     if !kind.is_file() {
-        return Err(ToolError::new(ToolCode::UnsupportedFileType, format!("{path} is no regular file")));
+        return Err(ToolError::new(ToolCode::UnsupportedFileType, format!("{path} is not a regular file")));
     }
     Ok(file)
 }
@@ -72,7 +72,7 @@ pub(super) fn read_text(tools: &Toolbox, path: &str, max: u64) -> Result<(String
     let text = as_text(bytes, truncated).ok_or_else(|| {
         let extension =
             Path::new(path).extension().map_or_else(String::new, |e| format!(" ({})", e.display()));
-        ToolError::new(ToolCode::UnsupportedFileType, format!("{path} is no text file{extension}"))
+        ToolError::new(ToolCode::UnsupportedFileType, format!("{path} is not a text file{extension}"))
     })?;
     Ok((text, truncated))
 }

@@ -128,7 +128,9 @@ impl Toolbox {
             let place = if violation.pointer.is_empty() { "the arguments" } else { &violation.pointer };
             return Err(ToolError::args(format!("{place}: {}", violation.message)));
         }
-        let Value::Object(arguments) = arguments else { return Err(ToolError::args("no JSON object")) };
+        let Value::Object(arguments) = arguments else {
+            return Err(ToolError::args("the arguments are not a JSON object"));
+        };
         if tool.profile > self.profile {
             let needed = super::options::value_name(tool.profile);
             return Err(ToolError::execution(format!("BLOCKED: {} needs --profile {needed}", tool.name)));
@@ -138,7 +140,7 @@ impl Toolbox {
             emit(Event::Permission { id: call.id.clone(), tool: call.name.clone(), granted });
             if !granted {
                 let who = if self.approval == ApprovalMode::Ask {
-                    "was refused"
+                    "was not approved"
                 } else {
                     "is disabled by approval mode 'never'"
                 };
@@ -152,9 +154,8 @@ impl Toolbox {
     fn relative(&self, path: &str) -> Result<PathBuf, ToolError> {
         let path = Path::new(path);
         let inner = if path.is_absolute() {
-            path.strip_prefix(&self.root).map_err(|_| {
-                ToolError::execution(format!("{} is outside of the workspace", path.display()))
-            })?
+            path.strip_prefix(&self.root)
+                .map_err(|_| ToolError::execution(format!("{} is outside the workspace", path.display())))?
         } else {
             path
         };
@@ -169,8 +170,8 @@ fn arguments(raw: &str) -> Result<Map<String, Value>, ToolError> {
     }
     match serde_json::from_str(raw) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(ToolError::args("the arguments are no JSON object")),
-        Err(error) => Err(ToolError::args(format!("the arguments are no JSON: {error}"))),
+        Ok(_) => Err(ToolError::args("the arguments are not a JSON object")),
+        Err(error) => Err(ToolError::args(format!("the arguments are not JSON: {error}"))),
     }
 }
 
@@ -184,7 +185,7 @@ fn io_error(path: &str, error: &std::io::Error) -> ToolError {
     match error.kind() {
         std::io::ErrorKind::NotFound => ToolError::new(ToolCode::NotFound, format!("{path} does not exist")),
         std::io::ErrorKind::PermissionDenied => {
-            ToolError::execution(format!("{path} is not allowed, or leads outside of the workspace"))
+            ToolError::execution(format!("{path} is not allowed, or leads outside the workspace"))
         }
         _ => ToolError::execution(format!("{path}: {error}")),
     }

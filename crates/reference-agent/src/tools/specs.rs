@@ -11,7 +11,7 @@ pub(super) fn tools() -> Vec<Tool> {
             description: "List a folder of the workspace.",
             properties: json!({
                 "path": string("Folder, relative to the workspace; the workspace itself by default."),
-                "hidden": {"type": "boolean", "description": "Also names that begin with a dot."},
+                "hidden": {"type": "boolean", "description": "Also list names that begin with a dot."},
             }),
             required: &[],
             profile: Profile::Safe,
@@ -30,7 +30,7 @@ pub(super) fn tools() -> Vec<Tool> {
             description: "Find the lines of text files that match a regular expression.",
             properties: json!({
                 "pattern": string("Regular expression (RE2 syntax)."),
-                "path": string("File or folder to look in; the workspace by default."),
+                "path": string("File or folder to search; the workspace by default."),
             }),
             required: &["pattern"],
             profile: Profile::Safe,
@@ -46,10 +46,10 @@ pub(super) fn tools() -> Vec<Tool> {
         },
         Tool {
             name: "write_file",
-            description: "Write a text file of the workspace, with its folders; an old one is replaced.",
+            description: "Write a text file of the workspace; creates missing folders and replaces an existing file.",
             properties: json!({
                 "path": string("File, relative to the workspace."),
-                "content": {"type": "string", "description": "The whole text."},
+                "content": {"type": "string", "description": "The complete text."},
             }),
             required: &["path", "content"],
             profile: Profile::Framework,
@@ -57,11 +57,11 @@ pub(super) fn tools() -> Vec<Tool> {
         },
         Tool {
             name: "edit_file",
-            description: "Replace a text that stands exactly once in a file of the workspace.",
+            description: "Replace a text that occurs exactly once in a file of the workspace.",
             properties: json!({
                 "path": string("File, relative to the workspace."),
                 "old": string("The text to be replaced."),
-                "new": {"type": "string", "description": "The text in its place."},
+                "new": {"type": "string", "description": "The new text."},
             }),
             required: &["path", "old", "new"],
             profile: Profile::Framework,
@@ -69,12 +69,12 @@ pub(super) fn tools() -> Vec<Tool> {
         },
         Tool {
             name: "run_command",
-            description: "Run a shell command in the workspace. It is not confined to it.",
+            description: "Run a shell command in the workspace. The command can access files outside it.",
             properties: json!({
-                "command": string("What `sh -c` gets."),
+                "command": string("Command line for `sh -c`."),
                 "timeout": {
                     "type": "number", "exclusiveMinimum": 0, "maximum": command::MAX_SECONDS,
-                    "description": "Seconds until it is ended; 30 by default.",
+                    "description": "Time limit in seconds; 30 by default.",
                 },
             }),
             required: &["command"],

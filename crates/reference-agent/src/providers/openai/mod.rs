@@ -27,11 +27,11 @@ impl Key {
     fn from_environment() -> Result<Self> {
         let key = std::env::var("OPENAI_API_KEY").unwrap_or_default().trim().to_owned();
         if key.is_empty() {
-            let failure = Failure::new(Code::AuthConfigError, "there is no key: OPENAI_API_KEY is not set");
-            return Err(failure.hint("set OPENAI_API_KEY; a server that needs no key takes any"));
+            let failure = Failure::new(Code::AuthConfigError, "OPENAI_API_KEY is not set");
+            return Err(failure.hint("set OPENAI_API_KEY; if the server needs no key, set any value"));
         }
         if key.bytes().any(|byte| !(0x21..0x7f).contains(&byte)) {
-            let message = "OPENAI_API_KEY holds characters that no key has";
+            let message = "OPENAI_API_KEY contains invalid characters";
             return Err(Failure::new(Code::AuthConfigInvalid, message));
         }
         Ok(Self(key))
@@ -90,10 +90,12 @@ impl OpenAi {
         let failure = match error {
             E::Timeout(_) => self.timeout(),
             E::Io(error) if error.kind() == io::ErrorKind::TimedOut => self.timeout(),
-            E::Io(_) | E::HostNotFound | E::ConnectionFailed => failure(format!("no connection: {error}")),
+            E::Io(_) | E::HostNotFound | E::ConnectionFailed => {
+                failure(format!("connection failed: {error}"))
+            }
             // Half an answer, or what is no HTTP at all.
             E::Protocol(_) | E::LargeResponseHeader(..) | E::Http(_) => {
-                failure(format!("the server does not speak HTTP: {error}"))
+                failure(format!("the server does not use HTTP: {error}"))
             }
             _ => return failure(error.to_string()),
         };
@@ -102,7 +104,7 @@ impl OpenAi {
 
     fn timeout(&self) -> Failure {
         let seconds = self.idle.as_secs_f64();
-        Failure::new(Code::FetchTimeout, format!("the server was silent for {seconds} s"))
+        Failure::new(Code::FetchTimeout, format!("the server sent nothing for {seconds} s"))
     }
 
     /// What a status other than 200 means.
@@ -119,10 +121,10 @@ impl OpenAi {
         let message = if reason.is_empty() { status.to_string() } else { format!("{status}: {reason}") };
         let words = reason.to_lowercase();
         match status.as_u16() {
-            401 | 403 => failure(Code::AuthRefused, format!("the server refused the key: {message}"))
+            401 | 403 => failure(Code::AuthRefused, format!("the server rejected the key: {message}"))
                 .hint("check OPENAI_API_KEY"),
-            300..=399 => failure(Code::ProviderError, format!("the server sends elsewhere: {status}"))
-                .hint("redirects are not followed, since they would carry the key: set --base-url"),
+            300..=399 => failure(Code::ProviderError, format!("the server redirected the request: {status}"))
+                .hint("set --base-url to the new address; redirects are not followed because they would forward the key"),
             408 | 409 | 429 | 500..=599 => {
                 Failure { retryable: true, retry_after, ..failure(Code::ProviderError, message) }
             }
@@ -140,11 +142,11 @@ impl OpenAi {
         let failure = match error {
             AnswerError::Io(error) if is_timeout(&error) => self.timeout(),
             AnswerError::Io(error) if is_limit(&error) => {
-                return failure(format!("the answer is larger than {MAX_BODY} bytes"));
+                return failure(format!("the response is larger than {MAX_BODY} bytes"));
             }
-            AnswerError::Io(error) => failure(format!("the answer was cut off: {error}")),
+            AnswerError::Io(error) => failure(format!("the response is incomplete: {error}")),
             AnswerError::Malformed(what) => {
-                failure(format!("the answer is no chat completion: {}", self.hide(&what)))
+                failure(format!("the response is not a chat completion: {}", self.hide(&what)))
             }
             AnswerError::Server(what) => failure(self.hide(&what)),
         };

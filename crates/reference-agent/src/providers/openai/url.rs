@@ -12,8 +12,8 @@ use ureq::http::Uri;
 pub(super) fn endpoint(base: &str, insecure: bool) -> Result<String> {
     // The URL may hold a password, so it is not repeated.
     let invalid = |what: &str| {
-        let failure = Failure::new(Code::InvalidBaseUrl, format!("the base URL is wrong: {what}"));
-        Err(failure.hint("expected something like https://host/v1"))
+        let failure = Failure::new(Code::InvalidBaseUrl, format!("invalid base URL: {what}"));
+        Err(failure.hint("use a URL such as https://host/v1"))
     };
     let Ok(uri) = base.parse::<Uri>() else { return invalid("it cannot be parsed") };
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
@@ -23,7 +23,7 @@ pub(super) fn endpoint(base: &str, insecure: bool) -> Result<String> {
         return invalid("its scheme is neither https nor http");
     }
     if authority.as_str().contains('@') {
-        return invalid("it holds credentials");
+        return invalid("it contains credentials");
     }
     if authority.host().is_empty() || authority.as_str().ends_with(':') {
         return invalid("it has no host or no port");
