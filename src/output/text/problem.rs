@@ -73,11 +73,11 @@ pub(super) fn problem(of: &mut ReportPage<'_>, group: &[&CheckResult]) {
     let ids: Vec<&str> = group.iter().map(|result| result.id.as_str()).collect();
     // Where the bytes are left out, the heading says what is wrong in them, if it stays a line.
     let ids = ids.join(", ");
-    let detail = shown.first().map(|fault| format!("{what}: {}", fault.shown.detail));
-    let room = of.page.config().width.saturating_sub(ids.chars().count() + INDENT);
-    let is_left_out = |fault: &Fault<'_>| fault.shown.excerpt.is_some() && fault.shown.detail != what;
-    if of.detail == Detail::Brief && shown.first().is_some_and(is_left_out) {
-        what = detail.filter(|detail| detail.chars().count() <= room).unwrap_or(what);
+    let left_out = shown.first().filter(|fault| of.detail == Detail::Brief && fault.shown.excerpt.is_some());
+    if let Some(Fault { shown: Evidence { detail, .. }, .. }) = left_out {
+        let longer = if detail.starts_with(&what) { detail.clone() } else { format!("{what}: {detail}") };
+        let room = of.page.config().width.saturating_sub(ids.chars().count() + INDENT);
+        what = if longer.chars().count() <= room { longer } else { what };
     }
     let mut cells = vec![Cell::new(tone, symbol), Cell::new(Tone::Strong, ids), plain(&format!("  {what}"))];
     if is_line(of, result) {
