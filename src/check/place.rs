@@ -1,6 +1,7 @@
 //! Where a target takes the arguments that ask for a format: found by trying, for the probes that do not say.
 
 use super::asking;
+use super::locate::first_bytes;
 use super::runs::Make;
 use crate::catalogue::Derived;
 use crate::config::FORMAT_PLACE;
@@ -10,7 +11,7 @@ use crate::run::{End, Observation, RunKey};
 use agentnative_contract::error::Result;
 
 /// So much of an output shows whether it is JSON, in bytes.
-const HEAD: usize = 4096;
+const HEAD: u64 = 4096;
 
 /// What the search came to.
 #[derive(Default)]
@@ -151,12 +152,7 @@ fn placed(probe: &Probe, place: Place) -> Option<Probe> {
 
 /// Whether a call prints JSON: a call that ignores the flag prints something else, or what it prints without one.
 fn prints_json(seen: &Observation, without: &Observation) -> bool {
-    let head = |seen: &Observation| {
-        let mut head = vec![0; HEAD];
-        let read = seen.stdout.bytes.read_at(0, &mut head).unwrap_or(0);
-        head.truncate(read);
-        head
-    };
+    let head = |seen: &Observation| first_bytes(&seen.stdout.bytes, HEAD);
     let is_json = |text: &[u8]| text.trim_ascii_start().first().is_some_and(|byte| b"{[".contains(byte));
     let head_of_seen = head(seen);
     // Prose before the document is the matter of another check.

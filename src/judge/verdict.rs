@@ -2,6 +2,7 @@
 
 use crate::catalogue::Check;
 use crate::model::{BlockedBy, CheckResult, Evidence, Layer, Level, Status};
+use agentnative_contract::counted;
 use std::collections::BTreeMap;
 
 /// More places in the runs than this are counted, not listed.
@@ -110,7 +111,7 @@ impl Judgement {
         } else if passed == 0 {
             Self::unverified(missing)
         } else {
-            Self::Pass(format!("held in {passed} {}", if passed == 1 { "case" } else { "cases" }))
+            Self::Pass(format!("held in {}", counted(passed, "case")))
         }
     }
 

@@ -67,6 +67,20 @@ pub enum Status {
     Waived,
 }
 
+impl Status {
+    /// Its name, as it is in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Warn => "warn",
+            Self::Unverified => "unverified",
+            Self::NotApplicable => "not-applicable",
+            Self::Waived => "waived",
+        }
+    }
+}
+
 /// Where something was seen: a run, and where it applies the place in one of its streams; or a
 /// file, and where it applies the span in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -152,6 +166,13 @@ pub struct CheckResult {
     pub help: Option<String>,
     /// The command that explains the check.
     pub docs: String,
+}
+
+impl CheckResult {
+    /// What it says: its message, else the title of the check.
+    pub fn text(&self) -> &str {
+        if self.message.is_empty() { &self.title } else { &self.message }
+    }
 }
 
 const fn is_zero(number: &usize) -> bool {

@@ -2,7 +2,7 @@
 
 use super::View;
 use crate::check::Judged;
-use crate::model::{CheckResult, Evidence, Level, OutputFormat, Status, Stream};
+use crate::model::{CheckResult, Evidence, Level, OutputFormat, Status};
 use crate::report::Report;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -93,8 +93,7 @@ fn weight(report: &Report, result: &CheckResult) -> Option<Weight> {
 
 /// The MUSTs of a report that are unverified, where that makes the command fail.
 pub(super) fn undecided<'a>(view: &View<'_>, report: &'a Report) -> Vec<&'a CheckResult> {
-    let open = |result: &&CheckResult| result.level == Level::Must && result.status == Status::Unverified;
-    if view.strict { report.results.iter().filter(open).collect() } else { Vec::new() }
+    if view.strict { report.open_musts().collect() } else { Vec::new() }
 }
 
 impl<'a> Finding<'a> {
@@ -118,14 +117,11 @@ impl<'a> Finding<'a> {
     /// The place in the output of the run, in words.
     pub fn place(&self) -> Option<String> {
         let evidence = self.evidence?;
-        let stream = match evidence.stream? {
-            Stream::Stdout => "stdout".to_owned(),
-            Stream::Stderr => "stderr".to_owned(),
-        };
+        let stream = evidence.stream?.name();
         Some(match (evidence.line, evidence.column) {
             (Some(line), Some(column)) => format!("{stream}, line {line}, column {column}"),
             (Some(line), None) => format!("{stream}, line {line}"),
-            _ => stream,
+            _ => stream.to_owned(),
         })
     }
 
@@ -188,16 +184,4 @@ pub(super) fn short(text: &str) -> String {
     let lines = head.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join(" ");
     sanitize::break_commands(&sanitize::capped(line, MAX_TEXT)).into_owned()
-}
-
-/// What a status is called.
-pub(super) const fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Pass => "pass",
-        Status::Fail => "fail",
-        Status::Warn => "warn",
-        Status::Unverified => "unverified",
-        Status::NotApplicable => "not-applicable",
-        Status::Waived => "waived",
-    }
 }

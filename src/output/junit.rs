@@ -2,7 +2,7 @@
 //! dashboards of tests.
 
 use super::View;
-use super::finding::{Finding, Weight, findings, short, status_name, undecided};
+use super::finding::{Finding, Weight, findings, short, undecided};
 use crate::check::Judged;
 use crate::model::{CheckResult, Status};
 use agentnative_contract::error::Result;
@@ -92,7 +92,7 @@ fn suite(view: &View<'_>, judged: &Judged) -> Suite {
 
 /// What a case holds beside its name. JUnit knows no warnings: one is a case that passed, with output.
 fn case(view: &View<'_>, result: &CheckResult, findings: &[&Finding<'_>], suite: &mut Suite) -> String {
-    let status = status_name(result.status);
+    let status = result.status.name();
     match result.status {
         _ if findings.iter().any(|finding| finding.weight == Weight::Error) => {
             suite.failures += 1;
@@ -117,8 +117,8 @@ fn case(view: &View<'_>, result: &CheckResult, findings: &[&Finding<'_>], suite:
 }
 
 fn failure(view: &View<'_>, result: &CheckResult, findings: &[&Finding<'_>]) -> String {
-    let status = status_name(result.status);
-    let message = escape(&short(if result.message.is_empty() { &result.title } else { &result.message }));
+    let status = result.status.name();
+    let message = escape(&short(result.text()));
     let text = escape(&texts(view, result, findings));
     format!("      <failure message=\"{message}\" type=\"{status}\">{text}</failure>\n")
 }

@@ -6,6 +6,7 @@ use super::finding::{Finding, Weight, findings, short, undecided};
 use crate::check::Judged;
 use crate::model::CheckResult;
 use crate::report::{Report, Undecided};
+use agentnative_contract::counted;
 use agentnative_contract::error::Result;
 use agentnative_output::{columns, expand_tabs, gate};
 use strict_json::sanitize;
@@ -27,7 +28,7 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
     let mut sheet = Sheet::default();
     if view.judged.len() > 1 {
         let rows = view.judged.iter().map(|Judged { report, .. }| {
-            format!("- {}: {} ({})", prose(&report.target.name), verdict(report), counts(report))
+            format!("- {}: {} ({})", prose(&report.target.name), report.verdict(), counts(report))
         });
         let rows: Vec<String> = rows.collect();
         sheet.add(&format!("## agentnative · {} targets", rows.len()));
@@ -76,7 +77,7 @@ impl Sheet {
 fn target(view: &View<'_>, judged: &Judged, sheet: &mut Sheet) {
     let report = &judged.report;
     let name = prose(&report.target.name);
-    sheet.add(&format!("## agentnative · {name}: {}", verdict(report)));
+    sheet.add(&format!("## agentnative · {name}: {}", report.verdict()));
     sheet.add(&counts(report));
     let findings = findings(judged);
     for (weight, heading) in
@@ -95,16 +96,6 @@ fn target(view: &View<'_>, judged: &Judged, sheet: &mut Sheet) {
     if !notes.is_empty() {
         sheet.add(&format!("### Notes: {name}"));
         notes.chunks(20).for_each(|notes| sheet.add(&notes.join("\n")));
-    }
-}
-
-/// What the verdicts come to.
-fn verdict(report: &Report) -> &'static str {
-    match (report.conformant, report.verified) {
-        _ if report.results.is_empty() => "nothing was checked",
-        (false, _) => "not conformant",
-        (true, true) => "conformant",
-        (true, false) => "conformant so far",
     }
 }
 
@@ -130,9 +121,8 @@ fn counts(report: &Report) -> String {
 fn problem(view: &View<'_>, faults: &[&Finding<'_>], sheet: &mut Sheet) {
     let [first, ..] = faults else { return };
     let result = first.result;
-    let message = if result.message.is_empty() { &result.title } else { &result.message };
     let level = result.level.name().to_uppercase();
-    let mut block = format!("**{}** ({level}): {}\n", result.id, prose(message));
+    let mut block = format!("**{}** ({level}): {}\n", result.id, prose(result.text()));
     for fault in faults.iter().take(MAX_FAULTS) {
         let place = place(view, fault);
         if !place.is_empty() {
@@ -165,8 +155,7 @@ fn place(view: &View<'_>, fault: &Finding<'_>) -> String {
         detail.filter(|detail| !detail.is_empty() && !fault.result.message.starts_with(detail)).map(prose);
     let more = match fault.more {
         0 => String::new(),
-        1 => ", and in 1 more run".to_owned(),
-        more => format!(", and in {more} more runs"),
+        more => format!(", and in {}", counted(more, "more run")),
     };
     let what = what.map(|what| format!("{what}{place}"));
     what.into_iter().chain(detail).collect::<Vec<_>>().join(": ") + &more

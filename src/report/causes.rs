@@ -25,7 +25,7 @@ struct Reason<'r> {
 
 impl<'r> Reason<'r> {
     fn of(result: &'r CheckResult) -> Self {
-        let text = if result.message.is_empty() { &result.title } else { &result.message };
+        let text = result.text();
         let is_digit = |c: char| c.is_ascii_digit();
         let start = text.find(is_digit).unwrap_or(text.len());
         let (before, rest) = text.split_at(start);

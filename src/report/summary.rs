@@ -77,6 +77,23 @@ impl Report {
         }
     }
 
+    /// What the verdicts come to, in words.
+    pub fn verdict(&self) -> &'static str {
+        match (self.conformant, self.verified) {
+            _ if self.results.is_empty() => "nothing was checked",
+            (false, _) => "not conformant",
+            (true, true) => "conformant",
+            (true, false) => "conformant so far",
+        }
+    }
+
+    /// The MUSTs that are unverified.
+    pub fn open_musts(&self) -> impl Iterator<Item = &CheckResult> {
+        let is_open =
+            |result: &&CheckResult| result.level == Level::Must && result.status == Status::Unverified;
+        self.results.iter().filter(is_open)
+    }
+
     /// The exit code of `check`: 0, or 1 when a MUST failed, a level of `deny` has warnings or the runs were cut
     /// short; when `strict`, also when a MUST is unverified.
     pub fn exit_code(&self, strict: bool) -> u8 {

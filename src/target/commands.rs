@@ -1,6 +1,7 @@
 //! The commands of a target, down to those without commands of their own, from the help pages of all of them.
 
 use super::help::{Command, Help, HelpCall, Operand};
+use agentnative_contract::counted;
 
 /// Subcommands of subcommands are looked for so many levels down.
 const DEPTH: usize = 4;
@@ -228,7 +229,7 @@ impl Asked<'_, '_> {
             let left = wanted.len() - answers.len();
             if left > 0 {
                 let why = if self.pages == PAGES { "there are too many" } else { "it took too long" };
-                let commands = if left == 1 { "1 command".to_owned() } else { format!("{left} commands") };
+                let commands = counted(left, "command");
                 self.unread = Some(format!("the help pages of {commands} were not read: {why}"));
                 self.calls.clear();
             }

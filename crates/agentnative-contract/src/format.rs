@@ -47,3 +47,13 @@ pub enum Stream {
     /// Stderr.
     Stderr,
 }
+
+impl Stream {
+    /// Its name: `stdout` or `stderr`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+}

@@ -42,10 +42,10 @@ pub(super) fn error_object(run: &RunView) -> Vec<Assertion> {
             let told = told(run, channel);
             let words = &problem.message;
             let detail = match &told {
-                None => format!("{} is not one JSON object with {KEYS}: {words}", name(channel)),
-                Some(told) if told.alone => format!("{} is not one JSON object: {words}", name(channel)),
+                None => format!("{} is not one JSON object with {KEYS}: {words}", channel.name()),
+                Some(told) if told.alone => format!("{} is not one JSON object: {words}", channel.name()),
                 Some(_) => {
-                    format!("{} contains text besides the error object: {words}; {SILENT}", name(channel))
+                    format!("{} contains text besides the error object: {words}; {SILENT}", channel.name())
                 }
             };
             found.push(run.failed_at("not-json", channel, problem.at, detail));
@@ -140,13 +140,6 @@ fn silent(run: &RunView, channel: Stream) -> Assertion {
     run.failed_at_start(
         "silent",
         channel,
-        format!("{} is empty; expected one JSON object with {KEYS}", name(channel)),
+        format!("{} is empty; expected one JSON object with {KEYS}", channel.name()),
     )
-}
-
-fn name(stream: Stream) -> &'static str {
-    match stream {
-        Stream::Stdout => "stdout",
-        Stream::Stderr => "stderr",
-    }
 }

@@ -4,18 +4,18 @@ use crate::model::{CheckResult, Status};
 use crate::report::Report;
 use agentnative_output::{Cell, Page, Tone};
 
-/// The verdicts that are listed: symbol, word, tone.
-const GROUPS: [(Status, &str, &str, Tone); 4] = [
-    (Status::Pass, "✓", "pass", Tone::Good),
-    (Status::NotApplicable, "-", "not-applicable", Tone::Dim),
-    (Status::Waived, "~", "waived", Tone::Dim),
-    (Status::Unverified, "?", "unverified", Tone::Open),
+/// The verdicts that are listed: symbol, tone.
+const GROUPS: [(Status, &str, Tone); 4] = [
+    (Status::Pass, "✓", Tone::Good),
+    (Status::NotApplicable, "-", Tone::Dim),
+    (Status::Waived, "~", Tone::Dim),
+    (Status::Unverified, "?", Tone::Open),
 ];
 
 /// Lists the verdicts that are no problem.
 pub(super) fn listing(page: &mut Page, report: &Report) {
-    for (status, symbol, word, tone) in GROUPS {
-        let mark = Cell::new(tone, format!("{symbol} {word}"));
+    for (status, symbol, tone) in GROUPS {
+        let mark = Cell::new(tone, format!("{symbol} {}", status.name()));
         let of_status = report.results.iter().filter(|result| result.status == status);
         let rows: Vec<_> = of_status.map(|result| row(&mark, result)).collect();
         page.blank();

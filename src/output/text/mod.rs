@@ -36,14 +36,18 @@ pub(super) fn show(view: &View<'_>, page: &mut Page) {
         page.blank();
         let language = judged.recording.as_ref().and_then(|recording| recording.language);
         let (folder, verbose) = (view.folder, view.verbose);
-        let shown = |detail: &Detail| {
+        let shown = |detail: Detail| {
             let mut page = Page::new(page.config());
-            ReportPage { page: &mut page, judged, language, folder, verbose, detail: *detail }.show();
+            ReportPage { page: &mut page, judged, language, folder, verbose, detail }.show();
             page.finish()
         };
-        let (first, shorter) = (shown(&Detail::Spaced), Detail::SHORTER.iter().map(shown));
-        let fits = |text: &str| verbose || text.lines().count() <= SCREEN;
-        let text = shorter.fold(first, |text, shorter| if fits(&text) { text } else { shorter });
+        let mut text = shown(Detail::Spaced);
+        for detail in Detail::SHORTER {
+            if verbose || text.lines().count() <= SCREEN {
+                break;
+            }
+            text = shown(detail);
+        }
         page.text(&text);
     }
 }
@@ -242,17 +246,14 @@ impl<'p> ReportPage<'p> {
     /// What the verdicts come to, and their counts.
     fn verdict(&mut self) {
         let report = &self.judged.report;
-        let open = |result: &&CheckResult| result.level == Level::Must && result.status == Status::Unverified;
         let denied = report.deny.contains(&Level::Should) && report.summary.warn > 0;
-        let (tone, verdict) = match (report.conformant, report.verified) {
-            _ if report.results.is_empty() => (Tone::Bad, "nothing was checked"),
-            (false, _) => (Tone::Bad, "not conformant"),
-            (true, true) if denied => (Tone::Bad, "conformant"),
-            (true, true) => (Tone::Good, "conformant"),
-            (true, false) => (Tone::Open, "conformant so far"),
+        let tone = match (report.conformant, report.verified) {
+            (true, true) if !denied && !report.results.is_empty() => Tone::Good,
+            (true, false) if !report.results.is_empty() => Tone::Open,
+            _ => Tone::Bad,
         };
         let number = &report.summary;
-        let must = match report.results.iter().filter(open).count() {
+        let must = match report.open_musts().count() {
             must if report.conformant && must > 0 => format!(" ({must} MUST)"),
             _ => String::new(),
         };
@@ -268,7 +269,7 @@ impl<'p> ReportPage<'p> {
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let counts = counts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ");
         let colon = if counts.is_empty() { "" } else { ": " };
-        let cells = [Cell::new(tone, verdict), Cell::new(Tone::Plain, format!("{colon}{counts}"))];
+        let cells = [Cell::new(tone, report.verdict()), Cell::new(Tone::Plain, format!("{colon}{counts}"))];
         let hidden = !self.verbose && !self.page.config().quiet && !report.results.is_empty();
         let problems = hidden && number.fail + number.warn > 0;
         let hint = Cell::new(Tone::Dim, "--verbose lists everything");

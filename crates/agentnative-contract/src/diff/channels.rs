@@ -60,7 +60,7 @@ impl OutputComparison<'_> {
         let change = match (&old.errors, &new.errors) {
             (Some(was), Some(is)) if was.stream != is.stream => {
                 if !self.is_beside_output(was, is) {
-                    let (was, is) = (name(was.stream), name(is.stream));
+                    let (was, is) = (was.stream.name(), is.stream.name());
                     let message = format!("errors moved from {was} to {is}");
                     self.add(Change::breaking("diff-error-stream-changed", message).old(was).new_value(is));
                     return true;
@@ -83,11 +83,11 @@ impl OutputComparison<'_> {
             (Some(was), None) if fails(new) => gone(was),
             (Some(was), None) => {
                 Change::undecided("the new side has no information about the stream of errors")
-                    .old(name(was.stream))
+                    .old(was.stream.name())
             }
             (None, Some(is)) if fails(old) && !compared(is) => {
-                let message = format!("a failed run now reports its reason on {}", name(is.stream));
-                Change::compatible("diff-error-added", message).old("nothing").new_value(name(is.stream))
+                let message = format!("a failed run now reports its reason on {}", is.stream.name());
+                Change::compatible("diff-error-added", message).old("nothing").new_value(is.stream.name())
             }
             _ => return false,
         };
@@ -106,20 +106,13 @@ impl OutputComparison<'_> {
 
 /// That the error is gone from its stream.
 fn gone(was: &Errors) -> Change {
-    let stream = name(was.stream);
+    let stream = was.stream.name();
     let (class, what) = match was.schema {
         Some(_) => (Class::Breaking, "error object"),
         None => (Class::Risky, "error text"),
     };
     let found = Change::new("diff-error-removed", class, format!("the {what} on {stream} was removed"));
     found.old(stream).new_value("nothing")
-}
-
-const fn name(stream: Stream) -> &'static str {
-    match stream {
-        Stream::Stdout => "stdout",
-        Stream::Stderr => "stderr",
-    }
 }
 
 /// Whether the error is known to be text and no object.
