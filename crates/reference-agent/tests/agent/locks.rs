@@ -43,20 +43,25 @@ struct Agent(tempfile::TempDir);
 impl Agent {
     fn new() -> Self {
         let agent = Self(tempfile::tempdir().unwrap());
+        let script = repository().join("fixtures/agent/two-tools.json");
+        let mut script: Value = serde_json::from_slice(&std::fs::read(script).unwrap()).unwrap();
+        // Nothing here depends on when a line comes.
+        script["turns"][1].as_object_mut().unwrap().remove("delay_ms").unwrap();
+        std::fs::write(agent.0.path().join("two-tools.json"), script.to_string()).unwrap();
         agent.mutate("none");
         agent
     }
 
     fn mutate(&self, mutation: &str) {
         let scripts = repository().join("fixtures/agent");
-        let scripts = scripts.to_str().unwrap();
+        let (scripts, own) = (scripts.to_str().unwrap(), self.0.path().display());
         let agent = env!("CARGO_BIN_EXE_reference-agent");
         let script = format!("{scripts}/mutate.py");
         let command = [&script, mutation, agent];
         let command = if mutation == "none" { &command[2..] } else { &command };
         let config = format!(
             "[target.agent]\ncommand = {command:?}\n\
-            [[probe]]\nname = \"two-tools\"\nargs = [\"--script\", \"{scripts}/two-tools.json\", \"a query\"]\n\
+            [[probe]]\nname = \"two-tools\"\nargs = [\"--script\", \"{own}/two-tools.json\", \"a query\"]\n\
             [[probe]]\nname = \"failure\"\nargs = [\"--script\", \"{scripts}/failure.json\", \"a query\"]\nexit = 1\n"
         );
         std::fs::write(self.0.path().join("agentnative.toml"), config).unwrap();
