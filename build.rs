@@ -1,8 +1,8 @@
 //! Makes `CheckId` of the names in `checks/`, with the text of each file, and embeds the helper that makes
-//! the runs: its executable is this build script itself, copied.
+//! the runs: its executable is this build script itself, copied, or built for the target if that is another one.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::{env, fs, io};
 
 fn main() -> io::Result<ExitCode> {
@@ -62,12 +62,31 @@ fn variant(id: &str) -> String {
     id.split('-').filter_map(capital).collect()
 }
 
-/// A build script runs on the machine that builds, the library perhaps on another one: that gets none.
+/// A build script runs on the machine that builds. If the library runs on another one, the helper's own program is
+/// built for that; where there is no Linux, there is no helper.
 fn embed_helper(out: &Path) -> io::Result<()> {
-    let helper = if env::var_os("HOST") == env::var_os("TARGET") && cfg!(target_os = "linux") {
+    let target = env::var("TARGET").map_err(io::Error::other)?;
+    let helper = if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
+        Vec::new()
+    } else if env::var("HOST").as_deref() == Ok(&target) {
         fs::read(env::current_exe()?)?
     } else {
-        Vec::new()
+        fs::read(build_helper(&target, &out.join("helper"))?)?
     };
     fs::write(out.join("agentnative-helper"), helper)
+}
+
+/// Builds the program of the helper for this target, in a folder of its own; gives its path.
+fn build_helper(target: &str, folder: &Path) -> io::Result<PathBuf> {
+    let program = "agentnative-helper";
+    let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--release", "--locked", "--features", "runtime", "--bin", program])
+        .args(["--manifest-path", agentnative_helper::MANIFEST, "--target", target, "--target-dir"])
+        .arg(folder)
+        .status()?;
+    if !status.success() {
+        let message = format!("cannot build {program} for {target}, which runs the programs under check");
+        return Err(io::Error::other(message));
+    }
+    Ok(folder.join(target).join("release").join(program))
 }

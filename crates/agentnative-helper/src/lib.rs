@@ -53,6 +53,11 @@ pub fn main() -> Option<std::process::ExitCode> {
     None
 }
 
+/// The manifest of this crate, for a build script that builds the program of the helper for another machine:
+/// `cargo build --manifest-path … --features runtime --bin agentnative-helper --target …`.
+#[cfg(feature = "runtime")]
+pub const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+
 /// The argument that makes an executable the supervisor.
 #[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
 const SUPERVISE: &str = "__supervise";

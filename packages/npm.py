@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Makes the npm packages of the binaries that are there: `agentnative`, which starts the program, and one package per
+platform with the program. npm installs only the platform package whose `os` and `cpu` are those of the machine.
+
+    packages/npm.py BINARIES OUT
+
+BINARIES holds `TARGET/agentnative`, as `packages/binary.sh` makes it. The tarballs are written to OUT."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# Static programs: they need no C library, so there is no `libc` to choose by.
+PLATFORMS = {
+    "x86_64-unknown-linux-musl": ("linux", "x64"),
+    "aarch64-unknown-linux-musl": ("linux", "arm64"),
+}
+LICENSES = ["LICENSE-MIT", "LICENSE-APACHE"]
+
+
+def crate():
+    command = ["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]
+    metadata = json.loads(subprocess.check_output(command, cwd=ROOT))
+    return next(package for package in metadata["packages"] if package["name"] == "agentnative")
+
+
+def common(crate):
+    """What all packages say; npm accepts only a repository that is the one of the publishing workflow."""
+    common = {"version": crate["version"], "license": crate["license"]}
+    if repository := os.environ.get("GITHUB_REPOSITORY"):
+        common["repository"] = {"type": "git", "url": f"git+https://github.com/{repository}.git"}
+    return common
+
+
+def pack(manifest, files, out):
+    """Packs these files, by their names in the package, with the licenses."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        (folder / "package.json").write_text(json.dumps(manifest, indent=2) + "\n")
+        for name, path in {**files, **{name: ROOT / name for name in LICENSES}}.items():
+            shutil.copy(path, folder / name)
+        command = ["npm", "pack", "--silent", "--pack-destination", str(Path(out).resolve())]
+        made = subprocess.check_output(command, cwd=folder, text=True).strip()
+    print(Path(out) / made)
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit("usage: packages/npm.py BINARIES OUT")
+    binaries, out = map(Path, sys.argv[1:])
+    out.mkdir(parents=True, exist_ok=True)
+    package = crate()
+    platforms = {}
+    for target, (system, cpu) in PLATFORMS.items():
+        binary = binaries / target / "agentnative"
+        if not binary.exists():
+            sys.exit(f"{binary} is missing; packages/binary.sh {target} makes it")
+        name = f"@agentnative/{system}-{cpu}"
+        platforms[name] = package["version"]
+        manifest = {
+            "name": name,
+            **common(package),
+            "description": f"The program of agentnative for {system} {cpu}",
+            "os": [system],
+            "cpu": [cpu],
+        }
+        pack(manifest, {"agentnative": binary}, out)
+    manifest = {
+        "name": package["name"],
+        **common(package),
+        "description": package["description"],
+        "keywords": package["keywords"],
+        "bin": {"agentnative": "agentnative.js"},
+        "engines": {"node": ">=18"},
+        "optionalDependencies": platforms,
+    }
+    pack(manifest, {"agentnative.js": ROOT / "packages/npm/agentnative.js", "README.md": ROOT / "README.md"}, out)
+
+
+if __name__ == "__main__":
+    main()
