@@ -12,3 +12,5 @@ usage() {
     echo "usage: $*" >&2
     exit 2
 }
+# The time of what is packed is that of the commit, so that the same sources give the same files.
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}

@@ -22,6 +22,7 @@ mod made_up;
 mod mutants;
 mod outcome;
 mod output;
+mod packages;
 #[path = "support/playground.rs"]
 mod playground;
 #[path = "support/programs.rs"]

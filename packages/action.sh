@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# The steps of action.yml: `find` installs the program of a release, if there is one; `build` builds it otherwise;
+# `check` runs it. Inputs come as `INPUT_*` from the environment and are never part of a command.
+set -euo pipefail
+
+action=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+folder=$RUNNER_TEMP/agentnative
+
+fail() {
+    echo "::error title=agentnative::$*"
+    exit 1
+}
+
+output() {
+    echo "$1=$2" >>"$GITHUB_OUTPUT"
+}
+
+# The version of these sources, as the workspace says it.
+own_version() {
+    sed -n '/^\[workspace\.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' "$action/Cargo.toml"
+}
+
+# Downloads a file of a release. 1: the release does not have it.
+download() {
+    local code status=0
+    code=$(curl --silent --show-error --fail --location --proto '=https,file' --retry 3 --output "$2" \
+        --write-out '%{http_code}' "$1") || status=$?
+    case $status:$code in
+    0:*) ;;
+    22:404 | 37:*) return 1 ;;
+    *) fail "cannot download $1: curl exits with $status (HTTP status $code)" ;;
+    esac
+}
+
+find_program() {
+    local version=${INPUT_VERSION:-$(own_version)} target base archive
+    version=${version#v}
+    [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] ||
+        fail "input version: expected a version such as 0.1.0, found '$version'"
+    case $(uname -sm) in
+    "Linux x86_64") target=x86_64-unknown-linux-musl ;;
+    "Linux aarch64") target=aarch64-unknown-linux-musl ;;
+    *) fail "agentnative runs programs on Linux, on x86-64 and arm64; this runner is $(uname -sm)" ;;
+    esac
+    mkdir -p "$folder/bin"
+    echo "$folder/bin" >>"$GITHUB_PATH"
+    output program "$folder/bin/agentnative"
+
+    base=${RELEASES:+$RELEASES/v$version}
+    archive=agentnative-$version-$target.tar.gz
+    if [ -n "$base" ] && download "$base/$archive" "$folder/$archive"; then
+        download "$base/SHA256SUMS" "$folder/SHA256SUMS" || fail "the release of version $version has no SHA256SUMS"
+        (cd "$folder" && grep -F "  $archive" SHA256SUMS | sha256sum --check --strict --quiet) ||
+            fail "the checksum of $archive is not that of the release"
+        tar --extract --gzip --file "$folder/$archive" --directory "$folder/bin" --strip-components 1 \
+            "${archive%.tar.gz}/agentnative"
+        echo "agentnative $version of the release for $target"
+    elif [ "$version" = "$(own_version)" ]; then
+        echo "there is no release of agentnative $version for $target: it is built"
+        output build true
+        output key "agentnative-$version-$target-${ImageOS:-linux}-$(sources)"
+    else
+        fail "there is no release of version $version for $target, and the sources of this action are version $(own_version)"
+    fi
+}
+
+# A digest of what the program is built from.
+sources() {
+    cd "$action"
+    find Cargo.toml Cargo.lock build.rs src checks contracts crates -type f -print0 |
+        LC_ALL=C sort --zero-terminated | xargs -0 sha256sum | sha256sum | cut -c 1-32
+}
+
+build() {
+    command -v cargo >/dev/null || fail "there is no cargo on this runner to build agentnative with"
+    cargo install --locked --path "$action" --root "$folder" --force
+}
+
+check() {
+    local arguments=(check) line status=0
+    rm -f "$folder/report.json"
+    [ -z "$INPUT_PRINCIPLE" ] || arguments+=(--principle "$INPUT_PRINCIPLE")
+    case $INPUT_STRICT in
+    true) arguments+=(--strict) ;;
+    false) ;;
+    *) fail "input strict: expected true or false, found '$INPUT_STRICT'" ;;
+    esac
+    while IFS= read -r line; do
+        [ -z "$line" ] || arguments+=(--report "$line")
+    done <<<"$INPUT_REPORT"
+    arguments+=(--report "json=$folder/report.json" "${INPUT_PATH:-.}")
+    while IFS= read -r line; do
+        [ -z "$line" ] || arguments+=("$line")
+    done <<<"$INPUT_ARGS"
+    "$PROGRAM" "${arguments[@]}" || status=$?
+    output exit-code "$status"
+    [ ! -s "$folder/report.json" ] || output report "$folder/report.json"
+    exit "$status"
+}
+
+case ${1-} in
+find) find_program ;;
+build) build ;;
+check) check ;;
+*)
+    echo "usage: packages/action.sh find|build|check" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Writes what lies beside the program in a package, with a program that runs on this machine:
+# `target/packages/assets/` with completions and man pages.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+[ $# = 1 ] || usage packages/assets.sh PROGRAM
+
+assets=$out/assets
+rm -rf "$assets"
+mkdir -p "$assets/completions" "$assets/man"
+"$1" completions bash >"$assets/completions/agentnative.bash"
+"$1" completions fish >"$assets/completions/agentnative.fish"
+"$1" completions zsh >"$assets/completions/_agentnative"

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Lists what the program is built from, as CycloneDX: `target/packages/release/agentnative-VERSION.cdx.json`. Needs
+# cargo-cyclonedx.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+
+mkdir -p "$out/release"
+cargo cyclonedx --format json --spec-version 1.5 --target x86_64-unknown-linux-musl --override-filename "agentnative.sbom" --quiet
+mv agentnative.sbom.json "$out/release/agentnative-$version.cdx.json"
+find crates xtask -name agentnative.sbom.json -delete
+echo "$out/release/agentnative-$version.cdx.json"
