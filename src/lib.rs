@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
+pub mod baseline;
 pub mod catalogue;
 pub mod check;
 #[cfg(feature = "cli")]

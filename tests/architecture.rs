@@ -10,17 +10,24 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("catalogue", &["model"]),
     ("report", &["model"]),
+    ("baseline", &["model"]),
     ("run", &["model"]),
     ("config", &["model"]),
     ("manifest", &["model"]),
     ("target", &["config", "manifest", "model", "report"]),
     ("source", &["catalogue", "manifest", "model"]),
     ("probe", &["catalogue", "config", "model", "report", "run", "source", "target"]),
-    ("judge", &["catalogue", "config", "manifest", "model", "probe", "run", "source"]),
-    ("check", &["catalogue", "config", "judge", "model", "probe", "report", "run", "source", "target"]),
+    ("judge", &["baseline", "catalogue", "config", "manifest", "model", "probe", "run", "source"]),
+    (
+        "check",
+        &["baseline", "catalogue", "config", "judge", "model", "probe", "report", "run", "source", "target"],
+    ),
     ("output", &["catalogue", "check", "model", "report"]),
     ("follow", &[]),
-    ("cli", &["catalogue", "check", "config", "follow", "model", "output", "report", "run", "target"]),
+    (
+        "cli",
+        &["baseline", "catalogue", "check", "config", "follow", "model", "output", "report", "run", "target"],
+    ),
 ];
 
 /// Words that only files under some paths may hold, with what holding them means. Handles of the standard

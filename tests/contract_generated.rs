@@ -4,7 +4,7 @@
 //! `UPDATE=1 cargo test --test product contract_generated` writes them anew.
 
 use crate::programs::program;
-use agentnative::report::{Envelope, Event, Report};
+use agentnative::report::{Envelope, Event, Reports};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
@@ -70,7 +70,7 @@ fn check(path: &str, schema: &Value) {
 
 #[test]
 fn the_report_is_fresh() {
-    let mut schema = schema_of::<Envelope<Report>>("The report of agentnative check --output json");
+    let mut schema = schema_of::<Envelope<Reports>>("The report of agentnative check --output json");
     close(&mut schema);
     check("contracts/agentnative-report/report.schema.json", &schema);
 }

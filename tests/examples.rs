@@ -2,8 +2,9 @@
 //! good example is no fail and no warn, and the bad one is.
 
 use agentnative::catalogue::{Check, Derived, Example, check, checks};
+use agentnative::check::Baseline;
 use agentnative::config::TargetConfig;
-use agentnative::judge::{CheckContext, judge};
+use agentnative::judge::{Accepted, CheckContext, judge};
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, Status, Variant};
 use agentnative::probe::{Probe, Promises, Role};
 use agentnative::run::{Bytes, Captured, End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
@@ -194,7 +195,8 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
     }
     let contracts = Default::default();
     let context = CheckContext::new(&promises, &contracts, &probes, &runs);
-    judge(&context, &[check], &[]).results.pop().expect("a verdict for each check")
+    let none = Accepted { waivers: &[], baseline: &Baseline::default(), target: "" };
+    judge(&context, &[check], none).results.pop().expect("a verdict for each check")
 }
 
 fn left_out(check: &Check) -> bool {

@@ -1,7 +1,7 @@
 //! The renderers for machines: what their readers rely on, and that nothing of a target is markup or a command
 //! in them, whatever it is. What they look like is in `tests/snapshots/`.
 
-use crate::render::{TEXT, evidence_at, mixed, render, result, snapshot, target};
+use crate::render::{TEXT, dated, evidence_at, mixed, render, result, snapshot, target};
 use agentnative::check::Judged;
 use agentnative::model::{CheckResult, Evidence, Layer, Level, Status};
 use agentnative::output::{RENDERERS, View};
@@ -46,7 +46,7 @@ fn with_code() -> Report {
         ..result("p2-json-strict", Level::Must, Status::Waived, "one document", "")
     };
     report.results.extend([code, waived]);
-    Report::new(report.target, report.runs, false, report.results, report.notes)
+    dated(Report::new(report.target, report.runs, false, report.results, report.notes))
 }
 
 /// All machine formats of these reports, by name.

@@ -3,6 +3,7 @@
 
 mod architecture;
 mod at_once;
+mod baseline;
 mod cli;
 mod config;
 mod configuration;

@@ -3,7 +3,7 @@
 use agentnative::check::Judged;
 use agentnative::model::{CheckId, CheckResult, Evidence, Layer, Level, Status, Stream, Variant};
 use agentnative::output::{RENDERERS, View};
-use agentnative::report::{Event, Report, TargetInfo};
+use agentnative::report::{ConfigInfo, Event, Report, TargetInfo};
 use agentnative_output::{OutputConfig, OutputFormat};
 use std::path::Path;
 use strict_json::sanitize;
@@ -158,7 +158,7 @@ pub fn mixed() -> Report {
             "no probe expects exit code 77",
         )
     };
-    Report::new(
+    dated(Report::new(
         target(),
         41,
         true,
@@ -212,7 +212,18 @@ pub fn mixed() -> Report {
             "waiver of p2-envelope is not used".into(),
             "connections were not confined: kernel too old\u{202e}".into(),
         ],
-    )
+    ))
+}
+
+/// A report as of another program, at another time: what differs from run to run is the same.
+pub fn dated(report: Report) -> Report {
+    let config = ConfigInfo {
+        file: Some("agentnative.toml".into()),
+        digest: Some("xxh128:99aa06d3014798d86001c324468d497f".into()),
+        overrides: vec!["--timeout 5".into()],
+    };
+    let time = Some("2026-07-02T12:05:09Z".into());
+    Report { version: "1.2.3".into(), time, config: Some(config), ..report }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! From what was seen to the report.
 
 use super::contracts::LoadedContracts;
+use crate::baseline::{Baseline, Seen};
 use crate::catalogue::Check;
 use crate::judge::source::Code;
-use crate::judge::{self, CheckContext, NoCode};
-use crate::probe::Recording;
+use crate::judge::{self, Accepted, CheckContext, NoCode};
+use crate::model::CheckId;
+use crate::probe::{self, Recording};
 use crate::report::Report;
 use agentnative_contract::error::Result;
 use std::time::Duration;
@@ -20,15 +22,39 @@ pub struct Judged {
     pub elapsed: Option<Duration>,
 }
 
+impl Judged {
+    /// How long the runs took that a check needs, one after the other: runs are shared between checks, and made at
+    /// the same time. None where they are not known, or none was needed.
+    pub fn duration(&self, check: CheckId) -> Option<Duration> {
+        let recording = self.recording.as_ref()?;
+        let declared = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
+        let (_, keys) = probe::plan(&[check.check()], declared, &recording.promises, Duration::ZERO);
+        let seen = recording.observations.iter().filter(|seen| keys.contains(&seen.key));
+        seen.map(|seen| seen.duration).reduce(|sum, one| sum + one)
+    }
+}
+
 /// The verdicts of these checks on what was seen. Nothing is run; the contracts that the probes name are
 /// read.
 pub fn judge(recording: &Recording, checks: &[&Check]) -> Result<Report> {
+    Ok(judge_with(recording, checks, &Baseline::default())?.0)
+}
+
+/// The same where the faults of a baseline are accepted, with the faults that were seen.
+pub fn judge_with(recording: &Recording, checks: &[&Check], baseline: &Baseline) -> Result<(Report, Seen)> {
     let contracts = LoadedContracts::of(&recording.probes)?;
-    let verdicts = judge::judge(&context(recording, &contracts), checks, &recording.waivers);
+    let accepted = Accepted { waivers: &recording.waivers, baseline, target: &recording.target.name };
+    let verdicts = judge::judge(&context(recording, &contracts), checks, accepted);
     let notes = [&recording.notes[..], &verdicts.notes].concat();
     let (target, runs) = (recording.target.clone(), recording.observations.len());
     let report = Report::new(target, runs, recording.interrupted, verdicts.results, notes);
-    Ok(Report { deny: recording.check.deny.clone(), ..report })
+    let report = Report {
+        time: recording.time.clone(),
+        config: recording.config_info(),
+        deny: recording.check.deny.clone(),
+        ..report
+    };
+    Ok((report, verdicts.seen))
 }
 
 /// What the judge looks at of a recording.

@@ -43,7 +43,7 @@ mod watch;
 
 pub use diff_inputs::{DiffInput, diff};
 pub use inspect::Inspected;
-pub use judging::{Judged, judge};
+pub use judging::{Judged, judge, judge_with};
 pub use last_time::LastTime;
 pub use locate::load_config;
 pub use lock::{LockMode, Locked, lock, promise_checks};
@@ -52,6 +52,7 @@ pub use selection::Selection;
 pub use session::{Session, SessionOptions, SessionOutput};
 pub use watch::{Look, Watched, first_change};
 
+pub use crate::baseline::{Baseline, Seen};
 pub use crate::probe::Recording;
 pub use crate::report::Report;
 pub use crate::target::TargetSelector;

@@ -2,7 +2,7 @@
 
 use crate::catalogue::Check;
 use crate::probe::Recording;
-use crate::report::{Ended, Event, RunEvent, StartEvent, TargetInfo};
+use crate::report::{Ended, Event, RunEvent, StartEvent, VERSION};
 use crate::run::{End, Observation};
 use agentnative_contract::error::Result;
 
@@ -11,8 +11,8 @@ use agentnative_contract::error::Result;
 pub enum Progress<'a> {
     /// The target is known, and how many runs there will be.
     Started {
-        /// The target.
-        target: &'a TargetInfo,
+        /// What is known so far: all but the runs.
+        recording: &'a Recording,
         /// How many runs there will be.
         runs: usize,
     },
@@ -34,8 +34,11 @@ impl Progress<'_> {
     /// Its line in a stream, where these checks are made.
     pub fn event(&self, checks: &[&Check]) -> Event {
         match self {
-            Self::Started { target, runs } => Event::Start(StartEvent {
-                target: (*target).clone(),
+            Self::Started { recording, runs } => Event::Start(StartEvent {
+                version: VERSION.to_owned(),
+                time: recording.time.clone(),
+                config: recording.config_info(),
+                target: recording.target.clone(),
                 checks: checks.iter().map(|check| check.id.to_string()).collect(),
                 runs: *runs,
             }),
@@ -47,7 +50,7 @@ impl Progress<'_> {
 /// Gives the events of a recording's runs, as the session gave them that made it.
 pub fn replay(recording: &Recording, observer: &mut Observer<'_>) -> Result<()> {
     let runs = recording.observations.len();
-    observer(Progress::Started { target: &recording.target, runs })?;
+    observer(Progress::Started { recording, runs })?;
     let mut observations = recording.observations.iter().zip(1..);
     observations.try_for_each(|(observation, nth)| observer(Progress::Ended { observation, nth, runs }))
 }

@@ -8,7 +8,7 @@ use super::runs::Runs;
 use super::surroundings::{Services, keep_workspaces};
 use super::{asking, code, judge};
 use crate::catalogue::{Check, Derived};
-use crate::config::{Config, ProbeConfig, TargetConfig};
+use crate::config::{Config, ProbeConfig, TargetConfig, rfc3339};
 use crate::model::{CheckId, Layer, Variant};
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::{Report, TargetInfo};
@@ -21,7 +21,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How a session finds and runs its target; the default is the nearest configuration and nothing else.
 #[derive(Debug, Clone, Default)]
@@ -63,6 +63,19 @@ pub struct SessionOutput {
     pub elapsed: Duration,
 }
 
+impl SessionOptions {
+    /// The options that add to a configuration or override it, as they are given on the command line.
+    fn overrides(&self) -> Vec<String> {
+        let probe = |probe: &ProbeConfig| match probe.exit {
+            0 => format!("--probe {}", probe.name),
+            exit => format!("--probe {exit}:{}", probe.name),
+        };
+        let contract = self.contract.iter().map(|name| format!("--contract {name}"));
+        let timeout = self.timeout.iter().map(|limit| format!("--timeout {}", limit.as_secs_f64()));
+        self.probes.iter().map(probe).chain(contract).chain(timeout).collect()
+    }
+}
+
 impl Session {
     /// A session of this target.
     pub const fn new(target: TargetSelector, options: SessionOptions) -> Self {
@@ -87,7 +100,8 @@ impl Session {
         let mut runner = Runner::new(self.options.runner.clone());
         let located = self.locate(&mut runner, behavioral || project, source || project);
         if let Some((signal, error)) = located.as_ref().err().and_then(|error| Some((error.signal?, error))) {
-            let recording = self.without_target(error, observer)?;
+            let mut recording = self.without_target(error, observer)?;
+            recording.ended = Some(rfc3339(SystemTime::now()));
             let elapsed = started.elapsed();
             return Ok(SessionOutput { recording, signal: Some(signal), root: None, elapsed });
         }
@@ -103,7 +117,7 @@ impl Session {
             (Ok(Some(target)), _) => self.record(checks, target, config, &mut runner, observer)?,
             // What is not built, or cannot be run here, can be read all the same.
             (without, Some(code)) if !behavioral => {
-                (without_runs(code, without.err().as_ref(), config, observer)?, None)
+                (self.without_runs(code, without.err().as_ref(), config, observer)?, None)
             }
             (Err(error), _) => return Err(error),
             (Ok(None), _) => {
@@ -113,15 +127,27 @@ impl Session {
         if let Some(code) = &code {
             code::read(code, root.as_deref(), source, project, &mut recording)?;
         }
+        recording.ended = Some(rfc3339(SystemTime::now()));
         Ok(SessionOutput { recording, signal, root, elapsed: started.elapsed() })
+    }
+
+    /// A recording of no runs so far, with the time and the configuration as it is used.
+    fn begun(&self, target: TargetInfo, promises: Promises, config: Option<&Config>) -> Recording {
+        let mut recording = Recording::new(target, promises);
+        recording.time = Some(rfc3339(SystemTime::now()));
+        recording.config = config.and_then(file_name);
+        recording.digest = config.map(|config| config.digest.clone());
+        recording.overrides = self.options.overrides();
+        recording
     }
 
     /// No runs: a signal came before the target was found, or built.
     fn without_target(&self, why: &Error, observer: &mut Observer<'_>) -> Result<Recording> {
-        let mut recording = Recording::new(self.target.info(), Promises::of(&TargetConfig::default()));
+        let promises = Promises::of(&TargetConfig::default());
+        let mut recording = self.begun(self.target.info(), promises, None);
         recording.interrupted = true;
         recording.notes = vec![not_run(why)];
-        observer(Progress::Started { target: &recording.target, runs: 0 })?;
+        observer(Progress::Started { recording: &recording, runs: 0 })?;
         Ok(recording)
     }
 
@@ -184,14 +210,14 @@ impl Session {
             something_ran(&info, &observations)?;
         }
         let all = keys.len();
-        observer(Progress::Started { target: &info, runs: all })?;
+        let mut recording = self.begun(info, promises, config.as_ref());
+        observer(Progress::Started { recording: &recording, runs: all })?;
         let mut count = 0;
         let mut ended = |observation: &Observation| {
             count += 1;
             observer(Progress::Ended { observation, nth: count, runs: all })
         };
         observations.iter().try_for_each(&mut ended)?;
-        let mut recording = Recording::new(info, promises);
         recording.planned = Some(all);
         recording.language = target.language();
         recording.probes = probes;
@@ -254,6 +280,25 @@ impl Session {
         Ok((recording, interrupted))
     }
 
+    /// No runs: the code alone is looked at. `why` is what kept us from running the program, if it was to be run.
+    fn without_runs(
+        &self,
+        code: &CodeBase,
+        why: Option<&Error>,
+        config: Option<Config>,
+        observer: &mut Observer<'_>,
+    ) -> Result<Recording> {
+        let target = code.info(&std::env::current_dir().unwrap_or_default());
+        let mut recording = self.begun(target, Promises::of(&code.config), config.as_ref());
+        if let Some(config) = config {
+            apply(config, &code.config, &mut recording);
+        }
+        recording.notes = why.map(not_run).into_iter().collect();
+        recording.language = code.project.language();
+        observer(Progress::Started { recording: &recording, runs: 0 })?;
+        Ok(recording)
+    }
+
     /// The probes of the configuration and those of the options.
     fn declared(
         &self,
@@ -293,33 +338,19 @@ fn manual_of(target: &Target, runner: &mut Runner) -> Option<Document> {
     Some(Document { file: file.display().to_string(), text })
 }
 
-/// No runs: the code alone is looked at. `why` is what kept us from running the program, if it was to be run.
-fn without_runs(
-    code: &CodeBase,
-    why: Option<&Error>,
-    config: Option<Config>,
-    observer: &mut Observer<'_>,
-) -> Result<Recording> {
-    let target = code.info(&std::env::current_dir().unwrap_or_default());
-    let mut recording = Recording::new(target, Promises::of(&code.config));
-    if let Some(config) = config {
-        apply(config, &code.config, &mut recording);
-    }
-    recording.notes = why.map(not_run).into_iter().collect();
-    recording.language = code.project.language();
-    observer(Progress::Started { target: &recording.target, runs: 0 })?;
-    Ok(recording)
-}
-
 fn not_run(why: &Error) -> String {
     let hint = why.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
     format!("nothing was run: {}{hint}", why.message)
 }
 
+/// The name of the file that holds a configuration.
+fn file_name(config: &Config) -> Option<String> {
+    config.path.file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
 /// What the configuration says of judging this target.
 fn apply(config: Config, target: &TargetConfig, recording: &mut Recording) {
     recording.waivers = config.waivers_of(target);
-    recording.config = config.path.file_name().map(|name| name.to_string_lossy().into_owned());
     recording.check = config.check;
 }
 

@@ -1,5 +1,6 @@
 //! `agentnative check`
 
+use super::baseline::BaselineFiles;
 use super::group;
 use super::progress::RunProgress;
 use super::report_files::{ReportFile, ReportFiles, annotations, each_has_its_own_file, report_file};
@@ -9,7 +10,8 @@ use super::watch;
 use super::whole_file::WholeFile;
 use crate::catalogue::Check;
 use crate::check::{
-    Judged, LastTime, Progress, Recording, Report, Session, SessionOptions, judge, load_config, replay,
+    Judged, LastTime, Progress, Recording, Report, Seen, Session, SessionOptions, judge_with, load_config,
+    replay,
 };
 use crate::config::{ProbeConfig, repository};
 use crate::model::Level;
@@ -27,6 +29,8 @@ use std::path::{Path, PathBuf};
   agentnative check ./mycli --check p2-output-json
   agentnative check --command mycli --probe \"show 1\"
   agentnative check --fast --skip \"p2-src-*\"
+  agentnative check --write-baseline baseline.json
+  agentnative check --baseline baseline.json
   agentnative check --report json=report.json --report sarif=report.sarif")]
 pub(super) struct CheckArgs {
     #[command(flatten, next_help_heading = group::TARGET)]
@@ -51,6 +55,13 @@ pub(super) struct CheckArgs {
     /// github. The file `-` is stdout and replaces the text report; github annotations are appended to it.
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, help_heading = group::REPORT)]
     report: Vec<ReportFile>,
+    /// Accept the faults in this file, from --write-baseline: they are waived, and only new ones fail.
+    #[arg(long, value_name = "FILE", help_heading = group::REPORT)]
+    pub(super) baseline: Option<PathBuf>,
+    /// Write the faults of this check to a file for --baseline. What is fixed is removed from it; entries that
+    /// are not checked this time stay.
+    #[arg(long, value_name = "FILE", help_heading = group::REPORT)]
+    pub(super) write_baseline: Option<PathBuf>,
     /// List all verdicts, and every place of each problem.
     #[arg(long, help_heading = group::REPORT)]
     verbose: bool,
@@ -92,7 +103,8 @@ fn should() -> impl TypedValueParser<Value = Level> {
 }
 
 pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
-    each_has_its_own_file(&args.report, args.record.as_deref(), output)?;
+    let others = [&args.record, &args.write_baseline].into_iter().flatten().map(PathBuf::as_path);
+    each_has_its_own_file(&args.report, others, output)?;
     if args.watch {
         return watch::run(args, output, runner);
     }
@@ -141,9 +153,11 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
         notes.push(only_open(last_time, &mut checks));
     }
 
+    let baseline = BaselineFiles::open(args)?;
     let files = ReportFiles::create(&args.report, output)?;
     if let (true, Some(target)) = (checks.is_empty(), last_time.as_ref().and_then(LastTime::target)) {
-        let report = Report::new(target.clone(), 0, false, Vec::new(), notes);
+        let mut report = Report::new(target.clone(), 0, false, Vec::new(), notes);
+        baseline.finish(&Seen::default(), &mut report, output)?;
         output.stream([report.start_event()], |_| {})?;
         let judged = Judged { report, recording: None, elapsed: None };
         let code = written(judged, files, args, output)?;
@@ -171,8 +185,9 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
         recording.write(file.file()?, path)?;
         file.finish()?;
     }
-    let mut report = judge(&recording, &checks)?;
+    let (mut report, seen) = judge_with(&recording, &checks, &baseline.known)?;
     report.notes.extend(notes);
+    baseline.finish(&seen, &mut report, output)?;
     report.deny.extend(&args.deny);
     report.deny.dedup();
     // A check that ended before its first run leaves what was known.
@@ -193,6 +208,8 @@ fn recorded(path: &Path, args: &CheckArgs) -> Result<Recording> {
     let mut recording = Recording::read(path)?;
     if let Some(path) = &args.target.config {
         let config = load_config(path)?;
+        recording.config = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        recording.digest = Some(config.digest);
         (recording.waivers, recording.check) = (config.waivers, config.check);
     }
     Ok(recording)

@@ -1,5 +1,6 @@
 //! The command line: clap types, and one thin file a subcommand.
 
+mod baseline;
 mod check;
 mod completions;
 mod confirm;

@@ -102,14 +102,14 @@ fn render(name: &str, view: &View<'_>) -> Result<String> {
     renderer.map_or_else(|| Ok(String::new()), |renderer| (renderer.render)(view))
 }
 
-/// That no two reports, and no report and the recording, go to one place.
-pub(super) fn each_has_its_own_file(
-    reports: &[ReportFile],
-    record: Option<&Path>,
+/// That no two reports, and no report and one of the `others`, go to one place.
+pub(super) fn each_has_its_own_file<'p>(
+    reports: &'p [ReportFile],
+    others: impl Iterator<Item = &'p Path>,
     output: &Output,
 ) -> Result<()> {
     let mut places = BTreeSet::new();
-    for path in reports.iter().map(|report| report.path.as_path()).chain(record) {
+    for path in reports.iter().map(|report| report.path.as_path()).chain(others) {
         if !places.insert(place_of(path)) {
             return Err(Error::usage(format!("two outputs are written to {}", path.display())));
         }

@@ -1,9 +1,10 @@
 //! `agentnative schema [NAME]`
 
 use super::{completions, contract, diff, explain, infer, init, list, validate};
+use crate::baseline::BaselineFile;
 use crate::check::Locked;
 use crate::config::Key;
-use crate::report::{ErrorObject, Event, MergedReport, Report};
+use crate::report::{ErrorObject, Event, Reports};
 use agentnative_contract::error::Result;
 use agentnative_contract::outcome::RunOutcome;
 use agentnative_output::Output;
@@ -19,7 +20,7 @@ use serde_json::{Value, json};
 pub(super) struct SchemaArgs {
     /// Schema of `output` (the document of any command with --output json), `report` (that of check),
     /// `events` (a line of check --output jsonl), `outcome` (data of outcome), `error` (the error on
-    /// stderr) or `config` (agentnative.toml, for editors).
+    /// stderr), `baseline` (the file of check --baseline) or `config` (agentnative.toml, for editors).
     #[arg(value_enum, default_value = "output", hide_possible_values = true)]
     name: Name,
 }
@@ -36,6 +37,8 @@ enum Name {
     Outcome,
     /// The error object on standard error.
     Error,
+    /// The file of `check --baseline`.
+    Baseline,
     /// The configuration, `agentnative.toml`: for editors.
     Config,
 }
@@ -44,8 +47,7 @@ enum Name {
 type Data = (&'static str, fn(&mut SchemaGenerator) -> Schema);
 
 const DATA: &[Data] = &[
-    ("check", |generator| generator.subschema_for::<Report>()),
-    ("check", |generator| generator.subschema_for::<MergedReport>()),
+    ("check", |generator| generator.subschema_for::<Reports>()),
     ("list", |generator| generator.subschema_for::<Vec<list::CheckEntry>>()),
     ("validate", |generator| generator.subschema_for::<validate::Validated>()),
     ("contract list", |generator| generator.subschema_for::<Vec<contract::ContractEntry>>()),
@@ -64,10 +66,11 @@ const DATA: &[Data] = &[
 pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<u8> {
     let schema = match args.name {
         Name::Output => documents(DATA),
-        Name::Report => documents(&DATA[..2]),
+        Name::Report => documents(&DATA[..1]),
         Name::Events => root::<Event>(),
         Name::Outcome => root::<RunOutcome>(),
         Name::Error => root::<ErrorObject>(),
+        Name::Baseline => root::<BaselineFile>(),
         Name::Config => crate::config::schema(),
     };
     output.emit("schema", true, &schema, |page| page.verbatim(&format!("{schema:#}\n")))?;

@@ -1,4 +1,4 @@
-//! A calendar day, without a clock.
+//! A calendar day, and the spelling of a moment, without a clock.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -24,6 +24,12 @@ impl Date {
     }
 }
 
+/// This moment as RFC 3339 has it, in UTC, to the second.
+pub fn rfc3339(time: SystemTime) -> String {
+    let (date, time) = (Date::of(time), OffsetDateTime::from(time).time());
+    format!("{date}T{:02}:{:02}:{:02}Z", time.hour(), time.minute(), time.second())
+}
+
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
@@ -32,7 +38,7 @@ impl fmt::Display for Date {
 
 #[cfg(test)]
 mod tests {
-    use super::Date;
+    use super::{Date, rfc3339};
     use std::time::{Duration, UNIX_EPOCH};
 
     #[test]
@@ -53,6 +59,11 @@ mod tests {
         for (time, date) in cases {
             assert_eq!(Date::of(time).to_string(), date);
         }
+    }
+
+    #[test]
+    fn a_moment_is_told_to_the_second() {
+        assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_millis(1_782_993_909_999)), "2026-07-02T12:05:09Z");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::{Config, Known};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::spanned_toml::{parse_part, place};
 use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Name of the configuration file.
 pub const FILE_NAME: &str = "agentnative.toml";
@@ -99,7 +100,10 @@ impl Config {
         let bytes =
             std::fs::read(path).map_err(|error| Error::io(ErrorKind::Config, "read", path, &error))?;
         match std::str::from_utf8(&bytes) {
-            Ok(text) => Self::parse(text, path, known),
+            Ok(text) => {
+                let digest = format!("xxh128:{:032x}", xxh3_128(&bytes));
+                Ok(Self { digest, ..Self::parse(text, path, known)? })
+            }
             Err(error) => {
                 let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
                 let syntax =

@@ -26,7 +26,7 @@ mod types;
 mod waiver;
 
 pub use agentnative_contract::contract_path;
-pub use date::Date;
+pub use date::{Date, rfc3339};
 pub use discover::{FILE_NAME, folders_above, repository};
 pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};
 pub use reference::{Key, find_keys, keys};

@@ -30,7 +30,17 @@ impl Config {
             let probes = probes(probe::read_all(file, &root, known), &targets, &services, file.faults);
             let waivers = waiver::read_all(file, &probes, known);
             let check = check::read(file, known);
-            Self { path: path.to_owned(), root: root.clone(), targets, probes, services, waivers, check }
+            let digest = String::new();
+            Self {
+                path: path.to_owned(),
+                digest,
+                root: root.clone(),
+                targets,
+                probes,
+                services,
+                waivers,
+                check,
+            }
         };
         let Some(keys) = part_of(path) else { return parse_file(text, path, read) };
         parse_part(text, path, keys, read)?.ok_or_else(|| {

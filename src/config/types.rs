@@ -24,6 +24,9 @@ pub struct Known<'a> {
 pub struct Config {
     /// The file.
     pub path: PathBuf,
+    /// The digest of its bytes: `xxh128:` and 32 hexadecimal digits, as `xxh128sum` prints them. Empty for text
+    /// that was not read from a file.
+    pub digest: String,
     /// Its folder: what relative paths in it are relative to.
     pub root: PathBuf,
     /// The targets: one without a name, or one or more with names. Never empty.

@@ -16,6 +16,7 @@ pub use p2::project_files;
 pub use verdict::Judgement;
 use verdict::Reason;
 
+use crate::baseline::{Baseline, Gap, Seen};
 use crate::catalogue::Check;
 use crate::config::Waiver;
 use crate::model::{BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat, Variant};
@@ -41,13 +42,28 @@ pub struct Verdicts {
     pub results: Vec<CheckResult>,
     /// Waivers without use, files that were skipped.
     pub notes: Vec<String>,
+    /// The faults that no waiver accepts, and how far the checks looked.
+    pub seen: Seen,
 }
 
-/// The verdict on each of `checks`, with what these waivers accept.
-pub fn judge(context: &CheckContext, checks: &[&Check], waivers: &[Waiver]) -> Verdicts {
-    let mut waived = waive::Waived::of_runs(context.fast);
+/// The faults that are accepted.
+#[derive(Clone, Copy)]
+pub struct Accepted<'a> {
+    /// What the configuration waives.
+    pub waivers: &'a [Waiver],
+    /// The faults that were known before.
+    pub baseline: &'a Baseline,
+    /// The name of the target, as the baseline has it.
+    pub target: &'a str,
+}
+
+/// The verdict on each of `checks`, with what is accepted.
+pub fn judge(context: &CheckContext, checks: &[&Check], accepted: Accepted<'_>) -> Verdicts {
+    let mut waived = waive::Waived::new(accepted, context.probes, context.fast);
     for check in checks {
-        waived.add(check, judgement(context, check), waivers, context.probes);
+        let judgement = judgement(context, check);
+        waived.seen.made(check.id, gaps(context, check, &judgement));
+        waived.add(check, judgement);
     }
     waived.waive_dependents();
     let mut notes: Vec<String> = context.built.and_then(source::stale).into_iter().collect();
@@ -57,7 +73,25 @@ pub fn judge(context: &CheckContext, checks: &[&Check], waivers: &[Waiver]) -> V
         notes.extend(source::notes(code));
     }
     notes.append(&mut waived.notes);
-    Verdicts { results: waived.results, notes }
+    Verdicts { results: waived.results, notes, seen: waived.seen }
+}
+
+/// What a check could not decide, whatever its verdict: a fault that is not seen there is not gone.
+fn gaps(context: &CheckContext, check: &Check, judgement: &Judgement) -> Vec<Gap> {
+    let all = || vec![Gap::default()];
+    match judgement {
+        Judgement::Broken(_, reasons) | Judgement::Unverified(reasons) if check.source.is_none() => reasons
+            .iter()
+            .map(|reason| reason.blocked_by.as_ref().map(Gap::from).unwrap_or_default())
+            .collect(),
+        Judgement::Unverified(_) => all(),
+        Judgement::NotApplicable(_) if check.layer == Layer::Behavioral => {
+            if context.interrupted || context.fast { all() } else { Vec::new() }
+        }
+        _ if check.layer == Layer::Source && !context.code.is_ok_and(|code| code.is_complete()) => all(),
+        _ if check.layer == Layer::Project && context.project.is_err() => all(),
+        _ => Vec::new(),
+    }
 }
 
 fn judgement(context: &CheckContext, check: &Check) -> Judgement {
@@ -122,6 +156,10 @@ fn complete(context: &CheckContext, check: &Check, judgement: Judgement) -> Judg
         Judgement::Pass(_) if behavioral => Judgement::Unverified(lacks),
         Judgement::NotApplicable(_) if behavioral && may => Judgement::NotApplicable(lacks.remove(0).message),
         Judgement::NotApplicable(_) if no_files => Judgement::Unverified(lacks),
+        Judgement::Broken(findings, mut reasons) => {
+            reasons.append(&mut lacks);
+            Judgement::Broken(findings, reasons)
+        }
         Judgement::Unverified(mut reasons) => {
             reasons.retain(|reason| reason.blocked_by.is_some());
             reasons.append(&mut lacks);

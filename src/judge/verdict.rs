@@ -1,7 +1,7 @@
 //! From assertions about single runs to the verdict on a check.
 
 use crate::catalogue::Check;
-use crate::model::{BlockedBy, CheckResult, Evidence, Layer, Level, Status};
+use crate::model::{BlockedBy, CheckResult, DOCS_URL, Evidence, Layer, Level, Status, Topic};
 use agentnative_contract::counted;
 use std::collections::BTreeMap;
 
@@ -76,8 +76,8 @@ impl From<&str> for Reason {
 pub enum Judgement {
     /// All of it was seen, and held; a note says on what that rests.
     Pass(String),
-    /// The contrary was seen at least once.
-    Broken(Vec<Finding>),
+    /// The contrary was seen at least once; with what could not be told beside that.
+    Broken(Vec<Finding>, Vec<Reason>),
     /// Nothing decided, or a part is missing.
     Unverified(Vec<Reason>),
     /// It does not concern this target.
@@ -105,7 +105,7 @@ impl Judgement {
             }
         }
         if !findings.is_empty() {
-            Self::Broken(findings)
+            Self::Broken(findings, reasons)
         } else if !reasons.is_empty() {
             Self::Unverified(reasons)
         } else if passed == 0 {
@@ -127,6 +127,11 @@ impl Judgement {
     /// An undecided check, for one reason.
     pub fn unverified(reason: impl Into<Reason>) -> Self {
         Self::Unverified(vec![reason.into()])
+    }
+
+    /// The contrary was seen, and all was looked at.
+    pub const fn broken(findings: Vec<Finding>) -> Self {
+        Self::Broken(findings, Vec::new())
     }
 
     /// Whether nothing but causes that other checks tell keeps the check from being decided.
@@ -152,7 +157,7 @@ impl Judgement {
                 }
                 (Status::Unverified, messages.join("; "))
             }
-            Self::Broken(findings) => {
+            Self::Broken(findings, _) => {
                 let findings: Vec<Finding> = distinct_first(findings).collect();
                 let status = match check.level {
                     Level::Must => Status::Fail,
@@ -182,7 +187,7 @@ impl Judgement {
             evidence_left_out,
             blocked_by,
             help: matches!(status, Status::Fail | Status::Warn).then(|| check.fix.clone()),
-            docs: format!("agentnative explain {}", check.id),
+            docs: Topic::Check.docs(DOCS_URL, check.id.as_str()),
         }
     }
 }
@@ -227,7 +232,7 @@ mod tests {
             let probe = Some(format!("probe {nth}"));
             Finding::new("syntax", Evidence { probe, detail: "wrong".into(), ..Evidence::default() })
         };
-        let result = Judgement::Broken((0..130).map(finding).collect()).result(CheckId::P2OutputJson.check());
+        let result = Judgement::broken((0..130).map(finding).collect()).result(CheckId::P2OutputJson.check());
         assert_eq!((result.evidence.len(), result.evidence_left_out), (MAX_EVIDENCE, 130 - MAX_EVIDENCE));
         assert_eq!(result.message, "wrong (and 129 more)");
     }

@@ -1,59 +1,87 @@
-//! Waivers: faults that are known and accepted, and the verdicts that wait for those alone.
+//! Waivers and the baseline: faults that are known and accepted, and the verdicts that wait for those alone.
 
+use super::Accepted;
 use super::verdict::Judgement;
+use crate::baseline::{Fault, Seen};
 use crate::catalogue::Check;
 use crate::config::Waiver;
-use crate::model::{BlockedBy, CheckId, CheckResult, Evidence, OutputFormat, Status};
+use crate::model::{BlockedBy, CheckId, CheckResult, Evidence, Level, OutputFormat, Status};
 use crate::probe::Probe;
 use std::collections::BTreeSet;
 
-/// Verdicts with what waivers accept of them.
-#[derive(Default)]
+/// Why what is in the baseline is accepted.
+const IN_BASELINE: &str = "in the baseline";
+
+/// Verdicts with what is accepted of them.
 pub struct Waived<'w> {
     /// The verdicts so far.
     pub results: Vec<CheckResult>,
     /// For the reader: waivers that are of no use.
     pub notes: Vec<String>,
+    /// The faults that no waiver accepts.
+    pub seen: Seen,
+    accepted: Accepted<'w>,
+    probes: &'w [Probe],
     /// Runs were left out: whether a waiver is of no use is not known.
     partial: bool,
     used: Vec<&'w Waiver>,
     /// The verdicts that nothing but what `blocked_by` names keeps open.
     blocked: BTreeSet<CheckId>,
+    /// Where the faults are that are accepted, with the reason of each.
+    covered: Vec<(BlockedBy, &'w str)>,
+    /// Where the others are.
+    open: Vec<BlockedBy>,
 }
 
 impl<'w> Waived<'w> {
     /// No verdicts yet; those to come may rest on a part of the runs.
-    pub fn of_runs(partial: bool) -> Self {
-        Self { partial, ..Self::default() }
+    pub fn new(accepted: Accepted<'w>, probes: &'w [Probe], partial: bool) -> Self {
+        let names = probes.iter().map(|probe| (probe.name.as_str(), probe.of()));
+        Self {
+            results: Vec::new(),
+            notes: Vec::new(),
+            seen: Seen::new(accepted.target, names),
+            accepted,
+            probes,
+            partial,
+            used: Vec::new(),
+            blocked: BTreeSet::new(),
+            covered: Vec::new(),
+            open: Vec::new(),
+        }
     }
 
-    /// Adds the verdict on `check`. A finding is accepted where a waiver covers it; the check is waived when
-    /// all of them are.
-    pub fn add(&mut self, check: &Check, judgement: Judgement, waivers: &'w [Waiver], probes: &[Probe]) {
+    /// Adds the verdict on `check`. A finding is accepted where a waiver covers it or the baseline has it; the check
+    /// is waived when all of them are.
+    pub fn add(&mut self, check: &Check, judgement: Judgement) {
         if judgement.is_blocked() {
             self.blocked.insert(check.id);
         }
-        let Judgement::Broken(findings) = judgement else {
+        let waivers = self.accepted.waivers;
+        let Judgement::Broken(findings, reasons) = judgement else {
             return self.unbroken(judgement.result(check), waivers);
         };
         let mut own: Vec<(&Waiver, usize)> = of(waivers, check.id).map(|waiver| (waiver, 0)).collect();
-        let (mut accepted, mut left) = (Vec::new(), Vec::new());
+        let (mut accepted, mut left, mut known) = (Vec::new(), Vec::new(), false);
         for finding in findings {
-            let mut covering = own
-                .iter_mut()
-                .filter(|(waiver, _)| covers_evidence(waiver, &finding.evidence, probes))
-                .peekable();
-            let holds = covering.peek().is_some() && {
-                covering.fold(false, |holds, (waiver, count)| {
+            let mut reason = None;
+            for (waiver, count) in &mut own {
+                if covers_evidence(waiver, &finding.evidence, self.probes) {
                     *count += 1;
-                    holds || !waiver.expired
-                })
-            };
-            if holds { accepted.push(finding) } else { left.push(finding) }
+                    reason = reason.or(Some(waiver.reason.as_str()).filter(|_| !waiver.expired));
+                }
+            }
+            // A MAY has nothing to accept.
+            if reason.is_none() && check.level != Level::May && self.is_known(check, &finding.evidence) {
+                known = true;
+                reason = Some(IN_BASELINE);
+            }
+            self.note(check.id, &finding.evidence, reason);
+            if reason.is_some() { accepted.push(finding) } else { left.push(finding) }
         }
         let all = left.is_empty();
         let count = accepted.len();
-        let mut result = Judgement::Broken(if all { accepted } else { left }).result(check);
+        let mut result = Judgement::Broken(if all { accepted } else { left }, reasons).result(check);
         // A MAY has nothing to waive.
         if !matches!(result.status, Status::Fail | Status::Warn) {
             return self.unbroken(result, waivers);
@@ -63,15 +91,13 @@ impl<'w> Waived<'w> {
             .filter(|(waiver, count)| *count > 0 && !waiver.expired)
             .map(|(waiver, _)| *waiver)
             .collect();
+        let why = used.iter().map(|waiver| waiver.reason.as_str()).chain(known.then_some(IN_BASELINE));
+        let why = unique(why).join("; ");
         if all {
             result.status = Status::Waived;
-            result.message =
-                format!("waived: {} ({})", unique(&used, |waiver| &waiver.reason).join("; "), result.message);
+            result.message = format!("waived: {why} ({})", result.message);
         } else if count > 0 {
-            result.message.push_str(&format!(
-                "; {count} more waived: {}",
-                unique(&used, |waiver| &waiver.reason).join("; ")
-            ));
+            result.message.push_str(&format!("; {count} more waived: {why}"));
         }
         for (waiver, count) in own {
             match (waiver.expires.filter(|_| waiver.expired), count) {
@@ -96,6 +122,27 @@ impl<'w> Waived<'w> {
         self.results.push(result);
     }
 
+    /// Whether the baseline has what was seen here; of equal lines of code, as many as it has.
+    fn is_known(&mut self, check: &Check, evidence: &Evidence) -> bool {
+        let fault = Fault::of(self.accepted.target, check.id, check.layer, evidence);
+        self.seen.faults.add(fault.clone());
+        self.seen.faults.count(&fault) <= self.accepted.baseline.count(&fault)
+    }
+
+    /// Notes where a fault is, and why it is accepted if it is. A place in the code is no cause of anything.
+    fn note(&mut self, id: CheckId, evidence: &Evidence, reason: Option<&'w str>) {
+        for probe in [evidence.probe.as_deref(), origin(evidence, self.probes)].into_iter().flatten() {
+            let place = BlockedBy { id, probe: Some(probe.to_owned()), format: evidence.format };
+            match reason {
+                Some(reason) if !self.covered.contains(&(place.clone(), reason)) => {
+                    self.covered.push((place, reason));
+                }
+                None if !self.open.contains(&place) => self.open.push(place),
+                _ => {}
+            }
+        }
+    }
+
     /// Adds a verdict that has nothing to be waived.
     fn unbroken(&mut self, result: CheckResult, waivers: &[Waiver]) {
         let open = self.partial && result.status == Status::Unverified;
@@ -111,17 +158,63 @@ impl<'w> Waived<'w> {
 
     /// Waives the verdicts whose every cause is waived.
     pub fn waive_dependents(&mut self) {
-        let Self { results, used, blocked, .. } = self;
-        let dependents: Vec<(usize, String)> = results
-            .iter()
-            .enumerate()
-            .filter(|(_, result)| blocked.contains(&result.id))
-            .filter_map(|(at, result)| Some((at, because(&waivers_of(result, None, used, results, &[])?))))
+        let dependents =
+            self.results.iter().enumerate().filter(|(_, result)| self.blocked.contains(&result.id));
+        let dependents: Vec<(usize, String)> = dependents
+            .filter_map(|(at, result)| Some((at, because(&self.causes_of(result, None, &[])?))))
             .collect();
         for (at, because) in dependents {
-            results[at].status = Status::Waived;
-            results[at].message = format!("waived with {because} ({})", results[at].message);
+            let result = &mut self.results[at];
+            result.status = Status::Waived;
+            result.message = format!("waived with {because} ({})", result.message);
         }
+    }
+
+    /// What accepts everything that an undecided verdict waits for, as far as it concerns the runs of `within`: the
+    /// checks, each with a reason. None when some cause is not accepted. `path` are the verdicts that wait for this
+    /// one.
+    fn causes_of(
+        &self,
+        result: &CheckResult,
+        within: Option<&BlockedBy>,
+        path: &[CheckId],
+    ) -> Option<Vec<(CheckId, &'w str)>> {
+        let path = [path, &[result.id]].concat();
+        let concerned = |cause: &&BlockedBy| within.is_none_or(|within| overlap(within, cause));
+        let causes: Vec<&BlockedBy> = result.blocked_by.iter().filter(concerned).collect();
+        if causes.is_empty() {
+            return None;
+        }
+        let mut all = Vec::new();
+        for cause in causes {
+            match self.reasons_of(cause) {
+                Some(reasons) => all.extend(reasons.into_iter().map(|reason| (cause.id, reason))),
+                // The check that tells the cause may itself wait for another.
+                None => {
+                    let mut links = self.results.iter();
+                    let link = links.find(|link| link.id == cause.id && !path.contains(&link.id))?;
+                    all.extend(self.causes_of(link, Some(cause), &path)?);
+                }
+            }
+        }
+        Some(all)
+    }
+
+    /// Why a cause is accepted, if it is: by a waiver, or since its check has no fault there that is not accepted.
+    fn reasons_of(&self, cause: &BlockedBy) -> Option<Vec<&'w str>> {
+        if let Some(waiver) = self.used.iter().find(|waiver| covers_cause(waiver, cause)) {
+            return Some(vec![&waiver.reason]);
+        }
+        let (open, covered): (Vec<_>, Vec<_>) = (
+            self.open.iter().filter(|place| place.id == cause.id).collect(),
+            self.covered.iter().filter(|(place, _)| place.id == cause.id).collect(),
+        );
+        let is_near = |place: &BlockedBy| overlap(place, cause);
+        let is_accepted = covered.iter().any(|(place, _)| is_near(place)) || open.is_empty();
+        if covered.is_empty() || !is_accepted || open.into_iter().any(is_near) {
+            return None;
+        }
+        Some(covered.into_iter().map(|(_, reason)| *reason).collect())
     }
 }
 
@@ -140,12 +233,16 @@ fn name(waiver: &Waiver) -> String {
     }
 }
 
+/// The probe that the one at a place was made from.
+fn origin<'p>(evidence: &Evidence, probes: &'p [Probe]) -> Option<&'p str> {
+    probes.iter().find(|probe| Some(&probe.name) == evidence.probe.as_ref())?.of()
+}
+
 /// Whether a waiver is about what was seen at a place. What a probe that was made from a declared one shows
 /// belongs to that as well.
 fn covers_evidence(waiver: &Waiver, evidence: &Evidence, probes: &[Probe]) -> bool {
-    let origin = || probes.iter().find(|probe| Some(&probe.name) == evidence.probe.as_ref())?.of();
     let probe = waiver.probe.as_deref();
-    (probe.is_none() || probe == evidence.probe.as_deref() || probe == origin())
+    (probe.is_none() || probe == evidence.probe.as_deref() || probe == origin(evidence, probes))
         && (waiver.format.is_none() || waiver.format == evidence.format)
 }
 
@@ -156,35 +253,6 @@ fn covers_cause(waiver: &Waiver, cause: &BlockedBy) -> bool {
         && (waiver.format.is_none() || waiver.format == cause.format)
 }
 
-/// The waivers that waive everything that an undecided verdict waits for, as far as it concerns the runs of
-/// `within`; none when some cause is not waived. `path` are the verdicts that wait for this one.
-fn waivers_of<'w>(
-    result: &CheckResult,
-    within: Option<&BlockedBy>,
-    used: &[&'w Waiver],
-    results: &[CheckResult],
-    path: &[CheckId],
-) -> Option<Vec<&'w Waiver>> {
-    let path = [path, &[result.id]].concat();
-    let concerned = |cause: &&BlockedBy| within.is_none_or(|within| overlap(within, cause));
-    let causes: Vec<&BlockedBy> = result.blocked_by.iter().filter(concerned).collect();
-    if causes.is_empty() {
-        return None;
-    }
-    let mut all = Vec::new();
-    for cause in causes {
-        match used.iter().find(|waiver| covers_cause(waiver, cause)) {
-            Some(waiver) => all.push(*waiver),
-            // The check that tells the cause may itself wait for another.
-            None => {
-                let link = results.iter().find(|link| link.id == cause.id && !path.contains(&link.id))?;
-                all.extend(waivers_of(link, Some(cause), used, results, &path)?);
-            }
-        }
-    }
-    Some(all)
-}
-
 /// Whether two causes may lie in the same run.
 fn overlap(a: &BlockedBy, b: &BlockedBy) -> bool {
     let probe = a.probe.is_none() || b.probe.is_none() || a.probe == b.probe;
@@ -192,26 +260,27 @@ fn overlap(a: &BlockedBy, b: &BlockedBy) -> bool {
 }
 
 /// The checks that are waived and why, for people.
-fn because(waivers: &[&Waiver]) -> String {
-    let checks = unique(waivers, |waiver| &waiver.check);
-    format!("{}: {}", checks.join(", "), unique(waivers, |waiver| &waiver.reason).join("; "))
+fn because(causes: &[(CheckId, &str)]) -> String {
+    let checks = unique(causes.iter().map(|(id, _)| id.as_str())).join(", ");
+    format!("{checks}: {}", unique(causes.iter().map(|(_, reason)| *reason)).join("; "))
 }
 
-/// The different texts of some waivers.
-fn unique<'w>(waivers: &[&'w Waiver], text: fn(&Waiver) -> &str) -> Vec<&'w str> {
-    let mut texts: Vec<&str> = Vec::new();
-    for waiver in waivers {
-        if !texts.contains(&text(waiver)) {
-            texts.push(text(waiver));
+/// The different ones of some texts.
+fn unique<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
+    let mut different: Vec<&str> = Vec::new();
+    for text in texts {
+        if !different.contains(&text) {
+            different.push(text);
         }
     }
-    texts
+    different
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::verdict::{Finding, Reason};
     use super::*;
+    use crate::baseline::Baseline;
     use crate::model::OutputFormat;
 
     fn cause(id: CheckId, probe: &str) -> BlockedBy {
@@ -229,7 +298,7 @@ mod tests {
         }
         let finding = || Finding::new("seen", Evidence { detail: "seen".into(), ..Evidence::default() });
         let broken = status == Status::Fail;
-        (id, if broken { Judgement::Broken(vec![finding()]) } else { Judgement::Unverified(reasons) })
+        (id, if broken { Judgement::broken(vec![finding()]) } else { Judgement::Unverified(reasons) })
     }
 
     /// Status and message of each verdict once `checks` are waived, and the notes.
@@ -240,9 +309,11 @@ mod tests {
         let waiver =
             |id: &CheckId| Waiver { check: id.to_string(), reason: "known".into(), ..Waiver::default() };
         let waivers: Vec<Waiver> = checks.iter().map(waiver).collect();
-        let mut waived = Waived::default();
+        let baseline = Baseline::default();
+        let accepted = Accepted { waivers: &waivers, baseline: &baseline, target: "" };
+        let mut waived = Waived::new(accepted, &[], false);
         for (id, judgement) in judgements {
-            waived.add(id.check(), judgement, &waivers, &[]);
+            waived.add(id.check(), judgement);
         }
         waived.waive_dependents();
         (waived.results.into_iter().map(|result| (result.status, result.message)).collect(), waived.notes)

@@ -2,12 +2,14 @@
 
 mod check_id;
 mod condition;
+mod docs;
 mod language;
 
 pub use agentnative_contract::{OutputFormat, Stream};
 pub use agentnative_helper::Variant;
 pub use check_id::{CheckId, matches, nearest_pattern, unknown_id};
 pub use condition::{condition, in_words, settings};
+pub use docs::{DOCS_URL, Topic};
 pub use language::{HelpLanguage, Language};
 
 use schemars::JsonSchema;
@@ -164,7 +166,7 @@ pub struct CheckResult {
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub help: Option<String>,
-    /// The command that explains the check.
+    /// Where the check is explained: a page of the documentation, or a command.
     pub docs: String,
 }
 

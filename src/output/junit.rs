@@ -69,12 +69,15 @@ fn suite(view: &View<'_>, judged: &Judged) -> Suite {
         } else {
             case(view, result, &of, &mut suite)
         };
-        let time = "time=\"0.000\"";
+        // Without the runs it is not known.
+        let time = judged
+            .duration(result.id)
+            .map_or_else(String::new, |time| format!(" time=\"{:.3}\"", time.as_secs_f64()));
         let id = result.id;
         cases.push_str(&match body.as_str() {
-            "" => format!("    <testcase name=\"{id}\" classname=\"{name}\" {time}/>\n"),
+            "" => format!("    <testcase name=\"{id}\" classname=\"{name}\"{time}/>\n"),
             body => {
-                format!("    <testcase name=\"{id}\" classname=\"{name}\" {time}>\n{body}    </testcase>\n")
+                format!("    <testcase name=\"{id}\" classname=\"{name}\"{time}>\n{body}    </testcase>\n")
             }
         });
     }
@@ -86,7 +89,10 @@ fn suite(view: &View<'_>, judged: &Judged) -> Suite {
         }
     };
     let counts = suite.counts();
-    suite.xml = format!("  <testsuite name=\"{name}\" {counts}>\n{cases}{notes}  </testsuite>\n");
+    // A time without its zone is what all schemas of JUnit take.
+    let time = report.time.as_deref().map(|time| escape(&short(time.trim_end_matches('Z'))));
+    let time = time.map_or_else(String::new, |time| format!(" timestamp=\"{time}\""));
+    suite.xml = format!("  <testsuite name=\"{name}\" {counts}{time}>\n{cases}{notes}  </testsuite>\n");
     suite
 }
 

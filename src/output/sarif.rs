@@ -37,32 +37,40 @@ fn run(view: &View<'_>, judged: &Judged) -> Value {
         .notes
         .iter()
         .map(|note| json!({ "message": { "text": message(&short(note)) }, "level": "warning" }));
+    let mut invocation = json!({
+        "executionSuccessful": !report.interrupted,
+        "toolExecutionNotifications": open.chain(notes).collect::<Vec<_>>(),
+    });
+    let ended = judged.recording.as_ref().and_then(|recording| recording.ended.as_ref());
+    for (name, time) in [("startTimeUtc", report.time.as_ref()), ("endTimeUtc", ended)] {
+        if let Some(time) = time {
+            invocation[name] = json!(time);
+        }
+    }
     let name = short(&report.target.name);
     json!({
         "tool": { "driver": {
             "name": "agentnative",
-            "version": env!("CARGO_PKG_VERSION"),
-            "semanticVersion": env!("CARGO_PKG_VERSION"),
+            "version": report.version,
+            "semanticVersion": report.version,
             "rules": report.results.iter().map(rule).collect::<Vec<_>>(),
         } },
         "automationDetails": { "id": format!("agentnative/{name}/") },
         "columnKind": "unicodeCodePoints",
-        "invocations": [{
-            "executionSuccessful": !report.interrupted,
-            "toolExecutionNotifications": open.chain(notes).collect::<Vec<_>>(),
-        }],
+        "invocations": [invocation],
         "results": results,
         "properties": {
             "target": report.target.command.iter().map(|word| short(word)).collect::<Vec<_>>(),
             "conformant": report.conformant,
             "verified": report.verified,
             "runs": report.runs,
+            "config": report.config,
             "summary": report.summary,
         },
     })
 }
 
-/// A check as a rule, with its help.
+/// A check as a rule, with its help and, where `docs` is an address, that page.
 fn rule(result: &CheckResult) -> Value {
     let check = result.id.check();
     let level = match check.level {
@@ -72,7 +80,7 @@ fn rule(result: &CheckResult) -> Value {
     };
     let help = format!("{}\n\n{}\n\n{}", check.what, check.why, check.fix);
     let markdown = format!("{}\n\n**Why:** {}\n\n**Fix:** {}", check.what, check.why, check.fix);
-    json!({
+    let mut rule = json!({
         "id": check.id,
         "shortDescription": { "text": check.title },
         "fullDescription": { "text": check.what },
@@ -82,7 +90,11 @@ fn rule(result: &CheckResult) -> Value {
             "tags": [format!("principle-{}", check.principle), check.layer],
             "level": check.level,
         },
-    })
+    });
+    if result.docs.starts_with("https://") || result.docs.starts_with("http://") {
+        rule["helpUri"] = json!(result.docs);
+    }
+    rule
 }
 
 /// A fault as a result.

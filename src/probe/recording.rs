@@ -6,7 +6,7 @@
 use super::{Probe, Promises};
 use crate::config::{CheckConfig, Waiver};
 use crate::model::HelpLanguage;
-use crate::report::TargetInfo;
+use crate::report::{ConfigInfo, TargetInfo};
 use crate::run::Observation;
 use crate::source::{Built, Document, Facts, Project};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
@@ -25,6 +25,12 @@ const VERSION: u32 = 1;
 pub struct Recording {
     /// Version of the format.
     recording: u32,
+    /// When the runs were made: the start, RFC 3339, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// The end of the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
     /// What was run.
     pub target: TargetInfo,
     /// What it promises.
@@ -46,6 +52,12 @@ pub struct Recording {
     /// The name of the file that holds the configuration; none without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<String>,
+    /// The digest of that file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Options of the command line that add to the configuration or override it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<String>,
     /// What the configuration says of the checks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub check: CheckConfig,
@@ -84,6 +96,8 @@ impl Recording {
     pub const fn new(target: TargetInfo, promises: Promises) -> Self {
         Self {
             recording: VERSION,
+            time: None,
+            ended: None,
             target,
             promises,
             probes: Vec::new(),
@@ -92,6 +106,8 @@ impl Recording {
             language: None,
             fast: false,
             config: None,
+            digest: None,
+            overrides: Vec::new(),
             check: CheckConfig { skip: Vec::new(), deny: Vec::new() },
             waivers: Vec::new(),
             notes: Vec::new(),
@@ -103,6 +119,13 @@ impl Recording {
             lock: None,
             observations: Vec::new(),
         }
+    }
+
+    /// The configuration as it was used; none if there was none.
+    pub fn config_info(&self) -> Option<ConfigInfo> {
+        let Self { config, digest, overrides, .. } = self;
+        let info = ConfigInfo { file: config.clone(), digest: digest.clone(), overrides: overrides.clone() };
+        (info != ConfigInfo::default()).then_some(info)
     }
 
     /// Writes the recording to a file that was opened before the runs.

@@ -1,6 +1,6 @@
 //! The lines of `check --output jsonl`, written as things happen.
 
-use super::{Report, Summary, TargetInfo};
+use super::{ConfigInfo, Report, Summary, TargetInfo};
 use crate::model::{CheckResult, Level, OutputFormat, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,14 @@ pub enum Event {
 /// What is about to be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StartEvent {
+    /// Version of the program that judges.
+    pub version: String,
+    /// When the runs were made: the start, RFC 3339, UTC. None if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub time: Option<String>,
+    /// The configuration as it is used; none if there is none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub config: Option<ConfigInfo>,
     /// What is checked.
     pub target: TargetInfo,
     /// IDs of the selected checks, in the order of the table.
@@ -82,7 +90,7 @@ pub enum Ended {
     Interrupted,
 }
 
-/// All checks have their verdict: the fields of [`Report`] without target and results.
+/// All checks have their verdict: the fields of [`Report`] that neither `start` nor a `result` has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SummaryEvent {
     /// No MUST failed.
@@ -108,6 +116,9 @@ impl Report {
     /// The `start` line that fits this report.
     pub fn start_event(&self) -> Event {
         Event::Start(StartEvent {
+            version: self.version.clone(),
+            time: self.time.clone(),
+            config: self.config.clone(),
             target: self.target.clone(),
             checks: self.results.iter().map(|result| result.id.to_string()).collect(),
             runs: self.runs,

@@ -13,8 +13,12 @@ pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
 pub use summary::Summary;
 
 use crate::model::{CheckResult, Level};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// Version of this program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The target of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,9 +33,31 @@ pub struct TargetInfo {
     pub project: Option<String>,
 }
 
+/// The configuration as it was used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfigInfo {
+    /// Name of the file; none where there was none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub file: Option<String>,
+    /// Digest of the bytes of that file: `xxh128:` and 32 hexadecimal digits, as `xxh128sum` prints them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub digest: Option<String>,
+    /// Options of the command line that add to the file or override it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub overrides: Vec<String>,
+}
+
 /// All verdicts of one invocation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
+    /// Version of the program that judged.
+    pub version: String,
+    /// When the runs were made: the start, RFC 3339, UTC. None if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub time: Option<String>,
+    /// The configuration as it was used; none if there was none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub config: Option<ConfigInfo>,
     /// What was checked.
     pub target: TargetInfo,
     /// No MUST failed.
@@ -53,6 +79,29 @@ pub struct Report {
     /// Additional information: unused or expired waivers, limits that were not enforced.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
+}
+
+/// The `data` of `check --output json`: the report; where there is not just one, all of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Reports {
+    /// That of one target.
+    One(Box<Report>),
+    /// Those of several targets.
+    Merged(MergedReport),
+}
+
+/// Which of both it is can be told by one key, so that what is wrong in a report is named at its place.
+impl JsonSchema for Reports {
+    fn schema_name() -> Cow<'static, str> {
+        "Reports".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let merged = generator.subschema_for::<MergedReport>();
+        let one = generator.subschema_for::<Report>();
+        json_schema!({ "if": { "required": ["targets"] }, "then": merged, "else": one })
+    }
 }
 
 /// The reports of several targets.

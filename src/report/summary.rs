@@ -1,6 +1,6 @@
 //! Counting verdicts, and what they mean for the exit code.
 
-use super::{MergedReport, Report, TargetInfo};
+use super::{MergedReport, Report, TargetInfo, VERSION};
 use crate::model::{CheckResult, Level, Status};
 use agentnative_contract::error::Error;
 use schemars::JsonSchema;
@@ -65,6 +65,9 @@ impl Report {
     ) -> Self {
         let must = |status| results.iter().any(|r| r.level == Level::Must && r.status == status);
         Self {
+            version: VERSION.to_owned(),
+            time: None,
+            config: None,
             target,
             conformant: !must(Status::Fail),
             verified: !must(Status::Unverified),

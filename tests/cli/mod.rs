@@ -1,5 +1,6 @@
 //! The command line, as a caller sees it: exit codes, streams, formats, files.
 
+mod baseline;
 mod calls;
 mod check;
 mod commands;

@@ -50,7 +50,10 @@ fn a_replay_prints_what_the_check_printed() {
 
     let text = folder.read("seen");
     let head: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
-    assert_eq!(keys(&head), ["language", "planned", "probes", "promises", "recording", "target"]);
+    assert_eq!(
+        keys(&head),
+        ["ended", "language", "overrides", "planned", "probes", "promises", "recording", "target", "time"]
+    );
     assert!(text.contains("{\"base64\":\""), "bytes that are not UTF-8 are kept as they are");
 }
 

@@ -105,7 +105,7 @@ impl ProjectFiles<'_> {
             (None, Some(text)) => Evidence { detail: what, ..text.source.clone() },
             (None, None) => Evidence { detail: what, ..Evidence::default() },
         };
-        Judgement::Broken(vec![Finding::new("undocumented", evidence)])
+        Judgement::broken(vec![Finding::new("undocumented", evidence)])
     }
 }
 

@@ -89,7 +89,7 @@ impl ProjectFiles<'_> {
                     )),
                     Ok(Err(Refused::Invalid(error))) => {
                         let detail = format!("the file is not a valid JSON Schema: {error}");
-                        Judgement::Broken(vec![finding("invalid", file, detail)])
+                        Judgement::broken(vec![finding("invalid", file, detail)])
                     }
                     _ => Judgement::Pass(format!("{file} equals the printed schema")),
                 };
@@ -114,14 +114,14 @@ impl ProjectFiles<'_> {
             }
         }
         match self.printed.as_ref() {
-            _ if !wrong.is_empty() => Judgement::Broken(wrong),
+            _ if !wrong.is_empty() => Judgement::broken(wrong),
             _ if valid.is_empty() => {
                 let others = match &of_settings[..] {
                     [] => String::new(),
                     files => format!(" of the output (only of settings: {})", files.join(", ")),
                 };
                 let detail = format!("the repository contains no JSON Schema{others}");
-                Judgement::Broken(vec![finding("missing", ".", detail)])
+                Judgement::broken(vec![finding("missing", ".", detail)])
             }
             None => {
                 let found = match &valid[..] {
@@ -136,7 +136,7 @@ impl ProjectFiles<'_> {
                     blocked_by: Some(BlockedBy { id: cause, probe: None, format: None }),
                 })
             }
-            Some(_) if valid.len() > MANY => Judgement::Broken(vec![finding(
+            Some(_) if valid.len() > MANY => Judgement::broken(vec![finding(
                 "differs",
                 ".",
                 format!(
@@ -151,7 +151,7 @@ impl ProjectFiles<'_> {
                         if place.is_empty() { "at the root".to_owned() } else { format!("at {place}") };
                     finding("differs", file, format!("the file differs from the printed schema {place}"))
                 });
-                Judgement::Broken(differ.collect())
+                Judgement::broken(differ.collect())
             }
         }
     }

@@ -99,6 +99,12 @@ impl<'a> Code<'a> {
         self.facts.rules == now.collect()
     }
 
+    /// Whether all files of the program were looked at.
+    pub(super) fn is_complete(&self) -> bool {
+        let Facts { skipped, unread, excluded, .. } = self.facts;
+        skipped.is_empty() && unread.is_empty() && excluded.folders == 0
+    }
+
     /// The path of a file of the package, for people.
     pub(super) fn path(&self, file: &str) -> String {
         let (mut folder, mut file) = (self.facts.folder.as_str(), file);

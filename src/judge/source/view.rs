@@ -59,7 +59,7 @@ impl<'a> View<'a> {
             let message = format!("waived in the code: {}", Vec::from_iter(reasons).join("; "));
             return Judgement::Waived { message, evidence };
         }
-        if open.is_empty() { self.without_findings() } else { Judgement::Broken(open) }
+        if open.is_empty() { self.without_findings() } else { Judgement::broken(open) }
     }
 
     /// The verdict when no place in the code is to be named.
@@ -104,7 +104,7 @@ impl<'a> View<'a> {
                 (Some(what), _, Some(own)) => {
                     open(&format!("{what}; another package of this repository may contain it: {own}"))
                 }
-                (Some(what), _, None) if gaps.is_empty() => Judgement::Broken(vec![self.about_package(what)]),
+                (Some(what), _, None) if gaps.is_empty() => Judgement::broken(vec![self.about_package(what)]),
                 (Some(what), ..) | (None, Some(what), _) => open(what),
                 (None, None, _) => open("nothing in the code decides it"),
             };

@@ -1,0 +1,152 @@
+//! The file of a baseline: JSON with an entry in each line, sorted, so that a pull request shows what was added and
+//! what is gone. The same faults give the same bytes.
+
+use super::{Baseline, Fault};
+use crate::model::{CheckId, OutputFormat};
+use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::error::Category;
+use serde_json::ser::{Formatter, Serializer};
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+/// The only version of the format so far.
+const VERSION: u32 = 1;
+
+/// What makes a baseline.
+const HINT: &str = "`agentnative check --write-baseline FILE` writes a baseline";
+
+/// The faults that `check --baseline FILE` accepts.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BaselineFile {
+    /// Version of the format.
+    #[schemars(extend("const" = VERSION))]
+    version: u32,
+    /// The known faults, sorted, one in each line.
+    entries: Vec<Entry>,
+}
+
+/// A known fault.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    /// Name of the target.
+    target: String,
+    /// ID of the check that reports it.
+    check: CheckId,
+    /// Name of the probe that shows it, for a fault in runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    probe: Option<String>,
+    /// Format of these runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    format: Option<OutputFormat>,
+    /// The file that it is in, relative to the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    /// Kind of fault: a word that `agentnative explain ID` lists.
+    kind: String,
+    /// The line of code, with single spaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// Number of equal lines of the file that have it.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    count: NonZeroUsize,
+}
+
+const fn once() -> NonZeroUsize {
+    NonZeroUsize::MIN
+}
+
+fn is_once(count: &NonZeroUsize) -> bool {
+    *count == once()
+}
+
+/// The version alone: that of another program may have other keys.
+#[derive(Deserialize)]
+struct Head {
+    version: u32,
+}
+
+impl Baseline {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// Those of [`Error::data`]; configuration, with line and column, when it is not a baseline.
+    pub fn read(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|error| {
+            let error = Error::data(path, &error);
+            if error.kind == ErrorKind::Usage { error.hint(HINT) } else { error }
+        })?;
+        let head: Head = serde_json::from_slice(&bytes).map_err(|error| not_a_baseline(path, &error))?;
+        if head.version != VERSION {
+            return Err(Error::config(format!(
+                "{} is a baseline of version {}; expected version {VERSION}",
+                path.display(),
+                head.version
+            )));
+        }
+        let file: BaselineFile =
+            serde_json::from_slice(&bytes).map_err(|error| not_a_baseline(path, &error))?;
+        let mut baseline = Self::default();
+        for entry in file.entries {
+            let Entry { target, check, probe, format, file, kind, text, count } = entry;
+            baseline.raise(Fault { target, check, probe, format, file, kind, text }, count.get());
+        }
+        Ok(baseline)
+    }
+
+    /// The text of its file.
+    ///
+    /// # Errors
+    /// None that is known: all of it is text and numbers.
+    pub fn to_text(&self) -> Result<String> {
+        let mut text = format!("{{\n  \"version\": {VERSION},\n  \"entries\": [");
+        for (at, (fault, count)) in self.iter().enumerate() {
+            let Fault { target, check, probe, format, file, kind, text: line } = fault.clone();
+            let count = NonZeroUsize::new(count).unwrap_or(once());
+            let entry = Entry { target, check, probe, format, file, kind, text: line, count };
+            text.push_str(if at == 0 { "\n    " } else { ",\n    " });
+            text.push_str(&in_one_line(&entry)?);
+        }
+        text.push_str(if self.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
+        Ok(text)
+    }
+}
+
+/// JSON in a line, with a space behind each comma and colon.
+fn in_one_line(entry: &Entry) -> Result<String> {
+    let failed = |error: &dyn std::fmt::Display| Error::general(format!("cannot write an entry: {error}"));
+    let mut out = Vec::new();
+    entry.serialize(&mut Serializer::with_formatter(&mut out, Spaced)).map_err(|error| failed(&error))?;
+    String::from_utf8(out).map_err(|error| failed(&error))
+}
+
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { writer.write_all(b", ") }
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
+}
+
+fn not_a_baseline(path: &Path, error: &serde_json::Error) -> Error {
+    let (line, column) = (error.line().max(1), error.column().max(1));
+    let words = error.to_string();
+    let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(words, _)| words);
+    let expected = match error.classify() {
+        Category::Data => "expected `version` and `entries`, each with target, check and kind",
+        Category::Syntax | Category::Eof | Category::Io => "expected one JSON document",
+    };
+    let message = if words.contains("expected") { words.to_owned() } else { format!("{words}; {expected}") };
+    let place = Some(Place { file: path.to_owned(), line, column });
+    Error::config(format!("{} is not a baseline", path.display()))
+        .issues(vec![Issue { place, message }])
+        .hint(HINT)
+}
