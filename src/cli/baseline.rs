@@ -22,13 +22,19 @@ struct Written {
     file: WholeFile,
     /// The entries of the file that it replaces, and of the accepted one: what is not checked again is kept.
     old: Baseline,
+    /// Nothing is accepted yet.
+    first: bool,
 }
 
 impl BaselineFiles {
     /// Reads what is there, and opens what is to be written.
     pub fn open(args: &CheckArgs) -> Result<Self> {
         let known = args.baseline.as_deref().map(Baseline::read).transpose()?.unwrap_or_default();
-        let write = args.write_baseline.as_deref().map(|path| Written::open(path, &known)).transpose()?;
+        let write = args
+            .write_baseline
+            .as_deref()
+            .map(|path| Written::open(path, &known, args.baseline.is_none()))
+            .transpose()?;
         Ok(Self { known, write })
     }
 
@@ -39,26 +45,29 @@ impl BaselineFiles {
         let old = write.as_ref().map_or(&known, |write| &write.old);
         let compared = seen.compare(old);
         report.notes.extend(compared.notes(write.is_some() && !report.interrupted));
-        let Some(Written { path, file, .. }) = write else { return Ok(()) };
+        let Some(Written { path, file, first, .. }) = write else { return Ok(()) };
         let path = shown(&path);
         if report.interrupted {
             output.diagnostic(&format!("{path} was not written: the check was interrupted"));
             return Ok(());
         }
         file.write(compared.next.to_text()?.as_bytes())?;
-        let count = compared.next.len();
-        let entries = if count == 1 { "entry" } else { "entries" };
-        output.diagnostic(&format!("{path}: {count} {entries}; --baseline {path} accepts them"));
+        let (entries, them) = match compared.next.len() {
+            1 => ("1 entry".to_owned(), "it"),
+            many => (format!("{many} entries"), "them"),
+        };
+        let then = if first { format!("; accept {them} with --baseline {path}") } else { String::new() };
+        output.diagnostic(&format!("{path}: {entries} written{then}"));
         Ok(())
     }
 }
 
 impl Written {
-    fn open(path: &Path, known: &Baseline) -> Result<Self> {
+    fn open(path: &Path, known: &Baseline, first: bool) -> Result<Self> {
         let mut old = known.clone();
         if path.is_file() {
             old.join(Baseline::read(path)?);
         }
-        Ok(Self { path: path.to_owned(), file: WholeFile::create(path)?, old })
+        Ok(Self { path: path.to_owned(), file: WholeFile::create(path)?, old, first })
     }
 }

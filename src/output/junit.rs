@@ -115,9 +115,8 @@ fn case(view: &View<'_>, result: &CheckResult, findings: &[&Finding<'_>], suite:
             suite.skipped += 1;
             let message = short(&result.message);
             // The message of a waived check begins with the word.
-            let name = format!("{status}: ");
-            let prefix = if message.starts_with(&name) { "" } else { name.as_str() };
-            format!("      <skipped message=\"{}\"/>\n", escape(&format!("{prefix}{message}")))
+            let text = if message.starts_with(status) { message } else { format!("{status}: {message}") };
+            format!("      <skipped message=\"{}\"/>\n", escape(&text))
         }
     }
 }

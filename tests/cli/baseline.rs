@@ -31,7 +31,11 @@ fn a_baseline_is_written_and_accepted() {
     let replay = |flags: &[&str]| folder.run(&[&["check", "--replay", "seen"], flags, &CHECKS].concat());
     let first = replay(&["--write-baseline", "known.json"]);
     assert_eq!(first.code, Some(1), "the verdicts are those without it");
-    assert!(first.err.contains("known.json: 1 entry; --baseline known.json accepts them"), "{}", first.err);
+    assert!(
+        first.err.contains("known.json: 1 entry written; accept it with --baseline known.json"),
+        "{}",
+        first.err
+    );
     let text = folder.read("known.json");
     assert_eq!(
         text,

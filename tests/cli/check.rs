@@ -1,6 +1,6 @@
 //! What `check` prints: the report in each format, its place, its exit code; and which checks it makes.
 
-use super::support::{CliOutput, Folder, all_ids, keys, output_of, program};
+use super::support::{CliOutput, Folder, all_ids, keys, output_of, program, timeless};
 use serde_json::{Value, json};
 
 const LOUD: &str = "before() { if [ \"$format\" = json ]; then echo 'Fetching data...'; fi; }";
@@ -20,7 +20,9 @@ fn a_report_as_a_document() {
     assert_eq!(keys(&document), ["command", "data", "ok"]);
     assert_eq!((&document["ok"], &document["command"]), (&json!(false), &json!("check")));
     let data = &document["data"];
-    assert_eq!(keys(data), ["conformant", "results", "runs", "summary", "target", "verified"]);
+    let expected =
+        ["config", "conformant", "results", "runs", "summary", "target", "time", "verified", "version"];
+    assert_eq!(keys(data), expected);
     let cli = folder.path().canonicalize().unwrap().join("cli");
     assert_eq!(data["target"], json!({ "name": "cli", "command": [folder.path().join("cli")] }), "{cli:?}");
     assert_eq!((&data["conformant"], &data["verified"]), (&json!(false), &json!(true)));
@@ -78,7 +80,7 @@ fn a_report_as_a_stream_holds_the_same() {
     let of = |of: &str| -> Vec<Value> { lines.iter().filter(|line| line["type"] == of).cloned().collect() };
 
     let [start] = &of("start")[..] else { panic!("{types:?}") };
-    assert_eq!(keys(start), ["checks", "runs", "target", "type"]);
+    assert_eq!(keys(start), ["checks", "config", "runs", "target", "time", "type", "version"]);
     assert_eq!(start["checks"], json!(["p2-output-json", "p2-exit-success"]));
     assert_eq!((&start["target"], &start["runs"]), (&document["target"], &document["runs"]));
     let runs = of("run");
@@ -220,7 +222,7 @@ fn reports_in_files_are_those_of_the_formats() {
     let said = folder.run(&[&ONE[..], &files, &["--color", "always"]].concat());
     assert_eq!(said.code, Some(1));
     let document = folder.run(&[&ONE[..], &["--json"]].concat());
-    assert_eq!(folder.read("r.json"), document.out);
+    assert_eq!(timeless(&folder.read("r.json")), timeless(&document.out));
     // The first line has the time that it took.
     let rest = |text: String| text.split_once('\n').map(|(_, rest)| rest.to_owned());
     assert_eq!(rest(folder.read("r.txt")), rest(folder.run(&ONE).out));
@@ -231,7 +233,7 @@ fn reports_in_files_are_those_of_the_formats() {
     assert_eq!(types, ["start", "result", "summary"]);
     // `-` is standard output, in the place of the text.
     let said = folder.run(&[&ONE[..], &["--report", "json=-"]].concat());
-    assert_eq!((said.code, said.out.as_str()), (Some(1), document.out.as_str()));
+    assert_eq!((said.code, timeless(&said.out)), (Some(1), timeless(&document.out)));
     assert!(!folder.path().join("-").exists());
     let twice = folder.run(&[&ONE[..], &["--report", "json=-", "--json"]].concat());
     assert_eq!((twice.code, twice.out.as_str()), (Some(2), ""));

@@ -134,6 +134,11 @@ pub fn within<T: Send + 'static>(what: &str, wait: impl FnOnce() -> T + Send + '
     receiver.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("{what} did not happen"))
 }
 
+/// A report without the time when its runs were made: one of other runs is the same then.
+pub fn timeless(report: &str) -> String {
+    regex::Regex::new(r#""time":"[-0-9T:]+Z""#).unwrap().replace_all(report, r#""time":"""#).into_owned()
+}
+
 /// The names of an object's members, sorted.
 pub fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
