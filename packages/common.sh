@@ -14,3 +14,19 @@ usage() {
 }
 # The time of what is packed is that of the commit, so that the same sources give the same files.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+
+# Tries a program where there is no Rust: it has this version, and finds the two mistakes of the example.
+try_program() {
+    local folder status=0
+    folder=$(mktemp -d)
+    cp -R examples/notes "$folder/"
+    [ "$(env -i PATH=/usr/bin:/bin HOME="$folder" "$@" --version)" = "agentnative $version" ]
+    (cd "$folder" && env -i PATH=/usr/bin:/bin HOME="$folder" "$@" check --json notes >report.json) || status=$?
+    python3 - "$status" "$folder/report.json" <<'END'
+import json, sys
+status, report = sys.argv[1], json.load(open(sys.argv[2]))
+failed = [result["id"] for result in report["data"]["results"] if result["status"] == "fail"]
+assert (status, failed) == ("1", ["p2-output-pure", "p2-exit-usage"]), (status, failed)
+END
+    rm -rf "$folder"
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Installs the npm packages from their files into an empty folder, and checks the example with them. Before: npm.py.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+
+case $(uname -m) in
+x86_64) platform=linux-x64 ;;
+aarch64) platform=linux-arm64 ;;
+*) usage packages/try-npm.sh, on x86-64 or arm64 ;;
+esac
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+echo '{"private": true}' >"$folder/package.json"
+npm install --silent --no-audit --no-fund --prefix "$folder" \
+    "$out/npm/agentnative-$version.tgz" "$out/npm/agentnative-$platform-$version.tgz"
+try_program "$(command -v node)" "$folder/node_modules/.bin/agentnative"
+echo "tried the npm packages for $platform"
