@@ -6,6 +6,8 @@ source "$(dirname "$0")/common.sh"
 
 mkdir -p "$out/release"
 cargo cyclonedx --format json --spec-version 1.5 --target x86_64-unknown-linux-musl --override-filename "agentnative.sbom" --quiet
-mv agentnative.sbom.json "$out/release/agentnative-$version.cdx.json"
+# Where it was made is nobody's business.
+sed "s|path+file://$root|path+file:///agentnative|g" agentnative.sbom.json >"$out/release/agentnative-$version.cdx.json"
+rm agentnative.sbom.json
 find crates xtask -name agentnative.sbom.json -delete
 echo "$out/release/agentnative-$version.cdx.json"
