@@ -91,12 +91,12 @@ def gitlab(program, folder):
     work.mkdir()
     tools.mkdir()
     # What the default of `install` would bring.
-    (tools / "python3").write_text(f'#!/bin/sh\necho "$@" >installed\nln -s {program} {tools}/agentnative\n')
-    (tools / "python3").chmod(0o755)
+    (tools / "npm").write_text(f'#!/bin/sh\necho "$@" >installed\nln -s {program} {tools}/agentnative\n')
+    (tools / "npm").chmod(0o755)
     environment = {"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(work), **job["variables"]}
     status = subprocess.run(["sh", "-e", "-c", "\n".join(job["script"])], cwd=work, env=environment).returncode
     assert status == 1, status
-    assert (work / "installed").read_text().split()[-1] == f"agentnative=={VERSION}"
+    assert (work / "installed").read_text().split()[-1] == f"agentnative@{VERSION}"
     reports = job["artifacts"]["reports"]
     findings = json.loads((work / reports["codequality"]).read_text())
     assert {finding["check_name"] for finding in findings} == {"p2-output-pure"}, findings

@@ -10,6 +10,15 @@ use std::process::{Command, Stdio};
 const ELSEWHERE: &[(&str, &str)] = &[
     ("cargo test", "`.ci/run` runs it: it is what runs this test"),
     ("cargo install --locked --path .", "it builds the program anew, as `cargo build` does"),
+    ("cargo install --locked --path crates/reference-agent", "it builds the agent anew"),
+    ("npm install --save-dev agentnative", "`packages/try-npm.sh` installs it from its files"),
+    ("npx agentnative check --principle 2", "as above"),
+    ("sudo dpkg -i agentnative_*_amd64.deb", "`packages/try.sh` unpacks it"),
+    ("sha256sum --check --ignore-missing SHA256SUMS", "`packages/checksums.sh` checks them"),
+    ("tar xzf agentnative-*-x86_64-unknown-linux-musl.tar.gz", "`packages/try.sh` unpacks it"),
+    ("rustup target add aarch64-unknown-linux-musl", "it needs the network"),
+    ("pip install -r packages/requirements.txt", "it needs the network"),
+    ("packages/binary.sh aarch64-unknown-linux-musl", "`.ci/more` builds one for x86-64"),
     ("cargo xtask new check p2-output-example", "the tests of xtask make one of each kind"),
 ];
 
