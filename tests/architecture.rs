@@ -22,7 +22,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "check",
         &["baseline", "catalogue", "config", "judge", "model", "probe", "report", "run", "source", "target"],
     ),
-    ("output", &["catalogue", "check", "model", "report"]),
+    ("output", &["baseline", "catalogue", "check", "model", "report"]),
     ("follow", &[]),
     (
         "cli",

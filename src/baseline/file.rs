@@ -18,18 +18,18 @@ const VERSION: u32 = 1;
 /// What makes a baseline.
 const HINT: &str = "`agentnative check --write-baseline FILE` writes a baseline";
 
-/// The faults that `check --baseline FILE` accepts.
+/// The problems that `check --baseline FILE` accepts.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BaselineFile {
     /// Version of the format.
     #[schemars(extend("const" = VERSION))]
     version: u32,
-    /// The known faults, sorted, one in each line.
+    /// The known problems, sorted, one per line.
     entries: Vec<Entry>,
 }
 
-/// A known fault.
+/// A known problem.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -37,7 +37,7 @@ struct Entry {
     target: String,
     /// ID of the check that reports it.
     check: CheckId,
-    /// Name of the probe that shows it, for a fault in runs.
+    /// Name of the probe that shows it, for a problem in runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     probe: Option<String>,
     /// Format of these runs.
@@ -46,7 +46,7 @@ struct Entry {
     /// The file that it is in, relative to the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     file: Option<String>,
-    /// Kind of fault: a word that `agentnative explain ID` lists.
+    /// Kind of problem: a word that `agentnative explain ID` lists.
     kind: String,
     /// The line of code, with single spaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]

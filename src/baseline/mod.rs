@@ -49,6 +49,21 @@ impl Fault {
     }
 }
 
+impl Fault {
+    /// Whether each place that has it is one of its own; runs that show it are not.
+    pub const fn is_of_code(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// All of it in one text, with a NUL between its parts.
+    pub fn key(&self) -> String {
+        let Self { target, check, probe, format, file, kind, text } = self;
+        let rest = [probe.as_deref(), format.map(OutputFormat::name), file.as_deref(), text.as_deref()];
+        let parts = [target.as_str(), check.as_str(), kind.as_str()].into_iter();
+        parts.chain(rest.map(Option::unwrap_or_default)).collect::<Vec<_>>().join("\0")
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let format = self.format.map(OutputFormat::name);
@@ -71,9 +86,9 @@ impl Baseline {
     /// Adds a place that has this fault. Runs of a probe that show the same fault are one place; equal lines of code
     /// are several.
     pub fn add(&mut self, fault: Fault) {
-        let is_of_run = fault.probe.is_some();
+        let of_code = fault.is_of_code();
         let count = self.faults.entry(fault).or_default();
-        *count = if is_of_run { 1 } else { *count + 1 };
+        *count = if of_code { *count + 1 } else { 1 };
     }
 
     /// The number of places that have this fault.

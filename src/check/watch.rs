@@ -93,6 +93,13 @@ fn is_machine_code(path: &Path) -> bool {
 }
 
 impl Watched {
+    /// These files and one more that people edit.
+    #[must_use]
+    pub fn with(mut self, file: Option<PathBuf>) -> Self {
+        self.files.extend(file);
+        self
+    }
+
     /// How the files are now; those that are not there are left out.
     pub fn look(&self) -> Look {
         let look = |path: PathBuf| {

@@ -55,11 +55,11 @@ pub(super) struct CheckArgs {
     /// github. The file `-` is stdout and replaces the text report; github annotations are appended to it.
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, help_heading = group::REPORT)]
     report: Vec<ReportFile>,
-    /// Accept the faults in this file, from --write-baseline: they are waived, and only new ones fail.
+    /// Accept the problems in this file, which --write-baseline wrote: they are waived, and only new ones fail.
     #[arg(long, value_name = "FILE", help_heading = group::REPORT)]
     pub(super) baseline: Option<PathBuf>,
-    /// Write the faults of this check to a file for --baseline. What is fixed is removed from it; entries that
-    /// are not checked this time stay.
+    /// Write the problems of this check to a file for --baseline. Entries that are fixed are removed from it;
+    /// those that are not checked this time stay.
     #[arg(long, value_name = "FILE", help_heading = group::REPORT)]
     pub(super) write_baseline: Option<PathBuf>,
     /// List all verdicts, and every place of each problem.

@@ -27,7 +27,9 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
     let signal = Signal::listen()?;
     let session = check::session(args, runner)?;
     let (mut command, mut first) = (Vec::new(), true);
-    let mut watched = session.watched(&command);
+    // A baseline that each check writes anew is no change.
+    let baseline = args.baseline.clone().filter(|_| args.write_baseline.is_none());
+    let mut watched = session.watched(&command).with(baseline.clone());
     loop {
         let before = watched.contents();
         let done = check::check(args, output, runner);
@@ -43,7 +45,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         }
         first = false;
         let edited = first_change(&before, &watched.contents());
-        watched = session.watched(&command);
+        watched = session.watched(&command).with(baseline.clone());
         let look = watched.look();
         if output.is_closed() {
             return Ok(0);

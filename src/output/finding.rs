@@ -1,8 +1,9 @@
 //! What the renderers for machines share: the faults of a report, each with its place, its weight and its key.
 
 use super::View;
+use crate::baseline::Fault;
 use crate::check::Judged;
-use crate::model::{CheckResult, Evidence, Level, OutputFormat, Status};
+use crate::model::{CheckResult, Evidence, Level, Status};
 use crate::report::Report;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -52,20 +53,15 @@ pub(super) fn findings(judged: &Judged) -> Vec<Finding<'_>> {
         let Some(weight) = weight(report, result) else { continue };
         let places = result.evidence.iter().map(Some);
         for evidence in places.chain(result.evidence.is_empty().then_some(None)) {
-            let mut words = vec![report.target.name.as_str(), result.id.as_str()];
-            let format = evidence.and_then(|evidence| evidence.format).map(OutputFormat::name);
-            if let Some(evidence) = evidence {
-                words.push(&evidence.kind);
-                match &evidence.file {
-                    Some(file) => {
-                        words.extend([file, evidence.excerpt.as_deref().unwrap_or_default().trim()])
-                    }
-                    None => words.extend(evidence.probe.as_deref().into_iter().chain(format)),
-                }
-            }
-            let key = words.join("\0");
-            let of_code = evidence.is_some_and(|evidence| evidence.file.is_some());
-            let alike: &mut Vec<usize> = seen.entry(key.clone()).or_default();
+            let fault = Fault::of(
+                &report.target.name,
+                result.id,
+                result.layer,
+                evidence.unwrap_or(&Evidence::default()),
+            );
+            let of_code = fault.is_of_code();
+            let key = fault.key();
+            let alike: &mut Vec<usize> = seen.entry(fault).or_default();
             if let Some(first) = alike.first().filter(|_| !of_code) {
                 let first: &mut Finding<'_> = &mut findings[*first];
                 first.more += 1;
@@ -86,6 +82,8 @@ fn weight(report: &Report, result: &CheckResult) -> Option<Weight> {
         Status::Fail => Some(Weight::Error),
         Status::Warn if report.deny.contains(&Level::Should) => Some(Weight::Error),
         Status::Warn => Some(Weight::Warning),
+        // What only waits for one that is waived has no fault of its own.
+        Status::Waived if !result.blocked_by.is_empty() => None,
         Status::Waived => Some(Weight::Waived),
         Status::Pass | Status::Unverified | Status::NotApplicable => None,
     }

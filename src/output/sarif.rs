@@ -24,11 +24,19 @@ fn run(view: &View<'_>, judged: &Judged) -> Value {
     let rules: Vec<CheckId> = report.results.iter().map(|result| result.id).collect();
     let results: Vec<Value> = findings(judged).iter().map(|finding| result(view, &rules, finding)).collect();
     let strict: Vec<CheckId> = undecided(view, report).iter().map(|result| result.id).collect();
-    let open = report.results.iter().filter(|result| result.status == Status::Unverified);
-    let open = open.map(|result| {
+    // What waits for a check that is waived is as undecided as what waits for another one.
+    let is_open = |result: &&CheckResult| match result.status {
+        Status::Waived => !result.blocked_by.is_empty(),
+        status => status == Status::Unverified,
+    };
+    let open = report.results.iter().filter(is_open).map(|result| {
         let level = if strict.contains(&result.id) { "error" } else { "note" };
+        let text = match result.status {
+            Status::Waived => short(&result.message),
+            _ => format!("unverified: {}", short(&result.message)),
+        };
         json!({
-            "message": { "text": message(&format!("unverified: {}", short(&result.message))) },
+            "message": { "text": message(&text) },
             "level": level,
             "associatedRule": { "id": result.id, "index": index(&rules, result.id) },
         })

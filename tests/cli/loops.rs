@@ -237,7 +237,9 @@ fn it_is_checked_again_when_the_program_or_the_configuration_changes() {
     let contract = "contract = 'list.json'\nformats = ['json']\n";
     folder.write("agentnative.toml", toml);
     folder.write("list.json", r#"{"type": "object"}"#);
-    let mut watching = Watching::new(&folder, &["--check", "p2-output-json,p2-contract-schema"]);
+    folder.write("known", r#"{"version": 1, "entries": []}"#);
+    let flags = ["--check", "p2-output-json,p2-contract-schema", "--baseline", "known"];
+    let mut watching = Watching::new(&folder, &flags);
     let said = watching.until_it_waits();
     assert_eq!(said, "");
     folder.script("cli", "echo '{'\n");
@@ -257,13 +259,22 @@ fn it_is_checked_again_when_the_program_or_the_configuration_changes() {
     folder.write("list.json", r#"{"type": "object", "required": ["a"]}"#);
     let said = watching.until_it_waits();
     assert!(said.contains("1 MUST check failed"), "{said}");
+    // And the baseline.
+    let entry = r#"{"target": "cli", "check": "p2-contract-schema", "probe": "list", "format": "json", "kind": "invalid"}"#;
+    folder.write("known", format!("{{\"version\": 1, \"entries\": [{entry}]}}"));
+    let said = watching.until_it_waits();
+    assert_eq!(said, "");
     let out = watching.end();
     let changed: Vec<&str> = out.lines().filter(|line| line.ends_with(" changed ---")).collect();
     let (cli, config) = ("--- cli changed ---", "--- agentnative.toml changed ---");
-    assert_eq!(changed, [cli, config, config, cli, "--- list.json changed ---"], "{out}");
+    assert_eq!(
+        changed,
+        [cli, config, config, cli, "--- list.json changed ---", "--- known changed ---"],
+        "{out}"
+    );
     let verdicts =
         out.lines().filter(|line| line.starts_with("conformant") || line.starts_with("not conformant"));
-    assert_eq!(verdicts.count(), 5, "{out}");
+    assert_eq!(verdicts.count(), 6, "{out}");
 }
 
 #[test]
