@@ -142,6 +142,31 @@ fn sarif_refers_to_its_rules() {
 }
 
 #[test]
+fn a_check_is_linked_to_its_page_where_there_is_one() {
+    let mut report = with_code();
+    let page = "https://docs.example/checks/p2-output-json.html";
+    for result in &mut report.results {
+        result.docs = match result.id.as_str() {
+            "p2-output-json" => page.into(),
+            // What is no plain address is none.
+            _ => format!("https://docs.example/)<b>{}", result.id),
+        };
+    }
+    let all = rendered(vec![report], false);
+    let text = |name| &all.iter().find(|(known, _)| *known == name).unwrap().1;
+    let log: Value = serde_json::from_str(text("sarif")).unwrap();
+    let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+    let pages: Vec<&Value> = rules.iter().filter_map(|rule| rule.get("helpUri")).collect();
+    assert_eq!(pages, [page]);
+    assert!(
+        text("markdown").contains(&format!("**[p2-output-json]({page})** (MUST)")),
+        "{}",
+        text("markdown")
+    );
+    assert!(!text("markdown").contains("<b>p2"), "{}", text("markdown"));
+}
+
+#[test]
 fn strict_makes_failures_of_what_is_unverified() {
     for (strict, failures) in [(false, 2), (true, 5)] {
         let all = rendered(vec![with_code()], strict);

@@ -89,6 +89,14 @@ fn weight(report: &Report, result: &CheckResult) -> Option<Weight> {
     }
 }
 
+/// The address of the page that explains the check of a verdict, if there is one.
+pub(super) fn page(result: &CheckResult) -> Option<&str> {
+    // A report that was read may hold anything.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/%?#=&+".contains(&byte);
+    let is_address = |docs: &&str| docs.starts_with("https://") || docs.starts_with("http://");
+    Some(result.docs.as_str()).filter(is_address).filter(|docs| docs.bytes().all(is_plain))
+}
+
 /// The MUSTs of a report that are unverified, where that makes the command fail.
 pub(super) fn undecided<'a>(view: &View<'_>, report: &'a Report) -> Vec<&'a CheckResult> {
     if view.strict { report.open_musts().collect() } else { Vec::new() }

@@ -2,7 +2,7 @@
 //! for both whatever the report holds.
 
 use super::View;
-use super::finding::{Finding, Weight, findings, short, undecided};
+use super::finding::{Finding, Weight, findings, page, short, undecided};
 use crate::check::Judged;
 use crate::model::CheckResult;
 use crate::report::{Report, Undecided};
@@ -122,7 +122,8 @@ fn problem(view: &View<'_>, faults: &[&Finding<'_>], sheet: &mut Sheet) {
     let [first, ..] = faults else { return };
     let result = first.result;
     let level = result.level.name().to_uppercase();
-    let mut block = format!("**{}** ({level}): {}\n", result.id, prose(result.text()));
+    let id = page(result).map_or_else(|| result.id.to_string(), |page| format!("[{}]({page})", result.id));
+    let mut block = format!("**{id}** ({level}): {}\n", prose(result.text()));
     for fault in faults.iter().take(MAX_FAULTS) {
         let place = place(view, fault);
         if !place.is_empty() {

@@ -1,7 +1,7 @@
 //! The renderer of `sarif`: a SARIF 2.1.0 log with a run for each target, for code scanning.
 
 use super::View;
-use super::finding::{Finding, Weight, findings, short, undecided};
+use super::finding::{Finding, Weight, findings, page, short, undecided};
 use crate::check::Judged;
 use crate::model::{CheckId, CheckResult, Level, Status};
 use agentnative_contract::error::Result;
@@ -99,8 +99,8 @@ fn rule(result: &CheckResult) -> Value {
             "level": check.level,
         },
     });
-    if result.docs.starts_with("https://") || result.docs.starts_with("http://") {
-        rule["helpUri"] = json!(result.docs);
+    if let Some(page) = page(result) {
+        rule["helpUri"] = json!(page);
     }
     rule
 }
