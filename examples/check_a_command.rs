@@ -2,10 +2,7 @@
 //!
 //! The program `agentnative` is not needed: the library carries what runs the command.
 
-use agentnative::check::{Selection, Session, SessionOptions, TargetSelector};
-use agentnative::config::ProbeConfig;
-use agentnative::model::Status;
-use agentnative_contract::error::Result;
+use agentnative::{Check, Error, Status};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -18,15 +15,11 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<ExitCode> {
-    let command: Vec<_> = std::env::args_os().skip(1).collect();
-    let options = SessionOptions {
-        // Ways to call the command that change nothing, each after the exit code that it should end with.
-        probes: vec![ProbeConfig::from_flag("--version")?, ProbeConfig::from_flag("2:--no-such-flag")?],
-        ..SessionOptions::default()
-    };
-    let session = Session::new(TargetSelector::command(command), options);
-    let report = session.check(&Selection::default().resolve()?)?;
+fn run() -> Result<ExitCode, Error> {
+    let mut command = std::env::args_os().skip(1);
+    // Ways to call the command that change nothing, each after the exit code that it should end with.
+    let check = Check::command(command.next().unwrap_or_default()).args(command);
+    let report = check.probe("--version").probe("2:--no-such-flag").run()?;
     for result in report.results.iter().filter(|result| result.status == Status::Fail) {
         println!("{}: {}", result.id, result.message);
     }

@@ -1,23 +1,76 @@
-//! Contract conformance for command-line tools that programs and AI agents call.
+//! Checks whether programs can rely on a command-line tool: in `cargo test`.
 //!
-//! A target is run as it would really be called, the bytes that come back are looked at, and each
-//! check gives a verdict with its evidence. See `ARCHITECTURE.md` for the flow and the rooms.
+//! ```no_run
+//! # macro_rules! env { ($name:literal) => { "mycli" } }
+//! # mod tests {
+//! use agentnative::Check;
+//!
+//! #[test]
+//! fn programs_can_rely_on_the_output() {
+//!     Check::command(env!("CARGO_BIN_EXE_mycli")).probe("list").principle(2).assert();
+//! }
+//! # }
+//! ```
+//!
+//! ```toml
+//! [dev-dependencies]
+//! agentnative = { version = "0.1", default-features = false }
+//! ```
+//!
+//! The command is run as its consumers run it: through a pipe, on a terminal, into a file, with a slow consumer,
+//! in hostile environments. The bytes that come back are judged, and a failure is the report that the program
+//! `agentnative` prints, with evidence and the command line to reproduce it. The program itself is not needed.
+//!
+//! # What is stable
+//!
+//! The items of this page, with semantic versioning: [`Check`], and what its [`Report`] consists of. The modules
+//! of the crate are public for its own program and tests only; they are not documented here and may change in any
+//! release.
+//!
+//! # Features
+//!
+//! `cli` is the program, `source` the checks that read source code; both are on by default, and a test needs
+//! neither. `project` reads the files around the code, for both.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
+#[doc(hidden)]
 pub mod baseline;
+mod builder;
+#[doc(hidden)]
 pub mod catalogue;
+#[doc(hidden)]
 pub mod check;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
 pub mod config;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod follow;
+#[doc(hidden)]
 pub mod judge;
+#[doc(hidden)]
 pub mod manifest;
+#[doc(hidden)]
 pub mod model;
+#[doc(hidden)]
 pub mod output;
+#[doc(hidden)]
 pub mod probe;
+#[doc(hidden)]
 pub mod report;
+#[doc(hidden)]
 pub mod run;
+#[doc(hidden)]
 pub mod source;
+#[doc(hidden)]
 pub mod target;
+
+pub use agentnative_contract::error::{Error, ErrorKind, Issue, Place};
+pub use builder::Check;
+pub use model::{
+    BlockedBy, CheckId, CheckResult, Evidence, Layer, Level, OutputFormat, Status, Stream, Variant,
+};
+pub use report::{ConfigInfo, Report, Summary, TargetInfo};

@@ -23,6 +23,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["baseline", "catalogue", "config", "judge", "model", "probe", "report", "run", "source", "target"],
     ),
     ("output", &["baseline", "catalogue", "check", "model", "report"]),
+    ("builder", &["catalogue", "check", "config", "model", "output", "run"]),
     ("follow", &[]),
     (
         "cli",

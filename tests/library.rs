@@ -1,30 +1,149 @@
-//! The Rust code in `docs/library.md` compiles; `mycli` in the page is the program of this package here.
+//! The library in the tests of a command, and the code in `docs/library.md`; `mycli` in the page is the program of this
+//! package here.
 
-use agentnative_contract::error::Result;
+use agentnative::{Check, ErrorKind, Level, Status};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
-fn example() -> Result<()> {
+// It is not run: the program is checked by `.ci/run`.
+#[allow(dead_code)]
+mod page {
     // begin
-    use agentnative::check::{Selection, Session, SessionOptions, TargetSelector};
-    use agentnative::config::ProbeConfig;
+    use agentnative::Check;
 
-    let target = TargetSelector::command([env!("CARGO_BIN_EXE_agentnative")]);
-    let probes = vec![ProbeConfig::from_flag("list")?];
-    let options = SessionOptions { probes, ..SessionOptions::default() };
-    let report = Session::new(target, options).check(&Selection::default().resolve()?)?;
-    assert!(report.conformant);
+    fn programs_can_rely_on_the_output() {
+        Check::command(env!("CARGO_BIN_EXE_agentnative"))
+            .probe("list")
+            .probe("1:show 7")
+            .principle(2)
+            .assert();
+    }
     // end
-    Ok(())
 }
 
 #[test]
 fn the_code_in_the_page_is_compiled() {
-    // It is not run: `examples/check_a_command.rs` is.
-    let _: fn() -> Result<()> = example;
     let (_, code) = include_str!("library.rs").split_once("    // begin\n").unwrap();
     let code = code.split_once("    // end\n").unwrap().0;
     let code = code.lines().map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line)));
     let code = code.collect::<String>().replace("EXE_agentnative", "EXE_mycli");
+    let code = code.replace("fn programs", "#[test]\nfn programs");
     let page = include_str!("../docs/library.md");
     let shown = page.split_once("```rust\n").unwrap().1.split_once("```").unwrap().0;
     assert_eq!(shown, code);
+}
+
+/// What the check panics with, its time aside.
+fn failure(check: &Check) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(|| check.assert())).unwrap_err();
+    let time = regex::Regex::new(r" · [0-9.]+ s\n").unwrap();
+    time.replace(panic.downcast_ref::<String>().unwrap(), " · TIME\n").into_owned()
+}
+
+#[test]
+fn a_tool_passes_and_a_fault_is_told_as_the_text_report_tells_it() {
+    let report = Check::command("fixtures/clis/conforming/sh/cli").probe("list").principle(2).assert();
+    assert!(report.conformant && !report.verified, "nothing shows that it exits with 77");
+    assert_eq!(report.summary.warn, 0, "{:?}", report.results);
+    assert!(report.results.iter().all(|result| !result.id.as_str().starts_with("p2-src-")));
+
+    let faulty = Check::command("fixtures/clis/violating/p2-output-json.bom/cli")
+        .probe("list")
+        .check("p2-output-json")
+        .check("p2-exit-auth")
+        .check("p2-exit-success")
+        .strict(true);
+    let told = failure(&faulty);
+    assert_eq!(told, include_str!("snapshots/library-failure.txt").trim_end());
+    let strict = failure(&faulty.clone().skip("p2-output-json"));
+    assert!(
+        strict.ends_with("\nerror: 1 MUST check unverified") && strict.contains("no probe ends with 77"),
+        "{strict}"
+    );
+    let report = faulty.run().unwrap();
+    let status = |id: &str| report.results.iter().find(|result| result.id.as_str() == id).unwrap().status;
+    assert_eq!(status("p2-output-json"), Status::Fail);
+    assert_eq!(status("p2-exit-success"), Status::Pass);
+}
+
+#[test]
+fn runs_get_what_a_test_gives_them_and_no_configuration_unless_it_is_named() {
+    let script = r#"[ "$A" = "a b" ] && [ "$PWD" = /usr ]"#;
+    let check = Check::command("sh").arg("-c").args([script, "mycli"]).probe("list").check("p2-exit-success");
+    let check = check.jobs(2).timeout(Duration::from_secs(30)).fast(true);
+    let set = check.clone().env("A", "a b");
+    set.clone().current_dir("/usr").assert();
+    assert!(!set.run().unwrap().conformant && !check.current_dir("/usr").run().unwrap().conformant);
+
+    // The folder above has one, which declares the same probe.
+    let check = Check::command("fixtures/clis/conforming/sh/cli").probe("list").check("p2-exit-success");
+    check.assert();
+    let error = check.clone().config("fixtures/clis/agentnative.toml").run().unwrap_err();
+    assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Usage, "duplicate probe `list`"));
+}
+
+#[test]
+fn what_is_wrong_in_a_test_is_an_error_that_says_what_is_expected() {
+    let check = || Check::command("fixtures/clis/conforming/sh/cli").probe("list");
+    let cases = [
+        (
+            check().check("p2-output-jsn"),
+            "unknown check `p2-output-jsn`\nhint: did you mean `p2-output-json`?",
+        ),
+        (check().check("p9-*"), "no check matches `p9-*`\nhint: did you mean `p2-*`?"),
+        (
+            check().skip("p2-output-jsn"),
+            "unknown check `p2-output-jsn`\nhint: did you mean `p2-output-json`?",
+        ),
+        (
+            check().check("p2-src-stray-print"),
+            "`p2-src-stray-print` reads source code, and a command has none\nhint: check the project: agentnative check --layer source .",
+        ),
+        (
+            check().principle(9),
+            "no checks for principle 9; expected 2\nhint: `agentnative list` shows all of them",
+        ),
+        (
+            check().contract("dexter-falt"),
+            "unknown contract `dexter-falt`\nhint: did you mean `dexter-flat`?",
+        ),
+        (
+            check().contract("schemas/none.schema.json"),
+            "cannot read ROOT/schemas/none.schema.json: No such file or directory (os error 2)",
+        ),
+        (check().config("none.toml"), "cannot read none.toml: No such file or directory (os error 2)"),
+        (
+            check().probe("show 'x"),
+            "probe \"show 'x\": an unclosed quote, or a backslash at the end\nhint: expected \"[EXIT:]ARGS\", such as \"list\" or \"77:whoami\"",
+        ),
+        (
+            check().probe("256:show"),
+            "probe \"256:show\": exit code 256 is greater than 255\nhint: expected \"[EXIT:]ARGS\", such as \"list\" or \"77:whoami\"",
+        ),
+        (check().jobs(0), "the number of parallel runs is 0; expected at least 1"),
+        (check().timeout(Duration::ZERO), "the time limit is 0; expected more"),
+        (
+            check().deny(Level::Must),
+            "deny(Must) has no effect; expected deny(Should)\nhint: an unmet MUST fails without it, and a MAY never does",
+        ),
+        (Check::command(""), "the program is empty; expected its path, or its name on PATH"),
+        (
+            Check::command("no-such-mycli"),
+            "no program no-such-mycli on PATH\nhint: pass its path, such as ./target/debug/NAME",
+        ),
+        (Check::command("target/no-such-mycli"), "no such file: ROOT/target/no-such-mycli"),
+        (
+            Check::command("Cargo.toml"),
+            "no program Cargo.toml on PATH\nhint: pass its path, such as ./target/debug/NAME",
+        ),
+        (
+            Check::command("./Cargo.toml"),
+            "ROOT/Cargo.toml may not be executed: it is not executable\nhint: chmod +x ROOT/Cargo.toml",
+        ),
+    ];
+    for (check, expected) in cases {
+        let expected = expected.replace("ROOT", env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(failure(&check), format!("error: {expected}"));
+        assert!(check.run().is_err());
+    }
 }

@@ -29,6 +29,7 @@ mod playground;
 #[path = "support/programs.rs"]
 mod programs;
 mod project;
+mod python;
 mod render;
 mod report;
 mod skeleton;

@@ -2,7 +2,7 @@
 
 use super::lock::{learn, promise_checks, unasked};
 use super::progress::Observer;
-use super::session::{Session, SessionOptions};
+use super::session::{ConfigSource, Session, SessionOptions};
 use crate::config::Config;
 use crate::probe::{Probe, Recording};
 use crate::target::TargetSelector;
@@ -85,8 +85,10 @@ impl DiffInput {
     ) -> Result<Self> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| Error::usage(format!("`{command}` cannot be split into words")))?;
-        if options.config.is_none() {
-            options.config = Config::find(Path::new("."))?;
+        if options.config == ConfigSource::Nearest
+            && let Some(path) = Config::find(Path::new("."))?
+        {
+            options.config = ConfigSource::File(path);
         }
         let session = Session::new(TargetSelector::command(words), options);
         let output = session.run(&promise_checks(), observer)?;

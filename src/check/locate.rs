@@ -1,8 +1,8 @@
 //! From what the user named to the program, the code behind it and the configuration that holds for both.
 
-use super::Session;
 use super::build::build;
 use super::inspect::page_of;
+use super::{ConfigSource, Session};
 use crate::catalogue;
 use crate::config::{Config, Date, Known};
 use crate::run::{self, Bytes, End, Job, Observation, Runner};
@@ -41,10 +41,13 @@ impl Session {
 
     fn config_by(&self, finder: &Finder<'_>) -> Result<Option<Config>> {
         match (&self.options.config, &self.target) {
-            (Some(path), _) => load_config(path).map(Some),
+            (ConfigSource::File(path), _) => load_config(path).map(Some),
+            (ConfigSource::Without, _) => Ok(None),
             // A folder as it was named: so is the file in it.
-            (None, TargetSelector::Path(path)) => known(|known| Config::discover(path, known)),
-            (None, selector) => {
+            (ConfigSource::Nearest, TargetSelector::Path(path)) => {
+                known(|known| Config::discover(path, known))
+            }
+            (ConfigSource::Nearest, selector) => {
                 let start = finder.start(selector)?;
                 known(|known| Config::discover(&start, known))
             }

@@ -6,25 +6,13 @@
 //!
 //! [`Session::check`] does all of it, from any thread; the library carries the helper that makes the runs.
 //! A [`Recording`] can be written, read and judged again.
-//!
-//! ```
-//! use agentnative::check::{Selection, Session, SessionOptions, TargetSelector};
-//! use agentnative::config::ProbeConfig;
-//!
-//! # fn main() -> Result<(), agentnative_contract::error::Error> {
-//! let mycli = TargetSelector::command(["sh", "-c", "echo '{\"items\": []}'", "mycli"]);
-//! let options =
-//!     SessionOptions { probes: vec![ProbeConfig::from_flag("list")?], ..SessionOptions::default() };
-//! let checks = Selection { checks: vec!["p2-output-json".to_owned()], ..Selection::default() };
-//! let report = Session::new(mycli, options).check(&checks.resolve()?)?;
-//! assert!(report.conformant && report.verified);
-//! assert_eq!(report.exit_code(true), 0);
-//! # Ok(())
-//! # }
-//! ```
 
 mod asking;
 mod build;
+#[cfg(feature = "project")]
+mod code;
+#[cfg(not(feature = "project"))]
+#[path = "no_code.rs"]
 mod code;
 mod contracts;
 mod diff_inputs;
@@ -39,6 +27,7 @@ mod runs;
 mod selection;
 mod session;
 mod surroundings;
+#[cfg(feature = "project")]
 mod watch;
 
 pub use diff_inputs::{DiffInput, diff};
@@ -48,8 +37,9 @@ pub use last_time::LastTime;
 pub use locate::load_config;
 pub use lock::{LockMode, Locked, lock, promise_checks};
 pub use progress::{Observer, Progress, replay};
-pub use selection::Selection;
-pub use session::{Session, SessionOptions, SessionOutput};
+pub use selection::{Selection, skip_note};
+pub use session::{ConfigSource, Session, SessionOptions, SessionOutput};
+#[cfg(feature = "project")]
 pub use watch::{Look, Watched, first_change};
 
 pub use crate::baseline::{Baseline, Seen};

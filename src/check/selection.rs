@@ -61,6 +61,12 @@ impl Selection {
     }
 }
 
+/// That the configuration leaves out checks, if it does.
+pub fn skip_note(skipped: &[&Check]) -> Option<String> {
+    let ids: Vec<&str> = skipped.iter().map(|check| check.id.as_str()).collect();
+    (!ids.is_empty()).then(|| format!("the configuration skips {} (`skip` under [check])", ids.join(", ")))
+}
+
 /// Whether one of these IDs and patterns means the check.
 fn names(patterns: &[String], check: &Check) -> bool {
     patterns.iter().any(|pattern| matches(pattern, check.id.as_str()))

@@ -18,7 +18,7 @@ use crate::target::{self, CodeBase, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::lock::{Lock, lock_path};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -28,8 +28,8 @@ use std::time::{Duration, Instant, SystemTime};
 pub struct SessionOptions {
     /// Which of a project's programs, or of the configuration's targets.
     pub bin: Option<String>,
-    /// The configuration; none for the nearest `agentnative.toml` of the target's folder or above.
-    pub config: Option<PathBuf>,
+    /// Where the configuration is.
+    pub config: ConfigSource,
     /// Probes beside those of the configuration.
     pub probes: Vec<ProbeConfig>,
     /// A contract for the whole target, in the place of the default rules: a bundled contract's name, a
@@ -37,10 +37,26 @@ pub struct SessionOptions {
     pub contract: Option<String>,
     /// When a run is ended by force; none for what the configuration says.
     pub timeout: Option<Duration>,
+    /// Variables that all runs get, beside those of the configuration.
+    pub env: BTreeMap<String, String>,
+    /// The working directory of the runs, in the place of the target's.
+    pub current_dir: Option<PathBuf>,
     /// Only plain runs are made: what they cannot decide is unverified.
     pub fast: bool,
     /// How runs are made.
     pub runner: RunnerOptions,
+}
+
+/// Where the configuration of a session is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ConfigSource {
+    /// The nearest `agentnative.toml` of the target's folder or above, if there is one.
+    #[default]
+    Nearest,
+    /// This file.
+    File(PathBuf),
+    /// There is none.
+    Without,
 }
 
 /// Which target, and how it is run.
@@ -162,6 +178,10 @@ impl Session {
     ) -> Result<(Recording, Option<i32>)> {
         if let Some(timeout) = self.options.timeout {
             target.config.timeout = timeout;
+        }
+        target.config.env.extend(self.options.env.clone());
+        if let Some(folder) = &self.options.current_dir {
+            target.cwd.push(folder);
         }
         let mut contracts = LoadedContracts::default();
         let mut declared = self.declared(&target, config.as_ref(), &mut contracts)?;

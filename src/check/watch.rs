@@ -1,6 +1,6 @@
 //! Which files a check depends on, and which of them changed.
 
-use super::Session;
+use super::{ConfigSource, Session};
 use crate::config::{Config, FILE_NAME, TargetConfig};
 use crate::source::{is_code, kept_files};
 use crate::target::TargetSelector;
@@ -52,10 +52,10 @@ impl Session {
             .collect();
 
         let file = match (&self.options.config, &config) {
-            (Some(path), _) => path.clone(),
-            (None, Some(config)) => config.path.clone(),
+            (ConfigSource::File(path), _) => path.clone(),
+            (_, Some(config)) => config.path.clone(),
             // One that has faults, or is still to come.
-            (None, None) => Config::find(folder).ok().flatten().unwrap_or_else(|| folder.join(FILE_NAME)),
+            (_, None) => Config::find(folder).ok().flatten().unwrap_or_else(|| folder.join(FILE_NAME)),
         };
         let mut files: BTreeSet<PathBuf> = programs.iter().cloned().chain([cwd.join(file)]).collect();
         files.extend(config.iter().flat_map(|config| named_files(config, &targets)));

@@ -11,7 +11,7 @@ use super::whole_file::WholeFile;
 use crate::catalogue::Check;
 use crate::check::{
     Judged, LastTime, Progress, Recording, Report, Seen, Session, SessionOptions, judge_with, load_config,
-    replay,
+    replay, skip_note,
 };
 use crate::config::{ProbeConfig, repository};
 use crate::model::Level;
@@ -148,7 +148,7 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
         }
     };
     let (mut checks, skipped) = selection.resolve_with(&config)?;
-    let mut notes: Vec<String> = (!skipped.is_empty()).then(|| skips(&skipped)).into_iter().collect();
+    let mut notes: Vec<String> = skip_note(&skipped).into_iter().collect();
     if let Some(last_time) = last_time.as_ref().filter(|_| args.failed) {
         notes.push(only_open(last_time, &mut checks));
     }
@@ -223,12 +223,6 @@ fn only_open(last_time: &LastTime, checks: &mut Vec<&'static Check>) -> String {
     let all = checks.len();
     checks.retain(|check| last_time.is_open(check));
     format!("--failed: {} of {all} checks ran; the others did not fail last time", checks.len())
-}
-
-/// That the configuration leaves out checks.
-fn skips(skipped: &[&Check]) -> String {
-    let ids: Vec<&str> = skipped.iter().map(|check| check.id.as_str()).collect();
-    format!("the configuration skips {} (`skip` under [check])", ids.join(", "))
 }
 
 /// Writes a report to all places; gives the exit code.

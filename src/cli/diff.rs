@@ -1,7 +1,7 @@
 //! `agentnative contract diff`
 
 use super::progress::drawn;
-use crate::check::{DiffInput, SessionOptions, diff};
+use crate::check::{ConfigSource, DiffInput, SessionOptions, diff};
 use crate::config::ProbeConfig;
 use crate::run::RunnerOptions;
 use agentnative_contract::diff::{Change, Class, Elsewhere};
@@ -126,7 +126,7 @@ impl DiffArgs {
 
     fn run(&self, command: &str, output: &mut Output, runner: &RunnerOptions) -> Result<DiffInput> {
         let options = SessionOptions {
-            config: self.config.clone(),
+            config: self.config.clone().map_or(ConfigSource::Nearest, ConfigSource::File),
             probes: ProbeConfig::from_flags(&self.probe)?,
             runner: runner.clone(),
             ..SessionOptions::default()

@@ -1,6 +1,6 @@
 //! The arguments that name a target, and those about its runs.
 
-use crate::check::{SessionOptions, TargetSelector};
+use crate::check::{ConfigSource, SessionOptions, TargetSelector};
 use crate::run::RunnerOptions;
 use agentnative_contract::spanned_toml::LONGEST;
 use std::ffi::{OsStr, OsString};
@@ -71,7 +71,7 @@ impl TargetArgs {
         runner.jobs = run.jobs.map_or(runner.jobs, NonZeroUsize::get);
         SessionOptions {
             bin: self.bin.clone(),
-            config: self.config.clone(),
+            config: self.config.clone().map_or(ConfigSource::Nearest, ConfigSource::File),
             timeout: run.timeout,
             runner,
             ..SessionOptions::default()

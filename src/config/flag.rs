@@ -1,4 +1,4 @@
-//! `--probe "[EXIT:]ARGS"`.
+//! A probe in one text: `"[EXIT:]ARGS"`, as `--probe` takes it.
 
 use super::ProbeConfig;
 use agentnative_contract::error::{Error, Result};
@@ -10,9 +10,9 @@ impl ProbeConfig {
     /// # Errors
     /// Of kind `Usage`: an exit code above 255, an open quote, a NUL.
     pub fn from_flag(flag: &str) -> Result<Self> {
-        const FORM: &str = "--probe \"[EXIT:]ARGS\", such as --probe \"list\" --probe \"77:whoami\"";
+        const FORM: &str = "\"[EXIT:]ARGS\", such as \"list\" or \"77:whoami\"";
         let wrong =
-            |what: String| Error::usage(format!("--probe {flag:?}: {what}")).hint(format!("expected {FORM}"));
+            |what: String| Error::usage(format!("probe {flag:?}: {what}")).hint(format!("expected {FORM}"));
         let (exit, text) = match flag.split_once(':') {
             Some((code, text)) if !code.is_empty() && code.bytes().all(|byte| byte.is_ascii_digit()) => {
                 let code: u8 =

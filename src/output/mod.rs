@@ -54,6 +54,14 @@ pub const RENDERERS: &[Renderer] = &[
     Renderer { name: "markdown", render: markdown::render },
 ];
 
+/// The report for people, as `view` says.
+///
+/// # Errors
+/// Those of the renderer.
+pub fn text_report(view: &View<'_>) -> Result<String> {
+    text::render(view)
+}
+
 /// Writes the end of a `check`: all of it as text or as one document; in `jsonl` the `result` and
 /// `summary` lines, for `start` and `run` were written as they happened.
 pub fn write_report(output: &mut Output, view: View<'_>) -> Result<()> {

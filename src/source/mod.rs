@@ -1,17 +1,21 @@
 //! The code behind the target: found, read and held to the rules of the source checks.
 //!
-//! `scan` does the reading, where the feature `source` is on; what its [`Facts`] mean is judged in `judge`.
+//! `scan` does the reading, where the feature `source` is on; what its [`Facts`] mean is judged in `judge`. The files
+//! around the code are read where the feature `project` is on.
 
 #[cfg(feature = "source")]
 mod built;
+#[cfg(feature = "project")]
 mod exclusions;
 #[cfg(feature = "source")]
 mod file;
+#[cfg(feature = "project")]
 mod kept;
 #[cfg(feature = "source")]
 mod language;
 #[cfg(feature = "source")]
 mod package;
+#[cfg(feature = "project")]
 mod project;
 #[cfg(feature = "source")]
 mod rules;
@@ -24,9 +28,10 @@ mod walk;
 
 #[cfg(feature = "source")]
 pub use built::built;
+#[cfg(feature = "project")]
 pub use exclusions::name_in;
+#[cfg(feature = "project")]
 pub use kept::{is_code, kept_files};
-pub use project::{Document, Project};
 #[cfg(feature = "source")]
 pub use rules::Rules;
 #[cfg(feature = "source")]
@@ -72,6 +77,25 @@ pub struct Facts {
     /// What was left out because it is not the program's code.
     #[serde(rename = "left")]
     pub excluded: Excluded,
+}
+
+/// A text of the project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Path relative to the project's folder, with `/`; `../` where it is above.
+    pub file: String,
+    /// What it says; bytes that are not UTF-8 are spelt `\xNN`.
+    pub text: String,
+}
+
+/// What is around the code of a package.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Project {
+    /// The README files: of the package, and of the repository when there is none.
+    pub readmes: Vec<Document>,
+    /// Files that look like JSON Schemas: `*.schema.json`, and JSON with a `$schema` that is one of
+    /// JSON Schema's own.
+    pub schemas: Vec<Document>,
 }
 
 /// When the program that was run was built, and when its code was last changed. Times are in milliseconds

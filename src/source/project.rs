@@ -1,32 +1,13 @@
 //! The files around the code: what tells people of exit codes, and schemas.
 
 use super::exclusions::{NON_PRODUCT, VENDORED, patterns, read_up_to, relative, walker};
-use serde::{Deserialize, Serialize};
+use super::{Document, Project};
 use std::fs;
 use std::path::{Path, PathBuf};
 use strict_json::sanitize;
 
 /// Documents larger than this are not read, in bytes.
 const MAX_DOCUMENT: u64 = 4 << 20;
-
-/// A text of the project.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Document {
-    /// Path relative to the project's folder, with `/`; `../` where it is above.
-    pub file: String,
-    /// What it says; bytes that are not UTF-8 are spelt `\xNN`.
-    pub text: String,
-}
-
-/// What is around the code of a package.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Project {
-    /// The README files: of the package, and of the repository when there is none.
-    pub readmes: Vec<Document>,
-    /// Files that look like JSON Schemas: `*.schema.json`, and JSON with a `$schema` that is one of
-    /// JSON Schema's own.
-    pub schemas: Vec<Document>,
-}
 
 impl Project {
     /// Reads what is around `package`, a folder in `project`. What cannot be read is not there.

@@ -138,23 +138,7 @@ impl<O: Write, E: Write> Output<O, E> {
             }
             return;
         }
-        let color = self.config.color_err;
-        let mut lines = format!("{} {}\n", Tone::Bad.paint("error:", color), sanitize::line(&error.message));
-        for issue in &error.issues {
-            let place = issue.place.as_ref().map_or_else(String::new, |place| {
-                let file = sanitize::line(place.file.as_os_str().as_encoded_bytes());
-                match place.line {
-                    0 => format!("{file}: "),
-                    line => format!("{file}:{line}:{}: ", place.column),
-                }
-            });
-            let message = sanitize::line(&issue.message);
-            lines.push_str(&format!("  {}{message}\n", Tone::Strong.paint(&place, color)));
-        }
-        if let Some(hint) = &error.hint {
-            lines.push_str(&format!("{} {}\n", Tone::Open.paint("hint:", color), sanitize::line(hint)));
-        }
-        self.write_err(&gate(&lines, color));
+        self.write_err(&error_text(error, self.config.color_err));
     }
 
     /// Writes a plain line to standard error, in text mode and unless quiet.
@@ -225,6 +209,26 @@ impl<O: Write, E: Write> Output<O, E> {
         // Where standard error is gone there is nobody left to tell.
         let _ = self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush());
     }
+}
+
+/// An error as people read it: its message, its issues with their places, and its hint, sanitised.
+pub fn error_text(error: &Error, color: bool) -> String {
+    let mut lines = format!("{} {}\n", Tone::Bad.paint("error:", color), sanitize::line(&error.message));
+    for issue in &error.issues {
+        let place = issue.place.as_ref().map_or_else(String::new, |place| {
+            let file = sanitize::line(place.file.as_os_str().as_encoded_bytes());
+            match place.line {
+                0 => format!("{file}: "),
+                line => format!("{file}:{line}:{}: ", place.column),
+            }
+        });
+        let message = sanitize::line(&issue.message);
+        lines.push_str(&format!("  {}{message}\n", Tone::Strong.paint(&place, color)));
+    }
+    if let Some(hint) = &error.hint {
+        lines.push_str(&format!("{} {}\n", Tone::Open.paint("hint:", color), sanitize::line(hint)));
+    }
+    gate(&lines, color)
 }
 
 /// The last thing that text passes: see [`sanitize::rendered`] and [`sanitize::break_commands`].

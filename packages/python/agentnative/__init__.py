@@ -1,0 +1,13 @@
+"""Checks whether programs can rely on a command-line tool.
+
+    import agentnative
+
+    agentnative.check(["mycli"], probes=["list"]).assert_conformant()
+
+With pytest, the fixture `agentnative` is this module.
+"""
+
+from agentnative._check import Report, check
+from agentnative._program import Error, find_program
+
+__all__ = ["Error", "Report", "check", "find_program"]

@@ -1,0 +1,145 @@
+"""The package, with a program on PATH: `python3 -m unittest tests.test_agentnative` in the folder above."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import agentnative
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PACKAGE = Path(__file__).resolve().parents[1]
+CLIS = PACKAGE.parents[1] / "fixtures/clis"
+GOOD = CLIS / "conforming/sh/cli"
+BAD = CLIS / "violating/p2-output-json.bom/cli"
+
+
+class Checks(unittest.TestCase):
+    """Checks of the fixtures."""
+
+    def setUp(self) -> None:
+        # The program of this build, not one that is installed on the machine.
+        patch = mock.patch("sysconfig.get_path", return_value="/nonexistent")
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_a_tool_passes(self) -> None:
+        report = agentnative.check(GOOD, probes=["list"], checks=["p2-output-json", "p2-exit-auth"])
+        self.assertIs(report.assert_conformant(), report)
+        self.assertTrue(report.conformant)
+        self.assertFalse(report.verified)
+        status = {result["id"]: result["status"] for result in report.results}
+        self.assertEqual(status, {"p2-output-json": "pass", "p2-exit-auth": "unverified"})
+        self.assertEqual(report.report["target"]["command"], [str(GOOD)])
+
+    def test_strict_fails_on_what_is_unverified(self) -> None:
+        report = agentnative.check([GOOD], probes=["list"], checks=["p2-exit-auth"], strict=True)
+        with self.assertRaisesRegex(AssertionError, "(?s)^1 MUST check unverified\n\ncli .*p2-exit-auth"):
+            report.assert_conformant()
+
+    def test_a_failure_is_the_text_report(self) -> None:
+        report = agentnative.check([BAD], probes=["list"], checks=["p2-output-json"])
+        self.assertFalse(report.conformant)
+        with self.assertRaises(AssertionError) as raised:
+            report.assert_conformant()
+        told = str(raised.exception)
+        self.assertTrue(told.startswith("1 MUST check failed\n\ncli  "), told)
+        for part in ["✗ p2-output-json  ", "list --output json", "not conformant: 1 failed"]:
+            self.assertIn(part, told)
+        self.assertNotIn("\x1b", told)
+
+    def test_runs_get_variables_a_folder_and_words_as_they_are(self) -> None:
+        value = 'a "b" \\ $HOME ü 😀 \t\x7f'
+        script = f'[ "$A" = \'{value}\' ] && [ "$PWD" = /usr ] && [ "$1" = \'x; y\' ]'
+        command = ["sh", "-c", script, "mycli", "x; y"]
+
+        def conformant(**options: Any) -> bool:
+            options = {"env": {"A": value}, "cwd": "/usr", "timeout": 5.5, "jobs": 2, "fast": True, **options}
+            return agentnative.check(command, probes=["list"], checks=["p2-exit-success"], **options).conformant
+
+        self.assertTrue(conformant())
+        self.assertFalse(conformant(env={"A": "b"}))
+        self.assertFalse(conformant(cwd="/"))
+
+    def test_a_configuration_is_used_if_it_is_named(self) -> None:
+        config = CLIS / "agentnative.toml"
+        agentnative.check(GOOD, config=config, checks=["p2-exit-success"], strict=True).assert_conformant()
+
+    def test_what_is_wrong_is_an_error_with_its_kind(self) -> None:
+        with tempfile.NamedTemporaryFile() as denied:
+            cases: list[tuple[Any, dict[str, Any], str, str]] = [
+                ([GOOD], {"checks": ["p2-output-jsn"]}, "usage", "did you mean `p2-output-json`"),
+                ([GOOD], {"probes": ["list 'x"]}, "usage", "an unclosed quote"),
+                ([GOOD], {"probes": "list"}, "usage", "expected a list of strings, found a string: 'list'"),
+                ([GOOD], {"principle": [2, 9]}, "usage", "no checks for principle 9"),
+                ([GOOD], {"timeout": 0}, "usage", "expected a number of seconds above 0"),
+                ([GOOD], {"config": "x.toml", "env": {}}, "usage", "exclude each other"),
+                ([GOOD], {"cwd": "/nonexistent"}, "usage", "/nonexistent"),
+                ([], {}, "usage", "the command is empty; expected a program"),
+                ([GOOD], {"contract": "dexter-falt"}, "config", "dexter-flat"),
+                ([GOOD], {"config": "/nonexistent.toml"}, "config", "cannot read /nonexistent.toml"),
+                (["no-such-mycli"], {}, "config", "no-such-mycli"),
+                ([denied.name], {}, "auth", denied.name),
+            ]
+            for command, options, kind, part in cases:
+                with self.subTest(command=command, **options), self.assertRaises(agentnative.Error) as raised:
+                    agentnative.check(command, **options)
+                self.assertEqual(raised.exception.kind, kind, raised.exception)
+                self.assertIn(part, str(raised.exception))
+
+    def test_a_missing_program_is_an_error(self) -> None:
+        with mock.patch.dict(os.environ, {"PATH": "/nonexistent"}), self.assertRaises(agentnative.Error) as raised:
+            agentnative.check([GOOD])
+        self.assertEqual(raised.exception.kind, "not-installed")
+        self.assertIn("pip install", str(raised.exception))
+
+    def test_a_check_that_is_given_up_leaves_nothing_behind(self) -> None:
+        marker = f"agentnative-test-{os.getpid()}"
+        command = ["sh", "-c", "while :; do sleep 60; done", marker]
+        with self.assertRaises(agentnative.Error) as raised:
+            agentnative.check(command, deadline=0.5)
+        self.assertEqual(raised.exception.kind, "timeout")
+        self.assertEqual(_running(marker), [])
+
+        script = f"import agentnative\nagentnative.check({command!r})"
+        with subprocess.Popen([sys.executable, "-c", script], cwd=PACKAGE, stderr=subprocess.PIPE, text=True) as python:
+            _until(lambda: _running(f"\0{marker}\0"))
+            python.send_signal(signal.SIGINT)
+            _, stderr = python.communicate(timeout=20)
+        self.assertIn("KeyboardInterrupt", stderr)
+        self.assertEqual(_running(f"\0{marker}\0"), [])
+
+
+def _running(text: str) -> list[str]:
+    """Give the processes with this text in their command line."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            words = (folder / "cmdline").read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if text in words and folder.name != str(os.getpid()):
+            found.append(f"{folder.name} {words}")
+    return found
+
+
+def _until(condition: Callable[[], object]) -> None:
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it took too long")
+
+
+if __name__ == "__main__":
+    unittest.main()

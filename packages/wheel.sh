@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Packs the static program of a target with the Python package: `target/packages/release/agentnative-VERSION-*.whl`. A
+# static program needs no C library, so the wheel is for glibc and musl alike. Needs packages/requirements.txt.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+[ $# = 1 ] || usage packages/wheel.sh TARGET
+
+case $1 in
+x86_64-unknown-linux-musl | aarch64-unknown-linux-musl) machine=${1%%-*} ;;
+*) usage packages/wheel.sh x86_64-unknown-linux-musl or aarch64-unknown-linux-musl ;;
+esac
+mkdir -p "$out/release"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+(cd packages/python && maturin build --release --locked --zig --target "$1" --out "$folder" --quiet)
+python3 -m wheel tags --remove --platform-tag "manylinux_2_17_$machine.manylinux2014_$machine.musllinux_1_1_$machine" \
+    "$folder"/*.whl >/dev/null
+mv "$folder"/*.whl "$out/release/"
+ls "$out/release/"*"$machine.whl"

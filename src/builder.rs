@@ -1,0 +1,243 @@
+//! Checking a command in a test: [`Check`].
+
+use crate::catalogue;
+use crate::check::{
+    ConfigSource, Judged, Report, Selection, Session, SessionOptions, TargetSelector, judge, skip_note,
+};
+use crate::config::ProbeConfig;
+use crate::model::{Layer, Level, matches};
+use crate::output::{View, text_report};
+use crate::run::RunnerOptions;
+use agentnative_contract::error::{Error, Result};
+use agentnative_output::{OutputConfig, OutputFormat, error_text};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A check of a command, for a test: what is called, and what is required of it.
+///
+/// Without further calls, all checks of a command are made, with the runs that are harmless for any command
+/// (`--help`, `--version`, invalid usage). Each [`probe`](Self::probe) is a call of the command that is safe
+/// to repeat; most checks need one. The checks of source code are not made: they need a project, and
+/// `agentnative check` makes them.
+///
+/// Relative paths are relative to the current folder. In `cargo test` that is the folder of the package.
+///
+/// ```
+/// use agentnative::Check;
+///
+/// Check::command("sh")
+///     .args(["-c", r#"echo '{"items": []}'"#, "mycli"])
+///     .probe("list")
+///     .check("p2-output-json")
+///     .strict(true)
+///     .assert();
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "nothing is run before `run` or `assert` is called"]
+pub struct Check {
+    command: Vec<OsString>,
+    probes: Vec<String>,
+    selection: Selection,
+    options: SessionOptions,
+    deny: Vec<Level>,
+    strict: bool,
+    verbose: bool,
+}
+
+impl Check {
+    /// A check of this program: a path, such as `env!("CARGO_BIN_EXE_mycli")`, or a name on `PATH`.
+    pub fn command(program: impl Into<OsString>) -> Self {
+        Self {
+            command: vec![program.into()],
+            probes: Vec::new(),
+            selection: Selection { layers: vec![Layer::Behavioral, Layer::Project], ..Selection::default() },
+            options: SessionOptions { config: ConfigSource::Without, ..SessionOptions::default() },
+            deny: Vec::new(),
+            strict: false,
+            verbose: false,
+        }
+    }
+
+    /// Adds an argument of all calls, before those of a probe.
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.command.push(argument.into());
+        self
+    }
+
+    /// Adds arguments of all calls, before those of a probe.
+    pub fn args(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        self.command.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds a probe, as `"[EXIT:]ARGS"`: the expected exit code and a colon, if it is not 0, then the
+    /// arguments, split as a shell splits words; `"list"`, `"show 'two words'"`, `"77:whoami"`.
+    pub fn probe(mut self, probe: impl Into<String>) -> Self {
+        self.probes.push(probe.into());
+        self
+    }
+
+    /// Checks against this contract instead of the default rules: the name of a bundled contract, or the path
+    /// of a contract folder or a schema file.
+    pub fn contract(mut self, contract: impl Into<String>) -> Self {
+        self.options.contract = Some(contract.into());
+        self
+    }
+
+    /// Makes only the checks of this principle (repeatable).
+    pub fn principle(mut self, principle: u8) -> Self {
+        self.selection.principles.push(principle);
+        self
+    }
+
+    /// Makes only this check (repeatable). `*` matches any part of an ID, as in `"p2-output-*"`.
+    pub fn check(mut self, id: impl Into<String>) -> Self {
+        self.selection.checks.push(id.into());
+        self
+    }
+
+    /// Leaves this check out (repeatable). `*` matches any part of an ID.
+    pub fn skip(mut self, id: impl Into<String>) -> Self {
+        self.selection.skip.push(id.into());
+        self
+    }
+
+    /// Uses this configuration: its probes, formats, services and waivers. Without this call none is read,
+    /// so that a test depends only on what it states.
+    pub fn config(mut self, path: impl Into<PathBuf>) -> Self {
+        self.options.config = ConfigSource::File(path.into());
+        self
+    }
+
+    /// Sets a variable for all runs. Their environment is otherwise empty but for what programs need.
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.options.env.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets the working directory of the runs.
+    pub fn current_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.options.current_dir = Some(folder.into());
+        self
+    }
+
+    /// Sets the time limit of a run; it is 10 seconds, unless the configuration says otherwise.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.options.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets the number of parallel runs; it is twice the number of cores.
+    pub fn jobs(mut self, jobs: usize) -> Self {
+        self.options.runner = RunnerOptions { jobs, ..self.options.runner };
+        self
+    }
+
+    /// Makes plain runs only: a check that needs other runs is unverified.
+    pub fn fast(mut self, fast: bool) -> Self {
+        self.options.fast = fast;
+        self
+    }
+
+    /// Fails also if a MUST is unverified: nothing was observed that could decide it.
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
+    /// Fails also on warnings: an unmet requirement of this level. Only [`Level::Should`] has warnings.
+    pub fn deny(mut self, level: Level) -> Self {
+        self.deny.push(level);
+        self
+    }
+
+    /// Lists all verdicts, and every place of each problem, in the text of a failure.
+    pub fn verbose(mut self, verbose: bool) -> Self {
+        self.verbose = verbose;
+        self
+    }
+
+    /// Runs the command and gives all verdicts, whatever they are.
+    ///
+    /// # Errors
+    /// There is no such program, check, principle or contract; a probe or the configuration is invalid; or
+    /// nothing could be run.
+    pub fn run(&self) -> Result<Report> {
+        Ok(self.judged()?.report)
+    }
+
+    /// Runs the command and gives all verdicts, if it does what is required.
+    ///
+    /// # Panics
+    /// If a MUST failed, or what [`strict`](Self::strict) and [`deny`](Self::deny) add; the message is the
+    /// text report. Also on the errors of [`run`](Self::run).
+    #[track_caller]
+    pub fn assert(&self) -> Report {
+        let failure = match self.judged() {
+            Ok(judged) => match judged.report.unmet(self.strict) {
+                None => return judged.report,
+                Some(unmet) => self.text(judged, &unmet),
+            },
+            Err(error) => error_text(&error, false),
+        };
+        panic!("{}", failure.trim_end())
+    }
+
+    fn judged(&self) -> Result<Judged> {
+        let session = self.session()?;
+        let config = session.config()?.map(|config| config.check).unwrap_or_default();
+        let (checks, skipped) = self.selection.resolve_with(&config)?;
+        let seen = session.run(&checks, &mut |_| Ok(()))?;
+        let mut report = judge(&seen.recording, &checks)?;
+        report.notes.extend(skip_note(&skipped));
+        report.deny.extend(&self.deny);
+        report.deny.dedup();
+        Ok(Judged { report, recording: Some(seen.recording), elapsed: Some(seen.elapsed) })
+    }
+
+    /// The session of these settings, if they are valid.
+    fn session(&self) -> Result<Session> {
+        if self.command.first().is_none_or(|program| program.is_empty()) {
+            return Err(Error::usage("the program is empty; expected its path, or its name on PATH"));
+        }
+        if self.options.runner.jobs == 0 {
+            return Err(Error::usage("the number of parallel runs is 0; expected at least 1"));
+        }
+        if self.options.timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return Err(Error::usage("the time limit is 0; expected more"));
+        }
+        if let Some(level) = self.deny.iter().find(|level| **level != Level::Should) {
+            let message = format!("deny({level:?}) has no effect; expected deny(Should)");
+            return Err(Error::usage(message).hint("an unmet MUST fails without it, and a MAY never does"));
+        }
+        for pattern in &self.selection.checks {
+            let mut named = catalogue::checks().iter().filter(|check| matches(pattern, check.id.as_str()));
+            if named.clone().next().is_some() && named.all(|check| check.layer == Layer::Source) {
+                let message = format!("`{pattern}` reads source code, and a command has none");
+                return Err(
+                    Error::usage(message).hint("check the project: agentnative check --layer source .")
+                );
+            }
+        }
+        let probes = self.probes.iter().map(|probe| ProbeConfig::from_flag(probe));
+        let options = SessionOptions { probes: probes.collect::<Result<_>>()?, ..self.options.clone() };
+        Ok(Session::new(TargetSelector::command(&self.command), options))
+    }
+
+    /// The report as text, and what fails in it.
+    fn text(&self, judged: Judged, unmet: &Error) -> String {
+        let folder = std::env::current_dir().ok();
+        let view = View {
+            judged: &[judged],
+            ok: false,
+            config: OutputConfig::plain(OutputFormat::Text),
+            verbose: self.verbose,
+            folder: folder.as_deref(),
+            root: None,
+            strict: self.strict,
+        };
+        let report = text_report(&view).unwrap_or_else(|error| error_text(&error, false));
+        report + &error_text(unmet, false)
+    }
+}
