@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Installs the wheel for this machine into an environment of its own, and checks the example with its program and from
+# Python. Before: wheel.sh.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+python3 -m venv "$folder/python"
+"$folder/python/bin/pip" install --quiet --disable-pip-version-check --no-index --find-links "$out/release" \
+    "agentnative==$version"
+try_program "$folder/python/bin/agentnative"
+try_program "$folder/python/bin/python" -m agentnative
+echo "tried the wheel"
