@@ -120,21 +120,8 @@ fn show_page(shown: &Shown, page: &mut Page) {
     let about = &shown.contract;
     let plain = |text: &str| Cell::new(Tone::Plain, text);
     page.line(0, &[Cell::new(Tone::Strong, &about.name), plain(": "), plain(&about.title)]);
-    let mut facts = vec![("framing", about.framing.name().to_owned())];
-    if !about.version.is_empty() {
-        facts.push(("version", about.version.clone()));
-        facts.push(("origin", about.origin.clone()));
-    }
-    facts.extend(about.ask.as_ref().map(|ask| ("requested with", ask.join(" "))));
-    let stream = |stream| if stream == crate::model::Stream::Stdout { "stdout" } else { "stderr" };
-    facts.extend(about.errors.map(|errors| ("errors on", stream(errors).to_owned())));
-    if let Some(allowed) = about.unknown_types_allowed {
-        let meaning = if allowed { "allowed and counted" } else { "rejected" };
-        facts.push(("unknown types", meaning.to_owned()));
-    }
-    let rows: Vec<Vec<Cell>> =
-        facts.iter().map(|(name, text)| vec![Cell::new(Tone::Dim, name), plain(text)]).collect();
-    page.table(2, &rows);
+    let row = |(name, text): (&str, String)| vec![Cell::new(Tone::Dim, name), plain(&text)];
+    page.table(2, &about.facts().into_iter().map(row).collect::<Vec<_>>());
     for (file, schema) in &shown.schemas {
         heading(page, &format!("Shape ({file})"));
         for line in outline(schema) {
@@ -157,15 +144,9 @@ fn show_page(shown: &Shown, page: &mut Page) {
         heading(page, "Exit codes");
     }
     for condition in &about.conditions {
-        let codes: Vec<String> = condition.exit.iter().map(ToString::to_string).collect();
-        let declared = if condition.declared { ", only for runs that are declared so" } else { "" };
-        let head = format!(" {}{declared}: {}", condition.name, condition.what);
-        page.line(2, &[Cell::new(Tone::Strong, codes.join(", ")), plain(&head)]);
-        let stdout = format!("stdout: {}", condition.stdout.name());
-        let some = condition.some.iter().map(|some| format!("with {some}"));
-        let none = condition.none.iter().map(|none| format!("without {none}"));
-        let all: Vec<String> = std::iter::once(stdout).chain(some).chain(none).collect();
-        page.line(6, &[Cell::new(Tone::Dim, all.join(", "))]);
+        let meaning = format!(" {}", condition.meaning());
+        page.line(2, &[Cell::new(Tone::Strong, condition.codes()), plain(&meaning)]);
+        page.line(6, &[Cell::new(Tone::Dim, condition.data())]);
     }
     if !about.findings.is_empty() {
         heading(page, "Findings");

@@ -71,15 +71,10 @@ fn row(entry: &CheckEntry) -> Vec<Cell> {
         Level::Should => Tone::Plain,
         Level::May => Tone::Dim,
     };
-    let layer = match entry.layer {
-        Layer::Behavioral => "behavioral",
-        Layer::Source => "source",
-        Layer::Project => "project",
-    };
     vec![
         Cell::new(Tone::Plain, entry.id),
         Cell::new(tone, entry.level.name()),
-        Cell::new(Tone::Plain, layer),
+        Cell::new(Tone::Plain, entry.layer.name()),
         Cell::new(Tone::Plain, entry.title),
     ]
 }

@@ -48,6 +48,19 @@ pub enum HelpLanguage {
     Shell,
 }
 
+impl HelpLanguage {
+    /// The name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rust => Language::Rust.name(),
+            Self::Python => Language::Python.name(),
+            Self::Go => Language::Go.name(),
+            Self::Node => Language::TypeScript.name(),
+            Self::Shell => "Shell",
+        }
+    }
+}
+
 impl From<Language> for HelpLanguage {
     fn from(language: Language) -> Self {
         match language {

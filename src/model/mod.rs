@@ -51,6 +51,17 @@ pub enum Layer {
     Project,
 }
 
+impl Layer {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Behavioral => "behavioral",
+            Self::Source => "source",
+            Self::Project => "project",
+        }
+    }
+}
+
 /// The outcome of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

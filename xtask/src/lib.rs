@@ -1,5 +1,7 @@
-//! Scaffolds: the files and table rows of something new, which leave the tests red until they are filled in.
+//! Scaffolds: the files and table rows of something new, which leave the tests red until they are filled in; and the
+//! site of documents.
 
+pub mod site;
 mod templates;
 
 use std::fs;

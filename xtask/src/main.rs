@@ -1,25 +1,30 @@
-//! `cargo xtask new check ID | contract NAME | renderer NAME | change ID`
+//! `cargo xtask new check ID | contract NAME | renderer NAME | change ID`, `cargo xtask site`
 
 use std::path::Path;
 use std::process::ExitCode;
-use xtask::{Kind, new};
+use xtask::{Kind, new, site};
 
-const USAGE: &str = "usage: cargo xtask new check ID | contract NAME | renderer NAME | change ID";
+const USAGE: &str = "usage: cargo xtask new check ID | contract NAME | renderer NAME | change ID
+       cargo xtask site";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
-    let made = match words[..] {
-        ["new", kind, name] => Kind::parse(kind).and_then(|kind| Ok((kind, new(root, kind, name)?))),
+    let done = match words[..] {
+        ["new", kind, name] => Kind::parse(kind).and_then(|kind| {
+            let made = new(root, kind, name)?;
+            let paths: String = made.iter().map(|path| format!("{}\n", path.display())).collect();
+            Ok(format!("{paths}\n{}", kind.next()))
+        }),
+        ["site"] => {
+            site::write(root).map(|folder| format!("{folder}\n\n`mdbook build` builds the site from it."))
+        }
         _ => Err(USAGE.to_owned()),
     };
-    match made {
-        Ok((kind, paths)) => {
-            for path in paths {
-                println!("{}", path.display());
-            }
-            println!("\n{}", kind.next());
+    match done {
+        Ok(text) => {
+            println!("{text}");
             ExitCode::SUCCESS
         }
         Err(message) => {

@@ -47,6 +47,46 @@ pub struct RuleSummary {
     pub detail: Vec<String>,
 }
 
+impl ContractSummary {
+    /// What applies to all of its output: a label and a text each.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = vec![("framing", self.framing.name().to_owned())];
+        if !self.version.is_empty() {
+            facts.push(("version", self.version.clone()));
+            facts.push(("origin", self.origin.clone()));
+        }
+        facts.extend(self.ask.as_ref().map(|ask| ("requested with", ask.join(" "))));
+        let stream = |stream| if stream == Stream::Stdout { "stdout" } else { "stderr" };
+        facts.extend(self.errors.map(|errors| ("errors on", stream(errors).to_owned())));
+        if let Some(allowed) = self.unknown_types_allowed {
+            let meaning = if allowed { "allowed and counted" } else { "rejected" };
+            facts.push(("unknown types", meaning.to_owned()));
+        }
+        facts
+    }
+}
+
+impl Condition {
+    /// Its exit codes, as text.
+    pub fn codes(&self) -> String {
+        self.exit.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Its meaning, and whether a run has to declare it.
+    pub fn meaning(&self) -> String {
+        let declared = if self.declared { ", only for runs that are declared so" } else { "" };
+        format!("{}{declared}: {}", self.name, self.what)
+    }
+
+    /// What stdout contains, as text.
+    pub fn data(&self) -> String {
+        let stdout = format!("stdout: {}", self.stdout.name());
+        let some = self.some.iter().map(|some| format!("with {some}"));
+        let none = self.none.iter().map(|none| format!("without {none}"));
+        std::iter::once(stdout).chain(some).chain(none).collect::<Vec<_>>().join(", ")
+    }
+}
+
 impl Contract {
     /// What it says.
     pub fn summary(&self) -> ContractSummary {

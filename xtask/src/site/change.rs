@@ -1,0 +1,70 @@
+//! Pages of the kinds of change that `contract diff` reports.
+
+use super::markdown::{capital, facts, fence, inline, link, prose, table};
+use agentnative::model::Topic;
+use agentnative_contract::diff::{Class, Rule};
+use std::fmt::Write as _;
+
+/// JSON of at most this many bytes is shown on one line.
+const ONE_LINE: usize = 90;
+
+/// All kinds of change, by what they usually are.
+pub(super) fn index(rules: &[Rule]) -> String {
+    let mut out = "# Kinds of change\n\n`agentnative contract diff` compares two versions of an output and reports \
+                   these changes; [Regression](../regression.md) describes how. `agentnative explain ID` prints \
+                   the page of a change.\n"
+        .to_owned();
+    for (class, heading) in [
+        (Class::Breaking, "Breaking"),
+        (Class::Risky, "Risky"),
+        (Class::Undecided, "Undecided"),
+        (Class::Compatible, "Compatible"),
+    ] {
+        let of = rules.iter().filter(|rule| rule.classes.first() == Some(&class));
+        let rows: Vec<_> = of
+            .map(|rule| {
+                let also: Vec<&str> = rule.classes.iter().skip(1).map(|class| class.name()).collect();
+                [link(Topic::Change, &rule.id), inline(&rule.title, &rule.id), also.join(", ")]
+            })
+            .collect();
+        if !rows.is_empty() {
+            _ = write!(out, "\n## {heading}\n{}", table(["Change", "Meaning", "In other cases"], rows));
+        }
+    }
+    out
+}
+
+/// The page of a kind of change.
+pub(super) fn page(rule: &Rule) -> String {
+    let id = rule.id.as_str();
+    let classes: Vec<&str> = rule.classes.iter().map(|class| class.name()).collect();
+    let mut out = format!("# {id}\n\n**{}**\n", inline(&rule.title, id));
+    let facts =
+        [("severity", classes.join(" or ")), ("in the terminal", format!("`agentnative explain {id}`"))];
+    out.push_str(&self::facts(facts));
+    for (heading, text) in [("What changes", &rule.what), ("Who breaks", &rule.why)] {
+        _ = write!(out, "\n## {heading}\n{}", prose(text, id));
+    }
+    out.push_str("\n## Examples\n");
+    for example in &rule.examples {
+        _ = write!(out, "\n### {}\n", capital(example.class.name()));
+        if !example.note.is_empty() {
+            out.push_str(&prose(&example.note, id));
+        }
+        for (label, side) in [("Old", &example.old), ("New", &example.new)] {
+            _ = write!(out, "\n{label}:\n{}", fence("json", &readable(side)));
+        }
+        if !example.back.is_empty() && example.back != id {
+            _ = write!(out, "\nThe reverse is {}.\n", link(Topic::Change, &example.back));
+        }
+    }
+    out
+}
+
+/// JSON over several lines, if it is long.
+fn readable(json: &str) -> String {
+    let json = json.trim();
+    let long = json.len() > ONE_LINE && !json.contains('\n');
+    let value = long.then(|| serde_json::from_str::<serde_json::Value>(json).ok()).flatten();
+    value.map_or_else(|| json.to_owned(), |value| format!("{value:#}"))
+}

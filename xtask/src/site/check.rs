@@ -1,0 +1,160 @@
+//! Pages of checks.
+
+use super::markdown::{capital, facts, fence, inline, link, prose, table};
+use agentnative::catalogue::{Check, Derived, Example, LanguageRules, Snippet};
+use agentnative::model::{Layer, Level, Status, Topic};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// All checks, by principle and layer.
+pub(super) fn index(checks: &[Check]) -> String {
+    let mut out = "# Checks\n\nA check **fails** when a MUST is unmet and **warns** when a SHOULD is unmet. \
+                   `agentnative explain ID` prints the page of a check.\n"
+        .to_owned();
+    let principles: BTreeSet<u8> = checks.iter().map(|check| check.principle).collect();
+    for principle in principles {
+        _ = write!(out, "\n## Principle {principle}\n");
+        for layer in [Layer::Behavioral, Layer::Source, Layer::Project] {
+            let of = checks.iter().filter(|check| check.principle == principle && check.layer == layer);
+            let rows: Vec<_> = of.map(row).collect();
+            if !rows.is_empty() {
+                _ = write!(out, "\n### {}\n", layer_title(layer));
+                out.push_str(&table(["Check", "Level", "Requirement"], rows));
+            }
+        }
+    }
+    out
+}
+
+fn row(check: &Check) -> [String; 3] {
+    let id = check.id.as_str();
+    [link(Topic::Check, id), check.level.name().to_uppercase(), inline(&capital(&check.title), id)]
+}
+
+const fn layer_title(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Behavioral => "Behavior: runs of the target",
+        Layer::Source => "Source code of the target",
+        Layer::Project => "Files of the project",
+    }
+}
+
+/// The page of a check.
+pub(super) fn page(check: &Check) -> String {
+    let id = check.id.as_str();
+    let unmet = match check.level {
+        Level::Must => "MUST: the check fails if it is not met",
+        Level::Should => "SHOULD: the check warns if it is not met",
+        Level::May => "MAY: the check passes or is not applicable",
+    };
+    let mut out = format!("# {id}\n\n**{}**\n", inline(&capital(&check.title), id));
+    let facts = [
+        ("level", unmet.to_owned()),
+        ("layer", check.layer.name().to_owned()),
+        ("principle", check.principle.to_string()),
+        ("in the terminal", format!("`agentnative explain {id}`")),
+    ];
+    out.push_str(&self::facts(facts));
+    for (heading, text) in [("What", &check.what), ("Why", &check.why), ("Fix", &check.fix)] {
+        _ = write!(out, "\n## {heading}\n{}", prose(text, id));
+    }
+    let languages = check.help.languages.iter().map(|(language, text)| (language.name(), text));
+    let help = std::iter::once(("Any language", &check.help.any)).chain(languages);
+    out.push_str("\n### In one line\n");
+    out.push_str(&table(["Target", "Hint"], help.map(|(of, text)| [of.to_owned(), inline(text, id)])));
+    if !check.kinds.is_empty() {
+        out.push_str("\n## Problems\n");
+        let kinds =
+            check.kinds.iter().map(|(kind, what)| [inline(&format!("`{kind}`"), id), inline(what, id)]);
+        out.push_str(&table(["Kind", "Meaning"], kinds));
+    }
+    out.push_str(&runs(check));
+    if !check.examples.is_empty() {
+        out.push_str("\n## Examples\n");
+        check.examples.iter().for_each(|each| out.push_str(&example(each, id)));
+    }
+    for (language, rules) in check.source.iter().flat_map(|source| &source.languages) {
+        _ = write!(out, "\n## {}\n{}", language.name(), snippets(rules, id));
+    }
+    out
+}
+
+/// The runs that a check needs.
+fn runs(check: &Check) -> String {
+    let mut items = Vec::new();
+    if !check.runs.formats.is_empty() {
+        let formats: Vec<_> =
+            check.runs.formats.iter().map(|format| format!("`{}`", format.name())).collect();
+        let variants: Vec<_> = check.runs.variants.iter().map(|one| format!("`{}`", one.name())).collect();
+        let variants = variants.join(", ");
+        items.push(format!("each declared probe in {}, under the variants {variants}", formats.join(", ")));
+    }
+    items.extend(check.derived.iter().map(|derived| derived_probe(*derived).to_owned()));
+    if items.is_empty() {
+        return String::new();
+    }
+    format!("\n## Runs\n\nThe check needs these [runs](../probes.md):\n\n- {}\n", items.join("\n- "))
+}
+
+/// How a probe is called that is not declared.
+const fn derived_probe(derived: Derived) -> &'static str {
+    match derived {
+        Derived::Help => "the target with `--help`",
+        Derived::Version => "the target with `--version`",
+        Derived::UnknownFlag => "the target with an unknown flag",
+        Derived::UnknownCommand => "the target with an unknown subcommand, if its help lists subcommands",
+        Derived::NoFormat => "a declared probe without a format option",
+        Derived::InvalidFormat => "a declared probe with an invalid format",
+        Derived::IgnoredFlag => "a declared probe with an unknown flag",
+        Derived::Alias => "a declared probe with `--json` and `--jsonl`",
+        Derived::Raw => "a declared probe with `--raw`",
+        Derived::MoreFormats => "a declared probe in CSV, TSV and YAML",
+        Derived::Schema => "the command that prints the schema",
+        Derived::Refused => "a declared probe with the format option in the position where it is rejected",
+    }
+}
+
+fn example(example: &Example, own: &str) -> String {
+    let verdict = match example.verdict {
+        Status::Pass => "Conforms",
+        Status::Fail => "Fails",
+        _ => "Warns",
+    };
+    let mut out = format!("\n### {verdict}");
+    if !example.note.is_empty() {
+        _ = write!(out, ": {}", inline(example.note.trim(), own));
+    }
+    out.push('\n');
+    out.push_str(&fence("console", &format!("$ {}", example.command)));
+    for (stream, text) in [("stdout", &example.stdout), ("stderr", &example.stderr)] {
+        if !text.is_empty() {
+            _ = write!(out, "\n{stream}:\n{}", fence("text", text));
+        }
+    }
+    _ = write!(out, "\nExit code {}.\n", example.exit);
+    out
+}
+
+/// What conforms and what does not in a language.
+fn snippets(rules: &LanguageRules, own: &str) -> String {
+    let mut out = String::new();
+    for (verdict, snippets) in [("Conforms", &rules.good), ("Warns", &rules.bad)] {
+        for Snippet { file, code } in snippets {
+            _ = write!(out, "\n**{verdict}**, in `{file}`:\n{}", fence(highlighting(file), code));
+        }
+    }
+    _ = write!(out, "\n**Not covered**: {}.\n", inline(&rules.not_covered, own));
+    out
+}
+
+/// The language in which a file is highlighted; mdBook adds nothing to Rust that is not to be run.
+fn highlighting(file: &str) -> &str {
+    match file.rsplit_once('.') {
+        Some((_, "rs")) => "rust,ignore,noplayground",
+        Some((_, "py")) => "python",
+        Some((_, "ts" | "tsx")) => "typescript",
+        Some((_, "js" | "jsx" | "mjs" | "cjs")) => "javascript",
+        Some((_, extension)) => extension,
+        None => "text",
+    }
+}

@@ -1,0 +1,113 @@
+//! Markdown of the texts in the catalogue files: their prose, and blocks of what is shown as it is.
+
+use agentnative::catalogue::check;
+use agentnative::model::Topic;
+use agentnative_contract::diff::rule;
+use agentnative_contract::names;
+use std::fmt::Write as _;
+use strict_json::sanitize;
+
+/// The page about what has this name: its topic, if there is one.
+fn topic(name: &str) -> Option<Topic> {
+    let check = check(name).map(|_| Topic::Check);
+    let change = || rule(name).map(|_| Topic::Change);
+    check.or_else(change).or_else(|| names().any(|contract| contract == name).then_some(Topic::Contract))
+}
+
+/// A link from a page in one of the folders to the page about `name`.
+pub(super) fn link(topic: Topic, name: &str) -> String {
+    format!("[`{name}`](../{}/{name}.md)", topic.folder())
+}
+
+/// `text` on one line, in which only code in backticks is marked up. Code that names a check, a change or a
+/// contract is a link to its page, except on the page `own`.
+pub(super) fn inline(text: &str, own: &str) -> String {
+    let text = sanitize::line(text);
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, code, after)) = code_span(rest) {
+        escape(before, &mut out);
+        match topic(code).filter(|_| code != own) {
+            Some(topic) => out.push_str(&link(topic, code)),
+            // A table would end its cell at a bar, in code as well.
+            None => _ = write!(out, "`{}`", code.replace('|', "\\|")),
+        }
+        rest = after;
+    }
+    escape(rest, &mut out);
+    out
+}
+
+/// What is before the first code in backticks, the code, and what is after it.
+fn code_span(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once('`')?;
+    let (code, after) = rest.split_once('`')?;
+    Some((before, code, after))
+}
+
+/// `text` with a capital letter.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// Adds text in which no character is markup.
+fn escape(text: &str, out: &mut String) {
+    for c in text.chars() {
+        if c.is_ascii_punctuation() {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+}
+
+/// Paragraphs, lists (`- `) and indented code of a catalogue file.
+pub(super) fn prose(text: &str, own: &str) -> String {
+    let mut out = String::new();
+    let mut lines = text.lines().peekable();
+    let mut in_list = false;
+    while let Some(line) = lines.next() {
+        if let Some(item) = line.strip_prefix("- ") {
+            if !in_list {
+                out.push('\n');
+            }
+            in_list = true;
+            _ = writeln!(out, "- {}", inline(item, own));
+            continue;
+        }
+        in_list = false;
+        if let Some(code) = line.strip_prefix("    ") {
+            let mut block = format!("{code}\n");
+            while let Some(code) = lines.next_if(|line| line.starts_with("    ")) {
+                _ = writeln!(block, "{}", &code[4..]);
+            }
+            out.push_str(&fence("text", &block));
+        } else if !line.trim().is_empty() {
+            _ = write!(out, "\n{}\n", inline(line, own));
+        }
+    }
+    out
+}
+
+/// A block of text as it stands.
+pub(super) fn fence(language: &str, text: &str) -> String {
+    let text = sanitize::text(text);
+    let runs = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(3.max(runs + 1));
+    format!("\n{fence}{language}\n{}\n{fence}\n", text.trim_matches('\n'))
+}
+
+/// A list of facts: a label and Markdown each.
+pub(super) fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, String)>) -> String {
+    let items = facts.into_iter().map(|(label, text)| format!("- **{}**: {text}\n", capital(label)));
+    format!("\n{}", items.collect::<String>())
+}
+
+/// A table; its cells are Markdown.
+pub(super) fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let mut out = format!("\n| {} |\n|{}\n", head.join(" | "), "---|".repeat(N));
+    for row in rows {
+        _ = writeln!(out, "| {} |", row.join(" | "));
+    }
+    out
+}

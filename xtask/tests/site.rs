@@ -1,0 +1,126 @@
+//! The generated pages of the site: there is one for everything that has an ID, their links lead to pages, and their
+//! texts are those of the catalogue files.
+
+use agentnative::catalogue::checks;
+use agentnative::model::Topic;
+use agentnative_contract::diff::rules;
+use agentnative_contract::names;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+use xtask::site::pages;
+
+/// The generated pages by path.
+static SITE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let summary = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/SUMMARY.md");
+    let pages = pages(&fs::read_to_string(summary).unwrap()).unwrap();
+    pages.into_iter().map(|page| (page.path, page.text)).collect()
+});
+
+/// The text of a page without its code: neither blocks nor what is in backticks.
+fn without_code(text: &str) -> String {
+    let mut fence = None;
+    let mut out = String::new();
+    for line in text.lines() {
+        let ticks: String = line.chars().take_while(|c| *c == '`').collect();
+        match &fence {
+            Some(open) if ticks == *open && line == ticks => fence = None,
+            Some(_) => {}
+            None if ticks.len() >= 3 => fence = Some(ticks),
+            None => out.extend(line.split('`').step_by(2).chain(["\n"])),
+        }
+    }
+    assert_eq!(fence, None, "a block has no end");
+    out
+}
+
+/// The targets of a page's links.
+fn links(text: &str) -> Vec<String> {
+    let text = without_code(text);
+    text.split("](").skip(1).map(|rest| rest.split_once(')').unwrap().0.to_owned()).collect()
+}
+
+#[test]
+fn each_check_change_and_contract_has_a_page_that_the_summary_and_an_index_name() {
+    let site = &*SITE;
+    let checks = checks().iter().map(|check| (Topic::Check, check.id.as_str()));
+    let changes = rules().iter().map(|rule| (Topic::Change, rule.id.as_str()));
+    let contracts = names().map(|name| (Topic::Contract, name));
+    let all: Vec<_> = checks.chain(changes).chain(contracts).collect();
+    for (topic, name) in &all {
+        let path = format!("{}/{name}.md", topic.folder());
+        // A report links to this page.
+        let address = topic.page(Some("https://docs.example"), name).unwrap();
+        assert_eq!(address, format!("https://docs.example/{}", path.replace(".md", ".html")));
+        assert!(site[&path].starts_with(&format!("# {name}\n")), "{path}");
+        assert!(site["SUMMARY.md"].contains(&format!("  - [{name}]({path})\n")), "{path}");
+        let index = &site[&format!("{}/index.md", topic.folder())];
+        assert!(index.contains(&format!("| [`{name}`](../{path}) |")), "{path}");
+    }
+    assert_eq!(site.len(), all.len() + 4, "three indexes, the summary, and no page of anything else");
+}
+
+#[test]
+fn links_lead_to_pages() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let site = &*SITE;
+    let mut seen = 0;
+    for (path, text) in site {
+        for link in links(text) {
+            let to = if path == "SUMMARY.md" { &link } else { link.strip_prefix("../").unwrap() };
+            assert!(site.contains_key(to) || docs.join(to).is_file(), "{path}: {link}");
+            assert_ne!(to, path, "a page links to itself");
+            seen += 1;
+        }
+    }
+    assert!(seen > 350, "{seen}");
+    assert!(links(&site["checks/p2-output-json.md"]).contains(&"../checks/p2-output-pure.md".to_owned()));
+    assert!(
+        links(&site["checks/p2-contract-locked.md"]).contains(&"../changes/diff-key-removed.md".to_owned())
+    );
+}
+
+#[test]
+fn nothing_in_the_texts_is_taken_for_markup() {
+    for (path, text) in SITE.iter().filter(|(path, _)| *path != "SUMMARY.md") {
+        assert!(!text.contains("{{#"), "{path}: mdBook would replace it");
+        assert!(text.chars().all(|c| c == '\n' || c == '\t' || !c.is_control()), "{path}");
+        let prose = without_code(text);
+        let unescaped = |mark: char| {
+            prose.match_indices(mark).any(|(at, _)| !prose[..at].ends_with('\\')).then_some(mark)
+        };
+        assert_eq!(['<', '>', '&', '_', '~', '{'].into_iter().find_map(unescaped), None, "{path}");
+        // All rows of a table have as many cells.
+        let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+        let lines: Vec<&str> = text.lines().collect();
+        for pair in lines.windows(2).filter(|pair| pair.iter().all(|line| line.starts_with("| "))) {
+            assert_eq!(cells(pair[0]), cells(pair[1]), "{path}: {}", pair[1]);
+        }
+    }
+}
+
+#[test]
+fn a_page_has_the_whole_text_of_its_check() {
+    let site = &*SITE;
+    for check in checks() {
+        let page = &site[&format!("checks/{}.md", check.id)];
+        let plain: String = page.chars().filter(|c| *c != '\\').collect();
+        for text in [&check.why, &check.help.any, &check.title] {
+            for words in
+                text.split(|c: char| "`\\|\n".contains(c)).map(str::trim).filter(|words| words.len() > 20)
+            {
+                let words = words.trim_start_matches("- ");
+                let rest = &words[words.char_indices().nth(1).map_or(0, |(at, _)| at)..];
+                assert!(plain.contains(rest), "{}: {words}", check.id);
+            }
+        }
+        for example in &check.examples {
+            assert!(page.contains(&format!("$ {}\n", example.command)), "{}", check.id);
+        }
+        for snippet in check.source.iter().flat_map(|source| source.languages.values().flat_map(|of| &of.bad))
+        {
+            assert!(page.contains(snippet.code.trim_matches('\n')), "{}: {}", check.id, snippet.code);
+        }
+    }
+}
