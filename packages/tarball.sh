@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs the program of a target with licenses, README, completions and man pages, the same bytes each time:
-# `target/packages/release/agentnative-VERSION-TARGET.tar.gz`. Before: binary.sh, assets.sh.
+# Packs the program of a target with licenses, README, changelog, completions and man pages, the same bytes each
+# time: `target/packages/release/agentnative-VERSION-TARGET.tar.gz`. Before: binary.sh, assets.sh.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 [ $# = 1 ] || usage packages/tarball.sh TARGET
@@ -9,7 +9,7 @@ name=agentnative-$version-$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/$name" "$out/release"
-cp "$out/$1/agentnative" README.md LICENSE-* "$folder/$name/"
+cp "$out/$1/agentnative" README.md CHANGELOG.md LICENSE-* "$folder/$name/"
 cp -R "$out/assets/completions" "$out/assets/man" "$folder/$name/"
 tar --create --sort name --owner 0 --group 0 --numeric-owner --mode u=rwX,go=rX --mtime "@$SOURCE_DATE_EPOCH" \
     --directory "$folder" "$name" | gzip --no-name --best >"$out/release/$name.tar.gz"
