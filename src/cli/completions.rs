@@ -1,9 +1,8 @@
 //! `agentnative completions SHELL`
 
-use super::Cli;
+use super::command;
 use agentnative_contract::error::Result;
 use agentnative_output::Output;
-use clap::CommandFactory;
 use clap_complete::Shell;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,7 +27,7 @@ pub(super) struct Completions {
 
 pub(super) fn run(args: &CompletionsArgs, output: &mut Output) -> Result<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "agentnative", &mut script);
+    clap_complete::generate(args.shell, &mut command(), "agentnative", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     let data = Completions { shell: args.shell.to_string(), script };
     output.emit("completions", true, &data, |page| page.verbatim(&data.script))?;

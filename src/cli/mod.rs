@@ -25,7 +25,7 @@ mod whole_file;
 use crate::run::RunnerOptions;
 use agentnative_contract::error::Result;
 use agentnative_output::{ColorChoice, Output, OutputConfig, OutputFormat, asked_format, clap_error};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -131,6 +131,11 @@ enum Command {
     Schema(schema::SchemaArgs),
     /// Print a completion script for a shell.
     Completions(completions::CompletionsArgs),
+}
+
+/// The command line with its subcommands, for what is made from it.
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs the program with these arguments (the first is its name) and gives its exit code.

@@ -1,6 +1,7 @@
-//! Scaffolds: the files and table rows of something new, which leave the tests red until they are filled in; and the
-//! site of documents.
+//! Scaffolds: the files and table rows of something new, which leave the tests red until they are filled in; the site of
+//! documents; and the man pages.
 
+pub mod man;
 pub mod site;
 mod templates;
 

@@ -1,11 +1,12 @@
-//! `cargo xtask new check ID | contract NAME | renderer NAME | change ID`, `cargo xtask site`
+//! `cargo xtask new check ID | contract NAME | renderer NAME | change ID`, `cargo xtask site`, `cargo xtask man DIR`
 
 use std::path::Path;
 use std::process::ExitCode;
-use xtask::{Kind, new, site};
+use xtask::{Kind, man, new, site};
 
 const USAGE: &str = "usage: cargo xtask new check ID | contract NAME | renderer NAME | change ID
-       cargo xtask site";
+       cargo xtask site
+       cargo xtask man DIR";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         ["site"] => {
             site::write(root).map(|folder| format!("{folder}\n\n`mdbook build` builds the site from it."))
         }
+        ["man", folder] => man::write(Path::new(folder)),
         _ => Err(USAGE.to_owned()),
     };
     match done {

@@ -32,9 +32,15 @@ mod tools;
 
 use agentnative_contract::error::Error;
 use agentnative_output::{ColorChoice, Output, OutputConfig, clap_error};
+use clap::CommandFactory;
 use failure::{Code, Failure};
 use options::Options;
 use std::ffi::OsString;
+
+/// The command line, for what is made from it.
+pub fn command() -> clap::Command {
+    Options::command()
+}
 
 /// Runs the agent with these arguments (the first is its name) and gives its exit code.
 pub fn main(args: &[OsString]) -> u8 {

@@ -1,0 +1,223 @@
+//! `cargo xtask man DIR`: a man page for each program and subcommand, made from the types of its command line. The
+//! sections EXIT STATUS and EXAMPLES are what the help ends with.
+
+use clap::{Arg, Command};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+use std::fs;
+use std::path::Path;
+use time::OffsetDateTime;
+
+/// A man page.
+pub struct ManPage {
+    /// The file's name, such as `agentnative-check.1`.
+    pub file: String,
+    /// What is in it, in the language of `man`.
+    pub text: String,
+}
+
+/// What the help of a program leaves to its man page: rows of a name and what it is.
+struct Surroundings {
+    files: &'static [(&'static str, &'static str)],
+    environment: &'static [(&'static str, &'static str)],
+}
+
+const AGENTNATIVE: Surroundings = Surroundings {
+    files: &[
+        (
+            "agentnative.toml",
+            "The configuration: targets, probes, waivers. Searched for from the folder upwards.",
+        ),
+        ("agentnative.lock/", "The locked output of the probes, from agentnative contract lock."),
+        (
+            "$XDG_CACHE_HOME/agentnative/",
+            "The verdicts of the last checks, for --failed. Without XDG_CACHE_HOME: ~/.cache/agentnative/.",
+        ),
+    ],
+    environment: &[
+        (
+            "NO_COLOR, FORCE_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM",
+            "With --color auto: whether text has colour.",
+        ),
+        ("GITHUB_ACTIONS", "If it is true, a text report of agentnative check is followed by annotations."),
+        ("GITHUB_STEP_SUMMARY", "The file that the summary is appended to where annotations are written."),
+        ("XDG_CACHE_HOME", "Folder of the cache."),
+    ],
+};
+
+const REFERENCE_AGENT: Surroundings = Surroundings {
+    files: &[(
+        "$XDG_STATE_HOME/reference-agent/scratchpad/",
+        "A log of each run. Without XDG_STATE_HOME: ~/.local/state/reference-agent/scratchpad/.",
+    )],
+    environment: &[
+        ("OPENAI_API_KEY", "Key of the openai provider."),
+        ("OPENAI_BASE_URL", "Server of the openai provider, unless --base-url is given."),
+        (
+            "NO_COLOR, FORCE_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM",
+            "With --color auto: whether text has colour.",
+        ),
+        ("XDG_STATE_HOME", "Folder of the logs."),
+    ],
+};
+
+/// Writes the pages into a folder, dated by SOURCE_DATE_EPOCH or else today; gives a line for each.
+///
+/// # Errors
+/// When SOURCE_DATE_EPOCH is no time, or a file cannot be written.
+pub fn write(folder: &Path) -> Result<String, String> {
+    let now = match std::env::var("SOURCE_DATE_EPOCH") {
+        Ok(seconds) => (seconds.parse().ok())
+            .and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok())
+            .ok_or_else(|| {
+                format!("SOURCE_DATE_EPOCH is `{seconds}`: expected the seconds since the start of 1970")
+            })?,
+        Err(_) => OffsetDateTime::now_utc(),
+    };
+    fs::create_dir_all(folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
+    let mut written = Vec::new();
+    for page in pages(&now.date().to_string())? {
+        let path = folder.join(&page.file);
+        fs::write(&path, page.text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        written.push(path.display().to_string());
+    }
+    Ok(written.join("\n"))
+}
+
+/// The pages of both programs, with this date (`YYYY-MM-DD`).
+///
+/// # Errors
+/// When a page cannot be made.
+pub fn pages(date: &str) -> Result<Vec<ManPage>, String> {
+    let programs =
+        [(agentnative::cli::command(), AGENTNATIVE), (reference_agent::command(), REFERENCE_AGENT)];
+    let mut pages = Vec::new();
+    for (program, surroundings) in programs {
+        let mut program = program.disable_help_subcommand(true);
+        program.build();
+        let source = format!("{} {}", program.get_name(), program.get_version().unwrap_or_default());
+        add_pages(&program, None, &surroundings, (date, &source), &mut pages)?;
+    }
+    Ok(pages)
+}
+
+fn add_pages(
+    command: &Command,
+    parent: Option<&str>,
+    surroundings: &Surroundings,
+    head: (&str, &str),
+    pages: &mut Vec<ManPage>,
+) -> Result<(), String> {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    pages.push(page(command, name, parent, surroundings, head).map_err(|error| format!("{name}: {error}"))?);
+    let visible = command.get_subcommands().filter(|command| !command.is_hide_set());
+    for subcommand in visible {
+        add_pages(subcommand, Some(name), surroundings, head, pages)?;
+    }
+    Ok(())
+}
+
+fn page(
+    command: &Command,
+    name: &str,
+    parent: Option<&str>,
+    surroundings: &Surroundings,
+    (date, source): (&str, &str),
+) -> std::io::Result<ManPage> {
+    let usage = command.clone().render_usage().to_string();
+    let end = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let of_clap = (command.clone().version(None).after_help(None))
+        .mut_args(with_values)
+        .override_usage(usage.trim_start_matches("Usage:").trim_start().to_owned())
+        // The name has a line of its own without the period.
+        .about(about.trim_end_matches('.').to_owned())
+        .long_about(format!("{}.", about.trim_end_matches('.')));
+    let mut text = Vec::new();
+    Man::new(of_clap)
+        .title(name.to_uppercase())
+        .date(date)
+        .source(source)
+        .manual("User Commands")
+        .render(&mut text)?;
+
+    let mut roff = Roff::new();
+    for (heading, paragraphs) in sections(&end) {
+        roff.control("SH", [heading]);
+        for (index, lines) in paragraphs.iter().enumerate() {
+            if index > 0 {
+                roff.control("PP", []);
+            }
+            add_lines(lines, &mut roff);
+        }
+    }
+    match parent {
+        None => {
+            add_rows("FILES", surroundings.files, &mut roff);
+            add_rows("ENVIRONMENT", surroundings.environment, &mut roff);
+        }
+        Some(parent) => {
+            roff.control("SH", ["SEE ALSO"]);
+            roff.text([bold(parent), roman("(1)")]);
+        }
+    }
+    text.extend(roff.to_roff().into_bytes());
+    Ok(ManPage { file: format!("{name}.1"), text: String::from_utf8_lossy(&text).into_owned() })
+}
+
+/// The argument with its values in a line of its help, as `--help` shows them.
+fn with_values(argument: Arg) -> Arg {
+    let shown = argument.get_possible_values().into_iter().filter(|value| !value.is_hide_set());
+    let values: Vec<String> = shown.map(|value| value.get_name().to_owned()).collect();
+    if values.is_empty() || argument.is_hide_possible_values_set() || !argument.get_action().takes_values() {
+        return argument;
+    }
+    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    argument.help(format!("{help} [possible values: {}]", values.join(", "))).hide_possible_values(true)
+}
+
+/// What stands below the options in the help, as sections of paragraphs of lines. A paragraph without a heading belongs
+/// to the section before it.
+fn sections(end: &str) -> Vec<(&'static str, Vec<Vec<&str>>)> {
+    let mut sections: Vec<(&str, Vec<Vec<&str>>)> = Vec::new();
+    for paragraph in end.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
+        let known = [("Exit codes:", "EXIT STATUS"), ("Examples:", "EXAMPLES")];
+        let headed =
+            known.into_iter().find_map(|(words, heading)| Some((heading, paragraph.strip_prefix(words)?)));
+        let (heading, text) = match headed {
+            Some((heading, text)) => (Some(heading), text),
+            None => (None, paragraph),
+        };
+        let lines = text.lines().filter(|line| !line.is_empty()).collect();
+        match (heading, sections.last_mut()) {
+            (None, Some((_, paragraphs))) => paragraphs.push(lines),
+            (heading, _) => sections.push((heading.unwrap_or("NOTES"), vec![lines])),
+        }
+    }
+    sections
+}
+
+/// Lines that are indented stay as they are; others are filled.
+fn add_lines(lines: &[&str], roff: &mut Roff) {
+    for group in lines.chunk_by(|a, b| a.starts_with("  ") == b.starts_with("  ")) {
+        let verbatim = group[0].starts_with("  ");
+        if verbatim {
+            roff.control("RS", ["2"]).control("nf", []);
+        }
+        for line in group {
+            roff.text([roman(if verbatim { &line[2..] } else { line.trim_start() })]);
+        }
+        if verbatim {
+            roff.control("fi", []).control("RE", []);
+        }
+    }
+}
+
+fn add_rows(heading: &str, rows: &[(&str, &str)], roff: &mut Roff) {
+    roff.control("SH", [heading]);
+    for (name, text) in rows {
+        roff.control("TP", []);
+        roff.text([bold(*name)]);
+        roff.text([roman(*text)]);
+    }
+}
