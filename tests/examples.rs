@@ -86,6 +86,7 @@ fn observation(
         stderr: captured(stderr),
         // 128 and a signal is how a shell tells of one.
         end: if exit > 128 && exit < 160 { End::Signaled(exit - 128) } else { End::Exited(exit) },
+        started: None,
         duration: Duration::from_millis(10),
         left_behind: Vec::new(),
         held_open: false,

@@ -15,7 +15,7 @@ use strict_json::sanitize;
 const MACHINES: [&str; 5] = ["sarif", "junit", "github", "gitlab", "markdown"];
 
 /// The made-up report with faults in the code, one of them twice, and one that is accepted.
-fn with_code() -> Report {
+pub fn with_code() -> Report {
     let mut report = mixed();
     let print = |line| Evidence {
         kind: "print".into(),

@@ -14,6 +14,7 @@ mod fixtures;
 mod fixtures_shape;
 mod help;
 mod help_pages;
+mod html;
 mod judging;
 mod library;
 mod machine_reports;

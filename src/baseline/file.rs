@@ -3,10 +3,9 @@
 
 use super::{Baseline, Fault};
 use crate::model::{CheckId, OutputFormat};
-use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
+use agentnative_contract::error::{Error, ErrorKind, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::error::Category;
 use serde_json::ser::{Formatter, Serializer};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -137,16 +136,6 @@ impl Formatter for Spaced {
 }
 
 fn not_a_baseline(path: &Path, error: &serde_json::Error) -> Error {
-    let (line, column) = (error.line().max(1), error.column().max(1));
-    let words = error.to_string();
-    let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(words, _)| words);
-    let expected = match error.classify() {
-        Category::Data => "expected `version` and `entries`, each with target, check and kind",
-        Category::Syntax | Category::Eof | Category::Io => "expected one JSON document",
-    };
-    let message = if words.contains("expected") { words.to_owned() } else { format!("{words}; {expected}") };
-    let place = Some(Place { file: path.to_owned(), line, column });
-    Error::config(format!("{} is not a baseline", path.display()))
-        .issues(vec![Issue { place, message }])
-        .hint(HINT)
+    let expected = "`version` and `entries`, each with target, check and kind";
+    Error::document(path, "a baseline", expected, error).hint(HINT)
 }

@@ -8,6 +8,7 @@ use crate::judge::{self, Accepted, CheckContext, NoCode};
 use crate::model::CheckId;
 use crate::probe::{self, Recording};
 use crate::report::Report;
+use crate::run::Observation;
 use agentnative_contract::error::Result;
 use std::time::Duration;
 
@@ -26,11 +27,15 @@ impl Judged {
     /// How long the runs took that a check needs, one after the other: runs are shared between checks, and made at
     /// the same time. None where they are not known, or none was needed.
     pub fn duration(&self, check: CheckId) -> Option<Duration> {
-        let recording = self.recording.as_ref()?;
+        self.runs(check).iter().map(|seen| seen.duration).reduce(|sum, one| sum + one)
+    }
+
+    /// The runs that a check needs, of those that were made; none where they are not known.
+    pub fn runs(&self, check: CheckId) -> Vec<&Observation> {
+        let Some(recording) = &self.recording else { return Vec::new() };
         let declared = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
         let (_, keys) = probe::plan(&[check.check()], declared, &recording.promises, Duration::ZERO);
-        let seen = recording.observations.iter().filter(|seen| keys.contains(&seen.key));
-        seen.map(|seen| seen.duration).reduce(|sum, one| sum + one)
+        recording.observations.iter().filter(|seen| keys.contains(&seen.key)).collect()
     }
 }
 

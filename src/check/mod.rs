@@ -36,7 +36,7 @@ pub use judging::{Judged, judge, judge_with};
 pub use last_time::LastTime;
 pub use locate::load_config;
 pub use lock::{LockMode, Locked, lock, promise_checks};
-pub use progress::{Observer, Progress, replay};
+pub use progress::{Observer, Progress, replay, run_event};
 pub use selection::{Selection, skip_note};
 pub use session::{ConfigSource, Session, SessionOptions, SessionOutput};
 #[cfg(feature = "project")]
@@ -45,4 +45,5 @@ pub use watch::{Look, Watched, first_change};
 pub use crate::baseline::{Baseline, Seen};
 pub use crate::probe::Recording;
 pub use crate::report::Report;
+pub use crate::run::Observation;
 pub use crate::target::TargetSelector;

@@ -55,7 +55,8 @@ pub fn replay(recording: &Recording, observer: &mut Observer<'_>) -> Result<()> 
     observations.try_for_each(|(observation, nth)| observer(Progress::Ended { observation, nth, runs }))
 }
 
-fn run_event(run: &Observation) -> RunEvent {
+/// What a run came to, without its output.
+pub fn run_event(run: &Observation) -> RunEvent {
     let (ended, exit, signal) = match run.end {
         End::Exited(code) => (Ended::Exited, Some(code), None),
         End::Signaled(signal) => (Ended::Signaled, None, Some(signal)),

@@ -3,7 +3,7 @@
 use super::baseline::BaselineFiles;
 use super::group;
 use super::progress::RunProgress;
-use super::report_files::{ReportFile, ReportFiles, annotations, each_has_its_own_file, report_file};
+use super::report_files::{ReportFile, ReportFiles, each_has_its_own_file, report_file};
 use super::selection_args::SelectionArgs;
 use super::target_args::{RunArgs, TargetArgs};
 use super::watch;
@@ -13,12 +13,11 @@ use crate::check::{
     Judged, LastTime, Progress, Recording, Report, Seen, Session, SessionOptions, judge_with, load_config,
     replay, skip_note,
 };
-use crate::config::{ProbeConfig, repository};
+use crate::config::ProbeConfig;
 use crate::model::Level;
-use crate::output::{self, View};
 use crate::run::RunnerOptions;
 use agentnative_contract::error::{Error, Result, exit_of_signal};
-use agentnative_output::{Output, OutputConfig, OutputFormat};
+use agentnative_output::Output;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 
@@ -51,8 +50,9 @@ pub(super) struct CheckArgs {
     /// name of a bundled contract, a contract folder or a schema file.
     #[arg(long, value_name = "NAME", help_heading = group::RUNS)]
     contract: Option<String>,
-    /// Also write the report to a file (repeatable), as text, json, jsonl, sarif, junit, gitlab, markdown or
-    /// github. The file `-` is stdout and replaces the text report; github annotations are appended to it.
+    /// Also write the report to a file (repeatable), as text, json, jsonl, html, sarif, junit, gitlab,
+    /// markdown or github. The file `-` is stdout and replaces the text report; github annotations are
+    /// appended to it.
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, help_heading = group::REPORT)]
     report: Vec<ReportFile>,
     /// Accept the problems in this file, which --write-baseline wrote: they are waived, and only new ones fail.
@@ -160,7 +160,7 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
         baseline.finish(&Seen::default(), &mut report, output)?;
         output.stream([report.start_event()], |_| {})?;
         let judged = Judged { report, recording: None, elapsed: None };
-        let code = written(judged, files, args, output)?;
+        let code = files.finish(&[judged], (args.verbose, args.strict), output)?;
         return Ok(Done { code, signal: None, command: target.command.clone() });
     }
     let record =
@@ -196,12 +196,9 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
     }
     let command = recording.target.command.clone();
     let judged = Judged { report, recording: Some(recording), elapsed };
-    let code = written(judged, files, args, output)?;
+    let code = files.finish(&[judged], (args.verbose, args.strict), output)?;
     Ok(Done { code, signal, command })
 }
-
-/// What is said where no check is left by `--failed`.
-const NOTHING_LEFT: &str = "nothing to check: no check failed or was unverified last time\n";
 
 /// The recording to judge, with what a configuration that is named says.
 fn recorded(path: &Path, args: &CheckArgs) -> Result<Recording> {
@@ -223,37 +220,4 @@ fn only_open(last_time: &LastTime, checks: &mut Vec<&'static Check>) -> String {
     let all = checks.len();
     checks.retain(|check| last_time.is_open(check));
     format!("--failed: {} of {all} checks ran; the others did not fail last time", checks.len())
-}
-
-/// Writes a report to all places; gives the exit code.
-fn written(judged: Judged, files: ReportFiles<'_>, args: &CheckArgs, output: &mut Output) -> Result<u8> {
-    let unmet = judged.report.unmet(args.strict);
-    let left = !judged.report.results.is_empty();
-    let (judged, folder) = ([judged], std::env::current_dir().ok());
-    let root = folder.as_deref().and_then(repository);
-    let view = View {
-        judged: &judged,
-        ok: unmet.is_none(),
-        // Where nothing is known of a terminal.
-        config: OutputConfig::plain(OutputFormat::Text),
-        verbose: args.verbose,
-        folder: folder.as_deref(),
-        root: root.as_deref(),
-        strict: args.strict,
-    };
-    let (stdout, annotate) = (files.stdout, files.annotate);
-    files.write(&view)?;
-    match stdout {
-        Some(report) => output.verbatim(report.rendered(&view)?.as_bytes())?,
-        None if left || output.config().format != OutputFormat::Text => output::write_report(output, view)?,
-        None => output.text(NOTHING_LEFT)?,
-    }
-    if annotate {
-        output.verbatim(annotations(&view)?.as_bytes())?;
-    }
-    let code = unmet.as_ref().map_or(0, Error::exit_code);
-    if let Some(error) = unmet {
-        output.error(&error);
-    }
-    Ok(code)
 }

@@ -14,6 +14,7 @@ mod list;
 mod lock;
 mod outcome;
 mod progress;
+mod report;
 mod report_files;
 mod schema;
 mod selection_args;
@@ -115,6 +116,8 @@ impl OutputArgs {
 enum Command {
     /// Run a command-line tool and report a verdict per check.
     Check(Box<check::CheckArgs>),
+    /// Merge reports.
+    Report(report::ReportArgs),
     /// List the checks.
     List(list::ListArgs),
     /// Validate JSON documents and JSON Lines against a contract.
@@ -161,6 +164,7 @@ impl Command {
     fn run(self, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
         match self {
             Self::Check(args) => check::run(&args, output, runner),
+            Self::Report(args) => report::run(&args, output),
             Self::List(args) => list::run(args, output),
             Self::Validate(args) => validate::run(&args, output),
             Self::Contract(args) => contract::run(&args, output, runner),

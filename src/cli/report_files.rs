@@ -1,9 +1,12 @@
 //! Where the reports of a check go beside standard output: `--report FORMAT=FILE`.
 
 use super::whole_file::WholeFile;
-use crate::output::{RENDERERS, Renderer, View};
+use crate::check::Judged;
+use crate::config::repository;
+use crate::output::{self, RENDERERS, Renderer, View};
+use agentnative_contract::counted;
 use agentnative_contract::error::{Error, ErrorKind, Result};
-use agentnative_output::{Output, OutputFormat};
+use agentnative_output::{Output, OutputConfig, OutputFormat};
 use std::collections::BTreeSet;
 use std::env;
 use std::fs::OpenOptions;
@@ -14,6 +17,9 @@ use std::path::{Path, PathBuf};
 const STDOUT: &str = "-";
 /// The format whose lines follow the text report on standard output, where all others take its place.
 const GITHUB: &str = "github";
+
+/// What is said where no check is left by `--failed`.
+const NOTHING_LEFT: &str = "nothing to check: no check failed or was unverified last time\n";
 
 /// Where a further report goes.
 #[derive(Clone)]
@@ -75,8 +81,48 @@ impl<'a> ReportFiles<'a> {
         Ok(Self { stdout: replacing.first().copied(), annotate, files, summary })
     }
 
+    /// Writes the reports to all places, in full where `verbose`; gives the exit code.
+    pub fn finish(
+        self,
+        judged: &[Judged],
+        (verbose, strict): (bool, bool),
+        output: &mut Output,
+    ) -> Result<u8> {
+        let unmet = unmet(judged, strict);
+        let left = judged.iter().any(|judged| !judged.report.results.is_empty());
+        let folder = env::current_dir().ok();
+        let root = folder.as_deref().and_then(repository);
+        let view = View {
+            judged,
+            ok: unmet.is_none(),
+            // Where nothing is known of a terminal.
+            config: OutputConfig::plain(OutputFormat::Text),
+            verbose,
+            folder: folder.as_deref(),
+            root: root.as_deref(),
+            strict,
+        };
+        let (stdout, annotate) = (self.stdout, self.annotate);
+        self.write(&view)?;
+        match stdout {
+            Some(report) => output.verbatim(report.rendered(&view)?.as_bytes())?,
+            None if left || output.config().format != OutputFormat::Text => {
+                output::write_report(output, view)?;
+            }
+            None => output.text(NOTHING_LEFT)?,
+        }
+        if annotate {
+            output.verbatim(render(GITHUB, &view)?.as_bytes())?;
+        }
+        let code = unmet.as_ref().map_or(0, Error::exit_code);
+        if let Some(error) = unmet {
+            output.error(&error);
+        }
+        Ok(code)
+    }
+
     /// Writes the files.
-    pub fn write(self, view: &View<'_>) -> Result<()> {
+    fn write(self, view: &View<'_>) -> Result<()> {
         for (report, file) in self.files {
             file.write(report.rendered(view)?.as_bytes())?;
         }
@@ -91,9 +137,19 @@ impl<'a> ReportFiles<'a> {
     }
 }
 
-/// The annotations that follow a text report.
-pub(super) fn annotations(view: &View<'_>) -> Result<String> {
-    render(GITHUB, view)
+/// Why the exit code is not 0: of several targets, the names of those that failed.
+fn unmet(judged: &[Judged], strict: bool) -> Option<Error> {
+    let of = |judged: &Judged| Some((judged.report.target.name.clone(), judged.report.unmet(strict)?));
+    let (names, mut errors): (Vec<String>, Vec<Error>) = judged.iter().filter_map(of).unzip();
+    match judged {
+        [] | [_] => errors.pop(),
+        _ if errors.is_empty() => None,
+        all => {
+            let message =
+                format!("{} of {} failed: {}", names.len(), counted(all.len(), "target"), names.join(", "));
+            Some(Error::findings(message))
+        }
+    }
 }
 
 /// What the renderer of this name makes of the verdicts.

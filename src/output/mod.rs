@@ -3,6 +3,8 @@
 mod finding;
 mod github;
 mod gitlab;
+#[cfg(feature = "html")]
+mod html;
 mod json;
 mod jsonl;
 mod junit;
@@ -52,6 +54,8 @@ pub const RENDERERS: &[Renderer] = &[
     Renderer { name: "github", render: github::render },
     Renderer { name: "gitlab", render: gitlab::render },
     Renderer { name: "markdown", render: markdown::render },
+    #[cfg(feature = "html")]
+    Renderer { name: "html", render: html::render },
 ];
 
 /// The report for people, as `view` says.
@@ -63,9 +67,12 @@ pub fn text_report(view: &View<'_>) -> Result<String> {
 }
 
 /// Writes the end of a `check`: all of it as text or as one document; in `jsonl` the `result` and
-/// `summary` lines, for `start` and `run` were written as they happened.
+/// `summary` lines, for `start` and `run` were written as they happened; only the targets of merged reports begin here.
 pub fn write_report(output: &mut Output, view: View<'_>) -> Result<()> {
     let view = View { config: *output.current_config(), ..view };
-    let events = view.judged.iter().flat_map(|judged| judged.report.result_events());
+    let merged = view.judged.len() > 1;
+    let events = view.judged.iter().flat_map(|Judged { report, .. }| {
+        merged.then(|| report.start_event()).into_iter().chain(report.result_events())
+    });
     output.emit_records("check", view.ok, &json::Reports(view.judged), events, |page| text::show(&view, page))
 }

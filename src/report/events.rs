@@ -90,6 +90,21 @@ pub enum Ended {
     Interrupted,
 }
 
+impl Ended {
+    /// Its name, as it is in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exited => "exited",
+            Self::Signaled => "signaled",
+            Self::TimedOut => "timed-out",
+            Self::Waited => "waited",
+            Self::TooMuch => "too-much",
+            Self::NotStarted => "not-started",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 /// All checks have their verdict: the fields of [`Report`] that neither `start` nor a `result` has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SummaryEvent {

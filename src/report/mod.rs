@@ -5,6 +5,7 @@
 
 mod causes;
 mod events;
+mod read;
 mod summary;
 
 pub use agentnative_output::{Envelope, ErrorIssue, ErrorObject};

@@ -5,6 +5,7 @@ use crate::model::{CheckResult, Level, Status};
 use agentnative_contract::error::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::iter::Sum;
 
 /// Number of verdicts of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -42,15 +43,21 @@ impl Summary {
 impl MergedReport {
     /// These reports with the sum of their summaries.
     pub fn new(targets: Vec<Report>) -> Self {
-        let summary = targets.iter().fold(Summary::default(), |sum, Report { summary: one, .. }| Summary {
+        let summary = targets.iter().map(|report| report.summary).sum();
+        Self { targets, summary }
+    }
+}
+
+impl Sum for Summary {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
             pass: sum.pass + one.pass,
             fail: sum.fail + one.fail,
             warn: sum.warn + one.warn,
             unverified: sum.unverified + one.unverified,
             not_applicable: sum.not_applicable + one.not_applicable,
             waived: sum.waived + one.waived,
-        });
-        Self { targets, summary }
+        })
     }
 }
 

@@ -17,6 +17,10 @@ pub struct Observation {
     pub argv: Vec<String>,
     /// How it ended.
     pub end: End,
+    /// When it started, since the helper did that made the runs; none if it did not, or in a recording that is
+    /// older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<Duration>,
     /// From start to the end of the leader.
     pub duration: Duration,
     /// The exact bytes of standard output (on a terminal: as written, before any line discipline).
@@ -44,9 +48,33 @@ pub struct Observation {
 impl Observation {
     /// What came of the run of this name and command line.
     pub(super) fn new(key: RunKey, argv: Vec<String>, outcome: Outcome) -> Self {
-        let Outcome { stdout, stderr, end, duration, left_behind, held_open, waiting, cpu: _, wrote, alone } =
-            outcome;
-        Self { key, argv, end, duration, stdout, stderr, left_behind, held_open, waiting, wrote, alone }
+        let Outcome {
+            stdout,
+            stderr,
+            end,
+            started,
+            duration,
+            left_behind,
+            held_open,
+            waiting,
+            cpu: _,
+            wrote,
+            alone,
+        } = outcome;
+        Self {
+            key,
+            argv,
+            end,
+            started,
+            duration,
+            stdout,
+            stderr,
+            left_behind,
+            held_open,
+            waiting,
+            wrote,
+            alone,
+        }
     }
 
     /// The command line, quoted so that a shell takes it as it was run.

@@ -14,6 +14,7 @@ mod live;
 mod loops;
 mod manual;
 mod record;
+mod report;
 mod settings;
 mod source;
 mod support;

@@ -115,6 +115,7 @@ pub fn seen(config: &str, checks: &[&Check], answer: impl Fn(&Call) -> Answer) -
             stdout: captured(stdout),
             stderr: captured(stderr),
             argv: [vec!["/demo".to_owned()], call.args.clone()].concat(),
+            started: None,
             duration: Duration::from_millis(10),
             left_behind: Vec::new(),
             held_open: false,

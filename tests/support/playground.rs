@@ -34,7 +34,7 @@ pub struct Playground(tempfile::TempDir);
 
 impl Playground {
     /// A folder with `mycli`, which conforms, its `agentnative.toml`, `list.json` with its schema
-    /// `list.schema.json`, and `run.jsonl`, the events of an agent's run.
+    /// `list.schema.json`, `run.jsonl`, the events of an agent's run, and `report.json`.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -45,6 +45,8 @@ impl Playground {
         fs::write(at("agentnative.toml"), CONFIGURATION).unwrap();
         let events = repository().join("contracts/opencode-events/examples/valid/whole-run.jsonl");
         fs::copy(events, at("run.jsonl")).unwrap();
+        let report = repository().join("contracts/agentnative-report/examples/valid/passed.json");
+        fs::copy(report, at("report.json")).unwrap();
         let playground = Self(folder);
         for command in
             ["mycli list --json > list.json", "agentnative contract infer list.json > list.schema.json"]

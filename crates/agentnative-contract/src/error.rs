@@ -133,6 +133,20 @@ impl Error {
         let kind = if named_wrong { ErrorKind::Usage } else { ErrorKind::General };
         Self::io(kind, "read", path, error)
     }
+    /// A JSON document that is not `what` it should be, such as "a baseline": configuration, with line and column.
+    /// `expected` says what such a document holds.
+    pub fn document(path: &std::path::Path, what: &str, expected: &str, error: &serde_json::Error) -> Self {
+        let (line, column) = (error.line().max(1), error.column().max(1));
+        let words = error.to_string();
+        let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(words, _)| words);
+        let expected = if error.is_data() { expected } else { "one JSON document" };
+        let message = match words.contains("expected") {
+            true => words.to_owned(),
+            false => format!("{words}; expected {expected}"),
+        };
+        let place = Some(Place { file: path.to_owned(), line, column });
+        Self::config(format!("{} is not {what}", path.display())).issues(vec![Issue { place, message }])
+    }
     /// What was found breaks a requirement: exit code 1.
     pub fn findings(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Findings, message)

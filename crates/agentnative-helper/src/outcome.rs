@@ -32,6 +32,8 @@ pub struct Outcome {
     pub stderr: Captured,
     /// How it ended.
     pub end: End,
+    /// When it started, since the helper did; none if it did not.
+    pub started: Option<Duration>,
     /// From start to the end of the leader.
     pub duration: Duration,
     /// Processes that were still there when the leader had ended and the drain deadline was over,

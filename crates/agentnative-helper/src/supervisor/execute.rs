@@ -71,6 +71,7 @@ pub(super) fn not_started(number: i32, words: String) -> Outcome {
         stdout: Captured::default(),
         stderr: Captured::default(),
         end: End::NotStarted(number, words),
+        started: None,
         duration: Duration::ZERO,
         left_behind: Vec::new(),
         held_open: false,
@@ -102,6 +103,7 @@ async fn run_in(common: &Common, job: &Job, folder: &Folder, kind: Kind, stop: S
         feed,
         ids,
         start,
+        started: start - common.began,
         deadline: start + job.deadline,
         ended: None,
         cpu: Duration::ZERO,
@@ -168,6 +170,8 @@ struct Live {
     feed: Feed,
     ids: StdioIds,
     start: Instant,
+    /// When that was, since we were started.
+    started: Duration,
     deadline: Instant,
     ended: Option<Instant>,
     /// Processor time at the deadline.
@@ -391,6 +395,7 @@ impl Live {
             stdout,
             stderr,
             end,
+            started: Some(self.started),
             duration,
             left_behind,
             held_open,

@@ -42,6 +42,7 @@ use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
+use tokio::time::Instant;
 
 /// The argument that makes the executable the launcher of a run.
 const LAUNCH: &str = "__launch";
@@ -129,6 +130,8 @@ fn urge(order: &watch::Sender<u8>, request: Option<&Request>) {
 
 /// What all runs have in common.
 struct Common {
+    /// When we were started.
+    began: Instant,
     options: Options,
     root: Root,
     /// The environment of the runs, but for what is each run's own.
@@ -174,6 +177,7 @@ impl Supervisor {
         })?;
         let caller: Environment = std::env::vars_os().collect();
         let common = Common {
+            began: Instant::now(),
             options,
             root,
             base: environment::base(&caller),

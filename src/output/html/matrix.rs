@@ -1,0 +1,112 @@
+//! The checks by probes and formats: what was seen where.
+
+use crate::check::Judged;
+use crate::model::{CheckResult, OutputFormat, Status};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A table of the behavioral checks that depend on probes.
+#[derive(Debug, Serialize)]
+pub(super) struct Matrix {
+    /// The probes, each with its formats.
+    probes: Vec<Column>,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+struct Column {
+    probe: String,
+    formats: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    /// Place of the result in the report.
+    result: usize,
+    id: String,
+    status: &'static str,
+    cells: Vec<Cell>,
+}
+
+/// What a check says of one probe in one format: a verdict; `seen`, where it found nothing but has another verdict
+/// over all; empty where it did not look.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+struct Cell {
+    state: &'static str,
+    /// The number of places.
+    places: usize,
+}
+
+type Key = (String, OutputFormat);
+
+impl Matrix {
+    /// The table of a report; none where no check is about a probe.
+    pub fn of(judged: &Judged) -> Option<Self> {
+        let results = &judged.report.results;
+        let seen: Vec<BTreeMap<Key, Cell>> = results.iter().map(|result| cells(judged, result)).collect();
+        let mut keys: Vec<&Key> = Vec::new();
+        // In the order of the runs, else in that of the faults.
+        let order: Vec<Key> =
+            judged.recording.iter().flat_map(|recording| &recording.observations).map(key).collect();
+        for key in order.iter().chain(seen.iter().flat_map(BTreeMap::keys)) {
+            if !keys.contains(&key) && seen.iter().any(|cells| cells.contains_key(key)) {
+                keys.push(key);
+            }
+        }
+        let mut probes: Vec<(&str, Vec<OutputFormat>)> = Vec::new();
+        for (probe, format) in keys {
+            match probes.iter_mut().find(|(name, _)| name == probe) {
+                Some((_, formats)) => formats.push(*format),
+                None => probes.push((probe, vec![*format])),
+            }
+        }
+        probes.iter_mut().for_each(|(_, formats)| formats.sort());
+        let rows = results.iter().zip(&seen).enumerate().filter(|(_, (_, cells))| !cells.is_empty());
+        let rows: Vec<Row> = rows
+            .map(|(result, (verdict, cells))| {
+                let cell =
+                    |probe: &str, format| cells.get(&(probe.to_owned(), format)).copied().unwrap_or_default();
+                let cells = probes
+                    .iter()
+                    .flat_map(|(probe, formats)| formats.iter().map(|format| cell(probe, *format)));
+                Row {
+                    result,
+                    id: verdict.id.to_string(),
+                    status: verdict.status.name(),
+                    cells: cells.collect(),
+                }
+            })
+            .collect();
+        let column = |(probe, formats): (&str, Vec<OutputFormat>)| Column {
+            probe: probe.to_owned(),
+            formats: formats.into_iter().map(OutputFormat::name).collect(),
+        };
+        let probes: Vec<Column> = probes.into_iter().map(column).collect();
+        (!rows.is_empty()).then_some(Self { probes, rows })
+    }
+}
+
+fn key(seen: &crate::check::Observation) -> Key {
+    (seen.key.probe.clone(), seen.key.format)
+}
+
+/// The cells of a check that are not empty.
+fn cells(judged: &Judged, result: &CheckResult) -> BTreeMap<Key, Cell> {
+    let mut cells: BTreeMap<Key, Cell> = BTreeMap::new();
+    if result.status == Status::NotApplicable {
+        return cells;
+    }
+    for seen in judged.runs(result.id) {
+        let state = if result.status == Status::Pass { result.status.name() } else { "seen" };
+        cells.entry(key(seen)).or_insert(Cell { state, places: 0 });
+    }
+    let blocked = result.blocked_by.iter().map(|cause| (&cause.probe, cause.format, Status::Unverified));
+    let faults = result.evidence.iter().map(|evidence| (&evidence.probe, evidence.format, result.status));
+    for (probe, format, status) in blocked.chain(faults) {
+        if let (Some(probe), Some(format)) = (probe, format) {
+            let cell = cells.entry((probe.clone(), format)).or_default();
+            *cell = Cell { state: status.name(), places: cell.places + 1 };
+        }
+    }
+    cells
+}

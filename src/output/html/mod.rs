@@ -1,0 +1,69 @@
+//! The renderer of `html`: one page that needs nothing else, for people. The template is in `report.html`, what it
+//! shows in `page.rs`.
+
+mod hex;
+mod matrix;
+mod page;
+mod timeline;
+
+use super::View;
+use agentnative_contract::error::{Error, Result};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, Value, context};
+use page::Page;
+use strict_json::sanitize;
+
+const TEMPLATE: &str = include_str!("report.html");
+const STYLE: &str = include_str!("report.css");
+const SCRIPT: &str = include_str!("report.js");
+/// The only style and the only script that a browser accepts in the page, by their SHA-256: a test computes them.
+const STYLE_DIGEST: &str = include_str!("report.css.sha256");
+const SCRIPT_DIGEST: &str = include_str!("report.js.sha256");
+
+/// The page and a line feed.
+pub(super) fn render(view: &View<'_>) -> Result<String> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    let mut syntax = SyntaxConfig::builder();
+    let syntax = syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+    environment.set_syntax(syntax.map_err(unmade)?);
+    // Whatever is printed is safe to look at, then safe as markup.
+    environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
+        Some(text) => minijinja::escape_formatter(out, state, &Value::from(sanitize::text(text))),
+        None => minijinja::escape_formatter(out, state, value),
+    });
+    environment.add_filter("prose", |text: &str| Value::from_safe_string(prose(text)));
+    environment
+        .add_filter("counted", |number: usize, noun: &str| agentnative_contract::counted(number, noun));
+    let rendered = environment.template_from_named_str("report.html", TEMPLATE).and_then(|template| {
+        template.render(context! {
+            page => Value::from(Serde(Page::of(view))),
+            style => Value::from_safe_string(STYLE.to_owned()),
+            script => Value::from_safe_string(SCRIPT.to_owned()),
+            style_digest => STYLE_DIGEST.trim(),
+            script_digest => SCRIPT_DIGEST.trim(),
+        })
+    });
+    rendered.map_err(unmade)
+}
+
+fn unmade(error: minijinja::Error) -> Error {
+    Error::general(format!("cannot make the HTML report: {error:#}"))
+}
+
+/// A text as markup, what is between backticks as code.
+fn prose(text: &str) -> String {
+    let text = sanitize::text(text);
+    let code = text.matches('`').count() / 2 * 2;
+    let mut out = String::new();
+    for (nth, part) in text.splitn(code + 1, '`').enumerate() {
+        let part = escaped(part);
+        out.push_str(&if nth % 2 == 1 { format!("<code>{part}</code>") } else { part });
+    }
+    out
+}
+
+fn escaped(text: &str) -> String {
+    minijinja::HtmlEscape(text).to_string()
+}

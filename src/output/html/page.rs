@@ -1,0 +1,352 @@
+//! What the page shows, as the template reads it.
+
+use super::hex::{self, Marked};
+use super::matrix::Matrix;
+use super::timeline::Timeline;
+use crate::check::{Judged, Observation, run_event};
+use crate::model::{CheckResult, Evidence, OutputFormat, Status, Stream};
+use crate::output::View;
+use crate::report::{Report, RunEvent, Summary};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// The output of all runs together is cut to about so much, in bytes.
+const OUTPUT: u64 = 8 << 20;
+/// Of one stream so much is shown at least and at most, in bytes.
+const STREAM: [u64; 2] = [256, 8 << 10];
+
+/// Verdicts in the order in which they matter.
+const ORDER: [Status; 6] =
+    [Status::Fail, Status::Warn, Status::Unverified, Status::Waived, Status::Pass, Status::NotApplicable];
+
+/// All that is shown.
+#[derive(Debug, Serialize)]
+pub(super) struct Page<'a> {
+    /// The version that made the page.
+    version: &'static str,
+    targets: Vec<Target<'a>>,
+    /// The verdicts of all targets, the most important first, each with its number.
+    counts: Vec<(&'static str, usize)>,
+    /// What can be filtered by.
+    levels: BTreeSet<&'static str>,
+    probes: BTreeSet<&'a str>,
+    formats: BTreeSet<&'static str>,
+}
+
+/// One target.
+#[derive(Debug, Serialize)]
+struct Target<'a> {
+    report: &'a Report,
+    name: &'a str,
+    command: String,
+    verdict: &'static str,
+    /// What the verdict means for the exit code: `good`, `open` or `bad`.
+    tone: &'static str,
+    elapsed_ms: Option<u128>,
+    counts: Vec<(&'static str, usize)>,
+    groups: Vec<Group<'a>>,
+    matrix: Option<Matrix>,
+    timeline: Option<Timeline>,
+    runs: Vec<Run>,
+}
+
+/// The results that have one verdict.
+#[derive(Debug, Serialize)]
+struct Group<'a> {
+    status: &'static str,
+    results: Vec<Verdict<'a>>,
+}
+
+/// A result with its explanation.
+#[derive(Debug, Serialize)]
+struct Verdict<'a> {
+    /// Its place in the report.
+    nth: usize,
+    id: &'static str,
+    level: &'static str,
+    layer: &'static str,
+    principle: u8,
+    title: &'a str,
+    message: &'a str,
+    help: &'a str,
+    what: &'a str,
+    why: &'a str,
+    fix: &'a str,
+    /// The page of the check, if it is an address.
+    docs: Option<&'a str>,
+    /// IDs of the checks that it waits for, each with its place in the report if it is there.
+    blocked: Vec<(&'static str, Option<usize>)>,
+    faults: Vec<Fault<'a>>,
+    left_out: usize,
+    probes: BTreeSet<&'a str>,
+    formats: BTreeSet<&'static str>,
+}
+
+/// One place of a fault.
+#[derive(Debug, Serialize)]
+struct Fault<'a> {
+    detail: &'a str,
+    /// In which way the check is broken, in words.
+    kind: Option<&'a str>,
+    /// The command line, or none.
+    command: Option<&'a str>,
+    /// The run, file or place in words.
+    place: String,
+    /// Number of the run, if it is shown.
+    run: Option<usize>,
+    excerpt: Option<Marked>,
+    hex: Vec<hex::Row>,
+}
+
+/// One run with its output.
+#[derive(Debug, Serialize)]
+struct Run {
+    #[serde(flatten)]
+    event: RunEvent,
+    variant_name: &'static str,
+    format_name: &'static str,
+    /// How it ended, in words.
+    end: String,
+    /// `zero` for exit code 0, `other` for another, `force` where it did not end by itself.
+    state: &'static str,
+    started_ms: Option<u128>,
+    streams: Vec<Output>,
+}
+
+/// What a run wrote to a stream.
+#[derive(Debug, Serialize)]
+struct Output {
+    name: &'static str,
+    text: String,
+    /// Bytes that are not shown.
+    left_out: u64,
+}
+
+impl<'a> Page<'a> {
+    /// The page of these reports.
+    pub fn of(view: &View<'a>) -> Self {
+        let runs =
+            view.judged.iter().flat_map(|judged| &judged.recording).map(|seen| seen.observations.len());
+        let [least, most] = STREAM;
+        let stream = (OUTPUT / (2 * runs.sum::<usize>() as u64).max(1)).clamp(least, most);
+        let targets: Vec<Target<'a>> =
+            view.judged.iter().map(|judged| Target::of(view, judged, stream)).collect();
+        let results = || targets.iter().flat_map(|target| &target.groups).flat_map(|group| &group.results);
+        let summary: Summary = view.judged.iter().map(|judged| judged.report.summary).sum();
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            counts: counts(&summary),
+            levels: results().map(|result| result.level).collect(),
+            probes: results().flat_map(|result| result.probes.iter().copied()).collect(),
+            formats: results().flat_map(|result| result.formats.iter().copied()).collect(),
+            targets,
+        }
+    }
+}
+
+impl<'a> Target<'a> {
+    fn of(view: &View<'a>, judged: &'a Judged, stream: u64) -> Self {
+        let report = &judged.report;
+        let observations: &[Observation] = judged.recording.as_ref().map_or(&[], |seen| &seen.observations);
+        let verdicts = || report.results.iter().enumerate();
+        let group = |status: Status| Group {
+            status: status.name(),
+            results: verdicts()
+                .filter(|(_, result)| result.status == status)
+                .map(|(nth, result)| Verdict::of(judged, observations, nth, result))
+                .collect(),
+        };
+        let runs: Vec<Run> = observations.iter().map(|seen| Run::of(seen, stream)).collect();
+        let timed: Vec<(Option<Duration>, &RunEvent)> =
+            observations.iter().zip(&runs).map(|(seen, run)| (seen.started, &run.event)).collect();
+        let timeline = Timeline::of(&timed);
+        Self {
+            report,
+            name: &report.target.name,
+            command: report.target.command.join(" "),
+            verdict: report.verdict(),
+            tone: match report.exit_code(view.strict) {
+                0 if report.verified => "good",
+                0 => "open",
+                _ => "bad",
+            },
+            elapsed_ms: judged.elapsed.map(|elapsed| elapsed.as_millis()),
+            counts: counts(&report.summary),
+            groups: ORDER.into_iter().map(group).filter(|group| !group.results.is_empty()).collect(),
+            matrix: Matrix::of(judged),
+            timeline,
+            runs,
+        }
+    }
+}
+
+impl<'a> Verdict<'a> {
+    fn of(judged: &'a Judged, observations: &[Observation], nth: usize, result: &'a CheckResult) -> Self {
+        let check = result.id.check();
+        let language = judged.recording.as_ref().and_then(|recording| recording.language);
+        let blocked = result.blocked_by.iter().map(|cause| {
+            let place = judged.report.results.iter().position(|other| other.id == cause.id);
+            (cause.id.as_str(), place)
+        });
+        let named = result.blocked_by.iter().map(|cause| (&cause.probe, cause.format));
+        let named = named.chain(result.evidence.iter().map(|evidence| (&evidence.probe, evidence.format)));
+        let (probes, formats): (Vec<_>, Vec<_>) = named.unzip();
+        let is_address = |docs: &&str| docs.starts_with("https://") || docs.starts_with("http://");
+        Self {
+            nth,
+            id: result.id.as_str(),
+            level: result.level.name(),
+            layer: result.layer.name(),
+            principle: result.principle,
+            title: &result.title,
+            message: &result.message,
+            help: check.help.of(language),
+            what: &check.what,
+            why: &check.why,
+            fix: &check.fix,
+            docs: Some(result.docs.as_str()).filter(is_address),
+            blocked: blocked.collect::<BTreeSet<_>>().into_iter().collect(),
+            faults: result
+                .evidence
+                .iter()
+                .map(|evidence| Fault::of(observations, result, evidence))
+                .collect(),
+            left_out: result.evidence_left_out,
+            probes: probes.into_iter().filter_map(Option::as_deref).collect(),
+            formats: formats.into_iter().flatten().map(OutputFormat::name).collect(),
+        }
+    }
+}
+
+impl<'a> Fault<'a> {
+    fn of(observations: &[Observation], result: &'a CheckResult, evidence: &'a Evidence) -> Self {
+        let kinds = &result.id.check().kinds;
+        let is_its = |seen: &Observation| {
+            (Some(seen.key.probe.as_str()), Some(seen.key.format), Some(seen.key.variant), Some(seen.key.nth))
+                == (
+                    evidence.probe.as_deref(),
+                    evidence.format,
+                    evidence.variant,
+                    Some(evidence.nth.unwrap_or(0)),
+                )
+        };
+        let run = observations.iter().position(is_its);
+        Self {
+            detail: &evidence.detail,
+            kind: kinds.get(&evidence.kind).map(String::as_str),
+            command: evidence.argv.as_deref(),
+            place: place(evidence),
+            run,
+            excerpt: evidence.excerpt.as_deref().map(|text| marked(text, evidence.caret)),
+            hex: run.and_then(|run| around(&observations[run], evidence)).unwrap_or_default(),
+        }
+    }
+}
+
+/// Where it was seen, in words.
+fn place(evidence: &Evidence) -> String {
+    let mut words: Vec<String> = Vec::new();
+    words.extend(evidence.probe.clone());
+    words.extend(evidence.format.map(|format| format.name().to_owned()));
+    words.extend(evidence.variant.map(|variant| match evidence.nth {
+        Some(nth) if nth > 0 => format!("{} {}", variant.name(), nth + 1),
+        _ => variant.name().to_owned(),
+    }));
+    words.extend(evidence.file.clone());
+    words.extend(evidence.stream.map(|stream| stream.name().to_owned()));
+    words.extend(evidence.line.map(|line| match evidence.column {
+        Some(column) => format!("line {line}, column {column}"),
+        None => format!("line {line}"),
+    }));
+    words.extend(evidence.offset.map(|offset| format!("byte {offset}")));
+    words.join(" · ")
+}
+
+/// A line, the character at the caret marked.
+fn marked(text: &str, caret: Option<usize>) -> Marked {
+    let at = caret.and_then(|caret| text.char_indices().nth(caret));
+    match (at, caret) {
+        (Some((at, c)), _) => {
+            let (before, rest) = text.split_at(at);
+            let (mark, after) = rest.split_at(spelt_out(rest).unwrap_or(c.len_utf8()));
+            Marked { before: before.into(), mark: mark.into(), after: after.into() }
+        }
+        // Behind the last character.
+        (None, Some(_)) => Marked { before: text.into(), mark: "␊".into(), after: String::new() },
+        (None, None) => Marked { before: text.into(), ..Marked::default() },
+    }
+}
+
+/// The length of a byte or character that is spelt out at the start of a safe text.
+fn spelt_out(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix('\\')?;
+    match rest.strip_prefix("u{") {
+        Some(digits) => Some("\\u{}".len() + digits.find('}')?),
+        None => {
+            rest.starts_with('x').then_some("\\x1b".len()).filter(|length| text.is_char_boundary(*length))
+        }
+    }
+}
+
+/// The bytes around the place, if it is in a stream that has some.
+fn around(seen: &Observation, evidence: &Evidence) -> Option<Vec<hex::Row>> {
+    let captured = match evidence.stream? {
+        Stream::Stdout => &seen.stdout,
+        Stream::Stderr => &seen.stderr,
+    };
+    let fault = evidence.offset?;
+    let (start, length) = hex::window(fault);
+    let mut bytes = vec![0; usize::try_from(length).ok()?];
+    let read = captured.bytes.read_at(start, &mut bytes).ok()?;
+    Some(hex::rows(&bytes[..read], start, fault))
+}
+
+impl Run {
+    fn of(seen: &Observation, most: u64) -> Self {
+        let event = run_event(seen);
+        let (end, state) = match (event.exit, event.signal) {
+            (Some(0), _) => ("exit 0".to_owned(), "zero"),
+            (Some(code), _) => (format!("exit {code}"), "other"),
+            (None, Some(signal)) => (format!("signal {signal}"), "force"),
+            (None, None) => (event.ended.name().to_owned(), "force"),
+        };
+        let output = |stream: Stream| {
+            let bytes = match stream {
+                Stream::Stdout => &seen.stdout.bytes,
+                Stream::Stderr => &seen.stderr.bytes,
+            };
+            let mut head = vec![0; usize::try_from(most.min(bytes.len())).unwrap_or_default()];
+            let read = bytes.read_at(0, &mut head).unwrap_or_default();
+            head.truncate(read);
+            let text = strict_json::sanitize::text(&head);
+            Output { name: stream.name(), text, left_out: bytes.len() - read as u64 }
+        };
+        Self {
+            variant_name: event.variant.name(),
+            format_name: event.format.name(),
+            end,
+            state,
+            started_ms: seen.started.map(|started| started.as_millis()),
+            streams: [Stream::Stdout, Stream::Stderr].map(output).into(),
+            event,
+        }
+    }
+}
+
+/// The numbers of verdicts that there are.
+fn counts(summary: &Summary) -> Vec<(&'static str, usize)> {
+    let number = |status| match status {
+        Status::Pass => summary.pass,
+        Status::Fail => summary.fail,
+        Status::Warn => summary.warn,
+        Status::Unverified => summary.unverified,
+        Status::NotApplicable => summary.not_applicable,
+        Status::Waived => summary.waived,
+    };
+    ORDER
+        .into_iter()
+        .map(|status| (status.name(), number(status)))
+        .filter(|(_, number)| *number > 0)
+        .collect()
+}

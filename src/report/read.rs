@@ -1,0 +1,51 @@
+//! Reading reports that `check` wrote.
+
+use super::{Envelope, MergedReport, Report, Reports};
+use agentnative_contract::error::{Error, Result};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use std::io::Read as _;
+use std::path::Path;
+
+/// What tells the one form from the other.
+#[derive(Deserialize)]
+struct Head {
+    targets: Option<IgnoredAny>,
+}
+
+impl Reports {
+    /// Reads a document of `check --json`, or a merged one; `-` is stdin.
+    ///
+    /// # Errors
+    /// Those of [`Error::data`]; configuration, with line and column, when it is not a report.
+    pub fn read(path: &Path) -> Result<Self> {
+        let mut bytes = Vec::new();
+        let read = match path == Path::new("-") {
+            true => std::io::stdin().read_to_end(&mut bytes),
+            false => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
+        };
+        read.map_err(|error| Error::data(path, &error))?;
+        let head: Head = parsed(path, &bytes)?;
+        Ok(match head.targets {
+            Some(_) => Self::Merged(parsed::<MergedReport>(path, &bytes)?),
+            None => Self::One(Box::new(parsed::<Report>(path, &bytes)?)),
+        })
+    }
+
+    /// The reports, one for each target.
+    pub fn into_vec(self) -> Vec<Report> {
+        match self {
+            Self::One(report) => vec![*report],
+            Self::Merged(reports) => reports.targets,
+        }
+    }
+}
+
+/// The `data` of the document.
+fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
+    let document: Result<Envelope<T>, _> = serde_json::from_slice(bytes);
+    document.map(|document| document.data).map_err(|error| {
+        let expected = "the report of a target, or of several, in `data`";
+        Error::document(path, "a report of `agentnative check --json`", expected, &error)
+    })
+}

@@ -1,0 +1,120 @@
+//! The report as a page: it shows what a report holds, and nothing of a target is markup or script in it.
+
+use crate::machine_reports::with_code;
+use crate::render::{TEXT, evidence_at};
+use agentnative::check::Judged;
+use agentnative::model::{CheckResult, Evidence, Level, Status};
+use agentnative::output::{RENDERERS, View};
+use agentnative::report::Report;
+use std::process::Command;
+
+/// The page of these reports.
+fn page(reports: Vec<Report>) -> String {
+    let judged = reports.into_iter().map(|report| Judged { report, recording: None, elapsed: None });
+    let judged: Vec<Judged> = judged.collect();
+    let view = View {
+        judged: &judged,
+        ok: false,
+        config: TEXT,
+        verbose: false,
+        folder: None,
+        root: None,
+        strict: false,
+    };
+    let renderer = RENDERERS.iter().find(|renderer| renderer.name == "html").unwrap();
+    (renderer.render)(&view).unwrap()
+}
+
+#[test]
+fn a_page_shows_each_verdict_with_its_evidence_and_the_fault_is_marked() {
+    let report = with_code();
+    let page = page(vec![report.clone()]);
+    for result in &report.results {
+        let (id, status) = (result.id, result.status.name());
+        assert!(page.contains(&format!("<span class=\"id\">{id}</span>")), "{id}");
+        let row = page
+            .split("<details class=\"result ")
+            .find(|part| part.contains(&format!("id\">{id}<")))
+            .unwrap();
+        assert!(row.starts_with(status), "{id}: {row}");
+        assert!(row.matches("class=\"fault\"").count() == result.evidence.len(), "{id}: {row}");
+    }
+    assert!(page.contains("[1]</pre>") || page.contains("<mark>[</mark>2]"), "no mark");
+    assert!(page.contains("not conformant"));
+}
+
+#[test]
+fn a_page_of_several_targets_lists_them() {
+    let reports: Vec<Report> = (0..20).map(|_| with_code()).collect();
+    let page = page(reports);
+    assert!(page.contains("<h1>20 targets</h1>"));
+    assert_eq!(page.matches("<section class=\"target\"").count(), 20);
+    assert!(
+        (0..20).all(
+            |nth| page.contains(&format!("href=\"#t{nth}\"")) && page.contains(&format!("id=\"t{nth}\""))
+        )
+    );
+}
+
+#[test]
+fn no_text_of_a_target_is_markup_script_or_control() {
+    let bad = "</script></style><img src=x onerror=alert(1)>\"'`&{{7*7}}{%x%}\u{202e}\u{1b}[2J\u{2028}`<b>`";
+    let evidence = Evidence {
+        probe: Some(bad.into()),
+        argv: Some(bad.into()),
+        excerpt: Some(bad.into()),
+        file: Some(bad.into()),
+        kind: bad.into(),
+        ..evidence_at(b"[1]\n", 1, bad)
+    };
+    let mut report = with_code();
+    let first = report.results[0].clone();
+    report.target = agentnative::report::TargetInfo {
+        name: bad.into(),
+        command: vec![bad.into()],
+        project: Some(bad.into()),
+    };
+    report.notes = vec![bad.into()];
+    report.time = Some(bad.into());
+    report.results = vec![CheckResult {
+        level: Level::Must,
+        status: Status::Fail,
+        message: bad.into(),
+        title: bad.into(),
+        docs: format!("https://docs.example/{bad}"),
+        evidence: vec![evidence],
+        ..first
+    }];
+    let page = page(vec![report.clone(), report]);
+    let with_target = page.matches("onerror").count();
+    assert!(with_target > 20, "the text is shown: {with_target}");
+    for no in ["<img", "<b>", "\u{202e}", "\u{1b}", "\u{2028}", ">49"] {
+        assert!(!page.contains(no), "{no:?} gets through");
+    }
+    // No quote of a text ends an attribute: each tag is one of the template.
+    let tags = regex::Regex::new(r#"<[a-z][^<>]*\bonerror"#).unwrap();
+    for tag in tags.find_iter(&page) {
+        assert!(!tag.as_str().contains("\"'"), "{}", tag.as_str());
+    }
+    assert_eq!(page.matches("<script").count(), 1);
+    assert_eq!(page.matches("</script").count(), 1);
+}
+
+#[test]
+fn the_page_allows_its_own_style_and_script_alone() {
+    let page = page(vec![with_code()]);
+    let part = |tag: &str| {
+        let (_, rest) = page.split_once(&format!("<{tag}>")).unwrap();
+        rest.split_once(&format!("</{tag}>")).unwrap().0.to_owned()
+    };
+    let digest = "import base64, hashlib, sys\n\
+        print(base64.b64encode(hashlib.sha256(sys.argv[1].encode()).digest()).decode())";
+    for tag in ["style", "script"] {
+        let made = Command::new("python3").args(["-c", digest, &part(tag)]).output().unwrap();
+        let made = String::from_utf8(made.stdout).unwrap();
+        let allowed = format!("{tag}-src 'sha256-{}'", made.trim());
+        assert!(page.contains(&allowed), "src/output/html/report.* was changed: expected {allowed}");
+    }
+    assert!(page.contains("default-src 'none'"));
+    assert!(!page.contains(" style="), "the policy blocks style attributes");
+}
