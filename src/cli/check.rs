@@ -1,6 +1,7 @@
 //! `agentnative check`
 
 use super::baseline::BaselineFiles;
+use super::complete;
 use super::group;
 use super::progress::RunProgress;
 use super::report_files::{ReportFile, ReportFiles, each_has_its_own_file, report_file};
@@ -44,16 +45,16 @@ pub(super) struct CheckArgs {
     fast: bool,
     /// Add a probe: arguments, split as in a shell, after the expected exit code if it is not 0, as in
     /// "77:whoami" (repeatable). The format flag follows the arguments, or replaces the word {format}.
-    #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true, help_heading = group::RUNS)]
+    #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true, add = complete::probes(), help_heading = group::RUNS)]
     probe: Vec<String>,
     /// Check against this contract instead of the default rules: format, error channel, exit codes. The
     /// name of a bundled contract, a contract folder or a schema file.
-    #[arg(long, value_name = "NAME", help_heading = group::RUNS)]
+    #[arg(long, value_name = "NAME", help_heading = group::RUNS, add = complete::contracts())]
     contract: Option<String>,
     /// Also write the report to a file (repeatable), as text, json, jsonl, html, sarif, junit, gitlab,
     /// markdown or github. The file `-` is stdout and replaces the text report; github annotations are
     /// appended to it.
-    #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, help_heading = group::REPORT)]
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, add = complete::reports(), help_heading = group::REPORT)]
     report: Vec<ReportFile>,
     /// Accept the problems in this file, which --write-baseline wrote: they are waived, and only new ones fail.
     #[arg(long, value_name = "FILE", help_heading = group::REPORT)]

@@ -1,5 +1,6 @@
 //! `agentnative contract`
 
+use super::complete;
 use super::infer::{self, InferArgs};
 use super::lock::{self, LockArgs};
 use crate::run::RunnerOptions;
@@ -42,6 +43,7 @@ enum ContractCommand {
   agentnative contract show ./list.schema.json --schema")]
 struct ShowArgs {
     /// Bundled contract, contract folder or schema file (a path has a `/` or ends in .json).
+    #[arg(add = complete::contracts())]
     name: String,
     /// Show its JSON Schema.
     #[arg(long)]

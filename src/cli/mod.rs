@@ -2,6 +2,7 @@
 
 mod baseline;
 mod check;
+mod complete;
 mod completions;
 mod confirm;
 mod contract;
@@ -143,6 +144,9 @@ pub fn command() -> clap::Command {
 
 /// Runs the program with these arguments (the first is its name) and gives its exit code.
 pub fn main(args: &[OsString]) -> u8 {
+    if complete::answered(args) {
+        return 0;
+    }
     let parsed = Cli::try_parse_from(args);
     let config = match &parsed {
         Ok(cli) => cli.output.config(),

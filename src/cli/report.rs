@@ -1,5 +1,6 @@
 //! `agentnative report`
 
+use super::complete;
 use super::group;
 use super::report_files::{ReportFile, ReportFiles, each_has_its_own_file, report_file};
 use crate::check::Judged;
@@ -36,7 +37,7 @@ struct MergeArgs {
     files: Vec<PathBuf>,
     /// Also write the merged report to a file (repeatable), in a format of `check --report`. The file `-`
     /// is stdout and replaces the text report.
-    #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, help_heading = group::REPORT)]
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, add = complete::reports(), help_heading = group::REPORT)]
     report: Vec<ReportFile>,
     /// List all verdicts, and every place of each problem.
     #[arg(long, help_heading = group::REPORT)]

@@ -1,5 +1,6 @@
 //! The arguments that choose checks, and the IDs that completions offer for them.
 
+use super::complete;
 use crate::catalogue;
 use crate::check::Selection;
 use crate::model::Layer;
@@ -10,7 +11,7 @@ use std::ffi::OsStr;
 #[derive(clap::Args)]
 pub(super) struct SelectionArgs {
     /// Run only the checks of these principles (repeatable; commas).
-    #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(long, value_name = "N", value_delimiter = ',', add = complete::principles())]
     principle: Vec<u8>,
     /// Run only these checks (repeatable; commas). `*` matches any part of an ID, as in "p2-output-*". A
     /// check named here is run even if the configuration skips it.

@@ -1,5 +1,6 @@
 //! The arguments that name a target, and those about its runs.
 
+use super::complete;
 use crate::check::{ConfigSource, SessionOptions, TargetSelector};
 use crate::run::RunnerOptions;
 use agentnative_contract::spanned_toml::LONGEST;
@@ -18,7 +19,7 @@ pub(super) struct TargetArgs {
     #[arg(long = "command", id = "name", value_name = "NAME", conflicts_with_all = ["path", "bin"])]
     name: Option<OsString>,
     /// Binary of the project, or target of the configuration.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = complete::targets())]
     bin: Option<String>,
     /// Configuration file [default: the nearest agentnative.toml, from the folder of the target upwards].
     #[arg(long, value_name = "FILE")]

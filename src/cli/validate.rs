@@ -1,5 +1,6 @@
 //! `agentnative validate`
 
+use super::complete;
 use super::progress::reading;
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{
@@ -21,7 +22,7 @@ Examples:
   mycli list --json | agentnative validate --contract list.schema.json")]
 pub(super) struct ValidateArgs {
     /// Bundled contract, contract folder or schema file (a path has a `/` or ends in .json).
-    #[arg(long, value_name = "NAME|SCHEMA")]
+    #[arg(long, value_name = "NAME|SCHEMA", add = complete::contracts())]
     contract: String,
     /// Read the files as one `document` each or as JSON `lines` [default: as the contract says; for a
     /// schema file from the file name].

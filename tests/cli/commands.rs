@@ -1,6 +1,7 @@
 //! The commands that answer from what the program knows: in each format, and by their schemas.
 
 use super::support::{Folder, all_ids, keys, run};
+use crate::playground::run_in;
 use serde_json::Value;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -96,7 +97,7 @@ fn completions() {
         let (text, json, jsonl) = three(&["completions", shell]);
         assert_eq!(jsonl, std::slice::from_ref(&json));
         assert_eq!((json["shell"].as_str(), json["script"].as_str()), (Some(shell), Some(text.as_str())));
-        for word in ["check", "explain", "replay", "principle"] {
+        for word in ["agentnative", "AGENTNATIVE_COMPLETE"] {
             assert!(text.contains(word), "{shell}: {word}");
         }
     }
@@ -108,14 +109,16 @@ fn completions() {
     folder.write("completions", run(&["completions", "bash"]).out);
     let offered = |words: &[&str], last: &str| {
         let script = format!(
-            ". ./completions; COMP_WORDS=(agentnative {} {last}); COMP_CWORD={}; _agentnative agentnative {last} {}; \
-             echo \"${{COMPREPLY[@]}}\"",
+            ". ./completions; COMP_WORDS=(agentnative {} {last}); COMP_CWORD={}; \
+             _clap_complete_agentnative agentnative '{last}' {}; echo \"${{COMPREPLY[@]}}\"",
             words.join(" "),
             words.len() + 1,
             words.last().unwrap(),
         );
-        let output = Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        folder.write("offer", script);
+        let output = run_in(folder.path(), "bash offer");
+        assert!(output.stderr.is_empty(), "{words:?} {last}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let json = "p2-json-alias p2-json-interop p2-json-strict";
     let sorted = |offered: String| {
@@ -127,6 +130,26 @@ fn completions() {
     assert_eq!(sorted(offered(&["check", "--skip"], "p2-json-")), json);
     assert_eq!(sorted(offered(&["explain"], "p2-json-")), json);
     assert!(offered(&["explain"], "diff-key-").contains("diff-key-removed"));
+    // Several in one word, numbers, names of contracts and files, formats of reports.
+    assert_eq!(offered(&["check", "--skip"], "p2-raw,p2-json-al"), "p2-raw,p2-json-alias");
+    assert_eq!(offered(&["check", "--principle"], ""), "2");
+    folder.write("dexter.schema.json", "{}");
+    assert_eq!(
+        offered(&["validate", "--contract"], "dexter"),
+        "dexter-flat dexter-nested dexter.schema.json"
+    );
+    assert_eq!(offered(&["contract", "show"], "opencode"), "opencode-events opencode-run");
+    assert_eq!(offered(&["check", "--report"], "g"), "github= gitlab=");
+    assert_eq!(offered(&["report", "merge", "--report"], "html=dex"), "html=dexter.schema.json");
+    // The targets of the configuration; one that is broken offers none and prints nothing.
+    let target = |name: &str| format!("[target.{name}]\ncommand = [\"./{name}\"]\n");
+    folder.write("agentnative.toml", target("one") + &target("two"));
+    assert_eq!(offered(&["check", "--bin"], ""), "one two");
+    let probe = "[[probe]]\nname = \"first\"\nargs = [\"show\", \"1\"]\nexit = 77\n";
+    folder.write("agentnative.toml", format!("[target]\ncommand = [\"./one\"]\n{probe}"));
+    assert_eq!(offered(&["check", "--probe"], ""), "'77:show 1'");
+    folder.write("agentnative.toml", target("one") + "[");
+    assert_eq!(offered(&["check", "--bin"], ""), "");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `cargo xtask man DIR`: a man page for each program and subcommand, made from the types of its command line. The
-//! sections EXIT STATUS and EXAMPLES are what the help ends with.
+//! sections EXIT STATUS and EXAMPLES are what the help ends with; a subcommand whose help has no exit codes has those of
+//! its program.
 
 use clap::{Arg, Command};
 use clap_mangen::Man;
@@ -21,6 +22,22 @@ struct Surroundings {
     files: &'static [(&'static str, &'static str)],
     environment: &'static [(&'static str, &'static str)],
 }
+
+/// A heading and its paragraphs of lines.
+type Section<'a> = (&'static str, Vec<Vec<&'a str>>);
+
+/// What the pages of one program have in common.
+struct Shared<'a> {
+    surroundings: Surroundings,
+    /// Its exit codes, for the subcommands whose help has none.
+    exit_status: Option<Section<'a>>,
+    /// `YYYY-MM-DD`.
+    date: &'a str,
+    /// Name and version.
+    source: &'a str,
+}
+
+const EXIT_STATUS: &str = "EXIT STATUS";
 
 const AGENTNATIVE: Surroundings = Surroundings {
     files: &[
@@ -96,7 +113,10 @@ pub fn pages(date: &str) -> Result<Vec<ManPage>, String> {
         let mut program = program.disable_help_subcommand(true);
         program.build();
         let source = format!("{} {}", program.get_name(), program.get_version().unwrap_or_default());
-        add_pages(&program, None, &surroundings, (date, &source), &mut pages)?;
+        let end = program.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let exit_status = sections(&end).into_iter().find(|(heading, _)| *heading == EXIT_STATUS);
+        let shared = Shared { surroundings, exit_status, date, source: &source };
+        add_pages(&program, None, &shared, &mut pages)?;
     }
     Ok(pages)
 }
@@ -104,26 +124,19 @@ pub fn pages(date: &str) -> Result<Vec<ManPage>, String> {
 fn add_pages(
     command: &Command,
     parent: Option<&str>,
-    surroundings: &Surroundings,
-    head: (&str, &str),
+    shared: &Shared,
     pages: &mut Vec<ManPage>,
 ) -> Result<(), String> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    pages.push(page(command, name, parent, surroundings, head).map_err(|error| format!("{name}: {error}"))?);
+    pages.push(page(command, name, parent, shared).map_err(|error| format!("{name}: {error}"))?);
     let visible = command.get_subcommands().filter(|command| !command.is_hide_set());
     for subcommand in visible {
-        add_pages(subcommand, Some(name), surroundings, head, pages)?;
+        add_pages(subcommand, Some(name), shared, pages)?;
     }
     Ok(())
 }
 
-fn page(
-    command: &Command,
-    name: &str,
-    parent: Option<&str>,
-    surroundings: &Surroundings,
-    (date, source): (&str, &str),
-) -> std::io::Result<ManPage> {
+fn page(command: &Command, name: &str, parent: Option<&str>, shared: &Shared) -> std::io::Result<ManPage> {
     let usage = command.clone().render_usage().to_string();
     let end = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
@@ -136,14 +149,17 @@ fn page(
     let mut text = Vec::new();
     Man::new(of_clap)
         .title(name.to_uppercase())
-        .date(date)
-        .source(source)
+        .date(shared.date)
+        .source(shared.source)
         .manual("User Commands")
         .render(&mut text)?;
 
     let mut roff = Roff::new();
-    for (heading, paragraphs) in sections(&end) {
-        roff.control("SH", [heading]);
+    let own = sections(&end);
+    let has_exit_status = own.iter().any(|(heading, _)| *heading == EXIT_STATUS);
+    let of_program = shared.exit_status.iter().filter(|_| !has_exit_status);
+    for (heading, paragraphs) in of_program.chain(&own) {
+        roff.control("SH", [*heading]);
         for (index, lines) in paragraphs.iter().enumerate() {
             if index > 0 {
                 roff.control("PP", []);
@@ -153,8 +169,8 @@ fn page(
     }
     match parent {
         None => {
-            add_rows("FILES", surroundings.files, &mut roff);
-            add_rows("ENVIRONMENT", surroundings.environment, &mut roff);
+            add_rows("FILES", shared.surroundings.files, &mut roff);
+            add_rows("ENVIRONMENT", shared.surroundings.environment, &mut roff);
         }
         Some(parent) => {
             roff.control("SH", ["SEE ALSO"]);
@@ -178,10 +194,10 @@ fn with_values(argument: Arg) -> Arg {
 
 /// What stands below the options in the help, as sections of paragraphs of lines. A paragraph without a heading belongs
 /// to the section before it.
-fn sections(end: &str) -> Vec<(&'static str, Vec<Vec<&str>>)> {
-    let mut sections: Vec<(&str, Vec<Vec<&str>>)> = Vec::new();
+fn sections(end: &str) -> Vec<Section<'_>> {
+    let mut sections: Vec<Section<'_>> = Vec::new();
     for paragraph in end.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
-        let known = [("Exit codes:", "EXIT STATUS"), ("Examples:", "EXAMPLES")];
+        let known = [("Exit codes:", EXIT_STATUS), ("Examples:", "EXAMPLES")];
         let headed =
             known.into_iter().find_map(|(words, heading)| Some((heading, paragraph.strip_prefix(words)?)));
         let (heading, text) = match headed {
