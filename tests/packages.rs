@@ -81,8 +81,20 @@ impl Runner {
     }
 }
 
+/// Whether there is curl, which systems that run actions have.
+fn curl() -> bool {
+    let found = Command::new("curl").arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: there is no curl here");
+    }
+    found
+}
+
 #[test]
 fn the_action_installs_a_release_whose_checksum_holds_and_passes_inputs_as_they_are() {
+    if !curl() {
+        return;
+    }
     let runner = Runner::new();
     let releases = runner.release();
     let found = runner.step("find", &[("RELEASES", &releases), ("INPUT_VERSION", &format!("v{VERSION}"))]);
@@ -119,6 +131,9 @@ fn the_action_installs_a_release_whose_checksum_holds_and_passes_inputs_as_they_
 
 #[test]
 fn the_action_refuses_what_is_not_the_release_and_builds_only_its_own_version() {
+    if !curl() {
+        return;
+    }
     let runner = Runner::new();
     let releases = runner.release();
     let says = |output: Output, what: &str| {
