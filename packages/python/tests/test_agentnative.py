@@ -113,7 +113,8 @@ class Checks(unittest.TestCase):
 
         script = f"import agentnative\nagentnative.check({command!r})"
         with subprocess.Popen([sys.executable, "-c", script], cwd=PACKAGE, stderr=subprocess.PIPE, text=True) as python:
-            _until(lambda: _running(f"\0{marker}\0"))
+            # The program and its first run: before that, the module may still be starting it.
+            _until(lambda: len(_running(f"\0{marker}\0")) > 1)
             python.send_signal(signal.SIGINT)
             _, stderr = python.communicate(timeout=20)
         self.assertIn("KeyboardInterrupt", stderr)
