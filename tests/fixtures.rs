@@ -27,7 +27,7 @@ fn entries(folder: &str) -> Vec<PathBuf> {
 /// The report of `check` with these arguments, in this folder.
 fn report(folder: &Path, args: &[&str]) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_agentnative"))
-        .args(["check", "--json", "--principle", "2"])
+        .args(["check", "--json"])
         .args(args)
         .current_dir(folder)
         .output()

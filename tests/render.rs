@@ -50,6 +50,7 @@ pub fn result(id: &str, level: Level, status: Status, title: &str, message: &str
         principle: 2,
         level,
         layer: Layer::Behavioral,
+        standard: Vec::new(),
         status,
         title: title.into(),
         message: message.into(),

@@ -1,8 +1,10 @@
 //! The catalogue of checks: what each demands, why, and what to do, from `checks/*.toml`.
 
 mod source;
+mod standard;
 
 pub use source::{Home, LanguageRules, MISSING, Role, Snippet, SourceCheck, SourceRule};
+pub use standard::{Requirement, requirements};
 
 use crate::model::{CheckId, HelpLanguage, Layer, Level, OutputFormat, Status, Variant};
 use agentnative_contract::diff::{Class, rules};
@@ -19,12 +21,17 @@ pub struct Check {
     pub id: CheckId,
     /// The principle it belongs to.
     pub principle: u8,
-    /// Its place in the report.
+    /// Its place in the report, among those of its principle.
     pub order: u16,
     /// Its level.
     pub level: Level,
     /// What it looks at.
     pub layer: Layer,
+    /// IDs of the requirements of the standard that it decides.
+    pub standard: Vec<String>,
+    /// Which part of them, where it is not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard_part: Option<String>,
     /// The requirement, in one line.
     pub title: String,
     /// What is checked and required.
@@ -149,7 +156,7 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
             Err(error) => panic!("checks/{id}.toml, which is part of the program, is wrong: {error}"),
         })
         .collect();
-    checks.sort_by_key(|check| check.order);
+    checks.sort_by_key(|check| (check.principle, check.order));
     checks
 });
 

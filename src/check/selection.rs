@@ -13,7 +13,8 @@ pub struct Selection {
     pub principles: Vec<u8>,
     /// Only checks of these layers; empty for all.
     pub layers: Vec<Layer>,
-    /// Only the checks of these IDs; empty for all. A `*` stands for any part of an ID.
+    /// Only the checks of these IDs, or of the requirements of the standard with these; empty for all. A `*` stands for
+    /// any part of an ID.
     pub checks: Vec<String>,
     /// Not the checks of these IDs; a `*` stands for any part of one.
     pub skip: Vec<String>,
@@ -67,13 +68,22 @@ pub fn skip_note(skipped: &[&Check]) -> Option<String> {
     (!ids.is_empty()).then(|| format!("the configuration skips {} (`skip` under [check])", ids.join(", ")))
 }
 
-/// Whether one of these IDs and patterns means the check.
+/// Whether one of these IDs and patterns means the check, or a requirement that it decides.
 fn names(patterns: &[String], check: &Check) -> bool {
-    patterns.iter().any(|pattern| matches(pattern, check.id.as_str()))
+    let ids = || check.standard.iter().map(String::as_str).chain([check.id.as_str()]);
+    patterns.iter().any(|pattern| ids().any(|id| matches(pattern, id)))
 }
 
 /// That an ID or pattern means some check.
 fn known(pattern: &str) -> Result<()> {
+    if let Some(requirement) = catalogue::requirements().iter().find(|requirement| requirement.id == pattern)
+    {
+        return match &requirement.without {
+            None => Ok(()),
+            Some(why) => Err(Error::usage(format!("no check decides {pattern}: {why}"))
+                .hint("`agentnative list --standard` shows the checks of each requirement")),
+        };
+    }
     let ids = || CheckId::ALL.iter().map(|id| id.as_str());
     if !pattern.contains('*') {
         return pattern.parse::<CheckId>().map(drop);

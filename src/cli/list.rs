@@ -1,10 +1,10 @@
 //! `agentnative list`
 
 use super::group;
-use crate::catalogue::Check;
+use crate::catalogue::{Check, Requirement, requirements};
 use crate::check::Selection;
 use crate::model::{Layer, Level};
-use agentnative_contract::error::Result;
+use agentnative_contract::error::{Error, Result};
 use agentnative_output::{Cell, Output, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +12,8 @@ use serde::Serialize;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   agentnative list
-  agentnative list --layer source --json")]
+  agentnative list --layer source --json
+  agentnative list --standard --principle 4")]
 pub(super) struct ListArgs {
     /// List only the checks of these principles (repeatable; commas).
     #[arg(long, value_name = "N", value_delimiter = ',', help_heading = group::SELECTION)]
@@ -27,6 +28,19 @@ pub(super) struct ListArgs {
         help_heading = group::SELECTION
     )]
     layer: Vec<Layer>,
+    /// List the requirements of the standard, each with the checks that decide it, or why there is none.
+    #[arg(long, conflicts_with = "layer", help_heading = group::SELECTION)]
+    standard: bool,
+}
+
+/// What is listed.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Listed<'a> {
+    /// A check.
+    Check(CheckEntry<'a>),
+    /// A requirement of the standard.
+    Requirement(RequirementEntry<'a>),
 }
 
 /// A check in the list.
@@ -44,6 +58,51 @@ pub(super) struct CheckEntry<'a> {
     title: &'a str,
 }
 
+/// A requirement in the list.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RequirementEntry<'a> {
+    /// Its ID, such as `p5-must-dry-run`.
+    id: &'a str,
+    /// The principle it belongs to.
+    principle: u8,
+    /// Its level.
+    level: Level,
+    /// What it requires, in short.
+    title: &'a str,
+    /// The checks that decide it.
+    checks: Vec<DecidingCheck<'a>>,
+    /// Why there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without: Option<&'a str>,
+}
+
+/// A check that decides a requirement.
+#[derive(Serialize, JsonSchema)]
+struct DecidingCheck<'a> {
+    /// Its ID.
+    id: &'a str,
+    /// Which part of the requirement it decides, where it is not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<&'a str>,
+}
+
+impl<'a> From<&'a Requirement> for RequirementEntry<'a> {
+    fn from(requirement: &'a Requirement) -> Self {
+        let deciding = |check: &'static Check| DecidingCheck {
+            id: check.id.as_str(),
+            part: check.standard_part.as_deref(),
+        };
+        Self {
+            id: &requirement.id,
+            principle: requirement.principle(),
+            level: requirement.level(),
+            title: &requirement.says,
+            checks: requirement.checks().map(deciding).collect(),
+            without: requirement.without.as_deref(),
+        }
+    }
+}
+
 impl<'a> From<&'a Check> for CheckEntry<'a> {
     fn from(check: &'a Check) -> Self {
         Self {
@@ -58,23 +117,47 @@ impl<'a> From<&'a Check> for CheckEntry<'a> {
 
 pub(super) fn run(args: ListArgs, output: &mut Output) -> Result<u8> {
     let selection = Selection { principles: args.principle, layers: args.layer, ..Selection::default() };
-    let entries: Vec<CheckEntry> = selection.resolve()?.into_iter().map(CheckEntry::from).collect();
+    let entries: Vec<Listed> = if args.standard {
+        let of_principle = |requirement: &&Requirement| {
+            selection.principles.is_empty() || selection.principles.contains(&requirement.principle())
+        };
+        let selected: Vec<_> = requirements().iter().filter(of_principle).collect();
+        if selected.is_empty() {
+            return Err(Error::usage("the standard has no such principle; expected 1 to 8"));
+        }
+        selected.into_iter().map(|requirement| Listed::Requirement(requirement.into())).collect()
+    } else {
+        selection.resolve()?.into_iter().map(|check| Listed::Check(check.into())).collect()
+    };
     output.emit_records("list", true, &entries, &entries, |page| {
         page.table(0, &entries.iter().map(row).collect::<Vec<_>>());
     })?;
     Ok(0)
 }
 
-fn row(entry: &CheckEntry) -> Vec<Cell> {
-    let tone = match entry.level {
-        Level::Must => Tone::Strong,
-        Level::Should => Tone::Plain,
-        Level::May => Tone::Dim,
+fn row(entry: &Listed) -> Vec<Cell> {
+    let leveled = |level: Level| {
+        let tone = match level {
+            Level::Must => Tone::Strong,
+            Level::Should => Tone::Plain,
+            Level::May => Tone::Dim,
+        };
+        Cell::new(tone, level.name())
     };
-    vec![
-        Cell::new(Tone::Plain, entry.id),
-        Cell::new(tone, entry.level.name()),
-        Cell::new(Tone::Plain, entry.layer.name()),
-        Cell::new(Tone::Plain, entry.title),
-    ]
+    match entry {
+        Listed::Check(check) => vec![
+            Cell::new(Tone::Plain, check.id),
+            leveled(check.level),
+            Cell::new(Tone::Plain, check.layer.name()),
+            Cell::new(Tone::Plain, check.title),
+        ],
+        Listed::Requirement(requirement) => {
+            let ids: Vec<&str> = requirement.checks.iter().map(|check| check.id).collect();
+            let decided = match requirement.without {
+                Some(why) => Cell::new(Tone::Dim, why),
+                None => Cell::new(Tone::Plain, ids.join(" ")),
+            };
+            vec![Cell::new(Tone::Plain, requirement.id), decided]
+        }
+    }
 }

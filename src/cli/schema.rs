@@ -48,7 +48,7 @@ type Data = (&'static str, fn(&mut SchemaGenerator) -> Schema);
 
 const DATA: &[Data] = &[
     ("check", |generator| generator.subschema_for::<Reports>()),
-    ("list", |generator| generator.subschema_for::<Vec<list::CheckEntry>>()),
+    ("list", |generator| generator.subschema_for::<Vec<list::Listed>>()),
     ("validate", |generator| generator.subschema_for::<validate::Validated>()),
     ("contract list", |generator| generator.subschema_for::<Vec<contract::ContractEntry>>()),
     ("contract show", |generator| generator.subschema_for::<contract::Shown>()),

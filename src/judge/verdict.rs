@@ -180,6 +180,7 @@ impl Judgement {
             principle: check.principle,
             level: check.level,
             layer: check.layer,
+            standard: check.standard.clone(),
             status,
             title: check.title.clone(),
             message,

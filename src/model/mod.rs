@@ -159,6 +159,9 @@ pub struct CheckResult {
     pub level: Level,
     /// What it looks at.
     pub layer: Layer,
+    /// IDs of the requirements of the standard that it decides, wholly or in part, such as `p2-must-output-flag`.
+    #[serde(default)]
+    pub standard: Vec<String>,
     /// The verdict.
     pub status: Status,
     /// The requirement of the check, in one line.

@@ -96,6 +96,36 @@ pub struct Project {
     /// Files that look like JSON Schemas: `*.schema.json`, and JSON with a `$schema` that is one of
     /// JSON Schema's own.
     pub schemas: Vec<Document>,
+    /// Instructions for agents: `AGENTS.md` and `SKILL.md` of the package, of the folders above it up to the
+    /// repository's, and of the skills in them.
+    #[serde(default)]
+    pub bundles: Vec<Bundle>,
+}
+
+/// A file of instructions for agents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bundle {
+    /// As in [`Span::file`].
+    pub file: String,
+    /// What its YAML frontmatter says.
+    pub frontmatter: Frontmatter,
+}
+
+/// The YAML between two lines `---` that a Markdown file begins with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Frontmatter {
+    /// The file does not begin with one.
+    Missing,
+    /// It is no mapping in YAML: the parser's words.
+    Invalid(String),
+    /// A mapping, with its strings `name` and `description`, trimmed; empty if there is none.
+    Read {
+        /// What the tool is called.
+        name: String,
+        /// What it does.
+        description: String,
+    },
 }
 
 /// When the program that was run was built, and when its code was last changed. Times are in milliseconds

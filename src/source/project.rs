@@ -1,7 +1,8 @@
 //! The files around the code: what tells people of exit codes, and schemas.
 
 use super::exclusions::{NON_PRODUCT, VENDORED, patterns, read_up_to, relative, walker};
-use super::{Document, Project};
+use super::{Bundle, Document, Frontmatter, Project};
+use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use strict_json::sanitize;
@@ -21,7 +22,7 @@ impl Project {
                 break;
             }
         }
-        Self { readmes, schemas: schemas(&project) }
+        Self { readmes, schemas: schemas(&project), bundles: bundles(&project, &package) }
     }
 }
 
@@ -73,4 +74,56 @@ fn is_schema(text: &str) -> bool {
     let document: Option<serde_json::Value> = serde_json::from_str(text).ok();
     let uri = document.as_ref().and_then(|document| document.get("$schema")?.as_str());
     uri.is_some_and(|uri| uri.contains("json-schema.org/"))
+}
+
+/// The instructions for agents, from the package up to the repository's root.
+fn bundles(project: &Path, package: &Path) -> Vec<Bundle> {
+    let mut found = Vec::new();
+    for here in package.ancestors() {
+        let mut folders = vec![here.to_owned()];
+        for skills in ["skills", ".claude/skills", ".agents/skills"] {
+            let entries = fs::read_dir(here.join(skills)).into_iter().flatten().flatten();
+            folders.extend(entries.map(|entry| entry.path()));
+        }
+        folders.sort();
+        let files = folders.iter().flat_map(|folder| ["AGENTS.md", "SKILL.md"].map(|name| folder.join(name)));
+        found.extend(files.filter(|path| path.is_file()).filter_map(|path| bundle(project, &path)));
+        if here.join(".git").exists() || !is_in_repository(package) {
+            break;
+        }
+    }
+    found
+}
+
+fn bundle(project: &Path, path: &Path) -> Option<Bundle> {
+    let Document { file, text } = document(project, path)?;
+    Some(Bundle { file, frontmatter: frontmatter(&text) })
+}
+
+/// What is needed of a frontmatter; it may hold more.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    description: String,
+}
+
+fn frontmatter(text: &str) -> Frontmatter {
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    let yaml = text.strip_prefix("---\n").and_then(|rest| {
+        let end = rest.find("\n---\n").or_else(|| rest.strip_suffix("\n---").map(str::len))?;
+        rest.get(..end)
+    });
+    match yaml.map(serde_saphyr::from_str::<Head>) {
+        None => Frontmatter::Missing,
+        Some(Ok(head)) => Frontmatter::Read {
+            name: head.name.trim().to_owned(),
+            description: head.description.trim().to_owned(),
+        },
+        Some(Err(error)) => {
+            let words = error.to_string();
+            Frontmatter::Invalid(words.lines().next().unwrap_or_default().to_owned())
+        }
+    }
 }

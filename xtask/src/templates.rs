@@ -8,6 +8,7 @@ principle = {principle}
 order = {order}
 level = "{level}"
 layer = "{layer}"
+standard = []
 title = ""
 what = """
 """

@@ -52,6 +52,7 @@ pub(super) fn page(check: &Check) -> String {
         ("level", unmet.to_owned()),
         ("layer", check.layer.name().to_owned()),
         ("principle", check.principle.to_string()),
+        ("requirements of the standard", check.standard.join(", ")),
         ("in the terminal", format!("`agentnative explain {id}`")),
     ];
     out.push_str(&self::facts(facts));

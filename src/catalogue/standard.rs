@@ -1,0 +1,57 @@
+//! The requirements of the agent-native CLI standard, and the checks that decide them.
+
+use super::{Check, checks};
+use crate::model::Level;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// A requirement of the standard, version 0.6.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requirement {
+    /// Its ID, such as `p5-must-dry-run`: the principle, the level, a name.
+    pub id: String,
+    /// What it requires, in short.
+    pub says: String,
+    /// Why no check decides it; none where one does.
+    #[serde(default)]
+    pub without: Option<String>,
+}
+
+impl Requirement {
+    /// The principle it belongs to.
+    pub fn principle(&self) -> u8 {
+        self.id.bytes().nth(1).map_or(0, |digit| digit.wrapping_sub(b'0'))
+    }
+
+    /// Its level; that of a check may differ.
+    pub fn level(&self) -> Level {
+        match self.id.split('-').nth(1) {
+            Some("must") => Level::Must,
+            Some("should") => Level::Should,
+            _ => Level::May,
+        }
+    }
+
+    /// The checks that decide it, or a part of it.
+    pub fn checks(&self) -> impl Iterator<Item = &'static Check> {
+        checks().iter().filter(|check| check.standard.contains(&self.id))
+    }
+}
+
+/// The file of the requirements.
+#[derive(Deserialize)]
+struct Standard {
+    requirement: Vec<Requirement>,
+}
+
+static REQUIREMENTS: LazyLock<Vec<Requirement>> = LazyLock::new(|| {
+    let read = toml::from_str::<Standard>(include_str!("standard.toml"));
+    read.unwrap_or_else(|error| panic!("standard.toml, which is part of the program, is wrong: {error}"))
+        .requirement
+});
+
+/// All requirements, principle by principle.
+pub fn requirements() -> &'static [Requirement] {
+    &REQUIREMENTS
+}

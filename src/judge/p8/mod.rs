@@ -1,0 +1,13 @@
+//! The checks of principle 8: instructions for agents.
+
+mod bundle;
+
+use super::Row;
+use crate::model::CheckId;
+use agentnative_contract::Framing;
+
+/// A contract for the whole target does not take the place of the check.
+const NEVER: &[Framing] = &[];
+
+/// The checks, their logic, and which contracts for the whole target take their place.
+pub(super) const CHECKS: &[Row] = &[(CheckId::P8Bundle, bundle::bundle, NEVER)];
