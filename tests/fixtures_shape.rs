@@ -62,6 +62,30 @@ fn each_check_has_the_name_of_its_file_and_all_that_explain_shows() {
 }
 
 #[test]
+fn each_requirement_of_the_standard_has_checks_or_a_reason_why_there_are_none() {
+    let standard = table(&root().join("src/catalogue/standard.toml"));
+    let requirements =
+        standard["requirement"].as_array().unwrap().iter().map(|value| value.as_table().unwrap());
+    let requirements: BTreeMap<&str, &Table> =
+        requirements.map(|requirement| (text(requirement, "id"), requirement)).collect();
+    let mut decided = BTreeSet::new();
+    for (stem, check) in checks() {
+        let ids = strings(&check, "standard");
+        assert!(!ids.is_empty(), "{stem}: decides no requirement");
+        for id in ids {
+            assert!(requirements.contains_key(&*id), "{stem}: {id} is no requirement");
+            decided.insert(id);
+        }
+    }
+    let of = |level: &str| requirements.keys().filter(|id| id.split('-').nth(1) == Some(level)).count();
+    assert_eq!((of("must"), of("should"), of("may")), (28, 22, 10));
+    for (id, requirement) in requirements {
+        assert!(!text(requirement, "says").is_empty(), "{id}");
+        assert_eq!(decided.contains(id), text(requirement, "without").is_empty(), "{id}");
+    }
+}
+
+#[test]
 fn each_check_has_a_good_and_a_bad_example() {
     // Those of the code have snippets instead.
     for (stem, check) in checks().into_iter().filter(|(_, check)| text(check, "layer") != "source") {

@@ -30,8 +30,9 @@ fn a_report_as_a_document() {
         json!({ "pass": 0, "fail": 1, "warn": 0, "unverified": 0, "not-applicable": 0, "waived": 0 });
     assert_eq!(data["summary"], counts);
     let [result] = &data["results"].as_array().unwrap()[..] else { panic!("{data:#}") };
-    let expected =
-        ["docs", "evidence", "help", "id", "layer", "level", "message", "principle", "status", "title"];
+    let expected = "docs evidence help id layer level message principle standard status title"
+        .split(' ')
+        .collect::<Vec<_>>();
     assert_eq!(keys(result), expected);
     let of = |key: &str| result[key].clone();
     assert_eq!(
@@ -149,7 +150,7 @@ fn a_report_for_people() {
 fn selection() {
     let folder = Folder::demo("");
     let run = |flags: &[&str]| folder.run(&[&["check", "./cli", "--json"], flags].concat());
-    let all = ids(&run(&["--principle", "2"]));
+    let all = ids(&run(&[]));
     let mut sorted = all.clone();
     sorted.sort();
     assert_eq!(sorted, all_ids());
@@ -164,6 +165,13 @@ fn selection() {
     let rest: Vec<String> = all.iter().filter(|id| *id != "p2-raw").cloned().collect();
     let others: Vec<&str> = rest.iter().skip(2).flat_map(|id| ["--skip", id]).collect();
     assert_eq!(ids(&run(&[&others[..], &["--skip", "p2-raw", "--probe", "list"]].concat())), &rest[..2]);
+    assert_eq!(ids(&run(&["--principle", "8", "--layer", "project"])), ["p8-bundle"]);
+    // By the requirements of the standard, whatever principle has them.
+    assert_eq!(ids(&run(&["--check", "p6-must-sigpipe", "--probe", "list"])), ["p2-broken-pipe"]);
+    assert_eq!(
+        ids(&run(&["--check", "p2-may-*", "--skip", "p2-may-raw-flag", "--probe", "list"])),
+        ["p2-more-formats"]
+    );
     // Patterns, among IDs.
     let matched = ids(&run(&[
         "--check",
@@ -187,6 +195,12 @@ fn selection() {
     for (flag, wrong, message, hint) in [
         ("--check", "p2-ouput-*", "no check matches `p2-ouput-*`", "did you mean `p2-output-*`?"),
         ("--skip", "p2-output-jsn", "unknown check `p2-output-jsn`", "did you mean `p2-output-json`?"),
+        (
+            "--check",
+            "p8-may-install-all",
+            "no check decides p8-may-install-all: a permission: there is nothing to require",
+            "`agentnative list --standard` shows the checks of each requirement",
+        ),
         ("--skip", "*-yaml", "no check matches `*-yaml`", "`agentnative list` shows all of them"),
     ] {
         let said = run(&["--check", "p2-raw", flag, wrong]);

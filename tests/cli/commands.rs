@@ -60,6 +60,24 @@ fn list() {
 }
 
 #[test]
+fn the_requirements_of_the_standard_are_listed_with_their_checks() {
+    let (text, json, jsonl) = three(&["list", "--standard"]);
+    assert_eq!((jsonl.len(), json.as_array().unwrap()), (60, &jsonl));
+    let of = |id: &str| jsonl.iter().find(|entry| entry["id"] == id).unwrap();
+    let codes = of("p2-may-more-formats");
+    assert_eq!((&codes["principle"], &codes["level"]), (&2.into(), &"may".into()));
+    assert_eq!(codes["checks"], serde_json::json!([{ "id": "p2-more-formats" }]));
+    let part = &of("p1-must-no-interactive")["checks"][0];
+    assert!(part["id"] == "p2-completes" && part["part"].is_string(), "{part}");
+    let none = of("p8-may-install-all");
+    assert!(none["checks"] == serde_json::json!([]) && none["without"].is_string(), "{none}");
+    assert!(text.contains("p2-may-raw-flag ") && text.contains("a permission: there is nothing to require"));
+    let of_principle = run(&["list", "--standard", "--principle", "8", "--jsonl"]).lines();
+    assert_eq!(of_principle.len(), 4);
+    assert_eq!(run(&["list", "--standard", "--principle", "9"]).code, Some(2));
+}
+
+#[test]
 fn explain() {
     for id in all_ids() {
         let (text, json, jsonl) = three(&["explain", &id]);
@@ -75,6 +93,7 @@ fn explain() {
             "order",
             "principle",
             "runs",
+            "standard",
             "title",
             "kinds",
             "what",
@@ -82,6 +101,7 @@ fn explain() {
         ];
         // The code has snippets, language by language.
         expected.extend((json["layer"] == "source").then_some("source"));
+        expected.extend(json.get("standard_part").map(|_| "standard_part"));
         expected.sort_unstable();
         assert_eq!(keys(&json), expected);
         assert!(text.starts_with(&format!("{id}: ")), "{text}");
@@ -132,7 +152,7 @@ fn completions() {
     assert!(offered(&["explain"], "diff-key-").contains("diff-key-removed"));
     // Several in one word, numbers, names of contracts and files, formats of reports.
     assert_eq!(offered(&["check", "--skip"], "p2-raw,p2-json-al"), "p2-raw,p2-json-alias");
-    assert_eq!(offered(&["check", "--principle"], ""), "2");
+    assert_eq!(offered(&["check", "--principle"], "2"), "2");
     folder.write("dexter.schema.json", "{}");
     assert_eq!(
         offered(&["validate", "--contract"], "dexter"),

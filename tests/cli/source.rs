@@ -179,7 +179,7 @@ fn help_and_schema_are_those_that_the_target_prints() {
     );
     let said = run();
     assert_eq!((said.code, said.status("p2-exit-documented")), (Some(1), "fail".into()));
-    let [_, schema] = &results(&said)[..] else { panic!("{said:?}") };
+    let [_, schema, ..] = &results(&said)[..] else { panic!("{said:?}") };
     assert_eq!(
         (&schema["status"], &schema["evidence"][0]["file"]),
         (&json!("warn"), &json!("schemas/a.schema.json"))
@@ -365,7 +365,7 @@ fn a_recording_holds_what_was_found_in_the_code() {
     let live = with(&["--layer", "source,project", "--record", "seen", "."]);
     fs::remove_dir_all(folder.path().join("src")).unwrap();
     assert_eq!(with(&["--layer", "source,project", "--replay", "seen"]), live);
-    assert_eq!(results(&live).len(), 9);
+    assert_eq!(results(&live).len(), 10);
 
     // Of other rules than those of now, nothing is said.
     let text = folder.read("seen");
