@@ -2,10 +2,11 @@
 
 use crate::configuration::as_json;
 use agentnative::config::{
-    Asking, CheckConfig, Config, Contracts, Date, Formats, Known, ProbeConfig, Ready, Workspace,
+    Asking, CheckConfig, Config, Contracts, Date, Flag, Flags, Formats, Known, ProbeConfig, Ready, Workspace,
     place_format, schema,
 };
 use agentnative::model::{Level, OutputFormat, Stream, matches};
+use agentnative::probe::{Probe, Promises};
 use agentnative_contract::error::{Error, ErrorKind};
 use std::fs;
 use std::path::Path;
@@ -289,6 +290,31 @@ fn a_probe_may_have_its_own_way_to_ask_for_a_format() {
 }
 
 #[test]
+fn common_options_have_defaults_and_a_probe_may_spell_them_otherwise() {
+    let config = parse(
+        "[target]\nflags.quiet = ['-q']\nflags.no_input = ['--batch', '--template={{.ID}}']\n\
+         [[probe]]\nname = 'a'\nargs = []\nflags = { quiet = false, limit = ['--max={n}'] }\n",
+    )
+    .unwrap();
+    let default = Flags::default();
+    assert_eq!(default.of(Flag::Quiet), &with(&["--quiet"]));
+    assert_eq!(default.of(Flag::Limit), &with(&["--limit", "{n}"]));
+    assert_eq!(default.of(Flag::NoInput), &Asking::Undeclared);
+
+    let flags = &config.targets[0].flags;
+    assert_eq!(flags.of(Flag::Quiet), &with(&["-q"]));
+    assert_eq!(flags.of(Flag::Limit), default.of(Flag::Limit));
+    assert_eq!(flags.of(Flag::NoInput), &with(&["--batch", "--template={{.ID}}"]));
+
+    let probe = Probe::declared(&config.probes[0], &config.targets[0]);
+    let promises = Promises::of(&config.targets[0]);
+    assert_eq!(probe.flag(Flag::Quiet, &promises), &Asking::Lacking);
+    assert_eq!(probe.flag(Flag::NoInput, &promises), flags.of(Flag::NoInput));
+    let limit = probe.flag(Flag::Limit, &promises).args().unwrap();
+    assert_eq!(Flag::Limit.with_value(limit, "2"), ["--max=2"]);
+}
+
+#[test]
 fn a_code_for_wrong_calls_stands_for_2() {
     let codes = |target: &str| {
         let target = parse(&format!("[target]\n{target}")).unwrap().targets.remove(0);
@@ -355,7 +381,7 @@ fn a_star_stands_for_any_part_of_an_id() {
 
 #[test]
 fn the_name_of_a_setting_is_no_name_of_a_target() {
-    for setting in ["usage", "default_format", "env", "formats"] {
+    for setting in ["usage", "default_format", "env", "formats", "flags"] {
         assert_eq!(
             fault(&format!("[target.one]\n[target.|{setting}]\ncommand = ['x']\n")),
             format!(
@@ -390,6 +416,43 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         (
             "[target]\nformats.|jsonx = []".to_owned(),
             "unknown key `jsonx` in `formats`; did you mean `json`?",
+        ),
+        (
+            "[target]\nflags = |'-q'".to_owned(),
+            "`flags` is a string; expected a table, such as flags.quiet = [\"--quiet\"]",
+        ),
+        (
+            "[target]\nflags.|silent = ['-q']".to_owned(),
+            "unknown key `silent` in `flags`; expected `quiet`, `limit`, `no_input`",
+        ),
+        (
+            "[target]\nflags.quiet = |true".to_owned(),
+            "`quiet` is a boolean; expected the arguments of the option, or `false` if it does not exist",
+        ),
+        ("[target]\nflags.quiet = |[]".to_owned(), "expected at least one word, and a non-empty first word"),
+        (
+            "[target]\nflags.quiet = |['--log={n}']".to_owned(),
+            "`quiet` contains the placeholder `{n}`; expected no placeholder",
+        ),
+        (
+            "[target]\nflags.no_input = |['{format}']".to_owned(),
+            "`no_input` contains the placeholder `{format}`; expected no placeholder",
+        ),
+        (
+            "[target]\nflags.limit = |['--limit', '{count}', '{n}']".to_owned(),
+            "`limit` contains the placeholder `{count}`; expected only `{n}`",
+        ),
+        (
+            format!("{probe}flags.limit = |['--limit']"),
+            "`limit` does not contain `{n}`, the place of its value; expected such as [\"--limit\", \"{n}\"]",
+        ),
+        (
+            format!("{probe}flags.limit = |['-n', '{{n}}', '{{n}}']"),
+            "`limit` contains `{n}` more than once; expected one place",
+        ),
+        (
+            format!("{probe}flags.limit = |['{{n}}..{{n}}']"),
+            "`limit` contains `{n}` more than once; expected one place",
         ),
         (
             "[target]\nerrors = |'stdin'".to_owned(),

@@ -61,6 +61,7 @@ fn probe(name: &str, role: Role, exit: Option<i32>, formats: &[OutputFormat]) ->
         result: false,
         formats: formats.to_vec(),
         asking: Default::default(),
+        flags: Default::default(),
         place: None,
         contract: Default::default(),
         stream: false,

@@ -9,6 +9,7 @@
 //! each other. A file with any fault gives one error that lists them all.
 
 mod check;
+mod common_flags;
 mod contract;
 mod date;
 mod discover;
@@ -26,6 +27,7 @@ mod types;
 mod waiver;
 
 pub use agentnative_contract::contract_path;
+pub use common_flags::{Flag, Flags};
 pub use date::{Date, rfc3339};
 pub use discover::{FILE_NAME, folders_above, repository};
 pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};

@@ -2,7 +2,7 @@
 
 use super::path::workspace;
 use super::section::Section;
-use super::{Asking, FORMAT_PLACE, Known, ProbeConfig, contract, formats};
+use super::{Asking, FORMAT_PLACE, Known, ProbeConfig, common_flags, contract, formats};
 use crate::model::OutputFormat;
 use agentnative_contract::spanned_toml::{Span, Value};
 use std::collections::BTreeMap;
@@ -63,6 +63,10 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
         contract: contract.as_ref().map(|value| contract::read(value, root, known)).unwrap_or_default(),
         formats,
         asking,
+        flags: table
+            .get("flags")
+            .and_then(|value| common_flags::read(&value, "probe.flags"))
+            .unwrap_or_default(),
         stream: table.get("stream").and_then(|value| value.boolean()).unwrap_or_default(),
         stdin: table.get("stdin").and_then(|value| stdin(&value, root)),
         env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),

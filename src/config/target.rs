@@ -3,7 +3,7 @@
 use super::path::{home, is_below};
 use super::reference::{key, keys_of};
 use super::section::Section;
-use super::{Asking, Formats, Key, Known, TargetConfig, contract, formats};
+use super::{Asking, Flags, Formats, Key, Known, TargetConfig, common_flags, contract, formats};
 use crate::model::{OutputFormat, Stream};
 use agentnative_contract::Contract;
 use agentnative_contract::spanned_toml::{Table, Value, nearest, suggestion, variable_name};
@@ -96,6 +96,10 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
         contract: default.contract,
         formats,
         default_format,
+        flags: table
+            .get("flags")
+            .and_then(|value| common_flags::read(&value, "target.flags"))
+            .map_or_else(Flags::default, Flags::declared),
         errors: table
             .get("errors")
             .and_then(|value| value.choice(&[("stderr", Stream::Stderr), ("stdout", Stream::Stdout)]))

@@ -1,6 +1,6 @@
 //! The settings, valid: what the rest of the program works with.
 
-use super::{Asking, Date, Formats};
+use super::{Asking, Date, Flag, Flags, Formats};
 use crate::model::{Level, OutputFormat, Stream};
 use agentnative_contract::{Contract, Framing};
 use serde::{Deserialize, Serialize};
@@ -86,6 +86,8 @@ pub struct TargetConfig {
     pub formats: Formats,
     /// The format that comes without a flag.
     pub default_format: OutputFormat,
+    /// How its common options are spelt.
+    pub flags: Flags,
     /// Where the error object of a JSON mode goes.
     pub errors: Stream,
     /// The arguments that print the schema of the target's output.
@@ -122,6 +124,7 @@ impl Default for TargetConfig {
             contract: None,
             formats: Formats::default(),
             default_format: OutputFormat::Text,
+            flags: Flags::default(),
             errors: Stream::Stderr,
             schema: None,
             build: None,
@@ -176,6 +179,8 @@ pub struct ProbeConfig {
     pub formats: Vec<OutputFormat>,
     /// How it is asked for a format, or that it has none, where that is not as the target says.
     pub asking: BTreeMap<OutputFormat, Asking>,
+    /// How common options are spelt in its call, or that it has none, where that is not as the target says.
+    pub flags: BTreeMap<Flag, Asking>,
     /// Records arrive as they are made.
     pub stream: bool,
     /// What is on standard input; none is `/dev/null`.
@@ -210,6 +215,7 @@ impl ProbeConfig {
             contract: Contracts::default(),
             formats: OutputFormat::ALL.to_vec(),
             asking: BTreeMap::new(),
+            flags: BTreeMap::new(),
             stream: false,
             stdin: None,
             env: BTreeMap::new(),

@@ -95,6 +95,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         asks_format: true,
         formats: OutputFormat::ALL.to_vec(),
         asking: BTreeMap::new(),
+        flags: BTreeMap::new(),
         place: None,
         contract: Contracts::default(),
         stream: false,

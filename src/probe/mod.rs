@@ -12,7 +12,7 @@ pub use spec::{Surroundings, place_port, specs};
 
 use crate::catalogue::Derived;
 use crate::config::{
-    Asking, Contracts, FORMAT_PLACE, Formats, ProbeConfig, TargetConfig, Workspace, place_format,
+    Asking, Contracts, FORMAT_PLACE, Flag, Flags, Formats, ProbeConfig, TargetConfig, Workspace, place_format,
 };
 use crate::model::{OutputFormat, Stream};
 use crate::target::Help;
@@ -43,6 +43,9 @@ pub struct Probe {
     /// How it is asked for a format, or that it has none, where that is not as the target says.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub asking: BTreeMap<OutputFormat, Asking>,
+    /// How common options are spelt in its call, or that it has none, where that is not as the target says.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub flags: BTreeMap<Flag, Asking>,
     /// The place in `args` that was found for the arguments of a format, where it was looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
@@ -107,6 +110,9 @@ pub struct Promises {
     /// The format that comes without a flag.
     #[serde(default)]
     pub default_format: OutputFormat,
+    /// How its common options are spelt.
+    #[serde(default)]
+    pub flags: Flags,
     /// Where the error object goes in a JSON mode.
     pub errors: Stream,
     /// The exit codes that it has.
@@ -153,6 +159,7 @@ impl Promises {
         let mut promises = Self {
             formats: target.formats.clone(),
             default_format: target.default_format,
+            flags: target.flags.clone(),
             errors: target.errors,
             exit_codes: target.exit_codes.clone(),
             usage: target.usage,
@@ -238,6 +245,7 @@ impl Probe {
             result: config.result,
             formats: config.formats_of(target).collect(),
             asking: config.asking.clone(),
+            flags: config.flags.clone(),
             place: None,
             contract: config.contract.clone(),
             stream: config.stream,
@@ -304,5 +312,10 @@ impl Probe {
             Some(own) => own.args().unwrap_or_default(),
             None => promises.asking(format),
         }
+    }
+
+    /// How a common option is spelt in a call of this probe.
+    pub fn flag<'a>(&'a self, flag: Flag, promises: &'a Promises) -> &'a Asking {
+        self.flags.get(&flag).unwrap_or_else(|| promises.flags.of(flag))
     }
 }

@@ -1,0 +1,130 @@
+//! The options that many tools share, such as `--quiet`: how a target, or one probe of it, spells them.
+
+use super::formats::Asking;
+use super::section::Section;
+use super::target::argv;
+use agentnative_contract::spanned_toml::Value;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use toml::de::DeValue;
+
+/// A common option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Flag {
+    /// Prints data and errors only.
+    Quiet,
+    /// Prints at most so many items.
+    Limit,
+    /// Asks no questions.
+    NoInput,
+}
+
+/// Its key in the file, its default spelling, and what stands for its value in a spelling.
+type Row = (&'static str, &'static [&'static str], Option<&'static str>);
+
+impl Flag {
+    /// All of them, in the order of the reference.
+    pub const ALL: [Self; 3] = [Self::Quiet, Self::Limit, Self::NoInput];
+
+    const fn row(self) -> Row {
+        match self {
+            Self::Quiet => ("quiet", &["--quiet"], None),
+            Self::Limit => ("limit", &["--limit", "{n}"], Some("{n}")),
+            Self::NoInput => ("no_input", &[], None),
+        }
+    }
+
+    /// Its key in the file.
+    pub const fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    /// How it is spelt where nobody says so.
+    fn default(self) -> Asking {
+        match self.row().1 {
+            [] => Asking::Undeclared,
+            words => Asking::With(words.iter().map(|word| (*word).to_owned()).collect()),
+        }
+    }
+
+    /// The arguments of a spelling, with this value in its place.
+    pub fn with_value(self, args: &[String], value: &str) -> Vec<String> {
+        let fill = |arg: &String| self.row().2.map_or_else(|| arg.clone(), |place| arg.replace(place, value));
+        args.iter().map(fill).collect()
+    }
+}
+
+/// How each common option is spelt. The default is that of a target that does not say so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Flags(BTreeMap<Flag, Asking>);
+
+impl Default for Flags {
+    fn default() -> Self {
+        Self(Flag::ALL.into_iter().map(|flag| (flag, flag.default())).collect())
+    }
+}
+
+impl Flags {
+    /// The defaults, but for what is `declared`.
+    pub(super) fn declared(declared: BTreeMap<Flag, Asking>) -> Self {
+        let mut flags = Self::default();
+        flags.0.extend(declared);
+        flags
+    }
+
+    /// How `flag` is spelt.
+    pub fn of(&self, flag: Flag) -> &Asking {
+        // A recording may be older than the flag.
+        self.0.get(&flag).unwrap_or(&Asking::Undeclared)
+    }
+}
+
+/// A table of common options, each with its arguments or `false`, at this place of the reference.
+pub(super) fn read(value: &Value<'_>, path: &'static str) -> Option<BTreeMap<Flag, Asking>> {
+    let table = value.table("`flags`", "a table, such as flags.quiet = [\"--quiet\"]")?;
+    let table = Section::new(table, path);
+    Some(
+        Flag::ALL
+            .into_iter()
+            .filter_map(|flag| Some((flag, spelling(&table.get(flag.name())?, flag)?)))
+            .collect(),
+    )
+}
+
+fn spelling(value: &Value<'_>, flag: Flag) -> Option<Asking> {
+    match value.inner {
+        DeValue::Boolean(false) => return Some(Asking::Lacking),
+        DeValue::Boolean(true) => {
+            return value.wrong("the arguments of the option, or `false` if it does not exist");
+        }
+        _ => {}
+    }
+    let args = argv(value)?;
+    let (name, default, place) = flag.row();
+    let used = || args.iter().flat_map(|arg| places(arg));
+    if let Some(other) = used().find(|used| Some(*used) != place) {
+        let expected = place.map_or_else(|| "no placeholder".to_owned(), |place| format!("only `{place}`"));
+        return value.fault(&format!("`{name}` contains the placeholder `{other}`; expected {expected}"));
+    }
+    match (place, used().count()) {
+        (Some(place), 0) => value.fault(&format!(
+            "`{name}` does not contain `{place}`, the place of its value; expected such as {default:?}"
+        )),
+        (Some(place), 2..) => {
+            value.fault(&format!("`{name}` contains `{place}` more than once; expected one place"))
+        }
+        _ => Some(Asking::With(args)),
+    }
+}
+
+/// The placeholders in an argument: lower-case words in braces.
+fn places(arg: &str) -> impl Iterator<Item = &str> {
+    arg.match_indices('{').filter_map(|(at, _)| {
+        let end = at + arg[at..].find('}')?;
+        let word = &arg[at + 1..end];
+        let is_word = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        is_word.then(|| &arg[at..=end])
+    })
+}
