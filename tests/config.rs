@@ -2,8 +2,8 @@
 
 use crate::configuration::as_json;
 use agentnative::config::{
-    Asking, CheckConfig, Config, Contracts, Date, Flag, Flags, Formats, Known, ProbeConfig, Ready, Workspace,
-    place_format, schema,
+    Asking, CheckConfig, Config, Contracts, Date, Flag, Flags, Formats, Known, ListConfig, ProbeConfig,
+    Ready, Workspace, place_format, schema,
 };
 use agentnative::model::{Level, OutputFormat, Stream, matches};
 use agentnative::probe::{Probe, Promises};
@@ -89,6 +89,7 @@ schema = ["schema"]
 output_modules = ["schemas", "./in.bin"]
 exit_codes = [2, 0, 1, 77, 1]
 unknown_command = false
+lacks = []
 env = { KEY = "value" }
 pass_env = ["TOKEN_FILE"]
 timeout = 2.5
@@ -99,6 +100,7 @@ name = "list"
 args = ["list"]
 exit = 0
 contract = "schemas/list.schema.json"
+list = { items = "/data/it~1ems", max = 1_000 }
 
 [[probe]]
 name = "events"
@@ -167,6 +169,8 @@ reason = "later"
     let schema = Some("schemas/list.schema.json".to_owned());
     assert_eq!(list.contract, Contracts { json: schema.clone(), jsonl: None });
     assert_eq!(list.formats, OutputFormat::ALL);
+    assert_eq!(list.list, Some(ListConfig { items: "/data/it~1ems".to_owned(), max: Some(1000) }));
+    assert_eq!((&events.list, &target.lacks), (&None, &Vec::new()));
     assert_eq!(events.contract, Contracts { json: schema, jsonl: Some("agent-events".to_owned()) });
     assert_eq!(events.formats, [OutputFormat::Json, OutputFormat::Jsonl]);
     assert!(events.stream && !list.stream);
@@ -686,6 +690,42 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
             "`usage` is 64, but `exit_codes` does not contain it; expected it in both",
         ),
         (
+            "[target]\nlacks = ['lists', |'pager']".to_owned(),
+            "element 2 of `lacks` is \"pager\"; expected \"lists\"",
+        ),
+        (
+            format!("{probe}list = |'/data'"),
+            "`list` is a string; expected a table, such as { items = \"/data/items\", max = 100 }",
+        ),
+        (
+            format!("{probe}list = |{{ max = 1 }}"),
+            "`list` has no `items`; expected a JSON pointer, such as items = \"/data/items\"",
+        ),
+        (
+            format!("{probe}list.items = |'data'"),
+            "`items` is \"data\"; expected a JSON pointer, such as \"/data/items\", or \"\" for the document itself",
+        ),
+        (
+            format!("{probe}list = {{ items = '', max = |0 }}"),
+            "`max` is 0; expected a number of items from 1 to 1000000",
+        ),
+        (
+            format!("{probe}list = {{ items = '', max = |'5' }}"),
+            "`max` is a string; expected a number of items from 1 to 1000000",
+        ),
+        (
+            format!("[target]\nlacks = ['lists']\n{probe}list = |{{ items = '' }}"),
+            "the target has `lacks = [\"lists\"]`, and this probe prints a list; expected only one of the two",
+        ),
+        (
+            format!("{probe}exit = 1\nlist = |{{ items = '' }}"),
+            "a probe with `list` succeeds, and this one has `exit = 1`; expected a call that exits with 0",
+        ),
+        (
+            format!("{probe}formats = ['text']\nlist = |{{ items = '' }}"),
+            "the items of a list are counted in json, and the probe does not run in json; expected `formats` that contain \"json\"",
+        ),
+        (
             format!("{probe}formats = {{ |yaml = [] }}"),
             "unknown key `yaml` in `formats`; expected `text`, `json`, `jsonl`",
         ),
@@ -711,7 +751,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
     ];
     // The schema refuses them too, but for what only the whole file or the system can tell.
-    const BEYOND: [&str; 12] = [
+    const BEYOND: [&str; 15] = [
         "duplicate probe",
         "unknown target",
         "unknown probe",
@@ -723,6 +763,9 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         "and formats.json is `false`",
         "is a setting of [target]",
         "no check matches",
+        "and this probe prints a list",
+        "a probe with `list` succeeds",
+        "are counted in json",
         "`expires` is no date",
     ];
     let schema = jsonschema::draft202012::new(&schema()).unwrap();

@@ -22,6 +22,8 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("p2-contract-stream", "needs the contract that the example's note speaks of"),
     ("p2-contract-exit", "needs the contract that the example's note speaks of"),
     ("p2-contract-locked", "needs the lock that the example's note speaks of"),
+    ("p7-clamped", "compares with the same call with a higher limit, of which the note speaks"),
+    ("p7-limit", "compares with the same call without a limit"),
 ];
 
 /// How the calls of the others are expected to end.
@@ -64,6 +66,7 @@ fn probe(name: &str, role: Role, exit: Option<i32>, formats: &[OutputFormat]) ->
         flags: Default::default(),
         place: None,
         contract: Default::default(),
+        list: None,
         stream: false,
         stdin: None,
         env: Default::default(),

@@ -17,6 +17,7 @@ mod help_pages;
 mod html;
 mod judging;
 mod library;
+mod lists;
 mod machine_reports;
 #[path = "support/made_up.rs"]
 mod made_up;

@@ -111,6 +111,8 @@ pub enum Derived {
     Raw,
     /// A declared probe in CSV, TSV and YAML.
     MoreFormats,
+    /// A declared probe that prints a list, with a limit of 1, 2 and one more than its maximum.
+    Limit,
     /// The command that prints the schema.
     Schema,
     /// A declared probe with the format option in the position where it is rejected.

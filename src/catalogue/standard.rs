@@ -21,7 +21,7 @@ pub struct Requirement {
 impl Requirement {
     /// The principle it belongs to.
     pub fn principle(&self) -> u8 {
-        self.id.bytes().nth(1).map_or(0, |digit| digit.wrapping_sub(b'0'))
+        self.id.as_bytes().get(1).map_or(0, |digit| digit.wrapping_sub(b'0'))
     }
 
     /// Its level; that of a check may differ.

@@ -3,8 +3,8 @@
 use super::discover::part_of;
 use super::section::Section;
 use super::{
-    Asking, Config, Known, PORT_PLACE, ProbeConfig, ServiceConfig, TargetConfig, check, probe, service,
-    target, waiver,
+    Asking, Config, Feature, Known, PORT_PLACE, ProbeConfig, ServiceConfig, TargetConfig, check, probe,
+    service, target, waiver,
 };
 use crate::model::OutputFormat;
 use agentnative_contract::error::{Error, Result};
@@ -101,6 +101,7 @@ fn probes(
                 faults.add(span, format!("the target already has the contract `{name}`; expected `contract` in only one of the two places"));
             }
             formats(&read, target, faults);
+            list(&read, target, faults);
             let (exit, codes) = (read.probe.exit, &target.exit_codes);
             if let (false, Some(span)) = (codes.contains(&exit), &read.exit) {
                 let all: Vec<String> = codes.iter().map(ToString::to_string).collect();
@@ -111,6 +112,21 @@ fn probes(
         probes.push(read.probe);
     }
     probes
+}
+
+/// Notes a list where the probe or its target says that there is none.
+fn list(read: &probe::Read, target: &TargetConfig, faults: &Diagnostics<'_>) {
+    let Some(span) = &read.list else { return };
+    if target.lacks.contains(&Feature::Lists) {
+        faults.add(span, "the target has `lacks = [\"lists\"]`, and this probe prints a list; expected only one of the two");
+    }
+    let exit = read.probe.exit;
+    if exit != 0 && read.exit.is_some() {
+        faults.add(span, format!("a probe with `list` succeeds, and this one has `exit = {exit}`; expected a call that exits with 0"));
+    }
+    if !read.probe.formats_of(target).any(|format| format == OutputFormat::Json) {
+        faults.add(span, "the items of a list are counted in json, and the probe does not run in json; expected `formats` that contain \"json\"");
+    }
 }
 
 /// Notes the formats of a probe that its target says it has not.

@@ -2,11 +2,15 @@
 
 use super::path::workspace;
 use super::section::Section;
-use super::{Asking, FORMAT_PLACE, Known, ProbeConfig, common_flags, contract, formats};
+use super::{Asking, FORMAT_PLACE, Known, ListConfig, ProbeConfig, common_flags, contract, formats};
 use crate::model::OutputFormat;
 use agentnative_contract::spanned_toml::{Span, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use toml::de::DeValue;
+
+/// No documented maximum of a list is greater.
+const MOST_ITEMS: u64 = 1_000_000;
 
 /// A probe, and where it says what is held against the rest of the file.
 pub(super) struct Read {
@@ -22,6 +26,8 @@ pub(super) struct Read {
     pub(super) contract: Option<Span>,
     /// Where it says in which formats it is run; none if it does not.
     pub(super) formats: Option<Span>,
+    /// Where its list is; none if it prints none.
+    pub(super) list: Option<Span>,
     /// What its exit code is held against the target's at; none if it is no exit code.
     pub(super) exit: Option<Span>,
 }
@@ -54,6 +60,7 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
     let said = table.get("formats");
     let (formats, asking) =
         said.as_ref().and_then(formats_of).unwrap_or_else(|| (OutputFormat::ALL.to_vec(), BTreeMap::new()));
+    let list_value = table.get("list");
     let probe = ProbeConfig {
         name: name.as_ref().map(|name| name.text.clone()).unwrap_or_default(),
         target: target.as_ref().map(|target| target.text.clone()),
@@ -68,6 +75,7 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
             .and_then(|value| common_flags::read(&value, "probe.flags"))
             .unwrap_or_default(),
         stream: table.get("stream").and_then(|value| value.boolean()).unwrap_or_default(),
+        list: list_value.as_ref().and_then(|value| list(value)),
         stdin: table.get("stdin").and_then(|value| stdin(&value, root)),
         env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
         cwd: table.get("cwd").and_then(|value| folder(&value, root)),
@@ -88,6 +96,7 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
         target: target.map(|target| target.span),
         contract: contract.map(|value| value.span),
         formats: said.map(|value| value.span),
+        list: list_value.map(|value| value.span),
         exit: exit.map(|(_, span)| span),
     }
 }
@@ -118,6 +127,36 @@ fn formats_of(value: &Value<'_>) -> Option<(Vec<OutputFormat>, BTreeMap<OutputFo
     formats.sort_unstable();
     formats.dedup();
     Some((formats, BTreeMap::new()))
+}
+
+/// Where the items are, and how many at most.
+fn list(value: &Value<'_>) -> Option<ListConfig> {
+    const EXPECTED: &str = "a table, such as { items = \"/data/items\", max = 100 }";
+    let table = Section::new(value.table("`list`", EXPECTED)?, "probe.list");
+    let items = table.require("items", "a JSON pointer, such as items = \"/data/items\"");
+    let max = table.get("max").map(|value| count(&value));
+    Some(ListConfig { items: pointer(&items?)?, max: max.map_or(Some(None), |max| max.map(Some))? })
+}
+
+/// An RFC 6901 pointer.
+fn pointer(value: &Value<'_>) -> Option<String> {
+    const EXPECTED: &str = "a JSON pointer, such as \"/data/items\", or \"\" for the document itself";
+    let text = value.string(EXPECTED)?.text;
+    let mut escapes = text.split('~').skip(1);
+    let is_pointer = text.is_empty() || text.starts_with('/');
+    if is_pointer && escapes.all(|rest| rest.starts_with(['0', '1'])) {
+        return Some(text);
+    }
+    value.fault(&format!("`items` is {text:?}; expected {EXPECTED}"))
+}
+
+fn count(value: &Value<'_>) -> Option<u64> {
+    const EXPECTED: &str = "a number of items from 1 to 1000000";
+    let DeValue::Integer(integer) = value.inner else { return value.wrong(EXPECTED) };
+    match u64::from_str_radix(integer.as_str(), integer.radix()) {
+        Ok(count) if (1..=MOST_ITEMS).contains(&count) => Some(count),
+        _ => value.fault(&format!("`max` is {integer}; expected {EXPECTED}")),
+    }
 }
 
 fn stdin(value: &Value<'_>, root: &Path) -> Option<Vec<u8>> {

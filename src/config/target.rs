@@ -3,10 +3,10 @@
 use super::path::{home, is_below};
 use super::reference::{key, keys_of};
 use super::section::Section;
-use super::{Asking, Flags, Formats, Key, Known, TargetConfig, common_flags, contract, formats};
+use super::{Asking, Feature, Flags, Formats, Key, Known, TargetConfig, common_flags, contract, formats};
 use crate::model::{OutputFormat, Stream};
 use agentnative_contract::Contract;
-use agentnative_contract::spanned_toml::{Table, Value, nearest, suggestion, variable_name};
+use agentnative_contract::spanned_toml::{Table, Value, all, nearest, suggestion, variable_name};
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
@@ -118,6 +118,7 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
         },
         usage,
         unknown_command: table.get("unknown_command").and_then(|value| value.boolean()),
+        lacks: table.get("lacks").and_then(|value| lacks(&value)).unwrap_or_default(),
         env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
         pass_env: table.get("pass_env").and_then(|value| pass_env(&value)).unwrap_or_default(),
         timeout: table.get("timeout").and_then(|value| value.seconds()).unwrap_or(default.timeout),
@@ -214,6 +215,14 @@ fn output_modules(value: &Value<'_>, root: &Path) -> Option<Vec<String>> {
         })
         .collect();
     read.into_iter().collect()
+}
+
+/// What the target has nothing of, each once.
+fn lacks(value: &Value<'_>) -> Option<Vec<Feature>> {
+    let elements = value.elements("an array of features, such as [\"lists\"]")?;
+    let mut features = all(elements.iter().map(|element| element.choice(&Feature::NAMED)))?;
+    features.dedup();
+    Some(features)
 }
 
 fn pass_env(value: &Value<'_>) -> Option<Vec<String>> {

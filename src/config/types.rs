@@ -105,6 +105,9 @@ pub struct TargetConfig {
     pub usage: i32,
     /// Whether an unknown command is tried; none where its help decides.
     pub unknown_command: Option<bool>,
+    /// What it has nothing of.
+    #[serde(default)]
+    pub lacks: Vec<Feature>,
     /// Variables that its runs get.
     pub env: BTreeMap<String, String>,
     /// Names of the variables of our own environment that its runs get.
@@ -133,6 +136,7 @@ impl Default for TargetConfig {
             exit_codes: vec![0, 1, 2, 77, 78],
             usage: 2,
             unknown_command: None,
+            lacks: Vec::new(),
             env: BTreeMap::new(),
             pass_env: Vec::new(),
             timeout: Duration::from_secs(10),
@@ -160,6 +164,29 @@ impl TargetConfig {
     }
 }
 
+/// What some targets have and others have nothing of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Feature {
+    /// Lists that grow with the data.
+    Lists,
+}
+
+impl Feature {
+    /// All of them, with their names in the file.
+    pub const NAMED: [(&'static str, Self); 1] = [("lists", Self::Lists)];
+}
+
+/// A list that a call prints.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListConfig {
+    /// Where its items are in the json document: an RFC 6901 pointer.
+    pub items: String,
+    /// How many there are at most without a limit; none where that is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<u64>,
+}
+
 /// One way to call the target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProbeConfig {
@@ -183,6 +210,9 @@ pub struct ProbeConfig {
     pub flags: BTreeMap<Flag, Asking>,
     /// Records arrive as they are made.
     pub stream: bool,
+    /// The list that it prints; none where it prints none.
+    #[serde(default)]
+    pub list: Option<ListConfig>,
     /// What is on standard input; none is `/dev/null`.
     pub stdin: Option<Vec<u8>>,
     /// Variables that its runs get; they win over the target's.
@@ -217,6 +247,7 @@ impl ProbeConfig {
             asking: BTreeMap::new(),
             flags: BTreeMap::new(),
             stream: false,
+            list: None,
             stdin: None,
             env: BTreeMap::new(),
             cwd: None,

@@ -2,7 +2,7 @@
 
 use super::{Probe, Promises, Role};
 use crate::catalogue::Derived;
-use crate::config::{Contracts, FORMAT_PLACE, Workspace, place_format};
+use crate::config::{Contracts, FORMAT_PLACE, Flag, ListConfig, Workspace, place_format};
 use crate::model::OutputFormat;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -98,6 +98,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         flags: BTreeMap::new(),
         place: None,
         contract: Contracts::default(),
+        list: None,
         stream: false,
         stdin: None,
         env: Default::default(),
@@ -148,8 +149,29 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
                 .map(|format| with(format, &["--output", format], None, Text))
                 .collect()
         }
+        Derived::Limit if probe.formats.contains(&Json) => {
+            let Some(spelling) = probe.flag(Flag::Limit, promises).args() else { return Vec::new() };
+            let limited = |limit: u64| Probe {
+                args: placed_last(&probe.args, &Flag::Limit.with_value(spelling, &limit.to_string())),
+                asks_format: probe.asks_format,
+                ..with(&format!("limit {limit}"), &[], probe.exit, Json)
+            };
+            probe.list.iter().flat_map(limits).map(limited).collect()
+        }
         _ => Vec::new(),
     }
+}
+
+/// The limits that a list is asked for: two that show whether they are obeyed, and one that is more than comes
+/// without any.
+fn limits(list: &ListConfig) -> BTreeSet<u64> {
+    [1, 2].into_iter().chain(list.max.map(|max| max + 1)).collect()
+}
+
+/// `args` with further ones before the first `--`, else at the end.
+fn placed_last(args: &[String], further: &[String]) -> Vec<String> {
+    let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    [&args[..end], further, &args[end..]].concat()
 }
 
 /// The arguments that ask for a format, with a value that no program knows. One flag alone, such as `-j`, has

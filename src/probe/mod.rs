@@ -12,7 +12,8 @@ pub use spec::{Surroundings, place_port, specs};
 
 use crate::catalogue::Derived;
 use crate::config::{
-    Asking, Contracts, FORMAT_PLACE, Flag, Flags, Formats, ProbeConfig, TargetConfig, Workspace, place_format,
+    Asking, Contracts, FORMAT_PLACE, Feature, Flag, Flags, Formats, ListConfig, ProbeConfig, TargetConfig,
+    Workspace, place_format,
 };
 use crate::model::{OutputFormat, Stream};
 use crate::target::Help;
@@ -52,6 +53,9 @@ pub struct Probe {
     /// What its output is held to, by format; a path is absolute.
     #[serde(default)]
     pub contract: Contracts,
+    /// The list that it prints.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<ListConfig>,
     /// Its JSON lines are made one after the other, not at once.
     pub stream: bool,
     /// Bytes on standard input; none is a null input.
@@ -134,6 +138,12 @@ pub struct Promises {
     /// The contract that takes the place of the default rules for the whole target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
+    /// What it has nothing of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacks_features: Vec<Feature>,
+    /// The commands that its help lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
     /// Neither the configuration nor, as far as it was seen, the help calls `--output` a format: each probe is
     /// first asked with a value that no tool takes, in an empty folder.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -169,6 +179,8 @@ impl Promises {
                 .then(|| "the configuration has `unknown_command = false`".to_owned()),
             asks_first: target.formats.assumed,
             known_formats: Vec::new(),
+            lacks_features: target.lacks.clone(),
+            commands: Vec::new(),
             global_format: false,
             contract: None,
         };
@@ -187,6 +199,7 @@ impl Promises {
             self.no_command = takes_words(help, declared, self.usage);
             self.tries_command = self.no_command.is_none();
         }
+        self.commands = help.commands.iter().map(|command| command.name.clone()).collect();
         let flag = |format| self.formats.args(format)?.first()?.split('=').next();
         let shown = |format| flag(format).is_some_and(|flag| help.flags.iter().any(|shown| shown == flag));
         self.global_format = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(shown);
@@ -248,6 +261,7 @@ impl Probe {
             flags: config.flags.clone(),
             place: None,
             contract: config.contract.clone(),
+            list: config.list.clone(),
             stream: config.stream,
             stdin: config.stdin.clone(),
             env: config.env.clone(),

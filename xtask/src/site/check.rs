@@ -111,6 +111,7 @@ const fn derived_probe(derived: Derived) -> &'static str {
         Derived::Raw => "a declared probe with `--raw`",
         Derived::MoreFormats => "a declared probe in CSV, TSV and YAML",
         Derived::Schema => "the command that prints the schema",
+        Derived::Limit => "a declared probe that prints a list, with a limit",
         Derived::Refused => "a declared probe with the format option in the position where it is rejected",
     }
 }
