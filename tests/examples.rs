@@ -18,6 +18,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("p2-output-stable", "compares repeated runs; the example shows one, its note the other"),
     ("p2-jsonl-prompt", "is about when records arrive, not what they are"),
     ("p2-completes", "is about how a run ended and what it left behind"),
+    (
+        "p6-global-flags",
+        "compares calls with an option at two places; the example shows one, its note the other",
+    ),
     ("p2-contract-schema", "needs the contract that the example's note speaks of"),
     ("p2-contract-stream", "needs the contract that the example's note speaks of"),
     ("p2-contract-exit", "needs the contract that the example's note speaks of"),
@@ -120,6 +124,7 @@ fn derived(id: &str, command: &str) -> Option<Derived> {
         "p2-json-alias" => Some(Derived::Alias),
         "p2-more-formats" => Some(Derived::MoreFormats),
         "p2-raw" => Some(Derived::Raw),
+        "p7-quiet" => Some(Derived::Quiet),
         "p2-schema-print" => Some(Derived::Schema),
         _ => None,
     }

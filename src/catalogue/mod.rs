@@ -113,6 +113,13 @@ pub enum Derived {
     MoreFormats,
     /// A declared probe that prints a list, with a limit of 1, 2 and one more than its maximum.
     Limit,
+    /// A declared probe with the option that leaves data and errors alone.
+    Quiet,
+    /// A declared probe with the option that disables prompts.
+    NoInput,
+    /// A declared probe with a common option on the other side of the subcommand: before it, or, for a format that
+    /// is declared before it, after it.
+    GlobalFlag,
     /// The command that prints the schema.
     Schema,
     /// A declared probe with the format option in the position where it is rejected.

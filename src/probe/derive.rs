@@ -1,6 +1,6 @@
 //! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
 
-use super::{Probe, Promises, Role};
+use super::{Probe, Promises, Role, flagged};
 use crate::catalogue::Derived;
 use crate::config::{Contracts, FORMAT_PLACE, Flag, ListConfig, Workspace, place_format};
 use crate::model::OutputFormat;
@@ -40,6 +40,7 @@ pub fn derived(
     for (at, probe) in sources.iter().enumerate() {
         probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, promises, at == 0)));
     }
+    probes.extend(flagged::calls(kinds, declared, promises));
     for probe in &mut probes {
         while declared.iter().any(|declared| declared.name == probe.name) {
             probe.name.push('\'');

@@ -1,6 +1,7 @@
 //! Which runs the selected checks need: probes, declared and derived, and the plan over them.
 
 mod derive;
+mod flagged;
 mod plan;
 mod recording;
 mod spec;
@@ -282,6 +283,12 @@ impl Probe {
         self.exit == Some(0) || self.result
     }
 
+    /// Whether its call begins with a word, which may be a subcommand.
+    pub fn begins_with_word(&self) -> bool {
+        let first = self.args.iter().find(|arg| *arg != FORMAT_PLACE);
+        first.is_some_and(|arg| !arg.starts_with('-'))
+    }
+
     /// Whether it is asked for formats with a flag that nobody calls one, and has to be asked whether it takes
     /// them. A list of formats with json or jsonl in it calls the flag one.
     pub fn is_open(&self, promises: &Promises) -> bool {
@@ -310,7 +317,7 @@ impl Probe {
     /// The arguments of a run in `format`.
     pub fn call(&self, format: OutputFormat, promises: &Promises) -> Vec<String> {
         // Text is what comes without a flag: it shows calls that know no format.
-        let asked = self.asks_format && (self.is_declared() || format.is_json());
+        let asked = self.asks_format && (self.is_declared() || self.of().is_some() || format.is_json());
         let asking = if asked { self.asking(format, promises) } else { &[] };
         place_format(&self.args, asking)
     }

@@ -28,7 +28,10 @@ pub fn plan(
     }
     if promises.contract.is_some() {
         // Other formats and wrong calls are the contract's own affair.
-        kinds.retain(|kind| matches!(kind, Derived::Help | Derived::Version | Derived::Schema));
+        kinds.retain(|kind| {
+            use Derived::{GlobalFlag, Help, NoInput, Quiet, Schema, Version};
+            matches!(kind, Help | Version | Schema | Quiet | NoInput | GlobalFlag)
+        });
     }
     let mut wanted: BTreeMap<OutputFormat, BTreeSet<Variant>> = BTreeMap::new();
     for check in behavioral() {

@@ -2,15 +2,24 @@
 
 mod listing;
 mod lists;
+mod no_spinner;
+mod quiet;
+mod same_data;
 mod truncation;
 
 use super::Row;
 use crate::model::CheckId;
 use agentnative_contract::Framing;
 
-/// A contract for the whole target says itself what is printed, and no other calls are made.
+/// A contract for the whole target does not take the place of the check.
+const NEVER: &[Framing] = &[];
+/// Such a contract says itself what is printed, and no other calls are made.
 const ANY: &[Framing] = &[Framing::Document, Framing::Lines];
 
 /// The checks, their logic, and which contracts for the whole target take their place.
-pub(super) const CHECKS: &[Row] =
-    &[(CheckId::P7Clamped, lists::clamped, ANY), (CheckId::P7Limit, lists::limit, ANY)];
+pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P7Quiet, quiet::quiet, NEVER),
+    (CheckId::P7NoSpinner, no_spinner::no_spinner, NEVER),
+    (CheckId::P7Clamped, lists::clamped, ANY),
+    (CheckId::P7Limit, lists::limit, ANY),
+];

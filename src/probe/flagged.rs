@@ -1,0 +1,89 @@
+//! Declared calls with a common option: after the subcommand, and on its other side.
+
+use super::{Place, Probe, Promises, Role};
+use crate::catalogue::Derived;
+use crate::config::{FORMAT_PLACE, Flag, place_format};
+use crate::model::OutputFormat;
+use std::collections::BTreeSet;
+
+/// The calls of these kinds.
+pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], promises: &Promises) -> Vec<Probe> {
+    let data = || declared.iter().filter(|probe| probe.gives_data());
+    let mut calls = Vec::new();
+    if kinds.contains(&Derived::Quiet) {
+        calls
+            .extend(declared.iter().filter_map(|probe| behind(Derived::Quiet, Flag::Quiet, probe, promises)));
+    }
+    if kinds.contains(&Derived::NoInput) {
+        calls.extend(data().filter_map(|probe| behind(Derived::NoInput, Flag::NoInput, probe, promises)));
+    }
+    if kinds.contains(&Derived::GlobalFlag) {
+        // One shows whether an option is taken there at all.
+        let first = data().find(|probe| probe.begins_with_word());
+        let flags = [Flag::Quiet, Flag::NoInput].into_iter();
+        calls.extend(flags.filter_map(|flag| in_front(flag, first?, promises)));
+        calls.extend(data().filter_map(|probe| format_behind(probe, promises)));
+    }
+    calls
+}
+
+/// The call with a common option after its arguments.
+fn behind(kind: Derived, flag: Flag, probe: &Probe, promises: &Promises) -> Option<Probe> {
+    let asking = probe.flag(flag, promises).args()?;
+    let marked = probe.args.iter().position(|arg| arg == FORMAT_PLACE);
+    // Where options stand in a call without subcommands, and where they are taken only there, is their place.
+    let beside = probe.place == Some(Place::BehindFirst) || promises.commands.is_empty();
+    let at = match marked.filter(|_| beside) {
+        Some(at) => at,
+        None => probe.args.iter().position(|arg| arg == "--").unwrap_or(probe.args.len()),
+    };
+    let shows_all = kind == Derived::Quiet && probe.gives_data();
+    let shown: &[OutputFormat] =
+        if shows_all { &[OutputFormat::Text, OutputFormat::Json] } else { &[OutputFormat::Text] };
+    let mut formats: Vec<OutputFormat> =
+        probe.formats.iter().copied().filter(|format| shown.contains(format)).collect();
+    if formats.is_empty() && probe.gives_data() {
+        formats.clone_from(&probe.formats);
+    }
+    Some(Probe {
+        args: [&probe.args[..at], asking, &probe.args[at..]].concat(),
+        formats,
+        ..made(kind, probe, &asking.join(" "))
+    })
+}
+
+/// The call with a common option before all its arguments.
+fn in_front(flag: Flag, probe: &Probe, promises: &Promises) -> Option<Probe> {
+    let asking = probe.flag(flag, promises).args()?;
+    Some(Probe {
+        args: [asking, &probe.args].concat(),
+        formats: probe.formats.first().copied().into_iter().collect(),
+        ..made(Derived::GlobalFlag, probe, &format!("{} in front", asking.join(" ")))
+    })
+}
+
+/// The call with the json option after its arguments, where the declared place is another.
+fn format_behind(probe: &Probe, promises: &Promises) -> Option<Probe> {
+    const FORMAT: OutputFormat = OutputFormat::Json;
+    let is_declared_place = probe.place.is_none() && probe.args.iter().any(|arg| arg == FORMAT_PLACE);
+    let asking = probe.asking(FORMAT, promises);
+    if !is_declared_place || !probe.formats.contains(&FORMAT) || asking.is_empty() {
+        return None;
+    }
+    let bare: Vec<String> = probe.args.iter().filter(|arg| *arg != FORMAT_PLACE).cloned().collect();
+    let args = place_format(&bare, asking);
+    (args != probe.call(FORMAT, promises)).then(|| Probe {
+        args,
+        asks_format: false,
+        formats: vec![FORMAT],
+        ..made(Derived::GlobalFlag, probe, &format!("{} at the end", asking.join(" ")))
+    })
+}
+
+fn made(kind: Derived, probe: &Probe, label: &str) -> Probe {
+    Probe {
+        name: format!("{}, {label}", probe.name),
+        role: Role::Derived { kind, of: Some(probe.name.clone()) },
+        ..probe.clone()
+    }
+}
