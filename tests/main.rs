@@ -5,6 +5,7 @@ mod architecture;
 mod at_once;
 mod baseline;
 mod cli;
+mod common_options;
 mod config;
 mod configuration;
 mod contract_generated;

@@ -91,12 +91,22 @@ pub const PROBES: &str = "
 
 /// What is seen of a target with this configuration in all runs that `checks` need.
 pub fn seen(config: &str, checks: &[&Check], answer: impl Fn(&Call) -> Answer) -> Recording {
+    seen_with_help(b"Commands:\n  list  List\n", config, checks, answer)
+}
+
+/// The same, with what is known of its help.
+pub fn seen_with_help(
+    help: &[u8],
+    config: &str,
+    checks: &[&Check],
+    answer: impl Fn(&Call) -> Answer,
+) -> Recording {
     let known =
         Known { checks: &[], contracts: &["dexter-flat"], today: Date { year: 2026, month: 11, day: 21 } };
     let config = Config::parse(config, Path::new("conf/agentnative.toml"), &known).unwrap();
     let target = &config.targets[0];
     let declared: Vec<Probe> = config.probes.iter().map(|probe| Probe::declared(probe, target)).collect();
-    let promises = Promises::of(target).with_help(&Help::parse(b"Commands:\n  list  List\n"), &[]);
+    let promises = Promises::of(target).with_help(&Help::parse(help), &[]);
     let (probes, keys) = probe::plan(checks, declared, &promises, Duration::from_secs(10));
     let info = TargetInfo { name: "demo".into(), command: vec!["/demo".into()], project: None };
     let mut recording = Recording::new(info, promises);

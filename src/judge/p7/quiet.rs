@@ -133,7 +133,7 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
     let again: Vec<RunView> = again.filter(|other| other.observation.key != plain.observation.key).collect();
     let compared = match format {
         OutputFormat::Text => same_data::text(run, plain, &again),
-        _ => same_data::values(run, plain, &again, &run.probe.flag(Flag::Quiet, run.context.promises)),
+        _ => same_data::values(run, plain, &again, run.probe.flag(Flag::Quiet, run.context.promises)),
     };
     let asked = asked(run);
     match compared {
