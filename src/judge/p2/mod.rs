@@ -17,6 +17,7 @@ mod schemas;
 mod termination;
 mod well_formed;
 
+pub use determinism::difference;
 pub use exits::exit_check;
 
 use super::Row;

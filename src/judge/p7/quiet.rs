@@ -5,6 +5,7 @@ use crate::catalogue::Derived;
 use crate::config::{Asking, Flag};
 use crate::judge::FAST;
 use crate::judge::context::CheckContext;
+use crate::judge::p2::difference;
 use crate::judge::p6::taken_elsewhere;
 use crate::judge::run_view::{RunView, has_words};
 use crate::judge::verdict::{Assertion, Finding, Judgement, Reason, inconclusive};
@@ -131,6 +132,11 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
     }
     let again = run.context.same_calls(plain.probe, format).filter(|other| other.unusable().is_none());
     let again: Vec<RunView> = again.filter(|other| other.observation.key != plain.observation.key).collect();
+    let shape = &plain.scan().shape;
+    if format.is_json() && again.iter().any(|other| difference(shape, &other.scan().shape).is_some()) {
+        let what = format!("{} changes from run to run", plain.label());
+        return Err(plain.blocked_by(CheckId::P2OutputStable, what).into());
+    }
     let compared = match format {
         OutputFormat::Text => same_data::text(run, plain, &again),
         _ => same_data::values(run, plain, &again, run.probe.flag(Flag::Quiet, run.context.promises)),
