@@ -58,6 +58,7 @@ esac
 const BANNER_CONFIG: &str = r#"
     [target]
     command = ["./cli"]
+    lacks = ["lists"]
 
     [[probe]]
     name = "list"
@@ -366,6 +367,7 @@ const OWN_WAY_CONFIG: &str = r#"
     command = ["./cli"]
     formats.json = ["--format", "json"]
     formats.jsonl = false
+    lacks = ["lists"]
     usage = 64
     exit_codes = [0, 1, 64]
 

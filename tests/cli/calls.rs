@@ -132,3 +132,26 @@ fn a_format_that_is_refused_by_name_is_asked_for() {
     assert!(calls(&folder).contains("log --output json"));
     assert_eq!(said.status("p2-output-format"), "fail");
 }
+
+#[test]
+fn only_a_declared_list_is_asked_for_lengths() {
+    let limits = |settings: &str, args: &str, list: &str| {
+        let folder = recorder("echo '{\"items\":[1,2]}'");
+        let config = format!(
+            "[target]\ncommand = ['./cli']\nformats.json = ['-j']\n{settings}\n\
+             [[probe]]\nname = 'log'\nargs = [{args}]\nformats = ['json']\n{list}\n"
+        );
+        folder.write("agentnative.toml", config);
+        folder.run(&["check", ".", "--json", "--check", "p7-limit,p7-clamped"]);
+        let limited = |call: &String| call.contains("--limit") || call.contains("-n=");
+        calls(&folder).into_iter().filter(limited).collect::<BTreeSet<String>>()
+    };
+    let list = "list = { items = '/items', max = 5 }";
+    assert_eq!(limits("", "'log'", ""), set(&[]));
+    assert_eq!(limits("", "'log'", list), set(&["log --limit 1 -j", "log --limit 2 -j", "log --limit 6 -j"]));
+    assert_eq!(
+        limits("flags.limit = ['-n={n}']", "'{format}', 'log', '--', 'x'", "list.items = '/items'"),
+        set(&["-j log -n=1 -- x", "-j log -n=2 -- x"])
+    );
+    assert_eq!(limits("flags.limit = false", "'log'", list), set(&[]));
+}
