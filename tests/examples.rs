@@ -75,6 +75,7 @@ fn probe(name: &str, role: Role, exit: Option<i32>, formats: &[OutputFormat]) ->
         stdin: None,
         env: Default::default(),
         cwd: None,
+        remedy: Vec::new(),
         workspace: None,
         timeout: Duration::from_secs(10),
     }

@@ -105,6 +105,8 @@ pub enum Derived {
     InvalidFormat,
     /// A declared probe with an unknown flag: shows whether the target ignores unknown flags.
     IgnoredFlag,
+    /// A declared probe with an invalid value of an option whose values the help lists.
+    InvalidValue,
     /// A declared probe with `--json` or `--jsonl`.
     Alias,
     /// A declared probe with `--raw`.

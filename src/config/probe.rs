@@ -67,6 +67,10 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
         args,
         exit: exit.as_ref().map_or(0, |(code, _)| *code),
         result: table.get("result").and_then(|value| value.boolean()).unwrap_or_default(),
+        remedy: table
+            .get("remedy")
+            .and_then(|value| remedy(&value, table, exit.as_ref()))
+            .unwrap_or_default(),
         contract: contract.as_ref().map(|value| contract::read(value, root, known)).unwrap_or_default(),
         formats,
         asking,
@@ -99,6 +103,31 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
         list: list_value.map(|value| value.span),
         exit: exit.map(|(_, span)| span),
     }
+}
+
+/// At least one text, none of them blank, on a probe that fails.
+fn remedy(value: &Value<'_>, probe: &Section<'_>, exit: Option<&(i32, Span)>) -> Option<Vec<String>> {
+    const EXPECTED: &str = "an array of words that help, such as [\"mycli login\"]";
+    let elements = value.elements(EXPECTED)?;
+    let words: Option<Vec<String>> = elements
+        .iter()
+        .map(|element| {
+            let text = element.string("a command or a setting (a string)")?.text;
+            if text.trim().is_empty() {
+                element.fault("the remedy is empty; expected words of the message")
+            } else {
+                Some(text)
+            }
+        })
+        .collect();
+    if elements.is_empty() {
+        return value.fault(&format!("`remedy` is empty; expected {EXPECTED}"));
+    }
+    let is_data = probe.get("result").and_then(|result| result.inner.as_bool()) == Some(true);
+    if is_data || exit.is_some_and(|(code, _)| *code == 0) {
+        return value.fault("`remedy` belongs to an error, but this probe succeeds; expected `exit` with the code of its failure");
+    }
+    words
 }
 
 fn arguments(value: &Value<'_>) -> Option<Vec<String>> {

@@ -200,6 +200,9 @@ pub struct ProbeConfig {
     pub exit: i32,
     /// That code is an outcome: standard output is data, and nothing is an error.
     pub result: bool,
+    /// Words of which its message has to contain one, because they help: a command, a setting.
+    #[serde(default)]
+    pub remedy: Vec<String>,
     /// What its output is held to.
     pub contract: Contracts,
     /// The formats that it is run in, as far as the target has them; not empty.
@@ -242,6 +245,7 @@ impl ProbeConfig {
             args,
             exit: 0,
             result: false,
+            remedy: Vec::new(),
             contract: Contracts::default(),
             formats: OutputFormat::ALL.to_vec(),
             asking: BTreeMap::new(),

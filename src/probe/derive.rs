@@ -4,6 +4,7 @@ use super::{Probe, Promises, Role, flagged};
 use crate::catalogue::Derived;
 use crate::config::{Contracts, FORMAT_PLACE, Flag, ListConfig, Workspace, place_format};
 use crate::model::OutputFormat;
+use crate::target::Choices;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -11,6 +12,8 @@ use std::time::Duration;
 pub const UNKNOWN_FLAG: &str = "--agentnative-unknown-flag";
 /// A command that no program has.
 pub const UNKNOWN_COMMAND: &str = "agentnative-unknown-command";
+/// A value that no option has.
+pub const UNKNOWN_VALUE: &str = "agentnative-unknown-value";
 /// A format that no program has.
 pub const UNKNOWN_FORMAT: &str = "agentnative-unknown-format";
 
@@ -104,6 +107,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         stdin: None,
         env: Default::default(),
         cwd: None,
+        remedy: Vec::new(),
         workspace: None,
         timeout,
     }
@@ -142,7 +146,14 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
             .filter(|(format, _)| probe.formats.contains(format) && probe.asks_with_output(*format, promises))
             .map(|(format, flag)| with(flag, &[flag], probe.exit, format))
             .collect(),
-        Derived::IgnoredFlag if first => vec![with("unknown flag", &[UNKNOWN_FLAG], None, Text)],
+        Derived::InvalidValue if !probe.args.iter().any(|arg| arg == "--") => {
+            let wrong = promises.choices.iter().find_map(|choices| with_invalid_value(choices, &probe.args));
+            let args = |args| Probe { args, ..with("invalid value", &[], None, Text) };
+            wrong.map(args).into_iter().collect()
+        }
+        Derived::IgnoredFlag if !probe.args.iter().any(|arg| arg == "--") || first => {
+            vec![with("unknown flag", &[UNKNOWN_FLAG], None, Text)]
+        }
         Derived::Raw if first => vec![with("--raw", &["--raw"], None, Text)],
         Derived::MoreFormats if first && probe.asks_with_output(Json, promises) && !probe.is_unasked() => {
             ["csv", "tsv", "yaml"]
@@ -173,6 +184,19 @@ fn limits(list: &ListConfig) -> BTreeSet<u64> {
 fn placed_last(args: &[String], further: &[String]) -> Vec<String> {
     let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     [&args[..end], further, &args[end..]].concat()
+}
+
+/// These arguments with a value that the option does not have; none where they do not use it.
+fn with_invalid_value(choices: &Choices, args: &[String]) -> Option<Vec<String>> {
+    let mut wrong = args.to_vec();
+    let joined = format!("{}=", choices.flag);
+    if let Some(at) = args.iter().position(|arg| arg.starts_with(&joined)) {
+        wrong[at] = joined + UNKNOWN_VALUE;
+    } else {
+        let at = args.iter().position(|arg| *arg == choices.flag)? + 1;
+        UNKNOWN_VALUE.clone_into(wrong.get_mut(at)?);
+    }
+    Some(wrong)
 }
 
 /// The arguments that ask for a format, with a value that no program knows. One flag alone, such as `-j`, has

@@ -6,7 +6,7 @@ mod plan;
 mod recording;
 mod spec;
 
-pub use derive::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, derived, questions};
+pub use derive::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, derived, questions};
 pub use plan::{help_run, plan};
 pub use recording::Recording;
 pub use spec::{Surroundings, place_port, specs};
@@ -17,7 +17,7 @@ use crate::config::{
     Workspace, place_format,
 };
 use crate::model::{OutputFormat, Stream};
-use crate::target::Help;
+use crate::target::{Choices, Help};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -65,6 +65,9 @@ pub struct Probe {
     pub env: BTreeMap<String, String>,
     /// Working directory; none is the target's.
     pub cwd: Option<PathBuf>,
+    /// Words of which a failing run has to say one: what helps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remedy: Vec<String>,
     /// A folder of its own that each run starts in; it concerns running alone.
     #[serde(skip)]
     pub workspace: Option<Workspace>,
@@ -153,6 +156,9 @@ pub struct Promises {
     /// the configuration says how they are asked for.
     #[serde(default, rename = "told")]
     pub known_formats: Vec<OutputFormat>,
+    /// The options whose values its help lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choices>,
 }
 
 fn is_output(asking: &[String], format: OutputFormat) -> bool {
@@ -184,6 +190,7 @@ impl Promises {
             commands: Vec::new(),
             global_format: false,
             contract: None,
+            choices: Vec::new(),
         };
         let declared = |format: &OutputFormat| {
             format.is_json() && !promises.formats.assumed && promises.formats.args(*format).is_some()
@@ -204,6 +211,7 @@ impl Promises {
         let flag = |format| self.formats.args(format)?.first()?.split('=').next();
         let shown = |format| flag(format).is_some_and(|flag| help.flags.iter().any(|shown| shown == flag));
         self.global_format = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(shown);
+        self.choices.clone_from(&help.choices);
         self.asks_first &= !help.output_is_format;
         for (format, asking) in [(OutputFormat::Json, &help.json), (OutputFormat::Jsonl, &help.jsonl)] {
             if asking.is_some()
@@ -267,6 +275,7 @@ impl Probe {
             stdin: config.stdin.clone(),
             env: config.env.clone(),
             cwd: config.cwd.clone(),
+            remedy: config.remedy.clone(),
             workspace: config.workspace.clone(),
             timeout: config.timeout.unwrap_or(target.timeout),
         }

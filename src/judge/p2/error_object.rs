@@ -7,7 +7,7 @@ use crate::model::{CheckId, OutputFormat, Stream};
 use serde_json::{Map, Value};
 
 /// All faults of an error in a JSON mode: what is on stdout, what is around the error object, and what is in it.
-pub(super) fn error_object(run: &RunView) -> Vec<Assertion> {
+pub fn error_object(run: &RunView) -> Vec<Assertion> {
     if let Some(reason) = unusable(run) {
         return vec![Err(reason.into())];
     }

@@ -2,7 +2,7 @@
 
 use super::determinism::difference;
 use super::error_object::error_object;
-use super::{declare_failure, declare_success, display_exit, exit_check};
+use super::{NO_FAILURE, declare_failure, declare_success, display_exit, exit_check};
 use crate::catalogue::Derived;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::{RunView, has_words};
@@ -52,8 +52,7 @@ fn not_shown(context: &CheckContext, formats: &[OutputFormat]) -> Option<Asserti
             open.join(", "),
             declare_failure("these formats")
         )),
-        // One reason for all checks of failures.
-        false => inconclusive("no probe fails: declare one with its exit code, such as `exit = 1`"),
+        false => inconclusive(NO_FAILURE),
     })
 }
 

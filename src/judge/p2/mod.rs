@@ -18,6 +18,7 @@ mod termination;
 mod well_formed;
 
 pub use determinism::difference;
+pub use error_object::error_object;
 pub use exits::exit_check;
 
 use super::Row;
@@ -70,6 +71,9 @@ pub(super) const CHECKS: &[Row] = &[
     (CheckId::P2Raw, further_formats::raw, NEVER),
     (CheckId::P2SchemaFile, |context| ProjectFiles::of(context).schema_file(), NEVER),
 ];
+
+/// Where only wrong calls fail: one reason for all checks of failures.
+pub const NO_FAILURE: &str = "no probe fails: declare one with its exit code, such as `exit = 1`";
 
 /// What to do when no probe that succeeds can decide: declare one, in these formats, such as `json or jsonl`;
 /// empty where any will do.

@@ -1,6 +1,6 @@
 //! The flags in a help text, and those among them that ask for JSON.
 
-use super::Operand;
+use super::{Choices, Operand};
 
 /// More flags than this are not read.
 const MOST: usize = 1_000;
@@ -57,6 +57,22 @@ impl Flag<'_> {
             })
         };
         TEXT_VALUES.iter().find(listed).copied()
+    }
+
+    /// The values that the text lists: `[possible values: a, b]`, `{a,b}`, `(choices: "a", "b")`.
+    fn choices(&self) -> Option<Vec<String>> {
+        let head = self.about.first().copied().unwrap_or_default();
+        let said = self.about.join(" ");
+        let between = |text: &str, from: &str, to: char| {
+            text.split_once(from).and_then(|(_, rest)| rest.split_once(to)).map(|(list, _)| list.to_owned())
+        };
+        let list = between(&said, "[possible values: ", ']')
+            .or_else(|| between(&said, "(choices: ", ')'))
+            .or_else(|| between(head, "{", '}'))?;
+        let value = |word: &str| word.trim().trim_matches(['"', '\'']).to_owned();
+        let values: Vec<String> = list.split(',').map(value).collect();
+        let is_value = |value: &String| !value.is_empty() && !value.contains(char::is_whitespace);
+        (values.len() > 1 && values.iter().all(is_value)).then_some(values)
     }
 
     /// Whether its value is `json` where it is left out: `[default: json]`.
@@ -152,6 +168,16 @@ pub(super) fn names(flags: &[Flag<'_>]) -> Vec<String> {
         }
     }
     names
+}
+
+/// The options whose values are listed, under each of their names.
+pub(super) fn choices(flags: &[Flag<'_>]) -> Vec<Choices> {
+    let of = |flag: &Flag<'_>| {
+        let values = flag.choices()?;
+        let named = |name: &String| Choices { flag: name.clone(), values: values.clone() };
+        Some(flag.names.iter().map(named).collect::<Vec<_>>())
+    };
+    flags.iter().filter_map(of).flatten().collect()
 }
 
 /// The arguments that seem to ask for each format.

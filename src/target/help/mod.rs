@@ -10,6 +10,7 @@ mod usage;
 pub use nested::HelpCall;
 pub use operands::Operand;
 
+use serde::{Deserialize, Serialize};
 use strict_json::sanitize;
 
 /// No help is longer, in bytes; what follows is not looked at.
@@ -24,6 +25,8 @@ pub struct Help {
     pub free_word: Option<String>,
     /// Its flags with their dashes, in the order of the text, each once.
     pub flags: Vec<String>,
+    /// The options whose values it lists.
+    pub choices: Vec<Choices>,
     /// `--output` chooses a format.
     pub output_is_format: bool,
     /// The arguments that seem to ask for a JSON document.
@@ -38,6 +41,15 @@ pub struct Help {
     pub operands: Vec<Operand>,
     /// How the help of its commands is asked for, as the text says it; the best way first.
     pub nested: Vec<HelpCall>,
+}
+
+/// An option with a closed set of values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choices {
+    /// The option with its dashes.
+    pub flag: String,
+    /// The values, at least two.
+    pub values: Vec<String>,
 }
 
 /// A command of a target.
@@ -72,6 +84,7 @@ impl Help {
         Self {
             free_word,
             output_is_format: flags::output_is_format(&flags),
+            choices: flags::choices(&flags),
             flags: flags::names(&flags),
             json: asked.json,
             jsonl: asked.jsonl,

@@ -1,0 +1,42 @@
+//! The checks of principle 4: errors that say what to do.
+
+mod remedy;
+mod traceback;
+mod valid_set;
+mod wrong_calls;
+
+use super::Row;
+use super::p2::error_object;
+use super::run_view::RunView;
+use super::verdict::{Reason, Unmet};
+use crate::model::{CheckId, OutputFormat, Stream};
+use agentnative_contract::Framing;
+
+/// A contract for the whole target does not take the place of the check.
+const NEVER: &[Framing] = &[];
+/// Such a contract has its own way to refuse a call.
+const ANY: &[Framing] = &[Framing::Document, Framing::Lines];
+
+/// The checks, their logic, and which contracts for the whole target take their place.
+pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P4UnknownFlag, wrong_calls::unknown_flag, ANY),
+    (CheckId::P4NamesCulprit, wrong_calls::names_culprit, ANY),
+    (CheckId::P4Remedy, remedy::remedy, NEVER),
+    (CheckId::P4NoTraceback, traceback::no_traceback, NEVER),
+    (CheckId::P4ValidSet, valid_set::valid_set, ANY),
+];
+
+/// Why a failing run has no message whose words could be judged, and which check says so.
+fn no_message(run: &RunView) -> Option<Reason> {
+    if run.format() != OutputFormat::Text {
+        return error_object(run).into_iter().find_map(|assertion| match assertion {
+            Ok(()) => None,
+            Err(Unmet::Inconclusive(reason)) => Some(reason),
+            Err(Unmet::Failed(_)) => {
+                Some(run.blocked_by(CheckId::P2ErrorJson, format!("{} has no error object", run.label())))
+            }
+        });
+    }
+    let silent = [Stream::Stdout, Stream::Stderr].into_iter().all(|stream| run.bytes(stream).is_empty());
+    silent.then(|| run.blocked_by(CheckId::P2StderrDiagnostics, format!("{} gives no reason", run.label())))
+}

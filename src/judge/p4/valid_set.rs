@@ -1,0 +1,77 @@
+//! Whether an error about a closed set of values lists them.
+
+use crate::catalogue::Derived;
+use crate::judge::context::{Accepted, CheckContext};
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
+use crate::model::{CheckId, OutputFormat, Stream};
+use crate::probe::{UNKNOWN_FORMAT, UNKNOWN_VALUE};
+
+/// Of more values than this, a part is enough.
+const MANY: usize = 12;
+
+/// `p4-valid-set`
+pub fn valid_set(context: &CheckContext) -> Judgement {
+    let runs = |kind| context.derived(kind).filter_map(|probe| context.plain(probe, OutputFormat::Text));
+    let formats = runs(Derived::InvalidFormat).filter_map(|run| {
+        let values = formats_of(context, &run);
+        (!values.is_empty()).then(|| match run.exited()? {
+            0 => {
+                inconclusive(run.blocked_by(CheckId::P2OutputFormat, "an invalid format is accepted".into()))
+            }
+            _ => lists(&run, &values),
+        })
+    });
+    let values = runs(Derived::InvalidValue).filter_map(|run| {
+        let (_, flag) = flag_of(&run, UNKNOWN_VALUE)?;
+        let set = context.promises.choices.iter().find(|set| set.flag == flag)?;
+        Some(match run.exited() {
+            Err(reason) => Err(reason.into()),
+            Ok(0) => inconclusive(format!("{} accepts a value that its help does not list", run.label())),
+            Ok(_) => lists(&run, &set.values),
+        })
+    });
+    let mut assertions = formats.chain(values).peekable();
+    if assertions.peek().is_none() {
+        return Judgement::NotApplicable("no probe uses an option with a known closed set of values".into());
+    }
+    Judgement::of(assertions, "")
+}
+
+/// The values of the option that asked for an unknown format, as far as the target accepts them.
+fn formats_of(context: &CheckContext, run: &RunView) -> Vec<String> {
+    let Some((_, flag)) = flag_of(run, UNKNOWN_FORMAT) else { return Vec::new() };
+    let value = |format: OutputFormat| {
+        let asking = run.probe.asking(format, context.promises);
+        match asking {
+            [own, value] if *own == flag => Some(value.clone()),
+            [joined] => joined.strip_prefix(&format!("{flag}=")).map(str::to_owned),
+            _ => None,
+        }
+    };
+    OutputFormat::ALL
+        .into_iter()
+        .filter(|format| matches!(context.accepted(*format), Accepted::Yes))
+        .filter_map(value)
+        .collect()
+}
+
+/// The place and the name of the option that has this value in a call.
+fn flag_of(run: &RunView, value: &str) -> Option<(usize, String)> {
+    let args = &run.probe.args;
+    let at = args.iter().position(|arg| arg.contains(value))?;
+    match args[at].split_once('=') {
+        Some((flag, _)) => Some((at, flag.to_owned())),
+        None => Some((at, args.get(at.checked_sub(1)?)?.clone())),
+    }
+}
+
+fn lists(run: &RunView, values: &[String]) -> Assertion {
+    let missing: Vec<&str> = values.iter().map(String::as_str).filter(|value| !run.names(value)).collect();
+    let enough = if values.len() > MANY { missing.len() < values.len() } else { missing.is_empty() };
+    if enough {
+        return Ok(());
+    }
+    let detail = format!("the message does not list the valid values: {} missing", missing.join(", "));
+    run.failed_at_reason("unlisted", Stream::Stderr, detail)
+}

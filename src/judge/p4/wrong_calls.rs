@@ -1,0 +1,105 @@
+//! How wrong calls are refused: at all, and by naming what is wrong.
+
+use super::no_message;
+use crate::catalogue::Derived;
+use crate::judge::context::CheckContext;
+use crate::judge::p2::exit_check;
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
+use crate::model::{CheckId, OutputFormat, Stream};
+use crate::probe::{Probe, UNKNOWN_COMMAND, UNKNOWN_FLAG};
+
+/// What to declare where no call with an unknown flag can decide.
+const DECLARE: &str =
+    "no call shows it: declare a probe that succeeds and does not pass its arguments on to another program";
+
+/// `p4-unknown-flag`
+pub fn unknown_flag(context: &CheckContext) -> Judgement {
+    let usage = |probe: &&Probe| exit_check(context.promises, probe) == CheckId::P2ExitUsage;
+    let accepted = (context.probes.iter().filter(usage))
+        .filter_map(|probe| context.plain(probe, OutputFormat::Text))
+        .any(|run| run.exit() == Some(0));
+    let assertions = with_unknown_flag(context).map(|run| match run.exited()? {
+        0 if accepted => {
+            let what = "the target accepts other invalid usage as well".to_owned();
+            inconclusive(run.blocked_by(CheckId::P2ExitUsage, what))
+        }
+        0 => {
+            let detail = format!("the call exits with 0; expected {UNKNOWN_FLAG} to be refused");
+            run.failed_at_reason("accepted", Stream::Stdout, detail)
+        }
+        _ => Ok(()),
+    });
+    Judgement::of(assertions, DECLARE)
+}
+
+/// `p4-names-culprit`
+pub fn names_culprit(context: &CheckContext) -> Judgement {
+    let of_the_target = [(Derived::UnknownFlag, UNKNOWN_FLAG), (Derived::UnknownCommand, UNKNOWN_COMMAND)]
+        .into_iter()
+        .flat_map(|(kind, word)| context.derived(kind).map(move |probe| (probe, word)))
+        .flat_map(|(probe, word)| context.runs_of(probe).map(move |run| (run, word)))
+        .filter(|(run, _)| !run.stumbles_over_format() && !lacks_command(run));
+    let of_probes = with_unknown_flag(context).map(|run| (run, UNKNOWN_FLAG));
+    let assertions = of_probes.chain(of_the_target).map(|(run, word)| named(&run, word));
+    Judgement::of(assertions, DECLARE)
+}
+
+/// Whether the target may have refused the call for the command that is missing, and not for the unknown flag.
+fn lacks_command(run: &RunView) -> bool {
+    let promises = run.context.promises;
+    let has_commands = promises.tries_command || promises.no_command.is_some();
+    has_commands && run.probe.is(Derived::UnknownFlag) && run.exit() != Some(0)
+}
+
+fn named(run: &RunView, word: &str) -> Assertion {
+    if run.exited()? == 0 {
+        let declared = run.probe.is(Derived::IgnoredFlag);
+        let check = if declared { CheckId::P4UnknownFlag } else { CheckId::P2ExitUsage };
+        return inconclusive(run.blocked_by(check, format!("{} is accepted", run.label())));
+    }
+    if run.names(word.trim_start_matches('-')) {
+        return Ok(());
+    }
+    match no_message(run) {
+        Some(reason) => Err(reason.into()),
+        None => {
+            let detail = format!("the message does not contain the refused word `{word}`");
+            run.failed_at_reason("unnamed", Stream::Stderr, detail)
+        }
+    }
+}
+
+/// The calls of successful probes with an unknown flag at their end, but for those where it may be an argument of
+/// something else.
+fn with_unknown_flag<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
+    context.derived(Derived::IgnoredFlag).filter_map(move |probe| {
+        let source = context.source_of(probe).filter(|source| source.exit == Some(0))?;
+        let run = context.plain(probe, OutputFormat::Text)?;
+        let is_data = run.exit() == Some(0) && run.names(UNKNOWN_FLAG.trim_start_matches('-'));
+        (!is_data && !passes_on(context, source)).then_some(run)
+    })
+}
+
+/// Whether what stands at the end of a call goes to another program, as far as the call and the help show.
+fn passes_on(context: &CheckContext, probe: &Probe) -> bool {
+    let command = probe.args.iter().find(|arg| !arg.starts_with('-'));
+    let helps = context.derived(Derived::Help).filter_map(|probe| context.plain(probe, OutputFormat::Text));
+    let mut lines = helps.filter_map(|run| run.lines(Stream::Stdout)).flatten();
+    probe.args.iter().any(|arg| arg == "--")
+        || lines.any(|line| {
+            let mut words = line.split_whitespace();
+            command.is_none_or(|command| words.any(|word| word == command))
+                && takes_arguments_of_others(&line)
+        })
+}
+
+/// Whether a line of usage has a place for the arguments of another program: `-- COMMAND`, `[ARGS]...`.
+fn takes_arguments_of_others(line: &str) -> bool {
+    line.split_whitespace().any(|word| {
+        let name = word.trim_matches(['[', ']', '<', '>', '(', ')', '.', '…']).to_lowercase();
+        let several = word.contains("...") || word.contains('…');
+        word.trim_matches(['[', ']']) == "--"
+            || several && ["arg", "args", "argument", "arguments", "cmd", "command"].contains(&name.as_str())
+    })
+}
