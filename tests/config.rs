@@ -552,6 +552,22 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
             "`formats` is empty; expected at least one of \"text\", \"json\", \"jsonl\"",
         ),
         (format!("{probe}exit = 1\nresult = |1"), "`result` is an integer; expected `true` or `false`"),
+        (
+            format!("{probe}exit = 1\nremedy = |[]"),
+            "`remedy` is empty; expected an array of words that help, such as [\"mycli login\"]",
+        ),
+        (
+            format!("{probe}exit = 1\nremedy = ['x', |' ']"),
+            "the remedy is empty; expected words of the message",
+        ),
+        (
+            format!("{probe}remedy = |['x']"),
+            "`remedy` belongs to an error, but this probe succeeds; expected `exit` with the code of its failure",
+        ),
+        (
+            format!("{probe}exit = 1\nresult = true\nremedy = |['x']"),
+            "`remedy` belongs to an error, but this probe succeeds; expected `exit` with the code of its failure",
+        ),
         (format!("{probe}stream = |1"), "`stream` is an integer; expected `true` or `false`"),
         (format!("{probe}stdin = |1"), "`stdin` is an integer; expected a string, or { file = \"…\" }"),
         (

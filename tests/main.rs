@@ -29,6 +29,7 @@ mod output;
 mod packages;
 #[path = "support/playground.rs"]
 mod playground;
+mod principle4;
 #[path = "support/programs.rs"]
 mod programs;
 mod project;

@@ -11,10 +11,9 @@ use serde_json::Value;
 /// `p4-remedy`
 pub fn remedy(context: &CheckContext) -> Judgement {
     let failing = || context.declared().filter(|probe| !probe.gives_data());
-    let runs = failing().filter(|probe| !probe.remedy.is_empty()).flat_map(|probe| {
-        let formats = [OutputFormat::Text, OutputFormat::Json];
-        formats.into_iter().filter_map(|format| context.plain(probe, format))
-    });
+    let runs = failing()
+        .filter(|probe| !probe.remedy.is_empty())
+        .flat_map(|probe| OutputFormat::ALL.into_iter().filter_map(|format| context.plain(probe, format)));
     let missing = match failing().next() {
         None => NO_FAILURE.to_owned(),
         Some(probe) => format!(

@@ -1,0 +1,187 @@
+//! Verdicts of principle 4 on made-up targets: what is a traceback, a named culprit, a remedy, a list of values.
+
+use crate::made_up::{Answer, Call, PROBES, conforming, ended, failure, verdict};
+use agentnative::model::{CheckId, CheckResult, OutputFormat, Status};
+
+fn is_status(result: &CheckResult, status: Status) {
+    assert_eq!(result.status, status, "{}: {} {:?}", result.id, result.message, result.evidence);
+}
+
+/// `conforming`, but for what a call that begins with this word gives.
+fn but(word: &'static str, answer: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
+    move |call| if call.args.first().is_some_and(|arg| arg == word) { answer(call) } else { conforming(call) }
+}
+
+#[test]
+fn what_runtimes_print_of_an_error_that_nobody_handles_is_a_traceback() {
+    let of = |stderr: &str| {
+        let stderr = stderr.to_owned();
+        verdict(CheckId::P4NoTraceback, PROBES, but("lost", move |_| ended(1, "", stderr.clone())))
+    };
+    for (runtime, line, stderr) in [
+        (
+            "Python",
+            1,
+            "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    f()\nKeyError: 7\n",
+        ),
+        (
+            "Python",
+            2,
+            "starting\nTraceback (most recent call last):\n  File \"a.py\", line 1, in f\nValueError\n",
+        ),
+        ("Rust", 1, "thread 'main' panicked at src/main.rs:2:5:\nno such record\n"),
+        (
+            "Rust",
+            2,
+            "\nthread 'main' (4711) panicked at src/main.rs:2:5:\nno such record\nnote: run with `RUST_BACKTRACE=1`\n",
+        ),
+        ("Rust", 1, "thread '<unnamed>' panicked at 'boom', src/lib.rs:4:9\n"),
+        (
+            "Go",
+            1,
+            "panic: runtime error: index out of range\n\ngoroutine 1 [running]:\nmain.main()\n\t/a/main.go:4 +0x1d\nexit status 2\n",
+        ),
+        (
+            "Java",
+            1,
+            "Exception in thread \"main\" java.lang.IllegalStateException: no\n\tat a.B.main(B.java:3)\n",
+        ),
+        (
+            ".NET",
+            1,
+            "Unhandled exception. System.Exception: no\n   at Program.Main(String[] args) in /a/P.cs:line 3\n",
+        ),
+        ("Ruby", 1, "a.rb:3:in 'Object#show': no such record (RuntimeError)\n\tfrom a.rb:7:in '<main>'\n"),
+        ("Ruby", 1, "/srv/a.rb:3:in `show': no such record (RuntimeError)\n"),
+        (
+            "PHP",
+            1,
+            "PHP Fatal error:  Uncaught Exception: no in /a.php:3\nStack trace:\n#0 {main}\n  thrown in /a.php on line 3\n",
+        ),
+        (
+            "Node.js",
+            5,
+            "/srv/a.js:3\n    throw new Error('no');\n    ^\n\nError: no\n    at show (/srv/a.js:3:9)\n    at node:internal/main:1:1\n",
+        ),
+        ("Node.js", 1, "TypeError: x is not a function\n    at file:///srv/a.mjs:3:9\n"),
+    ] {
+        let result = of(stderr);
+        is_status(&result, Status::Fail);
+        assert!(result.message.starts_with(runtime), "{}: {stderr}", result.message);
+        assert_eq!(result.evidence[0].line, Some(line), "{stderr}");
+    }
+    for stderr in [
+        "demo: the record panicked at noon\n",
+        "demo: Traceback (most recent call last) is the title of a song\n",
+        "Traceback (most recent call last) is a word alone\n",
+        "panic: is what it says\n",
+        "Error: no such record\n    at line 3 of notes.txt\n",
+        "error: no such record\nnote: run with `DEMO_BACKTRACE=1` environment variable to display a backtrace\n",
+        "Error: notes.rb:3: no such record\n",
+        "Exception in thread \"main\" is what you asked for\n",
+    ] {
+        is_status(&of(stderr), Status::Pass);
+    }
+    // Wrong calls alone show nothing of the target's own errors.
+    let list = "[[probe]]\nname = 'list'\nargs = ['list']\n";
+    let result = verdict(CheckId::P4NoTraceback, list, conforming);
+    is_status(&result, Status::Unverified);
+    assert!(result.message.starts_with("no probe fails: declare one"), "{}", result.message);
+}
+
+#[test]
+fn every_succeeding_call_refuses_an_unknown_flag() {
+    is_status(&verdict(CheckId::P4UnknownFlag, PROBES, conforming), Status::Pass);
+    // The second probe that succeeds is tried as well.
+    let two = format!("{PROBES}[[probe]]\nname = 'get'\nargs = ['get', '7']\n");
+    let careless = but("get", |call| ended(0, format!("7 {}\n", call.args.len()), ""));
+    let result = verdict(CheckId::P4UnknownFlag, &two, careless);
+    is_status(&result, Status::Fail);
+    let probes: Vec<_> = result.evidence.iter().filter_map(|evidence| evidence.probe.as_deref()).collect();
+    assert_eq!(probes, ["get, unknown flag"]);
+    // What prints its arguments has them as data, and behind `--` all is.
+    let echo = but("get", |call| ended(0, call.args.join(" ") + "\n", ""));
+    is_status(&verdict(CheckId::P4UnknownFlag, &two, echo), Status::Pass);
+    let dashes = "[[probe]]\nname = 'get'\nargs = ['get', '--', '7']\n";
+    let result = verdict(CheckId::P4UnknownFlag, dashes, but("get", |_| ended(0, "7\n", "")));
+    is_status(&result, Status::Unverified);
+    // A target that ignores unknown flags everywhere has one fault.
+    let result = verdict(CheckId::P4UnknownFlag, PROBES, |call| {
+        let known = call.args.iter().filter(|arg| !arg.contains("agentnative-unknown-flag"));
+        conforming(&Call { args: known.cloned().collect(), format: call.format, variant: call.variant })
+    });
+    is_status(&result, Status::Fail);
+}
+
+#[test]
+fn the_refused_word_is_in_the_message_in_each_format() {
+    is_status(&verdict(CheckId::P4NamesCulprit, PROBES, conforming), Status::Pass);
+    let without = |format: OutputFormat| {
+        move |call: &Call| {
+            let wrong = call.args.iter().any(|arg| arg.contains("agentnative-unknown-command"));
+            if wrong && call.format == format {
+                failure(call, 2, "invalid arguments")
+            } else {
+                conforming(call)
+            }
+        }
+    };
+    for format in OutputFormat::ALL {
+        let result = verdict(CheckId::P4NamesCulprit, PROBES, without(format));
+        is_status(&result, Status::Fail);
+        assert_eq!(result.evidence[0].format, Some(format));
+    }
+}
+
+#[test]
+fn a_remedy_may_stand_anywhere_in_the_error() {
+    let config = PROBES.replace("exit = 77\n", "exit = 77\n    remedy = ['demo \"login\"', 'DEMO_TOKEN']\n");
+    let says = |words: &'static str| {
+        move |call: &Call| match call.format {
+            OutputFormat::Text => ended(77, "", format!("demo: {words}\n")),
+            _ => {
+                let hint = words.replace('"', "\\u0022");
+                let object = "{\"error\":\"e\",\"kind\":\"k\",\"message\":\"m\",\"hints\":[\"H\"]}\n";
+                ended(77, "", object.replace('H', &hint))
+            }
+        }
+    };
+    for words in ["set DEMO_TOKEN", "run demo \"login\""] {
+        is_status(&verdict(CheckId::P4Remedy, &config, but("login", says(words))), Status::Pass);
+    }
+    let result = verdict(CheckId::P4Remedy, &config, but("login", says("not signed in")));
+    is_status(&result, Status::Fail);
+    assert!(result.message.contains("`demo \"login\"` or `DEMO_TOKEN`"), "{}", result.message);
+    let result = verdict(CheckId::P4Remedy, PROBES, conforming);
+    is_status(&result, Status::Unverified);
+    assert!(result.message.contains("has a `remedy`"), "{}", result.message);
+    // A run that ended otherwise is no error to be judged.
+    let result = verdict(CheckId::P4Remedy, &config, but("login", |_| ended(0, "", "")));
+    is_status(&result, Status::Unverified);
+}
+
+#[test]
+fn an_invalid_format_is_answered_with_the_formats() {
+    let says = |words: &'static str| {
+        move |call: &Call| {
+            let invalid = call.args.iter().any(|arg| arg.contains("unknown-format"));
+            if invalid { ended(2, "", words) } else { conforming(call) }
+        }
+    };
+    is_status(&verdict(CheckId::P4ValidSet, PROBES, says("one of text, json, jsonl\n")), Status::Pass);
+    let result = verdict(CheckId::P4ValidSet, PROBES, says("one of text, json\n"));
+    is_status(&result, Status::Warn);
+    assert!(result.message.ends_with("jsonl missing"), "{}", result.message);
+    // A format that the target does not have need not be listed.
+    let no_jsonl = format!("[target]\nformats.json = ['--output', 'json']\nformats.jsonl = false\n{PROBES}");
+    is_status(&verdict(CheckId::P4ValidSet, &no_jsonl, says("text or json\n")), Status::Pass);
+    // One that it accepts is another check's.
+    let result = verdict(CheckId::P4ValidSet, PROBES, |call| {
+        let known = call.args.iter().filter(|arg| !arg.contains("unknown-format"));
+        conforming(&Call { args: known.cloned().collect(), format: call.format, variant: call.variant })
+    });
+    is_status(&result, Status::Unverified);
+    assert_eq!(result.blocked_by[0].id, CheckId::P2OutputFormat);
+    let flag = format!("[target]\nformats.json = ['--json']\nformats.jsonl = ['--jsonl']\n{PROBES}");
+    is_status(&verdict(CheckId::P4ValidSet, &flag, conforming), Status::NotApplicable);
+}
