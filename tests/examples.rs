@@ -6,7 +6,7 @@ use agentnative::check::Baseline;
 use agentnative::config::TargetConfig;
 use agentnative::judge::{Accepted, CheckContext, judge};
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, Status, Variant};
-use agentnative::probe::{Probe, Promises, Role};
+use agentnative::probe::{Probe, Promises, Role, UNKNOWN_FLAG, UNKNOWN_FORMAT};
 use agentnative::run::{Bytes, Captured, End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
 use agentnative::target::Help;
 use std::collections::BTreeSet;
@@ -33,9 +33,9 @@ const LEFT_OUT: &[(&str, &str)] = &[
 /// How the calls of the others are expected to end.
 fn expected(id: &str) -> i32 {
     match id {
-        "p2-stderr-diagnostics" | "p2-error-json" | "p2-exit-error" => 1,
+        "p2-stderr-diagnostics" | "p2-error-json" | "p2-exit-error" | "p4-no-traceback" => 1,
         "p2-exit-usage" => 2,
-        "p2-exit-auth" => 77,
+        "p2-exit-auth" | "p4-remedy" => 77,
         "p2-exit-config" => 78,
         _ => 0,
     }
@@ -122,6 +122,8 @@ fn format(command: &str) -> OutputFormat {
 fn derived(id: &str, command: &str) -> Option<Derived> {
     match id {
         "p2-output-format" if command.ends_with("--output xml") => Some(Derived::InvalidFormat),
+        "p4-unknown-flag" | "p4-names-culprit" => Some(Derived::IgnoredFlag),
+        "p4-valid-set" => Some(Derived::InvalidFormat),
         "p2-json-alias" => Some(Derived::Alias),
         "p2-more-formats" => Some(Derived::MoreFormats),
         "p2-raw" => Some(Derived::Raw),
@@ -159,7 +161,7 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
         Promises::of(&TargetConfig::default()).with_help(&Help::parse(b"Commands:\n  list  List\n"), &[]);
     let asked = format(&example.command);
     let kind = derived(check.id.as_str(), &example.command);
-    let shown = match kind {
+    let mut shown = match kind {
         Some(kind) => {
             let of = (kind != Derived::Schema).then(|| "list".to_owned());
             let seen_as = if kind == Derived::Schema { OutputFormat::Json } else { asked };
@@ -171,7 +173,18 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
     let bare = Role::Derived { kind: Derived::NoFormat, of: Some(shown.name.clone()) };
     let bare = probe("example, no format", bare, Some(0), &[OutputFormat::Text]);
 
-    let output = (&*example.stdout, &*example.stderr, example.exit);
+    // What is wrong in an example has a word of its own.
+    let (mut stdout, mut stderr) = (example.stdout.clone(), example.stderr.clone());
+    if kind == Some(Derived::IgnoredFlag) {
+        let flag = example.command.split_whitespace().find(|word| word.starts_with("--")).unwrap();
+        (stdout, stderr) = (stdout.replace(flag, UNKNOWN_FLAG), stderr.replace(flag, UNKNOWN_FLAG));
+    } else if kind == Some(Derived::InvalidFormat) {
+        shown.args = ["list", "--output", UNKNOWN_FORMAT].map(str::to_owned).to_vec();
+    }
+    if check.id == CheckId::P4Remedy {
+        shown.remedy = vec!["mycli login".into()];
+    }
+    let output = (&*stdout, &*stderr, example.exit);
     let at = if kind == Some(Derived::Schema) { OutputFormat::Json } else { asked };
     let under = variants(check, example);
     let mut runs: Vec<Observation> =

@@ -59,6 +59,9 @@ pub fn conforming(call: &Call) -> Answer {
     if has("--version") {
         return data("demo 1\n");
     }
+    if call.args.iter().any(|arg| arg.contains("agentnative-unknown-format")) {
+        return failure(call, 2, "unknown format; expected text, json or jsonl");
+    }
     if let Some(wrong) = call.args.iter().find(|arg| arg.contains("agentnative-unknown")) {
         return failure(call, 2, &format!("unknown: {wrong}"));
     }

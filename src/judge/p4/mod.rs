@@ -9,6 +9,7 @@ use super::Row;
 use super::p2::error_object;
 use super::run_view::RunView;
 use super::verdict::{Reason, Unmet};
+use crate::catalogue::Derived;
 use crate::model::{CheckId, OutputFormat, Stream};
 use agentnative_contract::Framing;
 
@@ -37,6 +38,8 @@ fn no_message(run: &RunView) -> Option<Reason> {
             }
         });
     }
-    let silent = [Stream::Stdout, Stream::Stderr].into_iter().all(|stream| run.bytes(stream).is_empty());
+    // What is tried on a declared probe, no check of diagnostics looks at.
+    let silent = !run.probe.is(Derived::IgnoredFlag)
+        && [Stream::Stdout, Stream::Stderr].into_iter().all(|stream| run.bytes(stream).is_empty());
     silent.then(|| run.blocked_by(CheckId::P2StderrDiagnostics, format!("{} gives no reason", run.label())))
 }

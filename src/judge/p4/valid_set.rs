@@ -3,7 +3,7 @@
 use crate::catalogue::Derived;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Judgement, inconclusive};
+use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};
 use crate::probe::{UNKNOWN_FORMAT, UNKNOWN_VALUE};
 
@@ -13,14 +13,16 @@ const MANY: usize = 12;
 /// `p4-valid-set`
 pub fn valid_set(context: &CheckContext) -> Judgement {
     let runs = |kind| context.derived(kind).filter_map(|probe| context.plain(probe, OutputFormat::Text));
-    let formats = runs(Derived::InvalidFormat).filter_map(|run| {
-        let values = formats_of(context, &run);
-        (!values.is_empty()).then(|| match run.exited()? {
-            0 => {
+    let formats = runs(Derived::InvalidFormat).filter_map(|run| match formats_of(context, &run) {
+        Err(reason) => Some(Err(reason.into())),
+        Ok(values) if values.is_empty() => None,
+        Ok(values) => Some(match run.exited() {
+            Err(reason) => Err(reason.into()),
+            Ok(0) => {
                 inconclusive(run.blocked_by(CheckId::P2OutputFormat, "an invalid format is accepted".into()))
             }
-            _ => lists(&run, &values),
-        })
+            Ok(_) => lists(&run, &values),
+        }),
     });
     let values = runs(Derived::InvalidValue).filter_map(|run| {
         let (_, flag) = flag_of(&run, UNKNOWN_VALUE)?;
@@ -31,29 +33,35 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
             Ok(_) => lists(&run, &set.values),
         })
     });
+    let mut made =
+        [Derived::InvalidFormat, Derived::InvalidValue].into_iter().flat_map(|kind| context.derived(kind));
+    let not_run = made.any(|probe| context.plain(probe, OutputFormat::Text).is_none());
     let mut assertions = formats.chain(values).peekable();
-    if assertions.peek().is_none() {
+    if assertions.peek().is_none() && !not_run {
         return Judgement::NotApplicable("no probe uses an option with a known closed set of values".into());
     }
-    Judgement::of(assertions, "")
+    Judgement::of(assertions, "no call with an invalid value was made")
 }
 
 /// The values of the option that asked for an unknown format, as far as the target accepts them.
-fn formats_of(context: &CheckContext, run: &RunView) -> Vec<String> {
-    let Some((_, flag)) = flag_of(run, UNKNOWN_FORMAT) else { return Vec::new() };
-    let value = |format: OutputFormat| {
-        let asking = run.probe.asking(format, context.promises);
-        match asking {
+fn formats_of(context: &CheckContext, run: &RunView) -> Result<Vec<String>, Reason> {
+    let Some((_, flag)) = flag_of(run, UNKNOWN_FORMAT) else { return Ok(Vec::new()) };
+    let mut values = Vec::new();
+    for format in OutputFormat::ALL {
+        let value = match run.probe.asking(format, context.promises) {
             [own, value] if *own == flag => Some(value.clone()),
             [joined] => joined.strip_prefix(&format!("{flag}=")).map(str::to_owned),
             _ => None,
+        };
+        match (value, context.accepted(format)) {
+            (None, _) | (_, Accepted::No(_)) => {}
+            (Some(value), Accepted::Yes) => values.push(value),
+            (Some(value), Accepted::Unknown) => {
+                return Err(format!("no run shows whether the target accepts {flag} {value}").into());
+            }
         }
-    };
-    OutputFormat::ALL
-        .into_iter()
-        .filter(|format| matches!(context.accepted(*format), Accepted::Yes))
-        .filter_map(value)
-        .collect()
+    }
+    Ok(values)
 }
 
 /// The place and the name of the option that has this value in a call.

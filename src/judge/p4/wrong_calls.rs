@@ -40,9 +40,10 @@ pub fn names_culprit(context: &CheckContext) -> Judgement {
         .flat_map(|(kind, word)| context.derived(kind).map(move |probe| (probe, word)))
         .flat_map(|(probe, word)| context.runs_of(probe).map(move |run| (run, word)))
         .filter(|(run, _)| !run.stumbles_over_format() && !lacks_command(run));
-    let of_probes = with_unknown_flag(context).map(|run| (run, UNKNOWN_FLAG));
+    let mut of_probes = with_unknown_flag(context).map(|run| (run, UNKNOWN_FLAG)).peekable();
+    let not_shown = of_probes.peek().is_none().then(|| inconclusive(DECLARE));
     let assertions = of_probes.chain(of_the_target).map(|(run, word)| named(&run, word));
-    Judgement::of(assertions, DECLARE)
+    Judgement::of(assertions.chain(not_shown), DECLARE)
 }
 
 /// Whether the target may have refused the call for the command that is missing, and not for the unknown flag.
