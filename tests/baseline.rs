@@ -7,7 +7,7 @@ use agentnative::check::{Recording, Report, Seen, judge_with};
 use agentnative::model::{CheckId, CheckResult, Evidence, Layer, Level, OutputFormat, Status, Variant};
 
 fn behavioral() -> Vec<&'static Check> {
-    checks().iter().filter(|check| check.layer == Layer::Behavioral).collect()
+    checks().iter().filter(|check| check.layer == Layer::Behavioral && check.principle == 2).collect()
 }
 
 fn config() -> String {

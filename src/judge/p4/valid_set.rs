@@ -5,7 +5,7 @@ use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};
-use crate::probe::{UNKNOWN_FORMAT, UNKNOWN_VALUE};
+use crate::probe::{Probe, UNKNOWN_FORMAT, UNKNOWN_VALUE};
 
 /// Of more values than this, a part is enough.
 const MANY: usize = 12;
@@ -33,9 +33,16 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
             Ok(_) => lists(&run, &set.values),
         })
     });
-    let mut made =
-        [Derived::InvalidFormat, Derived::InvalidValue].into_iter().flat_map(|kind| context.derived(kind));
-    let not_run = made.any(|probe| context.plain(probe, OutputFormat::Text).is_none());
+    // An option that asks for a format by a value has values that are wrong.
+    let has_values = |probe: &Probe| {
+        [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(
+            |format| matches!(probe.asking(format, context.promises), [_, value] if value == format.name()),
+        )
+    };
+    let not_run = context.data_probes().any(has_values)
+        && !context
+            .derived(Derived::InvalidFormat)
+            .any(|probe| context.plain(probe, OutputFormat::Text).is_some());
     let mut assertions = formats.chain(values).peekable();
     if assertions.peek().is_none() && !not_run {
         return Judgement::NotApplicable("no probe uses an option with a known closed set of values".into());
