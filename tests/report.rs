@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 fn behavioral() -> Vec<&'static Check> {
-    checks().iter().filter(|check| check.layer == Layer::Behavioral).collect()
+    checks().iter().filter(|check| check.layer == Layer::Behavioral && check.principle == 2).collect()
 }
 
 /// The report on a recording at this width.
