@@ -26,7 +26,8 @@ fn check_id(folder: &Path) -> io::Result<String> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
     files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
-    files.sort();
+    // A file `a-b.toml` stands before `a.toml`, the ID `a-b` behind `a`.
+    files.sort_by_key(|path| path.file_stem().map(ToOwned::to_owned));
     let (mut variants, mut all, mut ids, mut texts) =
         (String::new(), String::new(), String::new(), String::new());
     for path in files {

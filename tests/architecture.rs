@@ -17,7 +17,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("target", &["config", "manifest", "model", "report"]),
     ("source", &["catalogue", "manifest", "model"]),
     ("probe", &["catalogue", "config", "model", "report", "run", "source", "target"]),
-    ("judge", &["baseline", "catalogue", "config", "manifest", "model", "probe", "run", "source"]),
+    ("judge", &["baseline", "catalogue", "config", "manifest", "model", "probe", "run", "source", "target"]),
     (
         "check",
         &["baseline", "catalogue", "config", "judge", "model", "probe", "report", "run", "source", "target"],

@@ -179,7 +179,7 @@ fn the_reading_and_the_schema_accept_the_same_values() {
         "['must']",
         "[\"a\\u0000\"]",
         "['p2-output-json', 'p2-*']",
-        "['p3-*']",
+        "['p9-*']",
         "['a=b']",
         "['-n', '{n}']",
         "['-n={n}']",

@@ -46,6 +46,9 @@ const TWO_RECORDS: &str =
     "{\"ok\":true,\"data\":[{\"id\":1,\"name\":\"alpha\"},{\"id\":2,\"name\":\"beta\"}]}\n";
 const ONE_RECORD: &str = "{\"ok\":true,\"data\":[{\"id\":1,\"name\":\"alpha\"}]}\n";
 
+/// The help of the target, where the example is that of a command.
+const PAGE: &str = "Usage: mycli COMMAND\n\nCommands:\n  list  List the records\n";
+
 /// What the target prints otherwise, in the words of the examples' notes.
 fn otherwise(id: &str, format: OutputFormat) -> &'static str {
     match (id, format) {
@@ -129,6 +132,9 @@ fn derived(id: &str, command: &str) -> Option<Derived> {
         "p2-raw" => Some(Derived::Raw),
         "p7-quiet" => Some(Derived::Quiet),
         "p2-schema-print" => Some(Derived::Schema),
+        "p3-help" | "p3-examples" | "p3-examples-valid" => Some(Derived::Help),
+        "p3-command-help" | "p3-command-examples" => Some(Derived::CommandHelp),
+        "p3-version" => Some(Derived::Version),
         _ => None,
     }
 }
@@ -216,6 +222,11 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
         || expected(check.id.as_str()) != 0
     {
         probes.push(list);
+    }
+    if kind == Some(Derived::CommandHelp) {
+        let target = probe("--help", Role::Derived { kind: Derived::Help, of: None }, Some(0), &[asked]);
+        runs.push(observation(&target, asked, plain, (PAGE, "", 0)));
+        probes.push(target);
     }
     let contracts = Default::default();
     let context = CheckContext::new(&promises, &contracts, &probes, &runs);

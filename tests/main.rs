@@ -14,6 +14,7 @@ mod examples;
 mod fixtures;
 mod fixtures_shape;
 mod help;
+mod help_examples;
 mod help_pages;
 mod html;
 mod judging;

@@ -40,6 +40,9 @@ fn six_mistakes(call: &Call) -> Answer {
     if has("agentnative-unknown") {
         return ended(1, "", "demo: what is that?\n");
     }
+    if has("--help") {
+        return conforming(call);
+    }
     match (call.args.first().map(String::as_str), call.format) {
         (Some("login"), _) => failure(call, 1, "not logged in"),
         (Some("lost"), OutputFormat::Json) => {
@@ -84,7 +87,7 @@ fn six_mistakes_fit_on_a_screen() {
 /// A notice before all output, an unknown word that is no fault, prose for errors, and 3 for all of them.
 fn many_mistakes(call: &Call) -> Answer {
     match call.args.first().map(String::as_str) {
-        Some("--help") => data("Commands:\n  list  List\n"),
+        _ if call.args.iter().any(|arg| ["--help", "--version"].contains(&&**arg)) => conforming(call),
         Some("lost" | "login" | "sync") => ended(3, "", "it failed\n"),
         _ if matches!(call.variant, Variant::ClosedPipe) => {
             ended(101, "", "thread 'main' panicked at src/main.rs\n")

@@ -41,7 +41,8 @@ fail() {
     exit $1
 }
 case "$*" in
-    *--help*) printf 'Commands:\n  list  Lists\n\nExit codes: 0 success, 1 error, 2 usage, 77 login, 78 config\n'; exit 0 ;;
+    "list --help") echo 'cli list --json' ;;
+    *--help*) printf 'Options:\n  --json  JSON\n\nExamples:\n  cli list\n  cli list --json\n\nCommands:\n  list  Lists\n\nExit codes: 0 success, 1 error, 2 usage, 77 login, 78 config\n'; exit 0 ;;
     *--version*) echo 1; exit 0 ;;
     "list --output xml" | *agentnative-unknown*) fail 2 usage "unknown word in: $*" ;;
     *lost*) fail 1 error "lost" ;;
@@ -337,6 +338,17 @@ fn a_recording_that_lacks_runs_gives_no_pass() {
 /// Takes `--format text` and `--format json` behind `list`, and nothing else; wrong calls end with 64.
 const OWN_WAY: &str = r#"
 format=$DEFAULT
+PAGE="cli 1
+
+Commands:
+  list  Lists
+
+Options:
+  --format FORMAT  text or json
+
+Examples:
+  cli list
+  cli list --format json"
 wrong() {
     if [ "$format" = json ]; then
         printf '{"error":"wrong call","kind":"usage","message":"unknown: %s"}\n' "$1" >&2
@@ -348,7 +360,7 @@ wrong() {
 command=
 while [ $# -gt 0 ]; do
     case $1 in
-        --help | --version) printf 'Commands:\n  list  Lists\n'; exit 0 ;;
+        --help | --version) [ "$command" ] && echo "cli $command --format json" || echo "$PAGE"; exit 0 ;;
         --format) case $2 in text | json) format=$2; shift ;; *) wrong "$2" ;; esac ;;
         list | lost) command=$1 ;;
         *) wrong "$1" ;;
@@ -365,6 +377,7 @@ if [ "$format" = json ]; then echo '{"ok":true,"data":[{"id":1}]}'; else echo on
 const OWN_WAY_CONFIG: &str = r#"
     [target]
     command = ["./cli"]
+    lacks = ["lists"]
     formats.json = ["--format", "json"]
     formats.jsonl = false
     lacks = ["lists"]

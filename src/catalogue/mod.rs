@@ -93,6 +93,10 @@ pub struct Runs {
 pub enum Derived {
     /// `--help`.
     Help,
+    /// `-h`; not where the help calls it something else.
+    HelpShort,
+    /// `COMMAND --help` for each command of the declared probes.
+    CommandHelp,
     /// `--version`.
     Version,
     /// An unknown flag.
@@ -115,7 +119,7 @@ pub enum Derived {
     MoreFormats,
     /// A declared probe that prints a list, with a limit of 1, 2 and one more than its maximum.
     Limit,
-    /// A declared probe with the option that leaves data and errors alone.
+    /// A declared probe with the option that leaves only data and errors.
     Quiet,
     /// A declared probe with the option that disables prompts.
     NoInput,

@@ -14,6 +14,7 @@ mod code;
 #[cfg(not(feature = "project"))]
 #[path = "no_code.rs"]
 mod code;
+mod commands;
 mod contracts;
 mod diff_inputs;
 mod inspect;

@@ -6,7 +6,7 @@ use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
 use super::runs::Runs;
 use super::surroundings::{Services, keep_workspaces};
-use super::{asking, code, judge};
+use super::{asking, code, commands, judge};
 use crate::catalogue::{Check, Derived};
 use crate::config::{Config, ProbeConfig, TargetConfig, rfc3339};
 use crate::model::{CheckId, Layer, Variant};
@@ -211,12 +211,19 @@ impl Session {
         let help: Vec<_> = keys.into_iter().filter(|key| *key == probe::help_run()).collect();
         let mut observations = runs.make(&help, &probes, &promises, &mut |_| {})?;
         let help = observations.first().map(help_of).unwrap_or_default();
-        let promises = promises.with_help(&help, &declared);
+        let mut promises = promises.with_help(&help, &declared);
         let mut questions = Vec::new();
+        if checks.iter().any(|check| check.derived.contains(&Derived::CommandHelp))
+            && runs.interrupted.is_none()
+        {
+            let mut make =
+                |keys: &[RunKey], probes: &[Probe]| runs.make(keys, probes, &promises, &mut |_| {});
+            (promises.called_commands, questions) = commands::find(&declared, &help, &mut make)?;
+        }
         if needed && runs.interrupted.is_none() {
             let mut make =
                 |keys: &[RunKey], probes: &[Probe]| runs.make(keys, probes, &promises, &mut |_| {});
-            questions = asking::settle(&mut declared, &promises, &mut make)?;
+            questions.extend(asking::settle(&mut declared, &promises, &mut make)?);
         }
         let (probes, keys) = plan(&declared, &promises);
         observations.extend(questions.into_iter().filter(|seen| keys.contains(&seen.key)));

@@ -111,6 +111,16 @@ impl<'a> RunView<'a> {
         Some(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
     }
 
+    /// Whether standard output holds something to read; what is too long to be held does.
+    pub fn prints_words(&self) -> bool {
+        self.lines(Stream::Stdout).is_none_or(|lines| lines.iter().any(|line| has_words(line)))
+    }
+
+    /// That standard output is too long to be held.
+    pub fn too_long(&self) -> Reason {
+        format!("stdout of {} is too long to be read", self.label()).into()
+    }
+
     /// Whether a line of either stream holds a word.
     pub fn names(&self, word: &str) -> bool {
         let holds =

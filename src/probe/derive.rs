@@ -44,12 +44,48 @@ pub fn derived(
         probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, promises, at == 0)));
     }
     probes.extend(flagged::calls(kinds, declared, promises));
-    for probe in &mut probes {
+    if kinds.contains(&Derived::CommandHelp) {
+        probes.extend(command_helps(declared, &promises.called_commands));
+    }
+    set_apart(&mut probes, declared);
+    probes
+}
+
+/// `COMMAND --help` for each of these commands, as the first of the declared probes calls it that does: if the flag
+/// is ignored, what runs is what was declared to run.
+pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe> {
+    let of_command = |command: &Vec<String>| {
+        let calls = |probe: &&Probe| probe.command_words().take(command.len()).eq(command);
+        let probe = declared.iter().find(calls)?;
+        let args = [&command[..], &["--help".to_owned()]].concat();
+        Some(Probe {
+            name: args.join(" "),
+            role: Role::Derived { kind: Derived::CommandHelp, of: Some(probe.name.clone()) },
+            args,
+            exit: Some(0),
+            result: false,
+            asks_format: false,
+            formats: vec![OutputFormat::Text],
+            asking: BTreeMap::new(),
+            place: None,
+            contract: Contracts::default(),
+            stream: false,
+            stdin: None,
+            ..probe.clone()
+        })
+    };
+    let mut probes = commands.iter().filter_map(of_command).collect();
+    set_apart(&mut probes, declared);
+    probes
+}
+
+/// Gives those probes other names that have that of a declared one.
+fn set_apart(probes: &mut Vec<Probe>, declared: &[Probe]) {
+    for probe in probes {
         while declared.iter().any(|declared| declared.name == probe.name) {
             probe.name.push('\'');
         }
     }
-    probes
 }
 
 /// What is to be asked before anything else: each open probe with a format that no program has.
@@ -63,6 +99,7 @@ pub fn questions(declared: &[Probe], promises: &Promises) -> Vec<Probe> {
 fn standalone(kind: Derived, promises: &Promises, timeout: Duration) -> Option<Probe> {
     let (args, exit): (&[&str], _) = match kind {
         Derived::Help => (&["--help"], 0),
+        Derived::HelpShort if !promises.other_short_help => (&["-h"], 0),
         Derived::Version => (&["--version"], 0),
         Derived::UnknownFlag => (&[UNKNOWN_FLAG], promises.usage),
         Derived::UnknownCommand if promises.tries_command => (&[UNKNOWN_COMMAND], promises.usage),
@@ -79,7 +116,7 @@ fn standalone(kind: Derived, promises: &Promises, timeout: Duration) -> Option<P
     let mut probe = bare(kind, args, timeout);
     probe.exit = Some(exit);
     // What they say to people is what is looked at.
-    if matches!(kind, Derived::Help | Derived::Version) {
+    if matches!(kind, Derived::Help | Derived::HelpShort | Derived::Version) {
         probe.formats = vec![OutputFormat::Text];
     }
     // Before the unknown word, so that a parser which stops there has seen the format.

@@ -6,7 +6,9 @@ mod plan;
 mod recording;
 mod spec;
 
-pub use derive::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, derived, questions};
+pub use derive::{
+    UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, command_helps, derived, questions,
+};
 pub use plan::{help_run, plan};
 pub use recording::Recording;
 pub use spec::{Surroundings, place_port, specs};
@@ -139,6 +141,12 @@ pub struct Promises {
     /// Its help shows the flag that asks for a format as one of its own, not of a command.
     #[serde(default)]
     pub global_format: bool,
+    /// The commands that declared probes call, each in words: as far as the help pages list them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub called_commands: Vec<Vec<String>>,
+    /// Its help calls `-h` something else than help.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub other_short_help: bool,
     /// The contract that takes the place of the default rules for the whole target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
@@ -187,8 +195,10 @@ impl Promises {
             asks_first: target.formats.assumed,
             known_formats: Vec::new(),
             lacks_features: target.lacks.clone(),
-            commands: Vec::new(),
+            called_commands: Vec::new(),
             global_format: false,
+            commands: Vec::new(),
+            other_short_help: false,
             contract: None,
             choices: Vec::new(),
         };
@@ -213,6 +223,7 @@ impl Promises {
         self.global_format = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(shown);
         self.choices.clone_from(&help.choices);
         self.asks_first &= !help.output_is_format;
+        self.other_short_help = help.other_short_help;
         for (format, asking) in [(OutputFormat::Json, &help.json), (OutputFormat::Jsonl, &help.jsonl)] {
             if asking.is_some()
                 && asking.as_deref() == self.formats.args(format)
@@ -284,6 +295,13 @@ impl Probe {
     /// Whether the configuration or the command line declares it.
     pub fn is_declared(&self) -> bool {
         self.role == Role::Declared
+    }
+
+    /// The words in front, which may name a command: flags before them are left out.
+    pub fn command_words(&self) -> impl Iterator<Item = &str> {
+        let is_flag = |word: &&str| word.starts_with('-');
+        let words = self.args.iter().map(String::as_str).filter(|word| *word != FORMAT_PLACE);
+        words.skip_while(is_flag).take_while(move |word| !is_flag(word))
     }
 
     /// Whether standard output is data when it ends as expected: it succeeds, or its code is an outcome. All

@@ -29,8 +29,8 @@ pub fn plan(
     if promises.contract.is_some() {
         // Other formats and wrong calls are the contract's own affair.
         kinds.retain(|kind| {
-            use Derived::{GlobalFlag, Help, NoInput, Quiet, Schema, Version};
-            matches!(kind, Help | Version | Schema | Quiet | NoInput | GlobalFlag)
+            use Derived::{CommandHelp, GlobalFlag, Help, HelpShort, NoInput, Quiet, Schema, Version};
+            matches!(kind, Help | HelpShort | CommandHelp | Version | Schema | Quiet | NoInput | GlobalFlag)
         });
     }
     let mut wanted: BTreeMap<OutputFormat, BTreeSet<Variant>> = BTreeMap::new();

@@ -155,3 +155,24 @@ fn only_a_declared_list_is_asked_for_lengths() {
     );
     assert_eq!(limits("flags.limit = false", "'log'", list), set(&[]));
 }
+
+#[test]
+fn help_is_asked_for_the_commands_of_declared_probes_only() {
+    // What a command lists is read before the next word of a probe is taken for a command of it.
+    let remotes = r#"
+        case "$*" in
+            "remote --help") printf 'Commands:\n  add  Add\n  drop  Drop\n' ;;
+            *--help) printf 'Options:\n  -h, --host HOST  The host\n\nCommands:\n  remote  Remotes\n  wipe  Wipe all\n' ;;
+            *) echo one ;;
+        esac
+    "#;
+    let folder = recorder(remotes);
+    folder.write(
+        "agentnative.toml",
+        "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'add'\nargs = ['--quiet', 'remote', 'add', 'wipe']\nformats = ['text']\n",
+    );
+    let said = folder.run(&["check", ".", "--json", "--principle", "3", "--layer", "behavioral"]);
+    let asked: BTreeSet<String> = calls(&folder).into_iter().filter(|call| call.contains("-h")).collect();
+    assert_eq!(asked, set(&["--help", "remote --help", "remote add --help"]));
+    assert_eq!(said.status("p3-command-help"), "fail", "{said:?}");
+}

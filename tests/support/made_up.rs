@@ -51,9 +51,12 @@ pub fn records(call: &Call, records: &[&str]) -> String {
 /// What a target that conforms answers: `list` has data, `lost`, `login` and `sync` fail with 1, 77 and 78.
 pub fn conforming(call: &Call) -> Answer {
     let has = |word: &str| call.args.iter().any(|arg| arg == word);
+    if call.args == ["list", "--help"] {
+        return data("Usage: demo list\n\nExample:\n  demo list --json\n\nOptions:\n  --json  As JSON\n");
+    }
     if has("--help") {
         return data(
-            "Commands:\n  list  List\n\nExit codes:\n  0  success\n  1  error\n  2  usage\n  77  login\n  78  configuration\n",
+            "Commands:\n  list  List\n\nExamples:\n  demo list\n  demo list --json\n\nOptions:\n  --json  As JSON\n\nExit codes:\n  0  success\n  1  error\n  2  usage\n  77  login\n  78  configuration\n",
         );
     }
     if has("--version") {
@@ -109,7 +112,10 @@ pub fn seen_with_help(
     let config = Config::parse(config, Path::new("conf/agentnative.toml"), &known).unwrap();
     let target = &config.targets[0];
     let declared: Vec<Probe> = config.probes.iter().map(|probe| Probe::declared(probe, target)).collect();
-    let promises = Promises::of(target).with_help(&Help::parse(help), &[]);
+    let mut promises = Promises::of(target).with_help(&Help::parse(help), &[]);
+    let calls_list = |probe: &Probe| probe.command_words().next() == Some("list");
+    promises.called_commands =
+        declared.iter().any(calls_list).then(|| vec!["list".to_owned()]).into_iter().collect();
     let (probes, keys) = probe::plan(checks, declared, &promises, Duration::from_secs(10));
     let info = TargetInfo { name: "demo".into(), command: vec!["/demo".into()], project: None };
     let mut recording = Recording::new(info, promises);

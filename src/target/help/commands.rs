@@ -87,6 +87,27 @@ fn heading(words: &str) -> Option<Kind> {
     }
 }
 
+/// Whether a line is a heading; then whether commands stand below it.
+pub(super) fn is_heading(words: &str) -> Option<bool> {
+    heading(words).map(|kind| kind == Kind::Commands)
+}
+
+/// Further names of commands: `list, ls`, `list (ls)`, `[aliases: ls, l]`.
+pub(super) fn aliases(text: &str) -> Vec<String> {
+    let mut aliases = Vec::new();
+    for section in sections(text).iter().filter(|section| section.kind != Kind::Other) {
+        for (_, line) in &section.lines {
+            let (head, about) = line.split_once("  ").unwrap_or((line, ""));
+            let in_brackets = ["[alias", "(alias"].iter().find_map(|mark| Some(about.split_once(mark)?.1));
+            let listed = in_brackets.unwrap_or_default().split([']', ')']).next().unwrap_or_default();
+            let words =
+                head.split([' ', ',', '|', '(', ')']).skip(1).chain(listed.split([' ', ',', ':']).skip(1));
+            aliases.extend(words.filter(|word| is_name(word)).map(str::to_owned));
+        }
+    }
+    aliases
+}
+
 #[derive(Default)]
 struct Found {
     commands: Vec<Command>,

@@ -116,6 +116,14 @@ pub(super) fn output_is_format(flags: &[Flag<'_>]) -> bool {
     })
 }
 
+/// Whether the text describes `-h`, and not as a flag that prints help: `-h, --host HOST`.
+pub(super) fn other_short_help(flags: &[Flag<'_>]) -> bool {
+    flags.iter().any(|flag| {
+        let said = flag.about.join(" ").to_lowercase();
+        flag.names.iter().any(|name| name == "-h") && !said.is_empty() && !said.contains("help")
+    })
+}
+
 fn says(text: &str, words: &[&str]) -> bool {
     let text = text.to_lowercase();
     text.split(|char: char| !char.is_alphanumeric()).any(|word| words.contains(&word))

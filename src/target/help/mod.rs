@@ -2,13 +2,17 @@
 //! library that wrote the text (clap, argparse, click, cobra, commander, or a person).
 
 mod commands;
+mod examples;
 mod flags;
 mod nested;
 mod operands;
+mod page;
 mod usage;
 
+pub use examples::{Example, Names};
 pub use nested::HelpCall;
 pub use operands::Operand;
+pub use page::Page;
 
 use serde::{Deserialize, Serialize};
 use strict_json::sanitize;
@@ -27,6 +31,8 @@ pub struct Help {
     pub flags: Vec<String>,
     /// The options whose values it lists.
     pub choices: Vec<Choices>,
+    /// `-h` is something else than help.
+    pub other_short_help: bool,
     /// `--output` chooses a format.
     pub output_is_format: bool,
     /// The arguments that seem to ask for a JSON document.
@@ -83,6 +89,7 @@ impl Help {
         flags::add_required(&flags, &mut operands);
         Self {
             free_word,
+            other_short_help: flags::other_short_help(&flags),
             output_is_format: flags::output_is_format(&flags),
             choices: flags::choices(&flags),
             flags: flags::names(&flags),

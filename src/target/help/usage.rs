@@ -2,6 +2,7 @@
 //! prompt.
 
 use super::Command;
+use std::collections::BTreeSet;
 
 /// Words that stand for a command.
 pub(super) const COMMANDS: [&str; 9] =
@@ -82,23 +83,36 @@ pub(super) fn meaning(word: &str) -> Meaning {
 
 /// The forms of the usage: a line each, with those that continue it.
 pub(super) fn forms(text: &str) -> Vec<String> {
+    read(text).0
+}
+
+/// The lines of the usage, counted from 0.
+pub(super) fn lines(text: &str) -> BTreeSet<usize> {
+    read(text).1
+}
+
+fn read(text: &str) -> (Vec<String>, BTreeSet<usize>) {
     let mut forms: Vec<String> = Vec::new();
+    let mut of_usage = BTreeSet::new();
     let indent = |line: &str| line.len() - line.trim_start().len();
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((at, line)) = lines.next() {
         let lower = line.trim().to_lowercase();
         let first = match (lower.strip_prefix("usage:"), lower.as_str()) {
             (Some(_), _) => &line[line.find(':').unwrap_or_default() + 1..],
             (None, "usage" | "synopsis") => "",
             _ => continue,
         };
+        of_usage.insert(at);
         let (mut program, mut column) = (first.split_whitespace().next(), None);
         if !first.trim().is_empty() {
             forms.push(first.trim().to_owned());
         } else {
-            while lines.next_if(|next| next.trim().is_empty()).is_some() {}
+            while lines.next_if(|(_, next)| next.trim().is_empty()).is_some() {}
         }
-        while let Some(next) = lines.next_if(|next| indent(next) > indent(line) && !next.trim().is_empty()) {
+        let continues = |(_, next): &(usize, &str)| indent(next) > indent(line) && !next.trim().is_empty();
+        while let Some((at, next)) = lines.next_if(continues) {
+            of_usage.insert(at);
             let words = next.trim().strip_prefix("or:").unwrap_or(next.trim()).trim();
             let start = words.split_whitespace().next();
             if words.contains(":=") {
@@ -114,7 +128,7 @@ pub(super) fn forms(text: &str) -> Vec<String> {
             }
         }
     }
-    forms
+    (forms, of_usage)
 }
 
 /// The words of a form; what is in brackets is one.

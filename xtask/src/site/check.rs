@@ -101,17 +101,23 @@ fn runs(check: &Check) -> String {
 const fn derived_probe(derived: Derived) -> &'static str {
     match derived {
         Derived::Help => "the target with `--help`",
+        Derived::HelpShort => "`-h`, if the help does not describe it as something else",
+        Derived::CommandHelp => "`SUBCOMMAND --help`, for the subcommands of the declared probes",
         Derived::Version => "the target with `--version`",
         Derived::UnknownFlag => "the target with an unknown flag",
         Derived::UnknownCommand => "the target with an unknown subcommand, if its help lists subcommands",
         Derived::NoFormat => "a declared probe without a format option",
         Derived::InvalidFormat => "a declared probe with an invalid format",
         Derived::IgnoredFlag => "a declared probe with an unknown flag",
+        Derived::InvalidValue => "a declared probe with an invalid value of an option whose values the help lists",
         Derived::Alias => "a declared probe with `--json` and `--jsonl`",
         Derived::Raw => "a declared probe with `--raw`",
         Derived::MoreFormats => "a declared probe in CSV, TSV and YAML",
         Derived::Schema => "the command that prints the schema",
         Derived::Limit => "a declared probe that prints a list, with a limit",
+        Derived::Quiet => "a declared probe with the option that leaves only data and errors",
+        Derived::NoInput => "a declared probe with the option that disables prompts",
+        Derived::GlobalFlag => "a declared probe with a common option on the other side of the subcommand",
         Derived::Refused => "a declared probe with the format option in the position where it is rejected",
     }
 }

@@ -1,0 +1,186 @@
+//! Whether help pages show examples, and whether those are right.
+
+use super::pages::{Pages, Printed};
+use crate::catalogue::Derived;
+use crate::judge::context::CheckContext;
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
+use crate::model::{CheckId, Stream};
+use crate::target::Example;
+use std::collections::BTreeSet;
+
+/// `p3-examples`
+pub(super) fn examples(context: &CheckContext) -> Judgement {
+    let root = match Pages::read(context) {
+        Ok(pages) => pages.root,
+        Err(reason) => return Judgement::unverified(reason),
+    };
+    let different: BTreeSet<&[String]> = root.page.examples.iter().map(|example| &*example.args).collect();
+    let expected = if root.page.help.commands.is_empty() { 1 } else { 2 };
+    let assertion = match different.len() {
+        count if count >= expected => Ok(()),
+        0 => root.run.failed_at_start("missing", Stream::Stdout, "the help contains no example"),
+        _ => {
+            let detail = "the help contains 1 example; expected at least 2";
+            root.run.failed_at_line("one", Stream::Stdout, root.page.examples[0].line, detail)
+        }
+    };
+    Judgement::of([assertion], "")
+}
+
+/// `p3-command-examples`
+pub(super) fn command_examples(context: &CheckContext) -> Judgement {
+    let pages = match Pages::read(context) {
+        Ok(pages) => pages,
+        Err(reason) => return Judgement::unverified(reason),
+    };
+    if let Some(judgement) = pages.without_commands() {
+        return judgement;
+    }
+    let shown = pages.commands.into_iter().map(|printed| {
+        let Printed { run, page, .. } = printed?;
+        if page.examples.is_empty() {
+            let detail = format!("the output of `{}` contains no example", run.probe.name);
+            return run.failed_at_start("missing", Stream::Stdout, detail);
+        }
+        Ok(())
+    });
+    Judgement::of(shown, "")
+}
+
+/// `p3-examples-valid`
+pub(super) fn valid(context: &CheckContext) -> Judgement {
+    let pages = match Pages::read(context) {
+        Ok(pages) => pages,
+        Err(reason) => return Judgement::unverified(reason),
+    };
+    let commands: Vec<&Printed> = pages.commands.iter().flatten().collect();
+    let judge = Examples { context, root: &pages.root, commands: &commands };
+    let all = std::iter::once(&pages.root).chain(commands.iter().copied());
+    let shown = all.flat_map(|at| at.page.examples.iter().map(move |example| (at, example)));
+    let mut assertions: Vec<Assertion> = shown.map(|(at, example)| judge.is_valid(at, example)).collect();
+    let none = pages.root.run.blocked_by(CheckId::P3Examples, "the help contains no example".to_owned());
+    if assertions.is_empty() {
+        return Judgement::unverified(none);
+    }
+    assertions.extend(pages.commands.into_iter().filter_map(|page| Some(Err(page.err()?.into()))));
+    Judgement::of(assertions, none)
+}
+
+/// The pages that examples are compared with.
+struct Examples<'p, 'a> {
+    context: &'a CheckContext<'a>,
+    root: &'p Printed<'a>,
+    commands: &'p [&'p Printed<'a>],
+}
+
+/// What an example calls.
+enum Called<'p, 'a> {
+    /// The target, or a command whose page was read; so many arguments name it.
+    Page(&'p Printed<'a>, usize),
+    /// A command whose page was not read.
+    Unread(String),
+    /// What the page that lists commands does not tell.
+    Unknown(String),
+    /// A word that may be an argument.
+    Unclear,
+}
+
+impl<'p, 'a> Examples<'p, 'a> {
+    /// Its command and its long flags exist, and if it is the call of a probe, that ended as declared.
+    fn is_valid(&self, at: &Printed, example: &Example) -> Assertion {
+        let end = example.args.iter().position(|arg| arg == "--").unwrap_or(example.args.len());
+        let args = &example.args[..end];
+        let called = self.called(args);
+        if let Called::Unknown(command) = &called {
+            let detail = format!("the help lists no subcommand `{command}`");
+            return at.run.failed_at_line("unknown-command", Stream::Stdout, example.line, detail);
+        }
+        let mut unread = None;
+        for (nth, flag) in args.iter().enumerate().filter(|(_, arg)| arg.len() > 2 && arg.starts_with("--")) {
+            let flag = flag.split('=').next().unwrap_or(flag);
+            if self.root.page.has_flag(flag) {
+                continue;
+            }
+            match &called {
+                Called::Page(page, words) => {
+                    // In front of a command's last word is a flag of the commands above it.
+                    let above = nth < *words && page.path.len() > 1;
+                    let of_others = page.page.passes_on()
+                        && args[*words..nth.max(*words)].iter().any(|arg| !arg.starts_with('-'));
+                    if !above && !of_others && !page.page.has_flag(flag) {
+                        let detail = format!("the help describes no option `{flag}`");
+                        return at.run.failed_at_line("unknown-flag", Stream::Stdout, example.line, detail);
+                    }
+                }
+                Called::Unread(command) => unread = Some((command, flag)),
+                Called::Unknown(_) | Called::Unclear => {}
+            }
+        }
+        if let Some((command, flag)) = unread {
+            return inconclusive(format!(
+                "whether `{command}` has the option `{flag}` of an example is unknown: declare a probe of `{command}`"
+            ));
+        }
+        self.ended_as_declared(&example.args)
+    }
+
+    /// The command that the arguments of an example begin with.
+    fn called(&self, args: &[String]) -> Called<'p, 'a> {
+        let root = self.root;
+        if root.page.help.commands.is_empty() {
+            return Called::Page(root, 0);
+        }
+        let word = |from: usize| (from..args.len()).find(|at| !args[*at].starts_with('-'));
+        let Some(mut first) = word(0) else { return Called::Page(root, 0) };
+        while !root.page.has_command(&args[first]) {
+            // Behind a flag it may be the value of that.
+            let is_value = first > 0 && args[first - 1].starts_with('-') && !args[first - 1].contains('=');
+            match word(first + 1) {
+                _ if first == 0 && root.page.lists_all_commands() => return Called::Unknown(args[0].clone()),
+                Some(next) if is_value => first = next,
+                _ => return Called::Unclear,
+            }
+        }
+        let mut path = vec![args[first].clone()];
+        let mut end = first + 1;
+        loop {
+            let below = |page: &&&Printed| page.path.len() > path.len() && page.path.starts_with(&path);
+            let next = word(end).map(|at| (at, &args[at]));
+            if let Some((at, next)) = next
+                && self.commands.iter().filter(below).any(|page| &page.path[path.len()] == next)
+            {
+                path.push(next.clone());
+                end = at + 1;
+                continue;
+            }
+            return match self.commands.iter().find(|page| page.path == path) {
+                Some(page) => match next {
+                    Some((at, next)) if at == end && page.page.lists_all_commands() => {
+                        if page.page.has_command(next) {
+                            Called::Unread(format!("{} {next}", path.join(" ")))
+                        } else {
+                            Called::Unknown(format!("{} {next}", path.join(" ")))
+                        }
+                    }
+                    _ => Called::Page(page, end),
+                },
+                None => Called::Unread(path.join(" ")),
+            };
+        }
+    }
+
+    /// An example that is the call of a declared probe did as that is declared.
+    fn ended_as_declared(&self, args: &[String]) -> Assertion {
+        let without_format = self.context.derived(Derived::NoFormat);
+        for probe in self.context.declared().chain(without_format) {
+            for format in &probe.formats {
+                if probe.call(*format, self.context.promises) == args
+                    && let Some(run) = self.context.plain(probe, *format)
+                {
+                    run.usable()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,23 @@
+//! The checks of principle 3: help, examples and version.
+
+mod examples;
+mod help;
+mod pages;
+mod version;
+
+use super::Row;
+use crate::model::CheckId;
+use agentnative_contract::Framing;
+
+/// A contract for the whole target does not take the place of the check.
+const NEVER: &[Framing] = &[];
+
+/// The checks, their logic, and which contracts for the whole target take their place.
+pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P3Help, help::help, NEVER),
+    (CheckId::P3CommandHelp, pages::command_help, NEVER),
+    (CheckId::P3Examples, examples::examples, NEVER),
+    (CheckId::P3CommandExamples, examples::command_examples, NEVER),
+    (CheckId::P3ExamplesValid, examples::valid, NEVER),
+    (CheckId::P3Version, version::version, NEVER),
+];

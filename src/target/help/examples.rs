@@ -1,0 +1,213 @@
+//! The examples in a help text: lines that a user could type as they are.
+
+use super::{Command, LONGEST, commands, usage};
+use std::collections::BTreeSet;
+use strict_json::sanitize;
+
+/// A line that shows a call of the target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Example {
+    /// Its line, counted from 0.
+    pub line: usize,
+    /// Its arguments, up to a pipe or the like.
+    pub args: Vec<String>,
+}
+
+/// The names that a target is called by, each of one or more words: the longest first.
+#[derive(Debug, Clone, Default)]
+pub struct Names(Vec<Vec<String>>);
+
+impl Names {
+    /// Those in the usage of its page, and that of its program; `argv` is its command line without arguments.
+    pub fn of(page: &[u8], commands: &[Command], argv: &[String]) -> Self {
+        let text = sanitize::plain(&page[..page.len().min(LONGEST)]);
+        let mut names = BTreeSet::new();
+        for form in usage::forms(&text) {
+            let words = usage::words(&form);
+            let is_module = words.get(1) == Some(&"-m");
+            let own = |word: &&&str| {
+                !word.starts_with('-')
+                    && !is_placeholder(word)
+                    && !usage::COMMANDS.contains(&&*word.to_lowercase())
+                    && !commands.iter().any(|command| command.name == **word)
+            };
+            let count = if is_module { 3 } else { words.iter().take_while(own).count() };
+            let name: Vec<String> = words.iter().take(count).map(|word| base_name(word).to_owned()).collect();
+            // A word behind the first may stand for an argument.
+            names.extend(name.first().filter(|_| !is_module).map(|first| vec![first.clone()]));
+            names.insert(name);
+        }
+        names.extend(argv.last().map(|word| vec![base_name(word).to_owned()]));
+        names.insert(argv.iter().map(|word| base_name(word).to_owned()).collect());
+        let mut names: Vec<Vec<String>> = names.into_iter().filter(|name| !name.is_empty()).collect();
+        names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        Self(names)
+    }
+
+    /// What stands behind the name, if a line of these words begins with one.
+    fn behind<'w>(&self, words: &'w [String]) -> Option<&'w [String]> {
+        let begins = |name: &Vec<String>| {
+            let same = |(at, (own, word)): (usize, (&String, &String))| match at {
+                0 => own == base_name(word),
+                _ => own == word,
+            };
+            words.len() > name.len() && name.iter().zip(words).enumerate().all(same)
+        };
+        let name = self.0.iter().find(|name| begins(name))?;
+        Some(&words[name.len()..])
+    }
+}
+
+/// What the lines below a heading are.
+#[derive(Clone, Copy, PartialEq)]
+enum Section {
+    Examples,
+    Commands,
+    Other,
+}
+
+/// The examples of a page of the target that has these names and commands.
+pub fn examples(page: &[u8], names: &Names, commands: &[Command]) -> Vec<Example> {
+    let text = sanitize::plain(&page[..page.len().min(LONGEST)]);
+    let lines: Vec<&str> = text.lines().collect();
+    let in_usage = usage::lines(&text);
+    let (mut section, mut heading_indent) = (Section::Other, 0);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        let first = at;
+        let mut line = lines[at].trim_end().to_owned();
+        while line.ends_with('\\') && at + 1 < lines.len() {
+            line.pop();
+            at += 1;
+            line.push_str(lines[at].trim());
+        }
+        at += 1;
+        let words = line.trim_start();
+        let indent = line.len() - words.len();
+        if words.is_empty() || in_usage.contains(&first) {
+            continue;
+        }
+        if (section == Section::Other || indent <= heading_indent)
+            && let Some(begun) = heading(words)
+        {
+            (section, heading_indent) = (begun, indent);
+            continue;
+        }
+        let (prompted, call) = call(words);
+        let split = shell_words(call);
+        let Some(args) = names.behind(&split) else { continue };
+        let shown = prompted
+            || section == Section::Examples
+            || section == Section::Other && !is_prose(args, words, commands);
+        if shown && args.iter().any(|arg| !is_placeholder(arg)) {
+            found.push(Example { line: first, args: args.to_vec() });
+        }
+    }
+    found
+}
+
+/// What a line announces, if it is a heading.
+fn heading(words: &str) -> Option<Section> {
+    let bare = words.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase();
+    let parts: Vec<&str> = bare.split_whitespace().collect();
+    let is_example = |part: &&str| ["example", "examples"].contains(part);
+    if parts.len() <= 4 && parts.first().into_iter().chain(parts.last()).any(is_example) {
+        return Some(Section::Examples);
+    }
+    commands::is_heading(words)
+        .map(|of_commands| if of_commands { Section::Commands } else { Section::Other })
+}
+
+/// A line without what can stand in front of a call, and whether that is a prompt.
+fn call(words: &str) -> (bool, &str) {
+    let mut rest = words;
+    for mark in ["- ", "* ", "\u{2022} "] {
+        rest = rest.strip_prefix(mark).map_or(rest, str::trim_start);
+    }
+    rest = rest.trim_start_matches('`');
+    let prompt = ["$ ", "> ", "% "].iter().find_map(|prompt| rest.strip_prefix(prompt));
+    let mut call = prompt.unwrap_or(rest).trim_start();
+    while let Some((word, behind)) = call.split_once(' ')
+        && is_assignment(word)
+    {
+        call = behind.trim_start();
+    }
+    (prompt.is_some(), call)
+}
+
+fn is_assignment(word: &str) -> bool {
+    let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && !name.starts_with(|char: char| char.is_ascii_digit()) && name.chars().all(is_part)
+    })
+}
+
+/// The words of a call: up to its description behind two spaces, a comment, a pipe, a redirection, another call.
+fn shell_words(call: &str) -> Vec<String> {
+    let (mut quote, mut end) = (None, call.len());
+    for (at, char) in call.char_indices() {
+        match quote {
+            Some(open) if char == open => quote = None,
+            None if char == '\'' || char == '"' => quote = Some(char),
+            None if char == '`' || call[at..].starts_with("  ") => {
+                end = at;
+                break;
+            }
+            _ => {}
+        }
+    }
+    let call = &call[..end];
+    let plain = || call.split_whitespace().map(str::to_owned).collect();
+    let mut words: Vec<String> = shlex::split(call).unwrap_or_else(plain);
+    let operator = |word: &String| {
+        let word = word.trim_start_matches(|char: char| char.is_ascii_digit());
+        word.starts_with(['|', '>', ';'])
+            || word == "&"
+            || word.starts_with("&&")
+            || word.starts_with("&>")
+            || word.starts_with('<') && !word.contains('>')
+    };
+    if let Some(end) = words.iter().position(operator) {
+        words.truncate(end);
+    }
+    if let Some(end) = words.iter().position(|word| word.len() > 1 && word.ends_with(';')) {
+        words.truncate(end + 1);
+        words[end].pop();
+    }
+    words
+}
+
+/// Whether a line that begins with the name is a sentence: it ends as one, or has nothing but words.
+fn is_prose(args: &[String], line: &str, commands: &[Command]) -> bool {
+    let is_word = |word: &str| word.chars().all(|char| char.is_alphabetic() || char == '\'');
+    let last = line.split_whitespace().next_back().unwrap_or_default();
+    let ends = last.len() > 2 && last.ends_with(['.', ',', ':', ';', '!', '?']);
+    let is_command = |word: &String| commands.iter().any(|command| command.name == *word);
+    // The line of a version.
+    let is_number =
+        |word: &String| word.trim_start_matches('v').starts_with(|char: char| char.is_ascii_digit());
+    let is_version = |word: &String| is_number(word) && (args.len() == 1 || word.contains('.'));
+    ends || args.first().is_some_and(is_version)
+        || args.len() > 1
+            && !args.first().is_some_and(is_command)
+            && args.iter().all(|word| is_word(word.trim_end_matches(['.', ',', ':', ';', '!', '?'])))
+}
+
+/// Whether a word stands for another: `<x>`, `[x]`, `X...`, capitals alone.
+pub(super) fn is_placeholder(word: &str) -> bool {
+    let capitals = || {
+        word.chars().any(char::is_uppercase)
+            && !word.starts_with('-')
+            && !word.chars().any(char::is_lowercase)
+    };
+    word.starts_with(['<', '[', '{', '('])
+        || word.ends_with("...")
+        || word.ends_with('\u{2026}')
+        || capitals()
+}
+
+/// The last part of a path.
+fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
