@@ -44,9 +44,9 @@ case "$*" in
     "list --help") echo 'cli list --json' ;;
     *--help*) printf 'Options:\n  --json  JSON\n\nExamples:\n  cli list\n  cli list --json\n\nCommands:\n  list  Lists\n\nExit codes: 0 success, 1 error, 2 usage, 77 login, 78 config\n'; exit 0 ;;
     *--version*) echo 1; exit 0 ;;
-    "list --output xml" | *agentnative-unknown*) fail 2 usage "unknown word in: $*" ;;
+    "list --output xml" | *agentnative-unknown*) fail 2 usage "unknown word in: $* (formats: text, json, jsonl)" ;;
     *lost*) fail 1 error "lost" ;;
-    *login*) fail 77 auth "no login" ;;
+    *login*) fail 77 auth "no login: run cli sign-in" ;;
     *broken*) fail 78 config "broken" ;;
 esac
 case $format in
@@ -74,6 +74,7 @@ const BANNER_CONFIG: &str = r#"
     name = "login"
     args = ["login"]
     exit = 77
+    remedy = ["cli sign-in"]
 
     [[probe]]
     name = "broken"
@@ -351,9 +352,9 @@ Examples:
   cli list --format json"
 wrong() {
     if [ "$format" = json ]; then
-        printf '{"error":"wrong call","kind":"usage","message":"unknown: %s"}\n' "$1" >&2
+        printf '{"error":"wrong call","kind":"usage","message":"unknown: %s, not text or json"}\n' "$1" >&2
     else
-        printf 'unknown: %s\n' "$1" >&2
+        printf 'unknown: %s, not text or json\n' "$1" >&2
     fi
     exit 64
 }
@@ -363,12 +364,13 @@ while [ $# -gt 0 ]; do
         --help | --version) [ "$command" ] && echo "cli $command --format json" || echo "$PAGE"; exit 0 ;;
         --format) case $2 in text | json) format=$2; shift ;; *) wrong "$2" ;; esac ;;
         list | lost) command=$1 ;;
+        --quiet) ;;
         *) wrong "$1" ;;
     esac
     shift
 done
 if [ "$command" = lost ]; then
-    [ "$format" = json ] && echo '{"error":"lost","kind":"lost","message":"it is lost"}' >&2 || echo 'it is lost' >&2
+    [ "$format" = json ] && echo '{"error":"lost","kind":"lost","message":"lost: see cli list"}' >&2 || echo 'lost: see cli list' >&2
     exit 1
 fi
 if [ "$format" = json ]; then echo '{"ok":true,"data":[{"id":1}]}'; else echo one; fi
@@ -377,7 +379,6 @@ if [ "$format" = json ]; then echo '{"ok":true,"data":[{"id":1}]}'; else echo on
 const OWN_WAY_CONFIG: &str = r#"
     [target]
     command = ["./cli"]
-    lacks = ["lists"]
     formats.json = ["--format", "json"]
     formats.jsonl = false
     lacks = ["lists"]
@@ -392,6 +393,7 @@ const OWN_WAY_CONFIG: &str = r#"
     name = "lost"
     args = ["lost"]
     exit = 1
+    remedy = ["cli list"]
 "#;
 
 #[test]

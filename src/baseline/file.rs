@@ -102,36 +102,95 @@ impl Baseline {
     /// # Errors
     /// None that is known: all of it is text and numbers.
     pub fn to_text(&self) -> Result<String> {
-        let mut text = format!("{{\n  \"version\": {VERSION},\n  \"entries\": [");
-        for (at, (fault, count)) in self.iter().enumerate() {
-            let Fault { target, check, probe, format, file, kind, text: line } = fault.clone();
+        let entries = self.iter().map(|(fault, count)| {
+            let Fault { target, check, probe, format, file, kind, text } = fault.clone();
             let count = NonZeroUsize::new(count).unwrap_or(once());
-            let entry = Entry { target, check, probe, format, file, kind, text: line, count };
-            text.push_str(if at == 0 { "\n    " } else { ",\n    " });
-            text.push_str(&in_one_line(&entry)?);
-        }
-        text.push_str(if self.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
-        Ok(text)
+            Entry { target, check, probe, format, file, kind, text, count }
+        });
+        let file = BaselineFile { version: VERSION, entries: entries.collect() };
+        let failed =
+            |error: &dyn std::fmt::Display| Error::general(format!("cannot write the baseline: {error}"));
+        let mut out = Vec::new();
+        let mut serializer = Serializer::with_formatter(&mut out, LinePerEntry::default());
+        file.serialize(&mut serializer).map_err(|error| failed(&error))?;
+        out.push(b'\n');
+        String::from_utf8(out).map_err(|error| failed(&error))
     }
 }
 
-/// JSON in a line, with a space behind each comma and colon.
-fn in_one_line(entry: &Entry) -> Result<String> {
-    let failed = |error: &dyn std::fmt::Display| Error::general(format!("cannot write an entry: {error}"));
-    let mut out = Vec::new();
-    entry.serialize(&mut Serializer::with_formatter(&mut out, Spaced)).map_err(|error| failed(&error))?;
-    String::from_utf8(out).map_err(|error| failed(&error))
+/// JSON with each member of the document and each entry in a line of its own, and a space behind the other commas.
+#[derive(Default)]
+struct LinePerEntry {
+    /// How many objects and arrays are open.
+    depth: usize,
+    /// The array of entries has one.
+    filled: bool,
 }
 
-struct Spaced;
+impl LinePerEntry {
+    /// The document and its entries are indented; what is deeper stays in its line.
+    const INDENTED: usize = 2;
 
-impl Formatter for Spaced {
+    fn next<W: ?Sized + Write>(&self, writer: &mut W, first: bool) -> io::Result<()> {
+        if !first {
+            writer.write_all(b",")?;
+        }
+        if self.depth <= Self::INDENTED {
+            self.line(writer)
+        } else if first {
+            Ok(())
+        } else {
+            writer.write_all(b" ")
+        }
+    }
+
+    fn line<W: ?Sized + Write>(&self, writer: &mut W) -> io::Result<()> {
+        write!(writer, "\n{:width$}", "", width = 2 * self.depth)
+    }
+}
+
+impl Formatter for LinePerEntry {
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        writer.write_all(b"{")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        if self.depth == 0 {
+            self.line(writer)?;
+        }
+        writer.write_all(b"}")
+    }
+
     fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        if first { Ok(()) } else { writer.write_all(b", ") }
+        self.next(writer, first)
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
         writer.write_all(b": ")
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        writer.write_all(b"[")
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.next(writer, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.filled = true;
+        Ok(())
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        if self.filled {
+            self.line(writer)?;
+        }
+        writer.write_all(b"]")
     }
 }
 

@@ -4,7 +4,7 @@ mod source;
 mod standard;
 
 pub use source::{Home, LanguageRules, MISSING, Role, Snippet, SourceCheck, SourceRule};
-pub use standard::{Requirement, requirements};
+pub use standard::{Requirement, principle_title, requirements};
 
 use crate::model::{CheckId, HelpLanguage, Layer, Level, OutputFormat, Status, Variant};
 use agentnative_contract::diff::{Class, rules};

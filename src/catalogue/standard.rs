@@ -39,19 +39,26 @@ impl Requirement {
     }
 }
 
-/// The file of the requirements.
+/// The file of the principles and their requirements.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Standard {
+    principles: Vec<String>,
     requirement: Vec<Requirement>,
 }
 
-static REQUIREMENTS: LazyLock<Vec<Requirement>> = LazyLock::new(|| {
+static STANDARD: LazyLock<Standard> = LazyLock::new(|| {
     let read = toml::from_str::<Standard>(include_str!("standard.toml"));
     read.unwrap_or_else(|error| panic!("standard.toml, which is part of the program, is wrong: {error}"))
-        .requirement
 });
 
 /// All requirements, principle by principle.
 pub fn requirements() -> &'static [Requirement] {
-    &REQUIREMENTS
+    &STANDARD.requirement
+}
+
+/// The title of a principle, which is counted from 1; empty for one that there is not.
+pub fn principle_title(principle: u8) -> &'static str {
+    let at = usize::from(principle).checked_sub(1);
+    at.and_then(|at| STANDARD.principles.get(at)).map_or("", String::as_str)
 }

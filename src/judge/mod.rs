@@ -39,8 +39,7 @@ type Logic = fn(&CheckContext) -> Judgement;
 type Row = (CheckId, Logic, &'static [Framing]);
 
 /// The checks that have logic of their own, principle by principle. Source checks have rules instead.
-const PRINCIPLES: &[&[Row]] =
-    &[p2::CHECKS, p3::CHECKS, p4::CHECKS, p6::CHECKS, p7::CHECKS, p8::CHECKS];
+const PRINCIPLES: &[&[Row]] = &[p2::CHECKS, p3::CHECKS, p4::CHECKS, p6::CHECKS, p7::CHECKS, p8::CHECKS];
 
 /// All verdicts, and what else the reader must know.
 pub struct Verdicts {

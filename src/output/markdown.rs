@@ -3,6 +3,7 @@
 
 use super::View;
 use super::finding::{Finding, Weight, findings, page, short, undecided};
+use crate::catalogue::principle_title;
 use crate::check::Judged;
 use crate::model::CheckResult;
 use crate::report::{Report, Undecided};
@@ -79,6 +80,9 @@ fn target(view: &View<'_>, judged: &Judged, sheet: &mut Sheet) {
     let name = prose(&report.target.name);
     sheet.add(&format!("## agentnative · {name}: {}", report.verdict()));
     sheet.add(&counts(report));
+    if let Some(principles) = principles(report) {
+        sheet.add(principles.trim_end());
+    }
     let findings = findings(judged);
     for (weight, heading) in
         [(Weight::Error, "Failed"), (Weight::Warning, "Warnings"), (Weight::Waived, "Waived")]
@@ -101,20 +105,20 @@ fn target(view: &View<'_>, judged: &Judged, sheet: &mut Sheet) {
 
 /// The numbers of verdicts and runs.
 fn counts(report: &Report) -> String {
-    let number = &report.summary;
-    let counts = [
-        (number.fail, "failed"),
-        (number.warn, if number.warn == 1 { "warning" } else { "warnings" }),
-        (number.unverified, "unverified"),
-        (number.pass, "passed"),
-        (number.waived, "waived"),
-        (number.not_applicable, "not applicable"),
-        (report.runs, if report.runs == 1 { "run" } else { "runs" }),
-    ];
-    let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    let runs = (report.runs > 0).then(|| counted(report.runs, "run"));
     let interrupted = report.interrupted.then(|| "interrupted".to_owned());
-    let all: Vec<String> = counts.chain(interrupted).collect();
+    let all: Vec<String> = report.summary.counts().into_iter().chain(runs).chain(interrupted).collect();
     if all.is_empty() { "No checks".to_owned() } else { all.join(" · ") }
+}
+
+/// The numbers of each principle, where there are several.
+fn principles(report: &Report) -> Option<String> {
+    let principles = report.by_principle();
+    let rows = principles.iter().map(|(principle, summary)| {
+        format!("| {principle} {} | {} |\n", principle_title(*principle), summary.counts().join(", "))
+    });
+    let table = || rows.fold("| Principle | Checks |\n| --- | --- |\n".to_owned(), |table, row| table + &row);
+    (principles.len() > 1).then(table)
 }
 
 /// A check with its faults.

@@ -5,6 +5,7 @@ use crate::model::{CheckResult, Level, Status};
 use agentnative_contract::error::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Sum;
 
 /// Number of verdicts of each kind.
@@ -27,8 +28,10 @@ pub struct Summary {
 
 impl Summary {
     /// Counts the verdicts of `results`.
-    pub fn of(results: &[CheckResult]) -> Self {
-        let count = |status| results.iter().filter(|result| result.status == status).count();
+    pub fn of<'a>(results: impl IntoIterator<Item = &'a CheckResult>) -> Self {
+        let mut counts = BTreeMap::new();
+        results.into_iter().for_each(|result| *counts.entry(result.status).or_default() += 1);
+        let count = |status| counts.get(&status).copied().unwrap_or(0);
         Self {
             pass: count(Status::Pass),
             fail: count(Status::Fail),
@@ -37,6 +40,20 @@ impl Summary {
             not_applicable: count(Status::NotApplicable),
             waived: count(Status::Waived),
         }
+    }
+
+    /// What there is of it, in words: `2 failed`, `1 warning`, `3 passed`.
+    pub fn counts(&self) -> Vec<String> {
+        let counts = [
+            (self.fail, "failed"),
+            (self.warn, if self.warn == 1 { "warning" } else { "warnings" }),
+            (self.unverified, "unverified"),
+            (self.pass, "passed"),
+            (self.waived, "waived"),
+            (self.not_applicable, "not applicable"),
+        ];
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        counts.map(|(count, what)| format!("{count} {what}")).collect()
     }
 }
 
@@ -62,6 +79,13 @@ impl Sum for Summary {
 }
 
 impl Report {
+    /// The principles that were judged, each with its numbers of verdicts.
+    pub fn by_principle(&self) -> BTreeMap<u8, Summary> {
+        let principles: BTreeSet<u8> = self.results.iter().map(|result| result.principle).collect();
+        let of = |principle| self.results.iter().filter(move |result| result.principle == principle);
+        principles.into_iter().map(|principle| (principle, Summary::of(of(principle)))).collect()
+    }
+
     /// A report of these verdicts; `conformant`, `verified` and the summary follow from them.
     pub fn new(
         target: TargetInfo,

@@ -92,12 +92,13 @@ impl Scaffold<'_> {
         if !self.root.join(&table).exists() {
             self.write(table.clone(), &templates::principle(principle))?;
             self.edit("src/judge/mod.rs", |text| {
-                let row = format!("p{principle}::CHECKS");
-                insert_module(&text, &format!("p{principle}")).replacen(
-                    "&[p2::CHECKS",
-                    &format!("&[p2::CHECKS, {row}"),
-                    1,
-                )
+                let table = |principle: u8| format!("p{principle}::CHECKS");
+                let next = (principle + 1..=9).map(table).find(|next| text.contains(next));
+                let (row, text) = (table(principle), insert_module(&text, &format!("p{principle}")));
+                match next {
+                    Some(next) => text.replacen(&next, &format!("{row}, {next}"), 1),
+                    None => text.replacen("::CHECKS]", &format!("::CHECKS, {row}]"), 1),
+                }
             })?;
         }
         let module = words.replace('-', "_");

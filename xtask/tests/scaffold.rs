@@ -67,13 +67,13 @@ fn a_check_is_a_file_a_function_a_row_and_a_fixture() {
 #[test]
 fn the_first_check_of_a_principle_makes_its_folder() {
     let folder = copy();
-    new(folder.path(), Kind::Check, "p3-help-short").unwrap();
+    new(folder.path(), Kind::Check, "p5-dry-run").unwrap();
     let judge = read(&folder, "src/judge/mod.rs");
-    assert!(judge.contains("mod p2;\nmod p3;\n"), "{judge}");
-    assert!(judge.contains("&[p2::CHECKS, p3::CHECKS]"), "{judge}");
-    let module = read(&folder, "src/judge/p3/mod.rs");
-    assert!(module.contains("mod help_short;\n"), "{module}");
-    assert!(module.contains("(CheckId::P3HelpShort, help_short::help_short, NEVER),\n];"), "{module}");
+    assert!(judge.contains("mod p4;\nmod p5;\n"), "{judge}");
+    assert!(judge.contains("p4::CHECKS, p5::CHECKS, p6::CHECKS"), "{judge}");
+    let module = read(&folder, "src/judge/p5/mod.rs");
+    assert!(module.contains("mod dry_run;\n"), "{module}");
+    assert!(module.contains("(CheckId::P5DryRun, dry_run::dry_run, NEVER),\n];"), "{module}");
 }
 
 #[test]

@@ -38,8 +38,14 @@ fn no_message(run: &RunView) -> Option<Reason> {
             }
         });
     }
-    // What is tried on a declared probe, no check of diagnostics looks at.
-    let silent = !run.probe.is(Derived::IgnoredFlag)
-        && [Stream::Stdout, Stream::Stderr].into_iter().all(|stream| run.bytes(stream).is_empty());
-    silent.then(|| run.blocked_by(CheckId::P2StderrDiagnostics, format!("{} gives no reason", run.label())))
+    let is_silent =
+        |run: &RunView| [Stream::Stdout, Stream::Stderr].iter().all(|stream| run.bytes(*stream).is_empty());
+    // The check of diagnostics does not look at what is tried on a declared probe, but at other failures.
+    let context = run.context;
+    let is_told = || {
+        let failures = context.failures().filter_map(|probe| context.plain(probe, run.format()));
+        !run.probe.is(Derived::IgnoredFlag) || failures.into_iter().any(|run| is_silent(&run))
+    };
+    (is_silent(run) && is_told())
+        .then(|| run.blocked_by(CheckId::P2StderrDiagnostics, format!("{} gives no reason", run.label())))
 }

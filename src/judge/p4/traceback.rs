@@ -5,7 +5,8 @@ use crate::judge::context::CheckContext;
 use crate::judge::p2::NO_FAILURE;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
-use crate::model::Stream;
+use crate::model::{Stream, Variant};
+use crate::run::End;
 
 /// `p4-no-traceback`
 pub fn no_traceback(context: &CheckContext) -> Judgement {
@@ -13,7 +14,9 @@ pub fn no_traceback(context: &CheckContext) -> Judgement {
         .into_iter()
         .flat_map(|kind| context.derived(kind));
     let runs = context.failures().chain(wrong).flat_map(|probe| context.runs_of(probe));
-    let assertions = runs.map(|run| caught(&run));
+    // A call that reads its input to the end has not failed while that is open.
+    let waits = |run: &RunView| run.variant() == Variant::OpenStdin && run.observation.end == End::Waited;
+    let assertions = runs.filter(|run| !waits(run)).map(|run| caught(&run));
     // Wrong calls show how arguments are read, and nothing of how the target's own work fails.
     let declared = context.declared().any(|probe| !probe.gives_data());
     let not_shown = (!declared).then(|| inconclusive(NO_FAILURE));

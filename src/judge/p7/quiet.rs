@@ -5,11 +5,11 @@ use crate::catalogue::Derived;
 use crate::config::{Asking, Flag};
 use crate::judge::FAST;
 use crate::judge::context::CheckContext;
-use crate::judge::p2::difference;
+use crate::judge::p2::{difference, ends_early};
 use crate::judge::p6::taken_elsewhere;
 use crate::judge::run_view::{RunView, has_words};
 use crate::judge::verdict::{Assertion, Finding, Judgement, Reason, inconclusive};
-use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream};
+use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant};
 use crate::probe::Probe;
 
 /// `p7-quiet`
@@ -130,8 +130,10 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
     if format.is_json() {
         plain.parsed()?;
     }
-    let again = run.context.same_calls(plain.probe, format).filter(|other| other.unusable().is_none());
-    let again: Vec<RunView> = again.filter(|other| other.observation.key != plain.observation.key).collect();
+    let is_again = |other: &RunView| {
+        (other.format(), other.variant()) == (format, Variant::Repeat) && other.unusable().is_none()
+    };
+    let again: Vec<RunView> = run.context.runs_of(plain.probe).filter(is_again).collect();
     let shape = &plain.scan().shape;
     if format.is_json() && again.iter().any(|other| difference(shape, &other.scan().shape).is_some()) {
         let what = format!("{} changes from run to run", plain.label());
@@ -143,6 +145,7 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
     };
     let asked = asked(run);
     match compared {
+        Compared::Pointer(_) if is_cut(run, plain) => Err(run.cut().into()),
         Compared::Same => Ok(()),
         Compared::TooLarge => {
             inconclusive(format!("the output of {} is too large to compare", plain.label()))
@@ -165,6 +168,12 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
             }
         }
     }
+}
+
+/// Whether JSON ends in the middle, and is shorter than without the option: that is no matter of the option.
+fn is_cut(run: &RunView, plain: &RunView) -> bool {
+    run.scan().structural().is_some_and(|problem| ends_early(problem.kind))
+        && run.bytes(Stream::Stdout).len() < plain.bytes(Stream::Stdout).len()
 }
 
 /// A run with the quiet option of a probe that fails: it still says why. Where it ends otherwise than without, the

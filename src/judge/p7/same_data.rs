@@ -129,8 +129,16 @@ fn differs(ours: &Value, theirs: &Value, again: &[&Value], option: &[&str], poin
                 at(&n.to_string(), a.get(n), b.get(n), again)
             })
         }
-        _ => again.iter().all(|again| *again == theirs) && !echoes(ours, option),
+        _ => {
+            let other_type = !same_type(ours, theirs);
+            let always = |again: &Value| again == theirs || other_type && same_type(again, theirs);
+            again.iter().all(|again| always(again)) && !echoes(ours, option)
+        }
     }
+}
+
+fn same_type(a: &Value, b: &Value) -> bool {
+    std::mem::discriminant(a) == std::mem::discriminant(b)
 }
 
 fn is_array_of(value: &Value, length: usize) -> bool {

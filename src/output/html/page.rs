@@ -3,6 +3,7 @@
 use super::hex::{self, Marked};
 use super::matrix::Matrix;
 use super::timeline::Timeline;
+use crate::catalogue::principle_title;
 use crate::check::{Judged, Observation, run_event};
 use crate::model::{CheckResult, Evidence, OutputFormat, Status, Stream};
 use crate::output::View;
@@ -45,6 +46,8 @@ struct Target<'a> {
     tone: &'static str,
     elapsed_ms: Option<u128>,
     counts: Vec<(&'static str, usize)>,
+    /// The counts of each principle, with its title, where there are several.
+    principles: Vec<(u8, &'static str, Vec<(&'static str, usize)>)>,
     groups: Vec<Group<'a>>,
     matrix: Option<Matrix>,
     timeline: Option<Timeline>,
@@ -161,6 +164,10 @@ impl<'a> Target<'a> {
         let timed: Vec<(Option<Duration>, &RunEvent)> =
             observations.iter().zip(&runs).map(|(seen, run)| (seen.started, &run.event)).collect();
         let timeline = Timeline::of(&timed);
+        let principles = report.by_principle().into_iter();
+        let principles: Vec<_> = principles
+            .map(|(principle, summary)| (principle, principle_title(principle), counts(&summary)))
+            .collect();
         Self {
             report,
             name: &report.target.name,
@@ -173,6 +180,7 @@ impl<'a> Target<'a> {
             },
             elapsed_ms: judged.elapsed.map(|elapsed| elapsed.as_millis()),
             counts: counts(&report.summary),
+            principles: if principles.len() > 1 { principles } else { Vec::new() },
             groups: ORDER.into_iter().map(group).filter(|group| !group.results.is_empty()).collect(),
             matrix: Matrix::of(judged),
             timeline,

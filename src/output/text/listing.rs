@@ -1,5 +1,6 @@
 //! Verdicts in one line each, for `--verbose`.
 
+use crate::catalogue::principle_title;
 use crate::model::{CheckResult, Status};
 use crate::report::Report;
 use agentnative_output::{Cell, Page, Tone};
@@ -14,12 +15,19 @@ const GROUPS: [(Status, &str, Tone); 4] = [
 
 /// Lists the verdicts that are no problem.
 pub(super) fn listing(page: &mut Page, report: &Report) {
-    for (status, symbol, tone) in GROUPS {
-        let mark = Cell::new(tone, format!("{symbol} {}", status.name()));
-        let of_status = report.results.iter().filter(|result| result.status == status);
-        let rows: Vec<_> = of_status.map(|result| row(&mark, result)).collect();
-        page.blank();
-        page.table(0, &rows);
+    let principles = report.by_principle();
+    for principle in principles.keys().copied() {
+        if principles.len() > 1 {
+            page.heading(&format!("Principle {principle}: {}", principle_title(principle)));
+        }
+        for (status, symbol, tone) in GROUPS {
+            let mark = Cell::new(tone, format!("{symbol} {}", status.name()));
+            let listed = |result: &&CheckResult| (result.principle, result.status) == (principle, status);
+            let rows: Vec<_> =
+                report.results.iter().filter(listed).map(|result| row(&mark, result)).collect();
+            page.blank();
+            page.table(0, &rows);
+        }
     }
 }
 

@@ -6,13 +6,13 @@ mod listing;
 mod problem;
 
 use super::View;
+use crate::catalogue::principle_title;
 use crate::check::Judged;
 use crate::model::{CheckResult, HelpLanguage, Layer, Level, Status};
 use crate::report::Undecided;
 use agentnative_contract::counted;
 use agentnative_contract::error::Result;
 use agentnative_output::{Cell, Page, Tone};
-use std::collections::BTreeSet;
 use std::path::Path;
 use strict_json::sanitize;
 
@@ -124,6 +124,7 @@ impl<'p> ReportPage<'p> {
         }
         self.page.blank();
         self.notes();
+        self.principles();
         self.verdict();
     }
 
@@ -139,12 +140,11 @@ impl<'p> ReportPage<'p> {
         } else {
             self.command(&command)
         }];
-        let principles: BTreeSet<_> =
-            report.results.iter().map(|result| result.principle.to_string()).collect();
-        match principles.len() {
-            0 => {}
-            1 => facts.push(format!("principle {}", principles.into_iter().collect::<String>())),
-            _ => facts.push(format!("principles {}", principles.into_iter().collect::<Vec<_>>().join(", "))),
+        let principles: Vec<_> = report.by_principle().keys().map(u8::to_string).collect();
+        match &*principles {
+            [] => {}
+            [one] => facts.push(format!("principle {one}")),
+            many => facts.push(format!("principles {}", many.join(", "))),
         }
         if let Some(recording) = &self.judged.recording {
             facts.push(counted(recording.probes.iter().filter(|probe| probe.is_declared()).count(), "probe"));
@@ -241,6 +241,20 @@ impl<'p> ReportPage<'p> {
         if report.runs == 0 && behavioral {
             self.page.labelled(0, &Cell::new(Tone::Bad, "nothing was run: "), "no verdict rests on a run");
         }
+    }
+
+    /// The counts of each principle, where there are several.
+    fn principles(&mut self) {
+        let principles = self.judged.report.by_principle();
+        if principles.len() < 2 || self.page.config().quiet {
+            return;
+        }
+        let rows = principles.iter().map(|(principle, summary)| {
+            let name = format!("{principle}  {}", principle_title(*principle));
+            vec![Cell::new(Tone::Dim, name), Cell::from(summary.counts().join(", ").as_str())]
+        });
+        self.page.table(0, &rows.collect::<Vec<_>>());
+        self.page.blank();
     }
 
     /// What the verdicts come to, and their counts.

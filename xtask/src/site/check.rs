@@ -109,7 +109,9 @@ const fn derived_probe(derived: Derived) -> &'static str {
         Derived::NoFormat => "a declared probe without a format option",
         Derived::InvalidFormat => "a declared probe with an invalid format",
         Derived::IgnoredFlag => "a declared probe with an unknown flag",
-        Derived::InvalidValue => "a declared probe with an invalid value of an option whose values the help lists",
+        Derived::InvalidValue => {
+            "a declared probe with an invalid value of an option whose values the help lists"
+        }
         Derived::Alias => "a declared probe with `--json` and `--jsonl`",
         Derived::Raw => "a declared probe with `--raw`",
         Derived::MoreFormats => "a declared probe in CSV, TSV and YAML",
