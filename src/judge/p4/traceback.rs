@@ -15,7 +15,9 @@ pub fn no_traceback(context: &CheckContext) -> Judgement {
         .flat_map(|kind| context.derived(kind));
     let runs = context.failures().chain(wrong).flat_map(|probe| context.runs_of(probe));
     // A call that reads its input to the end has not failed while that is open.
-    let waits = |run: &RunView| run.variant() == Variant::OpenStdin && run.observation.end == End::Waited;
+    let waits = |run: &RunView| {
+        run.variant() == Variant::OpenStdin && matches!(run.observation.end, End::Waited | End::TimedOut)
+    };
     let assertions = runs.filter(|run| !waits(run)).map(|run| caught(&run));
     // Wrong calls show how arguments are read, and nothing of how the target's own work fails.
     let declared = context.declared().any(|probe| !probe.gives_data());

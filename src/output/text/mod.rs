@@ -9,7 +9,7 @@ use super::View;
 use crate::catalogue::principle_title;
 use crate::check::Judged;
 use crate::model::{CheckResult, HelpLanguage, Layer, Level, Status};
-use crate::report::Undecided;
+use crate::report::{Summary, Undecided};
 use agentnative_contract::counted;
 use agentnative_contract::error::Result;
 use agentnative_output::{Cell, Page, Tone};
@@ -251,7 +251,10 @@ impl<'p> ReportPage<'p> {
         }
         let rows = principles.iter().map(|(principle, summary)| {
             let name = format!("{principle}  {}", principle_title(*principle));
-            vec![Cell::new(Tone::Dim, name), Cell::from(summary.counts().join(", ").as_str())]
+            // What does not apply matters only where nothing else does.
+            let decided = Summary { not_applicable: 0, ..*summary }.counts();
+            let counts = if decided.is_empty() { summary.counts() } else { decided };
+            vec![Cell::new(Tone::Dim, name), Cell::from(counts.join(", ").as_str())]
         });
         self.page.table(0, &rows.collect::<Vec<_>>());
         self.page.blank();
