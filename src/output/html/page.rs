@@ -28,12 +28,15 @@ pub(super) struct Page<'a> {
     version: &'static str,
     targets: Vec<Target<'a>>,
     /// The verdicts of all targets, the most important first, each with its number.
-    counts: Vec<(&'static str, usize)>,
+    counts: Counts,
     /// What can be filtered by.
     levels: BTreeSet<&'static str>,
     probes: BTreeSet<&'a str>,
     formats: BTreeSet<&'static str>,
 }
+
+/// Verdicts, each with its number.
+type Counts = Vec<(&'static str, usize)>;
 
 /// One target.
 #[derive(Debug, Serialize)]
@@ -45,9 +48,9 @@ struct Target<'a> {
     /// What the verdict means for the exit code: `good`, `open` or `bad`.
     tone: &'static str,
     elapsed_ms: Option<u128>,
-    counts: Vec<(&'static str, usize)>,
+    counts: Counts,
     /// The counts of each principle, with its title, where there are several.
-    principles: Vec<(u8, &'static str, Vec<(&'static str, usize)>)>,
+    principles: Vec<(u8, &'static str, Counts)>,
     groups: Vec<Group<'a>>,
     matrix: Option<Matrix>,
     timeline: Option<Timeline>,
@@ -343,7 +346,7 @@ impl Run {
 }
 
 /// The numbers of verdicts that there are.
-fn counts(summary: &Summary) -> Vec<(&'static str, usize)> {
+fn counts(summary: &Summary) -> Counts {
     let number = |status| match status {
         Status::Pass => summary.pass,
         Status::Fail => summary.fail,
