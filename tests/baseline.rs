@@ -137,10 +137,10 @@ fn what_is_fixed_is_told_and_removed() {
 
 /// A call to which `faulty` has no fault in json.
 fn json_mended(call: &Call) -> Call {
-    let Call { args, format, variant } = call;
-    let is_json = *format == OutputFormat::Json && args[0] == "list";
+    let args = &call.args;
+    let is_json = call.format == OutputFormat::Json && args[0] == "list";
     let args = if is_json { [vec!["show".to_owned()], args[1..].to_vec()].concat() } else { args.clone() };
-    Call { args, format: *format, variant: *variant }
+    Call { args, ..call.clone() }
 }
 
 #[test]

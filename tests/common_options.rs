@@ -27,7 +27,7 @@ fn has(call: &Call, word: &str) -> bool {
 /// A target that takes `--quiet` in front as well.
 fn anywhere(call: &Call) -> Answer {
     let args = call.args.iter().filter(|arg| *arg != "--quiet").cloned().collect();
-    conforming(&Call { args, format: call.format, variant: call.variant })
+    conforming(&Call { args, ..call.clone() })
 }
 
 /// What conforms, but for the calls with `--quiet`.

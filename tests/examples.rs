@@ -18,6 +18,15 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("p2-output-stable", "compares repeated runs; the example shows one, its note the other"),
     ("p2-jsonl-prompt", "is about when records arrive, not what they are"),
     ("p2-completes", "is about how a run ended and what it left behind"),
+    ("p4-write-error", "compares a run whose output is lost with one whose output arrives"),
+    ("p6-bare-environment", "compares a run without a home with one that has one"),
+    ("p1-tty-detection", "is about a run that waits on a terminal"),
+    ("p1-no-input", "is about a run that waits on a terminal, and needs the option"),
+    (
+        "p1-env-flag",
+        "compares calls with an option and with a variable; the example shows one, its note the other",
+    ),
+    ("p6-completions", "needs the call that prints the scripts to be declared"),
     (
         "p6-global-flags",
         "compares calls with an option at two places; the example shows one, its note the other",
@@ -97,6 +106,7 @@ fn observation(
         stdout: captured(stdout),
         stderr: captured(stderr),
         // 128 and a signal is how a shell tells of one.
+        terminal: String::new(),
         end: if exit > 128 && exit < 160 { End::Signaled(exit - 128) } else { End::Exited(exit) },
         started: None,
         duration: Duration::from_millis(10),

@@ -92,7 +92,7 @@ fn what_is_wrong_in_a_test_is_an_error_that_says_what_is_expected() {
             check().check("p2-output-jsn"),
             "unknown check `p2-output-jsn`\nhint: did you mean `p2-output-json`?",
         ),
-        (check().check("p9-*"), "no check matches `p9-*`\nhint: did you mean `p2-*`?"),
+        (check().check("p9-*"), "no check matches `p9-*`\nhint: did you mean `p1-*`?"),
         (
             check().skip("p2-output-jsn"),
             "unknown check `p2-output-jsn`\nhint: did you mean `p2-output-json`?",

@@ -6,6 +6,7 @@ mod at_once;
 mod baseline;
 mod cli;
 mod common_options;
+mod conditions;
 mod config;
 mod configuration;
 mod contract_generated;

@@ -108,7 +108,7 @@ fn every_succeeding_call_refuses_an_unknown_flag() {
     // A target that ignores unknown flags everywhere has one fault.
     let result = verdict(CheckId::P4UnknownFlag, PROBES, |call| {
         let known = call.args.iter().filter(|arg| !arg.contains("agentnative-unknown-flag"));
-        conforming(&Call { args: known.cloned().collect(), format: call.format, variant: call.variant })
+        conforming(&Call { args: known.cloned().collect(), ..call.clone() })
     });
     is_status(&result, Status::Fail);
 }
@@ -178,7 +178,7 @@ fn an_invalid_format_is_answered_with_the_formats() {
     // One that it accepts is another check's.
     let result = verdict(CheckId::P4ValidSet, PROBES, |call| {
         let known = call.args.iter().filter(|arg| !arg.contains("unknown-format"));
-        conforming(&Call { args: known.cloned().collect(), format: call.format, variant: call.variant })
+        conforming(&Call { args: known.cloned().collect(), ..call.clone() })
     });
     is_status(&result, Status::Unverified);
     assert_eq!(result.blocked_by[0].id, CheckId::P2OutputFormat);

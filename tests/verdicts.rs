@@ -44,6 +44,7 @@ case "$*" in
     "list --help") echo 'cli list --json' ;;
     *--help*) printf 'Options:\n  --json  JSON\n\nExamples:\n  cli list\n  cli list --json\n\nCommands:\n  list  Lists\n\nExit codes: 0 success, 1 error, 2 usage, 77 login, 78 config\n'; exit 0 ;;
     *--version*) echo 1; exit 0 ;;
+    --completions*) echo 'complete -W list cli'; exit 0 ;;
     "list --output xml" | *agentnative-unknown*) fail 2 usage "unknown word in: $* (formats: text, json, jsonl)" ;;
     *lost*) fail 1 error "lost" ;;
     *login*) fail 77 auth "no login: run cli sign-in" ;;
@@ -59,6 +60,7 @@ esac
 const BANNER_CONFIG: &str = r#"
     [target]
     command = ["./cli"]
+    completions = ["--completions", "{shell}"]
     lacks = ["lists"]
 
     [[probe]]
@@ -362,6 +364,7 @@ command=
 while [ $# -gt 0 ]; do
     case $1 in
         --help | --version) [ "$command" ] && echo "cli $command --format json" || echo "$PAGE"; exit 0 ;;
+        --completions) echo 'complete -W list cli'; exit 0 ;;
         --format) case $2 in text | json) format=$2; shift ;; *) wrong "$2" ;; esac ;;
         list | lost) command=$1 ;;
         --quiet) ;;
@@ -381,6 +384,7 @@ const OWN_WAY_CONFIG: &str = r#"
     command = ["./cli"]
     formats.json = ["--format", "json"]
     formats.jsonl = false
+    completions = ["--completions", "{shell}"]
     lacks = ["lists"]
     usage = 64
     exit_codes = [0, 1, 64]

@@ -126,6 +126,10 @@ pub enum Derived {
     /// A declared probe with a common option on the other side of the subcommand: before it, or, for a format that
     /// is declared before it, after it.
     GlobalFlag,
+    /// The calls that print completion scripts for bash, zsh and fish.
+    Completions,
+    /// A declared probe with an option that a variable stands for, and with that variable in its place.
+    EnvFlag,
     /// The command that prints the schema.
     Schema,
     /// A declared probe with the format option in the position where it is rejected.

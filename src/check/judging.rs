@@ -76,6 +76,7 @@ pub(super) fn context<'a>(recording: &'a Recording, contracts: &'a LoadedContrac
     context.project =
         recording.around.as_ref().ok_or(if no_project { NoCode::NoProject } else { NoCode::NotRecorded });
     context.manual = recording.manual.as_ref();
+    context.completion_error = recording.completion_error.as_deref();
     context.code = match &recording.facts {
         Some(facts) => Ok(Code { facts, output: &recording.output_modules }),
         None if no_project => Err(NoCode::NoProject),

@@ -15,6 +15,7 @@ mod code;
 #[path = "no_code.rs"]
 mod code;
 mod commands;
+mod completions;
 mod contracts;
 mod diff_inputs;
 mod inspect;

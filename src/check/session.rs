@@ -6,7 +6,7 @@ use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
 use super::runs::Runs;
 use super::surroundings::{Services, keep_workspaces};
-use super::{asking, code, commands, judge};
+use super::{asking, code, commands, completions, judge};
 use crate::catalogue::{Check, Derived};
 use crate::config::{Config, ProbeConfig, TargetConfig, rfc3339};
 use crate::model::{CheckId, Layer, Variant};
@@ -296,6 +296,9 @@ impl Session {
         recording.notes.append(&mut searched.notes);
         if checks.iter().any(|check| check.id == CheckId::P2ExitDocumented) {
             recording.manual = manual_of(&target, runner);
+        }
+        if checks.iter().any(|check| check.id == CheckId::P6Completions) && interrupted.is_none() {
+            recording.completion_error = completions::rejected(&recording, &target, runner)?;
         }
         if let Some(config) = config {
             recording.lock = read_lock(&config.root, &recording.target.name)?;

@@ -58,7 +58,7 @@ pub(super) fn ask(commands: &Commands, target: &str, probes: &mut Vec<ProbeConfi
         .map(|call| if call.words.is_empty() { format!("{target} {}", call.usage()) } else { call.usage() })
         .collect();
     let width = usages.iter().map(|usage| usage.chars().count()).max().unwrap_or_default().min(40);
-    output.question("A probe is run about 30 times, so it has to be safe to repeat. Commands found:\n\n");
+    output.question("A probe is run up to 40 times, so it has to be safe to repeat. Commands found:\n\n");
     for (at, (call, usage)) in calls.iter().zip(&usages).enumerate() {
         let mark = if call.reads() { '*' } else { ' ' };
         let gap = " ".repeat(width.saturating_sub(usage.chars().count()) + 2);

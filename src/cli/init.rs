@@ -30,7 +30,7 @@ pub(super) struct InitArgs {
     /// Declare this call as a probe; its exit code goes in front, as in 77:whoami.
     #[arg(long = "probe", value_name = "[EXIT:]ARGS", help_heading = group::CONFIGURATION)]
     probes: Vec<String>,
-    /// Declare this command as a probe; it must be safe to run about 30 times.
+    /// Declare this command as a probe; it must be safe to run up to 40 times.
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = group::CONFIGURATION)]
     safe: Vec<String>,
     /// Declare all commands as probes that only read, by name and description, and need no arguments.

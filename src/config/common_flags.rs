@@ -88,12 +88,20 @@ pub(super) fn read(value: &Value<'_>, path: &'static str) -> Option<BTreeMap<Fla
     Some(
         Flag::ALL
             .into_iter()
-            .filter_map(|flag| Some((flag, spelling(&table.get(flag.name())?, flag)?)))
+            .filter_map(|flag| Some((flag, spelling(&table.get(flag.name())?, flag.row())?)))
             .collect(),
     )
 }
 
-fn spelling(value: &Value<'_>, flag: Flag) -> Option<Asking> {
+/// The call that prints completion scripts: its arguments with `{shell}`, or `false`.
+pub(super) fn completions(value: &Value<'_>) -> Option<Asking> {
+    spelling(value, ("completions", &["completions", SHELL_PLACE], Some(SHELL_PLACE)))
+}
+
+/// What stands for the name of the shell in the call that prints its completion script.
+pub const SHELL_PLACE: &str = "{shell}";
+
+fn spelling(value: &Value<'_>, (name, default, place): Row) -> Option<Asking> {
     match value.inner {
         DeValue::Boolean(false) => return Some(Asking::Lacking),
         DeValue::Boolean(true) => {
@@ -102,7 +110,6 @@ fn spelling(value: &Value<'_>, flag: Flag) -> Option<Asking> {
         _ => {}
     }
     let args = argv(value)?;
-    let (name, default, place) = flag.row();
     let used = || args.iter().flat_map(|arg| places(arg));
     if let Some(other) = used().find(|used| Some(*used) != place) {
         let expected = place.map_or_else(|| "no placeholder".to_owned(), |place| format!("only `{place}`"));

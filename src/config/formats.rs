@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use toml::de::DeValue;
 
 /// How a format is asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Asking {
     /// Nobody says how, and it cannot be told from the other formats.
+    #[default]
     Undeclared,
     /// There is no such format (`false`).
     Lacking,

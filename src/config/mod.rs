@@ -27,7 +27,7 @@ mod types;
 mod waiver;
 
 pub use agentnative_contract::contract_path;
-pub use common_flags::{Flag, Flags};
+pub use common_flags::{Flag, Flags, SHELL_PLACE};
 pub use date::{Date, rfc3339};
 pub use discover::{FILE_NAME, folders_above, repository};
 pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};

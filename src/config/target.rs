@@ -119,6 +119,12 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
         usage,
         unknown_command: table.get("unknown_command").and_then(|value| value.boolean()),
         lacks: table.get("lacks").and_then(|value| lacks(&value)).unwrap_or_default(),
+        completions: table
+            .get("completions")
+            .and_then(|value| common_flags::completions(&value))
+            .unwrap_or_default(),
+        config_file: table.get("config_file").and_then(|value| config_file(&value)),
+        env_flags: table.get("env_flags").and_then(|value| env_flags(&value)).unwrap_or_default(),
         env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
         pass_env: table.get("pass_env").and_then(|value| pass_env(&value)).unwrap_or_default(),
         timeout: table.get("timeout").and_then(|value| value.seconds()).unwrap_or(default.timeout),
@@ -223,6 +229,34 @@ fn lacks(value: &Value<'_>) -> Option<Vec<Feature>> {
     let mut features = all(elements.iter().map(|element| element.choice(&Feature::NAMED)))?;
     features.dedup();
     Some(features)
+}
+
+/// A file below the home.
+fn config_file(value: &Value<'_>) -> Option<String> {
+    const EXPECTED: &str = "the path of a file in the home folder (a string)";
+    let path = value.string(EXPECTED)?.text;
+    if path.is_empty() || path.ends_with('/') || !is_below(&path) {
+        return value.fault(&format!("{path:?} is not a file in the home folder; expected {EXPECTED}"));
+    }
+    Some(path)
+}
+
+/// Options with the variables that stand for them.
+fn env_flags(value: &Value<'_>) -> Option<BTreeMap<String, String>> {
+    let table = value.table("`env_flags`", "a table, such as { \"--quiet\" = \"MYCLI_QUIET\" }")?;
+    let pairs = table.entries.keys().filter_map(|key| {
+        let flag: &str = key.get_ref();
+        let is_flag = flag.len() > 1 && flag.starts_with('-') && !flag.contains(char::is_whitespace);
+        if !is_flag {
+            let expected = "expected an option, such as \"--quiet\"";
+            table.faults.add(&key.span(), format!("`{flag}` is not an option; {expected}"));
+            return None;
+        }
+        let name = table.get(flag)?.string("the name of a variable (a string)")?;
+        variable_name(table.faults, &name.text, &name.span);
+        Some((flag.to_owned(), name.text))
+    });
+    Some(pairs.collect())
 }
 
 fn pass_env(value: &Value<'_>) -> Option<Vec<String>> {

@@ -108,6 +108,15 @@ pub struct TargetConfig {
     /// What it has nothing of.
     #[serde(default)]
     pub lacks: Vec<Feature>,
+    /// The arguments that print a completion script, with [`SHELL_PLACE`](super::SHELL_PLACE), or that it prints none.
+    #[serde(default)]
+    pub completions: Asking,
+    /// Where it looks for its configuration, below the home.
+    #[serde(default)]
+    pub config_file: Option<String>,
+    /// Options with the variables that stand for them.
+    #[serde(default)]
+    pub env_flags: BTreeMap<String, String>,
     /// Variables that its runs get.
     pub env: BTreeMap<String, String>,
     /// Names of the variables of our own environment that its runs get.
@@ -137,6 +146,9 @@ impl Default for TargetConfig {
             usage: 2,
             unknown_command: None,
             lacks: Vec::new(),
+            completions: Asking::Undeclared,
+            config_file: None,
+            env_flags: BTreeMap::new(),
             env: BTreeMap::new(),
             pass_env: Vec::new(),
             timeout: Duration::from_secs(10),

@@ -31,6 +31,8 @@ pub struct CheckContext<'a> {
     pub built: Option<&'a Built>,
     /// The code of the target, or why there is none to look at.
     pub code: Result<Code<'a>, NoCode>,
+    /// What bash says of the completion script for it, where it rejects that.
+    pub completion_error: Option<&'a str>,
     /// The runs were cut short.
     pub interrupted: bool,
     /// Only plain runs were made.
@@ -55,6 +57,15 @@ pub enum NoCode {
     NotRecorded,
     /// This build cannot read code.
     NoReader,
+}
+
+/// Why a run was not made because another one hung.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hung {
+    /// This check reports it.
+    Reported(CheckId),
+    /// It hung under this condition only, one of several alike.
+    Under(Variant, u8),
 }
 
 /// Whether a target takes a format.
@@ -85,6 +96,7 @@ impl<'a> CheckContext<'a> {
             fast: false,
             config: None,
             manual: None,
+            completion_error: None,
             built: None,
             code: Err(NoCode::NoProject),
             runs: observations.iter().map(|observation| (&observation.key, observation)).collect(),
@@ -115,13 +127,18 @@ impl<'a> CheckContext<'a> {
         self.declared().filter(|probe| probe.is_unasked())
     }
 
-    /// The check that reports that a run of this probe and format did not end in time, if one did not.
-    pub fn hung(&self, probe: &str, format: OutputFormat) -> Option<CheckId> {
-        let runs = self.runs.iter().filter(|(key, _)| key.probe == probe && key.format == format);
-        let mut hung = runs.filter(|(_, seen)| seen.end == End::TimedOut).peekable();
-        hung.peek()?;
-        let closed = hung.all(|(key, _)| key.variant == Variant::ClosedPipe);
-        Some(if closed { CheckId::P2BrokenPipe } else { CheckId::P2Completes })
+    /// Why a run was not made, where one of the same call did not end in time: the check that reports that, or the
+    /// special condition that it was under.
+    pub fn hung(&self, run: &RunKey) -> Option<Hung> {
+        let kin = self.runs.iter().filter(|(key, _)| key.probe == run.probe && key.format == run.format);
+        let hung = kin.filter(|(_, seen)| seen.end == End::TimedOut).map(|(key, _)| *key);
+        let (special, common): (Vec<&RunKey>, Vec<&RunKey>) = hung.partition(|key| key.variant.is_special());
+        if common.is_empty() {
+            let first = special.first().filter(|_| run.variant.is_special())?;
+            return Some(Hung::Under(first.variant, first.nth));
+        }
+        let closed = common.iter().all(|key| key.variant == Variant::ClosedPipe);
+        Some(Hung::Reported(if closed { CheckId::P2BrokenPipe } else { CheckId::P2Completes }))
     }
 
     /// The plain run of `probe` in `format`.
@@ -129,13 +146,22 @@ impl<'a> CheckContext<'a> {
         self.run(probe, format, Variant::Plain, 0)
     }
 
-    /// All runs, probe by probe.
+    /// All runs under common conditions, probe by probe.
     pub fn runs(&'a self) -> impl Iterator<Item = RunView<'a>> {
         self.probes.iter().flat_map(|probe| self.runs_of(probe))
     }
 
-    /// All runs of `probe`.
+    /// All runs of `probe` under common conditions.
     pub fn runs_of(&'a self, probe: &'a Probe) -> impl Iterator<Item = RunView<'a>> {
+        self.all_runs_of(probe).filter(|run| !run.variant().is_special())
+    }
+
+    /// All runs of `probe` under this condition, in all formats.
+    pub fn runs_under(&'a self, probe: &'a Probe, variant: Variant) -> impl Iterator<Item = RunView<'a>> {
+        self.all_runs_of(probe).filter(move |run| run.variant() == variant)
+    }
+
+    fn all_runs_of(&'a self, probe: &'a Probe) -> impl Iterator<Item = RunView<'a>> {
         self.runs.iter().filter(|(key, _)| key.probe == probe.name).map(move |(_, observation)| RunView {
             context: self,
             probe,

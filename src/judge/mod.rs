@@ -1,6 +1,7 @@
 //! The checks' logic: a pure function of observations, code and files. No process, no clock, no file.
 
 mod context;
+mod p1;
 mod p2;
 mod p3;
 mod p4;
@@ -14,6 +15,7 @@ pub mod source;
 mod verdict;
 mod waive;
 
+use context::Hung;
 pub use context::{CheckContext, NoCode};
 pub use p2::exit_words::codes_told;
 pub use p2::locked::learn;
@@ -24,7 +26,7 @@ use verdict::Reason;
 use crate::baseline::{Baseline, Gap, Seen};
 use crate::catalogue::Check;
 use crate::config::Waiver;
-use crate::model::{BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat, Variant};
+use crate::model::{BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat, Variant, condition};
 use crate::probe::{self, Probe};
 use crate::run::RunKey;
 use agentnative_contract::Framing;
@@ -39,7 +41,8 @@ type Logic = fn(&CheckContext) -> Judgement;
 type Row = (CheckId, Logic, &'static [Framing]);
 
 /// The checks that have logic of their own, principle by principle. Source checks have rules instead.
-const PRINCIPLES: &[&[Row]] = &[p2::CHECKS, p3::CHECKS, p4::CHECKS, p6::CHECKS, p7::CHECKS, p8::CHECKS];
+const PRINCIPLES: &[&[Row]] =
+    &[p1::CHECKS, p2::CHECKS, p3::CHECKS, p4::CHECKS, p6::CHECKS, p7::CHECKS, p8::CHECKS];
 
 /// All verdicts, and what else the reader must know.
 pub struct Verdicts {
@@ -199,25 +202,28 @@ fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
 /// Why runs were not made, of the `needed`: those that a fast check leaves out, those of a call that hung under one
 /// condition, and all others.
 fn not_made(context: &CheckContext, missing: &[&RunKey], needed: usize) -> Vec<Reason> {
-    let mut hung: BTreeMap<(&str, OutputFormat, CheckId), usize> = BTreeMap::new();
+    let mut hung: BTreeMap<(&str, OutputFormat, Hung), usize> = BTreeMap::new();
     let (mut left_out, mut others) = (false, 0);
     for key in missing {
-        if let Some(id) = context.hung(&key.probe, key.format) {
-            *hung.entry((&key.probe, key.format, id)).or_default() += 1;
+        if let Some(why) = context.hung(key) {
+            *hung.entry((&key.probe, key.format, why)).or_default() += 1;
         } else if context.fast && key.variant != Variant::Plain {
             left_out = true;
         } else {
             others += 1;
         }
     }
-    let of_hung = hung.into_iter().map(|((probe, format, id), count)| {
+    let of_hung = hung.into_iter().map(|((probe, format, why), count)| {
         let (runs, were) = if count == 1 { ("run", "was") } else { ("runs", "were") };
-        Reason {
-            message: format!(
-                "{count} {runs} of {probe} · {} {were} skipped because another run did not end: see {id}",
-                format.name()
-            ),
-            blocked_by: Some(BlockedBy { id, probe: Some(probe.to_owned()), format: Some(format) }),
+        let what = format!("{count} {runs} of {probe} · {} {were} skipped because", format.name());
+        match why {
+            Hung::Reported(id) => Reason {
+                message: format!("{what} another run did not end: see {id}"),
+                blocked_by: Some(BlockedBy { id, probe: Some(probe.to_owned()), format: Some(format) }),
+            },
+            Hung::Under(variant, nth) => {
+                format!("{what} the call did not end under {}", condition(variant, nth)).into()
+            }
         }
     });
     let why = if context.interrupted { "made: the check was interrupted" } else { "recorded" };

@@ -6,7 +6,7 @@ use super::scan::Scan;
 use super::verdict::{Assertion, Finding, Reason};
 use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant, condition};
 use crate::probe::Probe;
-use crate::run::{Bytes, End, Observation};
+use crate::run::{Bytes, End, Observation, Waiting};
 use serde_json::Value;
 use std::io::Read as _;
 use std::rc::Rc;
@@ -167,6 +167,9 @@ impl<'a> RunView<'a> {
                 let what = format!("{label} was killed by signal {signal}");
                 Some(self.blocked_by(CheckId::P2ExitConsistent, what))
             }
+            (End::TimedOut | End::Waited, _) if self.ends_otherwise() => {
+                Some(format!("{label} did not end").into())
+            }
             (End::TimedOut | End::Waited, _) => {
                 Some(self.blocked_by(CheckId::P2Completes, format!("{label} did not end")))
             }
@@ -178,9 +181,32 @@ impl<'a> RunView<'a> {
         }
     }
 
+    /// Whether it was ended since it did not end by itself.
+    pub fn did_not_end(&self) -> bool {
+        matches!(self.observation.end, End::TimedOut | End::Waited)
+    }
+
+    /// Whether it did not end by itself because it was reading standard input or a terminal.
+    pub fn waits_for_input(&self) -> bool {
+        self.did_not_end() && matches!(self.observation.waiting, Some(Waiting::Stdin | Waiting::Terminal))
+    }
+
+    /// That it ended by itself, with whatever code or signal, or why that says nothing.
+    pub fn ended(&self) -> Result<(), Reason> {
+        match self.observation.end {
+            End::Exited(_) | End::Signaled(_) => Ok(()),
+            _ => Err(self.unusable().unwrap_or_default()),
+        }
+    }
+
     /// That it ended by itself with the code that its probe is expected to have, or why that says nothing.
     pub fn usable(&self) -> Result<(), Reason> {
         self.unusable().map_or(Ok(()), Err)
+    }
+
+    /// Whether it is under a special condition, and the plain run ended by itself.
+    fn ends_otherwise(&self) -> bool {
+        self.variant().is_special() && self.plain().is_ok_and(|plain| !plain.did_not_end())
     }
 
     /// The exit code, or why there is none.
@@ -354,6 +380,27 @@ impl<'a> RunView<'a> {
     ) -> Assertion {
         let offset = self.line_start(stream, line as u64);
         self.failed_at(kind, stream, Position { offset, line: line as u64 + 1, column: 1 }, detail)
+    }
+
+    /// A failed assertion at the last line that was written: on stderr, or where that is empty on stdout.
+    pub fn failed_at_last_line(&self, kind: &str, detail: impl Into<String>) -> Assertion {
+        let stream = if self.bytes(Stream::Stderr).is_empty() { Stream::Stdout } else { Stream::Stderr };
+        match self.lines(stream).map(|lines| lines.len()) {
+            Some(lines) if lines > 0 => self.failed_at_line(kind, stream, lines - 1, detail),
+            _ => self.failed(kind, detail),
+        }
+    }
+
+    /// A failed assertion at a byte of a stream, counted from 0.
+    pub fn failed_at_offset(
+        &self,
+        kind: &str,
+        stream: Stream,
+        offset: u64,
+        detail: impl Into<String>,
+    ) -> Assertion {
+        let at = strict_json::locate(self.bytes(stream).reader(), offset).unwrap_or(Position::START);
+        self.failed_at(kind, stream, at, detail)
     }
 
     /// A failed assertion at the value that a JSON pointer names in standard output.

@@ -1,22 +1,27 @@
 //! The condition of a run, for people: its variant, and which one of several alike.
 
 use super::Variant;
-use agentnative_helper::HOSTILE_ENVIRONMENTS;
 
 /// Names the condition: the variant, for an environment which one, and the number of a repetition, from 1.
 pub fn condition(variant: Variant, nth: u8) -> String {
-    match (variant, HOSTILE_ENVIRONMENTS.get(usize::from(nth))) {
-        (Variant::HostileEnv, Some((name, _))) => format!("{} ({name})", variant.name()),
-        (Variant::Repeat, _) => format!("{} {}", variant.name(), u16::from(nth) + 1),
+    let environments = variant.environments();
+    match environments.get(usize::from(nth)) {
+        Some((name, _)) if environments.len() > 1 => format!("{} ({name})", variant.name()),
+        _ if variant == Variant::Repeat => format!("{} {}", variant.name(), u16::from(nth) + 1),
         _ => variant.name().to_owned(),
     }
 }
 
+/// The variables that the condition adds.
+fn added(variant: Variant, nth: u8) -> &'static [(&'static str, &'static str)] {
+    variant.environments().get(usize::from(nth)).map_or(&[], |(_, added)| added)
+}
+
 /// The variables that the condition adds, as a shell takes them in front of a command.
 pub fn settings(variant: Variant, nth: u8) -> String {
-    let added = match (variant, HOSTILE_ENVIRONMENTS.get(usize::from(nth))) {
-        (Variant::HostileEnv, Some((_, added))) => added,
-        _ => &[][..],
+    let added = match variant {
+        Variant::HostileEnv => added(variant, nth),
+        _ => &[],
     };
     added.iter().map(|(name, value)| format!("{name}={value} ")).collect()
 }
@@ -32,8 +37,16 @@ pub fn in_words(variant: Variant, nth: u8) -> Option<String> {
         Variant::ClosedPipe => "with a reader that closes early",
         Variant::OpenStdin => "with stdin left open",
         Variant::Repeat => "run again",
+        Variant::TerminalIn => "with a terminal on stdin",
+        Variant::FullTerminal => "on a terminal, stdin too",
+        Variant::ColourPipe => "with TERM=xterm-256color",
+        Variant::NoColour if nth == 0 => "on a terminal with NO_COLOR=1",
+        Variant::NoColour => "on a terminal with TERM=dumb",
+        Variant::Full => "with stdout on /dev/full",
+        Variant::Bare if nth == 0 => "without HOME",
+        Variant::Bare => "with an invalid configuration file",
         Variant::HostileEnv => {
-            let (_, added) = HOSTILE_ENVIRONMENTS.get(usize::from(nth))?;
+            let added = added(variant, nth);
             let first = added.iter().take(2).map(|(name, value)| format!(" {name}={value}"));
             let more = if added.len() > 2 { " …" } else { "" };
             return Some(format!("with{}{more}", first.collect::<String>()));

@@ -1,8 +1,10 @@
 //! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
 
-use super::{Probe, Promises, Role, flagged};
+use super::{Probe, Promises, Role, env_flags, flagged};
 use crate::catalogue::Derived;
-use crate::config::{Contracts, FORMAT_PLACE, Flag, ListConfig, Workspace, place_format};
+use crate::config::{
+    Asking, Contracts, FORMAT_PLACE, Flag, ListConfig, SHELL_PLACE, Workspace, place_format,
+};
 use crate::model::OutputFormat;
 use crate::target::Choices;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +16,8 @@ pub const UNKNOWN_FLAG: &str = "--agentnative-unknown-flag";
 pub const UNKNOWN_COMMAND: &str = "agentnative-unknown-command";
 /// A value that no option has.
 pub const UNKNOWN_VALUE: &str = "agentnative-unknown-value";
+/// The shells that completion scripts are asked for.
+pub const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 /// A format that no program has.
 pub const UNKNOWN_FORMAT: &str = "agentnative-unknown-format";
 
@@ -44,6 +48,12 @@ pub fn derived(
         probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, promises, at == 0)));
     }
     probes.extend(flagged::calls(kinds, declared, promises));
+    if kinds.contains(&Derived::Completions) {
+        probes.extend(completions(promises, timeout));
+    }
+    if kinds.contains(&Derived::EnvFlag) {
+        probes.extend(env_flags::calls(declared, promises));
+    }
     if kinds.contains(&Derived::CommandHelp) {
         probes.extend(command_helps(declared, &promises.called_commands));
     }
@@ -77,6 +87,24 @@ pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe>
     let mut probes = commands.iter().filter_map(of_command).collect();
     set_apart(&mut probes, declared);
     probes
+}
+
+/// The calls that print completion scripts, as the configuration or the name of a command says.
+fn completions(promises: &Promises, timeout: Duration) -> Vec<Probe> {
+    let guess = ["completions", "completion"];
+    let listed = guess.into_iter().find(|name| promises.commands.iter().any(|command| command == name));
+    let args = match (&promises.completions, listed) {
+        (Asking::With(args), _) => args.clone(),
+        (Asking::Undeclared, Some(command)) => vec![command.to_owned(), SHELL_PLACE.to_owned()],
+        _ => return Vec::new(),
+    };
+    let of_shell = |shell: &str| {
+        let args: Vec<String> = args.iter().map(|arg| arg.replace(SHELL_PLACE, shell)).collect();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let probe = bare(Derived::Completions, &args, timeout);
+        Probe { exit: Some(0), asks_format: false, formats: vec![OutputFormat::Text], ..probe }
+    };
+    SHELLS.into_iter().map(of_shell).collect()
 }
 
 /// Gives those probes other names that have that of a declared one.

@@ -30,13 +30,7 @@ pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], promises: &Pr
 /// The call with a common option after its arguments.
 fn behind(kind: Derived, flag: Flag, probe: &Probe, promises: &Promises) -> Option<Probe> {
     let asking = probe.flag(flag, promises).args()?;
-    let marked = probe.args.iter().position(|arg| arg == FORMAT_PLACE);
-    // Where options stand in a call without subcommands, and where they are taken only there, is their place.
-    let beside = probe.place == Some(Place::BehindFirst) || promises.commands.is_empty();
-    let at = match marked.filter(|_| beside) {
-        Some(at) => at,
-        None => probe.args.iter().position(|arg| arg == "--").unwrap_or(probe.args.len()),
-    };
+    let at = place_behind(probe, promises);
     let shows_all = kind == Derived::Quiet && probe.gives_data();
     let shown: &[OutputFormat] =
         if shows_all { &[OutputFormat::Text, OutputFormat::Json] } else { &[OutputFormat::Text] };
@@ -50,6 +44,17 @@ fn behind(kind: Derived, flag: Flag, probe: &Probe, promises: &Promises) -> Opti
         formats,
         ..made(kind, probe, &asking.join(" "))
     })
+}
+
+/// Where in its arguments a probe has its options: after them, but before a `--`.
+pub(super) fn place_behind(probe: &Probe, promises: &Promises) -> usize {
+    let marked = probe.args.iter().position(|arg| arg == FORMAT_PLACE);
+    // Where options stand in a call without subcommands, and where they are taken only there, is their place.
+    let beside = probe.place == Some(Place::BehindFirst) || promises.commands.is_empty();
+    match marked.filter(|_| beside) {
+        Some(at) => at,
+        None => probe.args.iter().position(|arg| arg == "--").unwrap_or(probe.args.len()),
+    }
 }
 
 /// The call with a common option before all its arguments.
@@ -80,7 +85,7 @@ fn format_behind(probe: &Probe, promises: &Promises) -> Option<Probe> {
     })
 }
 
-fn made(kind: Derived, probe: &Probe, label: &str) -> Probe {
+pub(super) fn made(kind: Derived, probe: &Probe, label: &str) -> Probe {
     Probe {
         name: format!("{}, {label}", probe.name),
         role: Role::Derived { kind, of: Some(probe.name.clone()) },

@@ -1,14 +1,16 @@
 //! Which runs the selected checks need: probes, declared and derived, and the plan over them.
 
 mod derive;
+mod env_flags;
 mod flagged;
 mod plan;
 mod recording;
 mod spec;
 
 pub use derive::{
-    UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, command_helps, derived, questions,
+    SHELLS, UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, command_helps, derived, questions,
 };
+pub use env_flags::{EnvFlag, OFF, ON, env_flags};
 pub use plan::{help_run, plan};
 pub use recording::Recording;
 pub use spec::{Surroundings, place_port, specs};
@@ -153,6 +155,15 @@ pub struct Promises {
     /// What it has nothing of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacks_features: Vec<Feature>,
+    /// How it prints completion scripts.
+    #[serde(default)]
+    pub completions: Asking,
+    /// Where it looks for its configuration, below the home.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_file: Option<String>,
+    /// Options with the variables that stand for them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env_flags: BTreeMap<String, String>,
     /// The commands that its help lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
@@ -195,6 +206,9 @@ impl Promises {
             asks_first: target.formats.assumed,
             known_formats: Vec::new(),
             lacks_features: target.lacks.clone(),
+            completions: target.completions.clone(),
+            config_file: target.config_file.clone(),
+            env_flags: target.env_flags.clone(),
             called_commands: Vec::new(),
             global_format: false,
             commands: Vec::new(),
@@ -222,6 +236,9 @@ impl Promises {
         let shown = |format| flag(format).is_some_and(|flag| help.flags.iter().any(|shown| shown == flag));
         self.global_format = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(shown);
         self.choices.clone_from(&help.choices);
+        for (flag, variable) in env_flags::shown(help, &self) {
+            self.env_flags.entry(flag).or_insert(variable);
+        }
         self.asks_first &= !help.output_is_format;
         self.other_short_help = help.other_short_help;
         for (format, asking) in [(OutputFormat::Json, &help.json), (OutputFormat::Jsonl, &help.jsonl)] {

@@ -2,8 +2,9 @@
 
 use super::{Probe, Promises, Role, derived};
 use crate::catalogue::{Check, Derived};
+use crate::config::Flag;
 use crate::model::{Layer, OutputFormat, Variant};
-use crate::run::{HOSTILE_ENVIRONMENTS, RunKey};
+use crate::run::RunKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -29,8 +30,12 @@ pub fn plan(
     if promises.contract.is_some() {
         // Other formats and wrong calls are the contract's own affair.
         kinds.retain(|kind| {
-            use Derived::{CommandHelp, GlobalFlag, Help, HelpShort, NoInput, Quiet, Schema, Version};
-            matches!(kind, Help | HelpShort | CommandHelp | Version | Schema | Quiet | NoInput | GlobalFlag)
+            use Derived::{
+                CommandHelp, Completions, EnvFlag, GlobalFlag, Help, HelpShort, NoInput, Quiet, Schema,
+                Version,
+            };
+            let options = matches!(kind, Quiet | NoInput | GlobalFlag | EnvFlag);
+            options || matches!(kind, Help | HelpShort | CommandHelp | Version | Schema | Completions)
         });
     }
     let mut wanted: BTreeMap<OutputFormat, BTreeSet<Variant>> = BTreeMap::new();
@@ -41,7 +46,7 @@ pub fn plan(
     }
     let mut probes = declared;
     probes.extend(derived(&kinds, &probes, promises, timeout));
-    let mut runs: Vec<RunKey> = probes.iter().flat_map(|probe| runs_of(probe, &wanted)).collect();
+    let mut runs: Vec<RunKey> = probes.iter().flat_map(|probe| runs_of(probe, promises, &wanted)).collect();
     // Repetitions come last: a value that is the same before and after all else did not change meanwhile.
     runs.sort_by_key(|run| (run.variant == Variant::Repeat).then_some(run.nth));
     (probes, runs)
@@ -52,46 +57,70 @@ pub fn help_run() -> RunKey {
     RunKey::plain("--help", OutputFormat::Text)
 }
 
-fn runs_of(probe: &Probe, wanted: &BTreeMap<OutputFormat, BTreeSet<Variant>>) -> Vec<RunKey> {
+fn runs_of(
+    probe: &Probe,
+    promises: &Promises,
+    wanted: &BTreeMap<OutputFormat, BTreeSet<Variant>>,
+) -> Vec<RunKey> {
     let mut runs = Vec::new();
     for format in &probe.formats {
-        let mut add = |variant, count| {
-            runs.extend((0..count).map(|nth| RunKey {
+        let wanted = wanted.get(format).into_iter().flatten().copied();
+        let variants: BTreeSet<Variant> = match &probe.role {
+            Role::Derived { kind, .. } => {
+                let own = conditions(*kind);
+                wanted.filter(|variant| own.contains(variant)).chain([Variant::Plain]).collect()
+            }
+            Role::Declared => wanted.filter(|variant| concerns(probe, promises, *format, *variant)).collect(),
+        };
+        for variant in variants {
+            runs.extend((0..times(variant, promises, *format)).map(|nth| RunKey {
                 probe: probe.name.clone(),
                 format: *format,
                 variant,
                 nth,
             }));
-        };
-        match &probe.role {
-            Role::Derived { .. } => add(Variant::Plain, 1),
-            Role::Declared => {
-                for variant in wanted.get(format).into_iter().flatten() {
-                    if concerns(probe, *format, *variant) {
-                        add(*variant, times(*variant, *format));
-                    }
-                }
-            }
         }
     }
     runs
 }
 
+/// The conditions that a probe of this kind is also run under.
+const fn conditions(kind: Derived) -> &'static [Variant] {
+    match kind {
+        Derived::Help => &[Variant::ColourPipe, Variant::NoColour, Variant::Bare],
+        Derived::Version | Derived::Completions => &[Variant::Bare],
+        Derived::NoInput => &[Variant::FullTerminal],
+        _ => &[],
+    }
+}
+
 /// Whether a variant can show anything on a probe: a call that fails has little output to spoil, declared input
 /// leaves no silence to wait in, and what comes of text in a file or late is for people.
-fn concerns(probe: &Probe, format: OutputFormat, variant: Variant) -> bool {
+fn concerns(probe: &Probe, promises: &Promises, format: OutputFormat, variant: Variant) -> bool {
     match variant {
         Variant::Plain => true,
+        // Only calls of the target itself.
+        Variant::Bare => false,
+        // A question is asked whatever the format, and also by what fails in the end.
+        Variant::TerminalIn => {
+            let json = probe.gives_data() && format == OutputFormat::Json;
+            probe.stdin.is_none() && (json || probe.formats.first() == Some(&format))
+        }
+        Variant::FullTerminal => {
+            probe.stdin.is_none() && probe.flag(Flag::NoInput, promises).args().is_some()
+        }
+        Variant::ColourPipe | Variant::NoColour => true,
         Variant::OpenStdin => probe.stdin.is_none() && format == OutputFormat::Json,
         Variant::SlowReader | Variant::File => probe.gives_data() && format.is_json(),
         _ => probe.gives_data(),
     }
 }
 
-fn times(variant: Variant, format: OutputFormat) -> u8 {
+fn times(variant: Variant, promises: &Promises, format: OutputFormat) -> u8 {
     match variant {
-        Variant::HostileEnv => HOSTILE_ENVIRONMENTS.len() as u8,
+        // Nobody says which file could be invalid.
+        Variant::Bare if promises.config_file.is_none() => 1,
         Variant::Repeat if format.is_json() => REPEATS,
-        _ => 1,
+        _ => variant.environments().len().max(1) as u8,
     }
 }

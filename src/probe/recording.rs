@@ -83,6 +83,9 @@ pub struct Recording {
     /// The page of its manual as plain text; none when it has none of its own, or it was not looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manual: Option<Document>,
+    /// What bash says of the completion script for it; none when it accepts that, or was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_error: Option<String>,
     /// What the target's probes promised when that was last accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<Lock>,
@@ -116,6 +119,7 @@ impl Recording {
             output_modules: Vec::new(),
             around: None,
             manual: None,
+            completion_error: None,
             lock: None,
             observations: Vec::new(),
         }

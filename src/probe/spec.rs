@@ -76,6 +76,7 @@ fn spec(
         cwd: probe.cwd.clone().unwrap_or_else(|| target.cwd.clone()).into(),
         workspace: probe.workspace.as_ref().map(|workspace| around.workspace(workspace)),
         home: around.home.clone(),
+        config_file: target.config.config_file.as_ref().map(OsString::from),
         env: target.env(|name| std::env::var_os(name)).into_iter().chain(of_services).chain(own).collect(),
         variant: key.variant,
         nth: key.nth,

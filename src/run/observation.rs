@@ -29,6 +29,10 @@ pub struct Observation {
     /// The exact bytes of standard error.
     #[serde(with = "recorded")]
     pub stderr: Captured,
+    /// What it wrote to the terminal on its standard input, where no other stream is that terminal: its first bytes,
+    /// with what is no UTF-8 replaced.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub terminal: String,
     /// Processes that were still there when the leader had ended and the drain deadline was over,
     /// and were then killed.
     pub left_behind: Vec<Leftover>,
@@ -51,6 +55,7 @@ impl Observation {
         let Outcome {
             stdout,
             stderr,
+            terminal,
             end,
             started,
             duration,
@@ -69,6 +74,7 @@ impl Observation {
             duration,
             stdout,
             stderr,
+            terminal: String::from_utf8_lossy(&terminal).into_owned(),
             left_behind,
             held_open,
             waiting,

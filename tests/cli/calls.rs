@@ -157,6 +157,53 @@ fn only_a_declared_list_is_asked_for_lengths() {
 }
 
 #[test]
+fn variables_are_set_for_declared_options_and_for_those_that_change_the_output_only() {
+    let tried = |settings: &str| {
+        let folder = Folder::new();
+        let log = folder.write("calls", "");
+        let help = "Options:\n  -q, --quiet  Less [env: A_QUIET=]\n  --delete  Delete all [env: A_DELETE=]\n  \
+                    --limit N  So many [env: A_LIMIT=]\n  --output FORMAT  text, json [env: A_OUTPUT=]\n";
+        let script = format!(
+            "env | grep ^A_ >>'{}'\ncase $* in *--help*) printf '%b' '{}' ;; *) echo one ;; esac",
+            log.display(),
+            help.replace('\n', "\\n")
+        );
+        folder.script("cli", &script);
+        let config =
+            format!("[target]\ncommand = ['./cli']\n{settings}\n[[probe]]\nname = 'log'\nargs = ['log']\n");
+        folder.write("agentnative.toml", config);
+        folder.run(&["check", ".", "--json", "--check", "p1-env-flag"]);
+        calls(&folder)
+    };
+    let of = |name: &str| ["1", "0", "false", ""].map(|value| format!("{name}={value}"));
+    let shown = BTreeSet::from_iter(of("A_QUIET").into_iter().chain(["A_OUTPUT=json".to_owned()]));
+    assert_eq!(tried(""), shown);
+    let declared = tried("env_flags = { '--delete' = 'A_DELETE', '-q' = 'A_QUIET' }");
+    assert_eq!(declared, BTreeSet::from_iter(shown.into_iter().chain(of("A_DELETE"))));
+}
+
+#[test]
+fn completions_are_asked_for_where_they_are_declared_or_a_subcommand_is_called_so() {
+    let asked = |commands: &str, settings: &str| {
+        let folder = recorder(&format!("case $* in --help) printf 'Commands:\n{commands}' ;; esac"));
+        folder.write("agentnative.toml", format!("[target]\ncommand = ['./cli']\n{settings}\n"));
+        let said = folder.run(&["check", ".", "--json", "--check", "p6-completions"]);
+        let mut calls = calls(&folder);
+        calls.remove("--help");
+        (calls, said.status("p6-completions"))
+    };
+    let none = (set(&[]), "unverified".to_owned());
+    assert_eq!(asked("  list  List\n", ""), none);
+    assert_eq!(asked("  complete  Complete a task\n", ""), none);
+    let guessed = set(&["completion bash", "completion zsh", "completion fish"]);
+    assert_eq!(asked("  completion  Complete\n", ""), (guessed, "unverified".to_owned()));
+    let declared = set(&["--script=bash", "--script=zsh", "--script=fish"]);
+    let config = "completions = ['--script={shell}']";
+    assert_eq!(asked("  completion  Complete\n", config), (declared, "fail".to_owned()));
+    assert_eq!(asked("  completion  Complete\n", "completions = false"), (set(&[]), "fail".to_owned()));
+}
+
+#[test]
 fn help_is_asked_for_the_commands_of_declared_probes_only() {
     // What a command lists is read before the next word of a probe is taken for a command of it.
     let remotes = r#"

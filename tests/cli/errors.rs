@@ -46,7 +46,7 @@ fn wrong_calls() {
         (&["list", "--output", "xml"], "text, json, jsonl", ""),
         (&["list", "--color", "sometimes"], "auto, always, never", ""),
         (&["list", "--principle", "two"], "two", ""),
-        (&["list", "--principle", "9"], "no checks for principle 9; expected 2", "agentnative list"),
+        (&["list", "--principle", "9"], "no checks for principle 9; expected 1, 2", "agentnative list"),
         (&["check", "--principle", "2,9"], "no checks for principle 9", "agentnative list"),
         (&["contract"], "missing subcommand", "Usage: agentnative contract"),
         (&["list", "--layer", "sauce"], "behavioral, source, project", "'source'"),

@@ -1,6 +1,7 @@
 //! Runs of strangers' programs, through the public face.
 
 mod again;
+mod conditions;
 mod helper;
 mod resolve;
 mod services;

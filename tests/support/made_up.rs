@@ -8,15 +8,21 @@ use agentnative::probe::{self, Probe, Promises};
 use agentnative::report::TargetInfo;
 use agentnative::run::{Bytes, Captured, End, Observation, Waiting};
 use agentnative::target::Help;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 /// One call of a made-up target.
+#[derive(Clone)]
 pub struct Call {
     pub args: Vec<String>,
     /// What the arguments ask for.
     pub format: OutputFormat,
     pub variant: Variant,
+    /// Which of several runs under this condition, from 0.
+    pub nth: u8,
+    /// The variables of its probe.
+    pub env: BTreeMap<String, String>,
 }
 
 /// What a call gives: standard output, standard error, and how it ends.
@@ -127,12 +133,13 @@ pub fn seen_with_help(
                 || args.windows(2).any(|pair| pair[0] == "--output" && pair[1] == format.name())
         };
         let format = OutputFormat::ALL.into_iter().find(asks).unwrap_or_default();
-        let call = Call { args, format, variant: key.variant };
+        let call = Call { args, format, variant: key.variant, nth: key.nth, env: probe.env.clone() };
         let Answer(stdout, stderr, end) = answer(&call);
         let captured = |text: String| Captured { bytes: Bytes::from(text.into_bytes()), chunks: Vec::new() };
         recording.observations.push(Observation {
             stdout: captured(stdout),
             stderr: captured(stderr),
+            terminal: String::new(),
             argv: [vec!["/demo".to_owned()], call.args.clone()].concat(),
             started: None,
             duration: Duration::from_millis(10),

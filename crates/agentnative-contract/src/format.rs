@@ -49,6 +49,9 @@ pub enum Stream {
 }
 
 impl Stream {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Stdout, Self::Stderr];
+
     /// Its name: `stdout` or `stderr`.
     pub const fn name(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The environments of the variant `hostile-env`, by number ([`Job::nth`](crate::Job::nth)): a name for
 /// reports, and variables that make tools talk.
-pub const HOSTILE_ENVIRONMENTS: &[(&str, &[(&str, &str)])] = &[
+pub const HOSTILE_ENVIRONMENTS: &[crate::variant::Environment] = &[
     (
         "colour",
         &[

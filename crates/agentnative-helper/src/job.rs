@@ -58,12 +58,15 @@ pub struct Job {
     pub workspace: Option<Workspace>,
     /// A template ([`Helper::keep`](crate::Helper::keep)) that its fresh home is a copy of.
     pub home: Option<OsString>,
+    /// Where the target looks for its configuration, below the home: the second environment of
+    /// [`Variant::Bare`] has a file there that no parser accepts.
+    pub config_file: Option<OsString>,
     /// Variables added to the cleared base environment (they win over it and over the variant's).
     pub env: Vec<(OsString, OsString)>,
     /// The condition: it decides the channel of standard output, the extra environment variables and
     /// (for `open-stdin`, when `stdin` is none) standard input.
     pub variant: Variant,
-    /// Which of the [`HOSTILE_ENVIRONMENTS`](crate::HOSTILE_ENVIRONMENTS), for that variant.
+    /// Which of the variant's [environments](Variant::environments).
     pub nth: u8,
     /// Standard input: a pipe that holds these bytes, which may be left unread, and then ends; none is
     /// `/dev/null`. It is not part of the serialised form.
@@ -102,6 +105,7 @@ impl Job {
             cwd: cwd.into(),
             workspace: None,
             home: None,
+            config_file: None,
             env: Vec::new(),
             variant: Variant::Plain,
             nth: 0,

@@ -30,6 +30,9 @@ pub struct Outcome {
     pub stdout: Captured,
     /// The exact bytes of standard error.
     pub stderr: Captured,
+    /// What it wrote to the terminal on its standard input, where no other stream is that terminal: the first
+    /// bytes.
+    pub terminal: Vec<u8>,
     /// How it ended.
     pub end: End,
     /// When it started, since the helper did; none if it did not.

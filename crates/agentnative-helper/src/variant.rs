@@ -1,5 +1,6 @@
 //! The condition that a run is made under.
 
+use crate::HOSTILE_ENVIRONMENTS;
 use serde::{Deserialize, Serialize};
 
 /// A condition that a probe is run under.
@@ -23,7 +24,27 @@ pub enum Variant {
     Repeat,
     /// Stdin is an open pipe without data: finds prompts.
     OpenStdin,
+    /// Stdin is a terminal on which nobody types; stdout and stderr are pipes.
+    TerminalIn,
+    /// Stdin, stdout and stderr are one terminal, on which nobody types.
+    FullTerminal,
+    /// Pipes, as for `plain`, and a `TERM` with colours.
+    ColourPipe,
+    /// Stdout is a terminal, and the environment disables colours.
+    NoColour,
+    /// Stdout is `/dev/full`: every write to it fails.
+    Full,
+    /// No home folder, or a configuration file in it that no parser accepts.
+    Bare,
 }
+
+/// What a variant adds to the environment, with a name for reports where there are several.
+pub type Environment = (&'static str, &'static [(&'static str, &'static str)]);
+
+const TERMINAL: &[Environment] = &[("terminal", &[("TERM", "xterm-256color")])];
+const NO_COLOUR: &[Environment] =
+    &[("NO_COLOR", &[("TERM", "xterm-256color"), ("NO_COLOR", "1")]), ("TERM=dumb", &[("TERM", "dumb")])];
+const BARE: &[Environment] = &[("no home", &[]), ("invalid configuration", &[])];
 
 impl Variant {
     /// The name that reports use.
@@ -37,6 +58,40 @@ impl Variant {
             Self::HostileEnv => "hostile-env",
             Self::Repeat => "repeat",
             Self::OpenStdin => "open-stdin",
+            Self::TerminalIn => "terminal-in",
+            Self::FullTerminal => "full-terminal",
+            Self::ColourPipe => "colour-pipe",
+            Self::NoColour => "no-colour",
+            Self::Full => "full",
+            Self::Bare => "bare",
         }
+    }
+
+    /// The environments that it is run in, by number ([`Job::nth`](crate::Job::nth)); none where it adds nothing.
+    pub const fn environments(self) -> &'static [Environment] {
+        match self {
+            Self::HostileEnv => HOSTILE_ENVIRONMENTS,
+            Self::Tty | Self::TerminalIn | Self::FullTerminal | Self::ColourPipe => TERMINAL,
+            Self::NoColour => NO_COLOUR,
+            Self::Bare => BARE,
+            _ => &[],
+        }
+    }
+
+    /// Whether it is a condition of its own, which only the checks look at that ask for it: most calls behave
+    /// otherwise there than for a program that reads their output.
+    pub const fn is_special(self) -> bool {
+        use Variant::{Bare, ColourPipe, Full, FullTerminal, NoColour, TerminalIn};
+        matches!(self, TerminalIn | FullTerminal | ColourPipe | NoColour | Full | Bare)
+    }
+
+    /// Whether stdout is a terminal.
+    pub const fn has_terminal_out(self) -> bool {
+        matches!(self, Self::Tty | Self::FullTerminal | Self::NoColour)
+    }
+
+    /// Whether this environment of it is one without a home.
+    pub const fn lacks_home(self, nth: u8) -> bool {
+        matches!(self, Self::Bare) && nth == 0
     }
 }

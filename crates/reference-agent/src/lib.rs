@@ -48,6 +48,11 @@ pub fn main(args: &[OsString]) -> u8 {
         Ok(flags) => flags,
         Err(error) => return usage_error(&error, args),
     };
+    if let Some(shell) = flags.completions {
+        let mut output = Output::new(flags.output());
+        let printed = output.text(&completions(shell)).map(|()| 0);
+        return exit_code(printed, &mut output);
+    }
     let (protocol, format) = (flags.protocol, flags.format());
     let mut output = Output::new(flags.output());
     match flags.resolve(args) {
@@ -58,6 +63,13 @@ pub fn main(args: &[OsString]) -> u8 {
         Ok(options) => session::run(options, &mut output),
         Err(failure) => session::refuse(protocol, failure, &mut output),
     }
+}
+
+/// The completion script for a shell.
+fn completions(shell: clap_complete::Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command(), "reference-agent", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
 }
 
 /// Help and version are answers; all else that clap does not take is a usage error, in the protocol that

@@ -5,6 +5,7 @@ use super::failure::{Code, Failure, Result};
 use super::protocols::{self, Protocol};
 use agentnative_output::{ColorChoice, OutputConfig, OutputFormat};
 use clap::{Parser, ValueEnum};
+use clap_complete::Shell;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,10 @@ pub struct Options {
     #[arg(long, help_heading = OUTPUT)]
     #[serde(skip)]
     pub json_schema: bool,
+    /// Print a completion script for a shell (bash, zsh or fish); run nothing.
+    #[arg(long, help_heading = OUTPUT, value_name = "SHELL", value_enum, hide_possible_values = true)]
+    #[serde(skip)]
+    pub completions: Option<Shell>,
     /// Print only the answer (text).
     #[arg(long, help_heading = OUTPUT)]
     #[serde(skip)]

@@ -20,6 +20,7 @@ mod well_formed;
 pub use determinism::{difference, ends_early};
 pub use error_object::error_object;
 pub use exits::exit_check;
+pub use termination::shows_pages;
 
 use super::Row;
 use crate::model::{CheckId, OutputFormat};
@@ -77,7 +78,7 @@ pub const NO_FAILURE: &str = "no probe fails: declare one with its exit code, su
 
 /// What to do when no probe that succeeds can decide: declare one, in these formats, such as `json or jsonl`;
 /// empty where any will do.
-fn declare_success(formats: &str) -> String {
+pub fn declare_success(formats: &str) -> String {
     format!("declare a probe that succeeds{}", in_formats(formats))
 }
 
@@ -91,6 +92,6 @@ fn in_formats(formats: &str) -> String {
 }
 
 /// An exit code for people.
-fn display_exit(exit: Option<i32>) -> String {
+pub fn display_exit(exit: Option<i32>) -> String {
     exit.map_or_else(|| "none".to_owned(), |code| code.to_string())
 }

@@ -33,7 +33,7 @@ fn ended(run: &RunView) -> Assertion {
         return run.failed("left-behind", detail);
     }
     match &run.observation.end {
-        End::TimedOut | End::Waited if pages(run) => Ok(()),
+        End::TimedOut | End::Waited if shows_pages(run) => Ok(()),
         End::TimedOut | End::Waited => hung(run),
         End::Exited(_) | End::Signaled(_) => Ok(()),
         _ => Err(run.unusable().unwrap_or_default().into()),
@@ -58,8 +58,8 @@ fn hung(run: &RunView) -> Assertion {
 /// Whether it shows its text page by page, as is meant for people on a terminal: it has begun to show what it
 /// prints otherwise, and waits in the middle of that or with the prompt of a pager. What waits before it has
 /// shown anything, or with a question behind all, is no pager.
-fn pages(run: &RunView) -> bool {
-    if run.variant() != Variant::Tty || run.format() != OutputFormat::Text {
+pub fn shows_pages(run: &RunView) -> bool {
+    if !run.variant().has_terminal_out() || run.format() != OutputFormat::Text {
         return false;
     }
     let text =
@@ -85,15 +85,6 @@ fn is_pager_prompt(line: &str) -> bool {
         || line.contains("-more-")
         || line.contains("-- more --")
         || line.starts_with("lines ")
-}
-
-/// Points at the last thing it said.
-fn stuck(run: &RunView, kind: &str, detail: String) -> Assertion {
-    let stream = if run.bytes(Stream::Stderr).is_empty() { Stream::Stdout } else { Stream::Stderr };
-    match run.lines(stream).map(|lines| lines.len()) {
-        Some(lines) if lines > 0 => run.failed_at_line(kind, stream, lines - 1, detail),
-        _ => run.failed(kind, detail),
-    }
 }
 
 /// Whether the same call ended by itself with a null input, so that the wait is for input.
@@ -129,14 +120,15 @@ fn waits(run: &RunView) -> Assertion {
         Some(Waiting::Asleep) | None => "it was asleep",
     };
     if run.observation.end == End::Waited {
-        return stuck(run, "waits", format!("the command waits for input that never comes: {doing}"));
+        let detail = format!("the command waits for input that never comes: {doing}");
+        return run.failed_at_last_line("waits", detail);
     }
     let limit = run.probe.timeout.as_secs_f64();
     let alone = if run.observation.alone { ", in parallel and again alone" } else { "" };
     let detail = format!(
         "the command did not end within {limit} s{alone}: {doing} (if it needs more time, raise its `timeout`)"
     );
-    stuck(run, "hangs", detail)
+    run.failed_at_last_line("hangs", detail)
 }
 
 /// How the lines of a program that fell over begin, as the common runtimes print them.
@@ -170,14 +162,12 @@ fn closed(run: &RunView) -> Assertion {
     plain.usable()?;
     match run.observation.end {
         End::TimedOut | End::Waited => {
-            return stuck(run, "hangs", "the command does not end after its output pipe is closed".into());
+            let detail = "the command does not end after its output pipe is closed";
+            return run.failed_at_last_line("hangs", detail);
         }
         End::Signaled(signal) if signal != SIGPIPE => {
-            return stuck(
-                run,
-                "signal",
-                format!("the closed output pipe kills the command with signal {signal}"),
-            );
+            let detail = format!("the closed output pipe kills the command with signal {signal}");
+            return run.failed_at_last_line("signal", detail);
         }
         End::Exited(_) | End::Signaled(_) => {}
         _ => return Err(run.unusable().unwrap_or_default().into()),

@@ -5,6 +5,8 @@ mod help;
 mod pages;
 mod version;
 
+pub use pages::names;
+
 use super::Row;
 use crate::model::CheckId;
 use agentnative_contract::Framing;

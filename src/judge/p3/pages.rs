@@ -5,7 +5,7 @@ use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason};
 use crate::model::{CheckId, OutputFormat, Stream};
-use crate::target::{Names, Page};
+use crate::target::{Command, Names, Page};
 use std::io::Read as _;
 
 /// More of a help is not read, in bytes.
@@ -39,9 +39,8 @@ impl<'a> Pages<'a> {
             return Err(run.blocked_by(CheckId::P3Help, "there is no help page".to_owned()));
         }
         let bytes = printed(&run);
-        let argv = run.observation.argv.strip_suffix(&*run.probe.call(OutputFormat::Text, context.promises));
         let commands = crate::target::Help::parse(&bytes).commands;
-        let names = Names::of(&bytes, &commands, argv.unwrap_or_default());
+        let names = names_of(&run, &bytes, &commands);
         let page = Page::read(&bytes, &[], &names, &commands);
         let of_command = |run: RunView<'a>| {
             given(&run, &bytes).map_err(|_| {
@@ -75,6 +74,18 @@ impl<'a> Pages<'a> {
             names[..names.len().min(NAMED)].join(", "),
         )))
     }
+}
+
+/// The names that a target is called by, as far as its help shows.
+pub fn names(context: &CheckContext) -> Names {
+    let Some(run) = root(context) else { return Names::default() };
+    let bytes = printed(&run);
+    names_of(&run, &bytes, &crate::target::Help::parse(&bytes).commands)
+}
+
+fn names_of(run: &RunView, page: &[u8], commands: &[Command]) -> Names {
+    let call = run.probe.call(OutputFormat::Text, run.context.promises);
+    Names::of(page, commands, run.observation.argv.strip_suffix(&*call).unwrap_or_default())
 }
 
 /// The run that asked the target for its help.

@@ -3,6 +3,7 @@
 mod remedy;
 mod traceback;
 mod valid_set;
+mod write_error;
 mod wrong_calls;
 
 use super::Row;
@@ -25,6 +26,7 @@ pub(super) const CHECKS: &[Row] = &[
     (CheckId::P4Remedy, remedy::remedy, NEVER),
     (CheckId::P4NoTraceback, traceback::no_traceback, NEVER),
     (CheckId::P4ValidSet, valid_set::valid_set, ANY),
+    (CheckId::P4WriteError, write_error::write_error, NEVER),
 ];
 
 /// Why a failing run has no message whose words could be judged, and which check says so.

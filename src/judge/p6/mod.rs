@@ -1,6 +1,9 @@
 //! The checks of principle 6: options, signals and terminals behave as everywhere.
 
+mod bare_environment;
+mod completions;
 mod global_flags;
+mod no_color;
 
 pub use global_flags::taken_elsewhere;
 
@@ -12,4 +15,9 @@ use agentnative_contract::Framing;
 const NEVER: &[Framing] = &[];
 
 /// The checks, their logic, and which contracts for the whole target take their place.
-pub(super) const CHECKS: &[Row] = &[(CheckId::P6GlobalFlags, global_flags::global_flags, NEVER)];
+pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P6NoColor, no_color::no_color, NEVER),
+    (CheckId::P6Completions, completions::completions, NEVER),
+    (CheckId::P6GlobalFlags, global_flags::global_flags, NEVER),
+    (CheckId::P6BareEnvironment, bare_environment::bare_environment, NEVER),
+];

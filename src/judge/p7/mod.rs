@@ -7,6 +7,8 @@ mod quiet;
 mod same_data;
 mod truncation;
 
+pub use no_spinner::moves_cursor;
+
 use super::Row;
 use crate::model::CheckId;
 use agentnative_contract::Framing;

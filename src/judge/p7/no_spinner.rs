@@ -59,7 +59,7 @@ fn first_redraw(text: &[u8]) -> Option<Redraw> {
 }
 
 /// Whether what follows an escape moves, saves, hides or shows the cursor, or erases.
-fn moves_cursor(sequence: &[u8]) -> bool {
+pub fn moves_cursor(sequence: &[u8]) -> bool {
     match sequence {
         [b'7' | b'8' | b'M' | b'D' | b'E' | b'c', ..] => true,
         [b'[', rest @ ..] => {

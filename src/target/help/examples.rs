@@ -44,6 +44,11 @@ impl Names {
         Self(names)
     }
 
+    /// The first word of each.
+    pub fn programs(&self) -> BTreeSet<&str> {
+        self.0.iter().filter_map(|name| name.first().map(String::as_str)).collect()
+    }
+
     /// What stands behind the name, if a line of these words begins with one.
     fn behind<'w>(&self, words: &'w [String]) -> Option<&'w [String]> {
         let begins = |name: &Vec<String>| {

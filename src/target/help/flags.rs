@@ -1,6 +1,6 @@
 //! The flags in a help text, and those among them that ask for JSON.
 
-use super::{Choices, Operand};
+use super::{Choices, EnvFlag, Operand};
 
 /// More flags than this are not read.
 const MOST: usize = 1_000;
@@ -73,6 +73,15 @@ impl Flag<'_> {
         let values: Vec<String> = list.split(',').map(value).collect();
         let is_value = |value: &String| !value.is_empty() && !value.contains(char::is_whitespace);
         (values.len() > 1 && values.iter().all(is_value)).then_some(values)
+    }
+
+    /// The variable that the text names: `[env: NAME]`, `[env: NAME=value]`, `[env var: NAME]`.
+    fn variable(&self) -> Option<String> {
+        let said = self.about.join(" ");
+        let (_, rest) = said.split_once("[env: ").or_else(|| said.split_once("[env var: "))?;
+        let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_';
+        let end = rest.find(|char| !is_part(char))?;
+        (end > 0 && rest[end..].starts_with([']', '='])).then(|| rest[..end].to_owned())
     }
 
     /// Whether its value is `json` where it is left out: `[default: json]`.
@@ -186,6 +195,15 @@ pub(super) fn choices(flags: &[Flag<'_>]) -> Vec<Choices> {
         Some(flag.names.iter().map(named).collect::<Vec<_>>())
     };
     flags.iter().filter_map(of).flatten().collect()
+}
+
+/// The options that variables stand for, by their longest names.
+pub(super) fn env_flags(flags: &[Flag<'_>]) -> Vec<EnvFlag> {
+    let of = |flag: &Flag<'_>| {
+        let name = flag.names.iter().max_by_key(|name| name.len())?;
+        Some(EnvFlag { flag: name.clone(), variable: flag.variable()?, takes_value: flag.takes_value() })
+    };
+    flags.iter().filter_map(of).collect()
 }
 
 /// The arguments that seem to ask for each format.

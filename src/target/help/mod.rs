@@ -31,6 +31,8 @@ pub struct Help {
     pub flags: Vec<String>,
     /// The options whose values it lists.
     pub choices: Vec<Choices>,
+    /// The options that it shows with a variable.
+    pub env_flags: Vec<EnvFlag>,
     /// `-h` is something else than help.
     pub other_short_help: bool,
     /// `--output` chooses a format.
@@ -56,6 +58,17 @@ pub struct Choices {
     pub flag: String,
     /// The values, at least two.
     pub values: Vec<String>,
+}
+
+/// An option that a variable stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvFlag {
+    /// The option with its dashes.
+    pub flag: String,
+    /// The variable.
+    pub variable: String,
+    /// The option takes a value.
+    pub takes_value: bool,
 }
 
 /// A command of a target.
@@ -92,6 +105,7 @@ impl Help {
             other_short_help: flags::other_short_help(&flags),
             output_is_format: flags::output_is_format(&flags),
             choices: flags::choices(&flags),
+            env_flags: flags::env_flags(&flags),
             flags: flags::names(&flags),
             json: asked.json,
             jsonl: asked.jsonl,

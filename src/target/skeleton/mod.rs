@@ -1,5 +1,6 @@
 //! The configuration that `agentnative init` writes.
 
+mod features;
 mod formats;
 mod next;
 mod toml_lines;
@@ -166,6 +167,7 @@ impl Skeleton<'_> {
 #timeout = 10    # seconds per run
 ",
         );
+        self.features(text);
     }
 
     /// The confirmed probes, then a suggestion for each further command: those that seem to only read first.
@@ -173,7 +175,7 @@ impl Skeleton<'_> {
         section(
             text,
             &[
-                "Probes: calls of the target. Each is run about 30 times, so it has to be safe to repeat.",
+                "Probes: calls of the target. Each is run up to 40 times, so it has to be safe to repeat.",
                 "The arguments of a format follow those of the probe; \"{format}\" marks another place.",
             ],
         );
@@ -232,6 +234,7 @@ impl Skeleton<'_> {
         };
         let args = call.args(&placeholder);
         block(text, &about.join("; "), &name, &format!("{}{note}", array(&args)), 0);
+        self.of_list(text, call);
         if let Some(own) = formats.of_call(call) {
             line(text, &format!("#{own}"));
         }
@@ -269,6 +272,10 @@ impl Skeleton<'_> {
             let about =
                 named.filter(|named| !named.is_empty()).map_or(about, |named| format!("{code}: {named}"));
             block(text, &about, &name, &array(&args), code);
+            if code == 77 {
+                let remedy = string(&format!("{} login", plain(self.name)));
+                line(text, &format!("#remedy = [{remedy}]    # the message has to name one of these"));
+            }
         }
     }
 

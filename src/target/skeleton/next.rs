@@ -68,7 +68,7 @@ impl Skeleton<'_> {
             });
         }
         let mut declare = format!(
-            "declare the calls that are safe to run about 30 times:\n  {}",
+            "declare the calls that are safe to run up to 40 times:\n  {}",
             [&words, target].join(" ").trim_end()
         );
         let more = safe.len().saturating_sub(NAMED) + open.len().saturating_sub(WRITTEN);

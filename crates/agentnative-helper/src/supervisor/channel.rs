@@ -56,6 +56,11 @@ pub(super) fn open_channels(
             ids.set_stdin(&read)?;
             (read, Feed::Silent { _held: write })
         }
+        None if job.variant == Variant::TerminalIn => {
+            let (master, slave, name) = terminal()?;
+            ids.set_terminal(name);
+            (slave, Feed::terminal(master)?)
+        }
         None => {
             let null = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
             (null, Feed::Done)
@@ -74,8 +79,16 @@ pub(super) fn open_channels(
         }
         Ok((write, stream(Source::of(read)?, pace)))
     };
+    if job.variant == Variant::FullTerminal {
+        let (master, slave, name) = terminal()?;
+        ids.set_terminal(name);
+        let stdin = if job.stdin.is_some() { stdin } else { slave.try_clone()? };
+        let stdout = stream(Source::of(master)?, Pace::Eager);
+        let stderr = stream(Source::Closed, Pace::Eager);
+        return Ok(Channels { target: [stdin, slave.try_clone()?, slave], stdout, stderr, feed, ids });
+    }
     let (out, stdout) = match job.variant {
-        Variant::Tty => {
+        variant if variant.has_terminal_out() => {
             let (master, slave, name) = terminal()?;
             ids.set_terminal(name);
             (slave, stream(Source::of(master)?, Pace::Eager))
@@ -89,9 +102,11 @@ pub(super) fn open_channels(
             let (_gone, write) = pipe_with(PipeFlags::CLOEXEC)?;
             (write, stream(Source::Closed, Pace::Eager))
         }
-        Variant::Plain | Variant::HostileEnv | Variant::Repeat | Variant::OpenStdin => {
-            piped(Pace::Eager, false)?
+        Variant::Full => {
+            let full = open("/dev/full", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+            (full, stream(Source::Closed, Pace::Eager))
         }
+        _ => piped(Pace::Eager, false)?,
     };
     let (err, stderr) = piped(Pace::Eager, false)?;
     Ok(Channels { target: [stdin, out, err], stdout, stderr, feed, ids })
@@ -119,6 +134,9 @@ pub(super) enum Feed {
     Bytes { fd: AsyncFd<OwnedFd>, bytes: Arc<[u8]>, at: usize },
     /// A pipe that is held open and never written.
     Silent { _held: OwnedFd },
+    /// A terminal on which nobody types: what was written to it, and whether nobody has it open any more. It stays
+    /// open on our side, since closing it would send SIGHUP to the session.
+    Terminal { fd: AsyncFd<OwnedFd>, shown: Vec<u8>, over: bool },
     /// Nothing more will come.
     Done,
 }
@@ -134,9 +152,21 @@ impl Feed {
         Ok(Self::Bytes { fd: awaitable(fd, Interest::WRITABLE)?, bytes, at })
     }
 
+    fn terminal(master: OwnedFd) -> io::Result<Self> {
+        ioctl_fionbio(&master, true)?;
+        Ok(Self::Terminal { fd: awaitable(master, Interest::READABLE)?, shown: Vec::new(), over: false })
+    }
+
     /// Writes on when there is room. May be dropped while it waits.
     pub async fn step(&mut self) {
-        let Self::Bytes { fd, bytes, at } = self else { return pending().await };
+        let (fd, bytes, at) = match self {
+            Self::Terminal { fd, shown, over: over @ false } => {
+                *over = listen(fd, shown).await.is_err();
+                return;
+            }
+            Self::Bytes { fd, bytes, at } => (fd, bytes, at),
+            Self::Terminal { .. } | Self::Silent { .. } | Self::Done => return pending().await,
+        };
         let Ok(mut guard) = fd.writable().await else { return };
         match guard.try_io(|fd| Ok(rustix::io::write(fd.get_ref(), &bytes[*at..])?)) {
             Ok(Ok(n)) if *at + n < bytes.len() => *at += n,
@@ -146,4 +176,28 @@ impl Feed {
             Err(_would_block) => {}
         }
     }
+
+    /// What was written to the terminal that standard input alone is.
+    pub fn shown(self) -> Vec<u8> {
+        match self {
+            Self::Terminal { shown, .. } => shown,
+            _ => Vec::new(),
+        }
+    }
 }
+
+/// Waits for bytes, and keeps the first of them.
+async fn listen(fd: &AsyncFd<OwnedFd>, shown: &mut Vec<u8>) -> io::Result<()> {
+    let mut bytes = [0; MOST_SHOWN];
+    match fd.readable().await?.try_io(|fd| Ok(rustix::io::read(fd.get_ref(), &mut bytes)?)) {
+        Ok(read) => {
+            let left = MOST_SHOWN - shown.len();
+            shown.extend(&bytes[..read?.min(left)]);
+            Ok(())
+        }
+        Err(_would_block) => Ok(()),
+    }
+}
+
+/// So much of what is written to a terminal beside the streams is kept, in bytes.
+const MOST_SHOWN: usize = 4096;

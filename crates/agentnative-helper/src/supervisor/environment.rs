@@ -2,16 +2,13 @@
 
 use super::folder::Folder;
 use super::process_tag::ProcessTag;
-use crate::environment::{HOSTILE_ENVIRONMENTS, clean_path, manager_variables};
-use crate::{Job, Variant};
+use crate::Job;
+use crate::environment::{clean_path, manager_variables};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 /// Variables by name.
 pub(super) type Environment = BTreeMap<OsString, OsString>;
-
-/// What the variant `tty` adds.
-const TERMINAL: &[(&str, &str)] = &[("TERM", "xterm-256color")];
 
 /// The part of every run's environment that is the same for all.
 pub(super) fn base(caller: &Environment) -> Environment {
@@ -35,17 +32,13 @@ pub(super) fn of_run(
 ) -> Environment {
     let mut env = if job.trusted { caller.clone() } else { base.clone() };
     if !job.trusted {
-        env.extend(of_folder(folder));
+        let folders = of_folder(folder).into_iter();
+        let lacks_home = job.variant.lacks_home(job.nth);
+        env.extend(folders.filter(|(name, _)| !lacks_home || name == "TMPDIR"));
     } else if job.sandbox {
         env.insert("TMPDIR".into(), folder.temporary().into_os_string());
     }
-    let added = match job.variant {
-        Variant::Tty => TERMINAL,
-        Variant::HostileEnv => {
-            HOSTILE_ENVIRONMENTS.get(usize::from(job.nth)).map_or(&[][..], |(_, added)| added)
-        }
-        _ => &[],
-    };
+    let added = job.variant.environments().get(usize::from(job.nth)).map_or(&[][..], |(_, added)| added);
     env.extend(added.iter().map(|(name, value)| (name.into(), value.into())));
     env.insert(ProcessTag::VARIABLE.into(), tag.value().into());
     env.extend(job.env.iter().cloned());

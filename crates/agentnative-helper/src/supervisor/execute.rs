@@ -70,6 +70,7 @@ pub(super) fn not_started(number: i32, words: String) -> Outcome {
     Outcome {
         stdout: Captured::default(),
         stderr: Captured::default(),
+        terminal: Vec::new(),
         end: End::NotStarted(number, words),
         started: None,
         duration: Duration::ZERO,
@@ -114,7 +115,7 @@ async fn run_in(common: &Common, job: &Job, folder: &Folder, kind: Kind, stop: S
     let forced = match live.launch(ours, &plan, target).await? {
         Some(Answer::Failed(number, words)) => Some((End::NotStarted(number, words), None)),
         Some(Answer::Started(enforced)) => {
-            common.note(enforced);
+            common.note(enforced.filter(|_| job.sandbox));
             match kind {
                 Kind::Run => live.watch().await,
                 Kind::Service(ready, told) => live.serve(&ready, told).await,
@@ -135,7 +136,8 @@ fn plan(common: &Common, job: &Job, lifetime: Duration, folder: &Folder, tag: &P
     Plan {
         job: Job { env: env.into_iter().collect(), cwd, ..job.clone() },
         parent: getpid().as_raw_pid(),
-        sandbox: job.sandbox.then(|| vec![folder.path().into()]),
+        // Without HOME, a program may find the home of the user all the same.
+        sandbox: (job.sandbox || job.variant.lacks_home(job.nth)).then(|| vec![folder.path().into()]),
         // More than all processors can give in its time: it ends what outlives ourselves.
         cpu: (lifetime.as_secs() + 5) * common.processors,
         file_size: tag.file_size,
@@ -394,6 +396,7 @@ impl Live {
         Ok(Outcome {
             stdout,
             stderr,
+            terminal: self.feed.shown(),
             end,
             started: Some(self.started),
             duration,

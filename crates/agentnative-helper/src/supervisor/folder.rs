@@ -1,12 +1,15 @@
 //! The fresh folder of one run: its home, its runtime folder, its temporary files, its workspace.
 
 use super::copy::copy_folder;
-use crate::{Job, Template, Workspace};
+use crate::{Job, Template, Variant, Workspace};
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A file that is invalid in every format of configuration files.
+const INVALID: &[u8] = b"\0\xff[{(<=: \n";
 
 /// The parent of the folders of all runs, for this user only; removed at the end.
 #[derive(Debug)]
@@ -40,19 +43,19 @@ pub(super) fn keep(template: &Template, path: &Path) -> io::Result<()> {
     make(path)?;
     match template {
         Template::Folder(from) => copy_folder(Path::new(from), path),
-        Template::Files(files) => files.iter().try_for_each(|file| {
-            let file_path = path.join(&file.path);
-            if let Some(parent) = file_path.parent() {
-                DirBuilder::new().mode(0o700).recursive(true).create(parent)?;
-            }
-            OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(file_path)?
-                .write_all(&file.bytes)
-        }),
+        Template::Files(files) => {
+            files.iter().try_for_each(|file| write(&path.join(&file.path), &file.bytes))
+        }
     }
+}
+
+/// Writes a file for this user only, in place of what is there.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        DirBuilder::new().mode(0o700).recursive(true).create(parent)?;
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
 }
 
 fn make(path: &Path) -> io::Result<()> {
@@ -82,6 +85,9 @@ impl Folder {
         }
         if let Some(home) = &job.home {
             copy_folder(Path::new(home), &folder.home())?;
+        }
+        if let Some(file) = job.config_file.as_ref().filter(|_| job.variant == Variant::Bare) {
+            write(&folder.home().join(file), INVALID)?;
         }
         if let Some(workspace) = &job.workspace {
             make(&folder.workspace())?;

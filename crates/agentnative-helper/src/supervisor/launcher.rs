@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 use rustix::process::{Pid, Resource, Rlimit, getppid, getrlimit, ioctl_tiocsctty, setrlimit, setsid, umask};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use rustix::termios::isatty;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -65,10 +66,14 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
         return Err(("agentnative ended", Errno::SRCH.into()));
     }
     umask(Mode::from_raw_mode(0o022));
-    dup2_stdin(stdin).map_err(failed("cannot set stdin"))?;
-    if plan.job.variant == Variant::Tty {
-        ioctl_tiocsctty(&stdout).map_err(failed("cannot take the terminal"))?;
+    let terminal = match plan.job.variant {
+        Variant::TerminalIn if isatty(&stdin) => Some(&stdin),
+        variant => variant.has_terminal_out().then_some(&stdout),
+    };
+    if let Some(terminal) = terminal {
+        ioctl_tiocsctty(terminal).map_err(failed("cannot take the terminal"))?;
     }
+    dup2_stdin(stdin).map_err(failed("cannot set stdin"))?;
     dup2_stdout(stdout).map_err(failed("cannot set stdout"))?;
     dup2_stderr(stderr).map_err(failed("cannot set stderr"))?;
     std::env::set_current_dir(&plan.job.cwd).map_err(|e| ("cannot enter the working directory", e))?;

@@ -29,8 +29,8 @@ pub(super) struct Queue {
     loud: VecDeque<Entry>,
     alone: VecDeque<Entry>,
     running: BTreeMap<usize, Running>,
-    /// The families of those that hung.
-    hung: BTreeSet<u32>,
+    /// The families of those that hung, and whether under a condition of its own.
+    hung: BTreeSet<(u32, bool)>,
 }
 
 impl Queue {
@@ -64,14 +64,16 @@ impl Queue {
         let Some(family) = job.family.filter(|_| outcome.end == End::TimedOut) else {
             return vec![(at, outcome)];
         };
-        if beside && is_computing(&outcome, &job) && !self.hung.contains(&family) {
-            let kin = take(&mut self.loud, family);
+        let special = job.variant.is_special();
+        if beside && is_computing(&outcome, &job) && !self.hung.contains(&(family, special)) {
+            let kin = take(&mut self.loud, family, special);
             self.alone.extend(kin);
             self.alone.push_front(Entry { at, job, before: Some(outcome) });
             return Vec::new();
         }
-        self.hung.insert(family);
-        let others = [&mut self.loud, &mut self.alone].into_iter().flat_map(|queue| take(queue, family));
+        self.hung.insert((family, special));
+        let queues = [&mut self.loud, &mut self.alone].into_iter();
+        let others = queues.flat_map(|queue| take(queue, family, special));
         let told = others.filter_map(|entry| Some((entry.at, entry.before?)));
         std::iter::once((at, outcome)).chain(told).collect()
     }
@@ -88,9 +90,11 @@ fn is_computing(outcome: &Outcome, job: &Job) -> bool {
     outcome.waiting == Some(Waiting::Busy) || outcome.cpu * 10 >= job.deadline
 }
 
-/// Takes the runs of a family out of a queue.
-fn take(queue: &mut VecDeque<Entry>, family: u32) -> VecDeque<Entry> {
-    let (kin, others) = std::mem::take(queue).into_iter().partition(|entry| entry.job.family == Some(family));
+/// Takes the runs of a family out of a queue; those of special conditions alone where one of these hung, which says
+/// nothing of the others.
+fn take(queue: &mut VecDeque<Entry>, family: u32, special: bool) -> VecDeque<Entry> {
+    let is_kin = |job: &Job| job.family == Some(family) && (job.variant.is_special() || !special);
+    let (kin, others) = std::mem::take(queue).into_iter().partition(|entry| is_kin(&entry.job));
     *queue = others;
     kin
 }

@@ -1,0 +1,18 @@
+//! The checks of principle 1: nothing waits for a person.
+
+mod env_flag;
+mod terminals;
+
+use super::Row;
+use crate::model::CheckId;
+use agentnative_contract::Framing;
+
+/// A contract for the whole target does not take the place of the check.
+const NEVER: &[Framing] = &[];
+
+/// The checks, their logic, and which contracts for the whole target take their place.
+pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P1TtyDetection, terminals::tty_detection, NEVER),
+    (CheckId::P1NoInput, terminals::no_input, NEVER),
+    (CheckId::P1EnvFlag, env_flag::env_flag, NEVER),
+];

@@ -1,0 +1,124 @@
+//! Questions on a terminal: where only stdin is one, and in spite of the option that disables them.
+
+use crate::catalogue::Derived;
+use crate::config::{Asking, Flag};
+use crate::judge::context::CheckContext;
+use crate::judge::p2::{declare_success, shows_pages};
+use crate::judge::run_view::{RunView, has_words};
+use crate::judge::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
+use crate::model::{CheckId, Evidence, Stream, Variant};
+use crate::probe::Probe;
+use strict_json::sanitize;
+
+/// `p1-tty-detection`
+pub fn tty_detection(context: &CheckContext) -> Judgement {
+    let runs = context.declared().flat_map(|probe| context.runs_under(probe, Variant::TerminalIn));
+    Judgement::of(runs.map(|run| asks_nothing(&run)), declare_success(""))
+}
+
+/// A call whose output is captured asks nothing on the terminal that its stdin is.
+fn asks_nothing(run: &RunView) -> Assertion {
+    if !run.waits_for_input() {
+        run.ended()?;
+        return Ok(());
+    }
+    let context = run.context;
+    if let Some(other) = context.runs_of(run.probe).find(RunView::did_not_end) {
+        return inconclusive(
+            other.blocked_by(CheckId::P2Completes, format!("{} did not end", other.label())),
+        );
+    }
+    match question(run)? {
+        // A filter reads its input to the end, and asks nothing.
+        None => Ok(()),
+        Some(question) => {
+            let detail = format!(
+                "stdout and stderr are captured, but the command waits for an answer on the terminal{question}"
+            );
+            match Stream::ALL.into_iter().find(|stream| !run.bytes(*stream).is_empty()) {
+                Some(_) => run.failed_at_last_line("asks", detail),
+                None => run.failed("asks", detail),
+            }
+        }
+    }
+}
+
+/// What a run that waits has said and the plain run has not: on its streams, or, given in words, on the terminal.
+fn question(run: &RunView) -> Result<Option<String>, Unmet> {
+    if has_words(&run.observation.terminal) {
+        let asked = sanitize::line(run.observation.terminal.trim().as_bytes());
+        return Ok(Some(format!(": \"{}\"", sanitize::capped(&asked, LONGEST))));
+    }
+    let plain = run.plain()?;
+    for stream in Stream::ALL {
+        let (Some(lines), Some(usual)) = (run.lines(stream), plain.lines(stream)) else {
+            return Err(run.too_long().into());
+        };
+        if lines.iter().any(|line| has_words(line) && !usual.contains(line)) {
+            return Ok(Some(String::new()));
+        }
+    }
+    Ok(None)
+}
+
+/// The longest question that is shown, in characters.
+const LONGEST: usize = 60;
+
+/// `p1-no-input`
+pub fn no_input(context: &CheckContext) -> Judgement {
+    match context.promises.flags.of(Flag::NoInput) {
+        Asking::Lacking => return Judgement::broken(vec![lacking()]),
+        Asking::Undeclared if !context.declared().any(|probe| probe.flags.contains_key(&Flag::NoInput)) => {
+            return Judgement::NotApplicable(
+                "no option that disables prompts is declared (`flags.no_input`)".into(),
+            );
+        }
+        _ => {}
+    }
+    let calls = || {
+        context.derived(Derived::NoInput).filter_map(|call| {
+            let run = context.runs_under(call, Variant::FullTerminal).next()?;
+            Some((call, run))
+        })
+    };
+    let asking =
+        calls().filter(|(call, _)| context.source_of(call).is_some_and(|of| asks(context, of))).count();
+    let assertions = calls().map(|(call, run)| silent(context, call, &run));
+    let shown = (asking == 0).then(|| {
+        inconclusive(
+            "no probe asks a question on a terminal: declare one that does, and that the option lets succeed",
+        )
+    });
+    let of = if asking == 1 { "1 probe asks".to_owned() } else { format!("{asking} probes ask") };
+    Judgement::of(assertions.chain(shown), declare_success(""))
+        .noted(&format!("{of} a question on a terminal without the option"))
+}
+
+fn lacking() -> Finding {
+    let detail = "the configuration has `flags.no_input = false`: add an option that disables prompts, then declare it";
+    Finding::new("lacking", Evidence { detail: detail.into(), ..Evidence::default() })
+}
+
+/// Whether a probe asks a question where a person sees it.
+fn asks(context: &CheckContext, probe: &Probe) -> bool {
+    let mut runs = context.runs_under(probe, Variant::FullTerminal);
+    runs.any(|run| run.waits_for_input() && !shows_pages(&run))
+}
+
+/// A call with the option asks nothing.
+fn silent(context: &CheckContext, call: &Probe, run: &RunView) -> Assertion {
+    let spelt = call.flag(Flag::NoInput, context.promises).args().unwrap_or_default().join(" ");
+    if run.waits_for_input() && !shows_pages(run) {
+        let detail = format!("the command waits for an answer in spite of `{spelt}`");
+        return run.failed_at_last_line("asks", detail);
+    }
+    let plain = context.plain(call, run.format());
+    if let Some(plain) = plain.filter(|plain| plain.exit().is_some() && plain.exit() != call.exit) {
+        let what = format!("`{spelt}` is rejected by {}", call.of().unwrap_or(&call.name));
+        return inconclusive(plain.blocked_by(CheckId::P6GlobalFlags, what));
+    }
+    if !shows_pages(run) {
+        run.ended()?;
+    }
+    Ok(())
+}

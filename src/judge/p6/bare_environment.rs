@@ -1,0 +1,33 @@
+//! `p6-bare-environment`: help and version need neither a home nor a valid configuration.
+
+use crate::catalogue::Derived;
+use crate::judge::context::CheckContext;
+use crate::judge::p2::display_exit;
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Judgement};
+use crate::model::{Stream, Variant, in_words};
+
+/// `p6-bare-environment`
+pub fn bare_environment(context: &CheckContext) -> Judgement {
+    let calls = [Derived::Help, Derived::Version].into_iter().flat_map(|kind| context.derived(kind));
+    let runs = calls.flat_map(|probe| context.runs_under(probe, Variant::Bare));
+    let judgement =
+        Judgement::of(runs.map(|run| ends_as_usual(&run)), "`--help` and `--version` were not run");
+    match context.promises.config_file {
+        Some(_) => judgement,
+        None => judgement.noted("an invalid configuration file was not tried: `config_file` is not declared"),
+    }
+}
+
+fn ends_as_usual(run: &RunView) -> Assertion {
+    let usual = run.plain()?.exited()?;
+    run.ended()?;
+    if run.exit() == Some(usual) {
+        return Ok(());
+    }
+    let condition = in_words(run.variant(), run.observation.key.nth).unwrap_or_default();
+    let call = &run.probe.name;
+    let detail =
+        format!("`{call}` ends with {} {condition}, and otherwise with {usual}", display_exit(run.exit()));
+    run.failed_at_reason("exit", Stream::Stderr, detail)
+}

@@ -1,0 +1,48 @@
+//! What a target has beside its output, as suggestions: common options, lists, completions.
+
+use super::Skeleton;
+use super::toml_lines::{line, string};
+use crate::target::commands::Call;
+use crate::target::effect::Effect;
+
+/// Options that disable prompts, as tools spell them.
+const NO_INPUT: [&str; 4] = ["--no-input", "--non-interactive", "--no-interactive", "--no-prompt"];
+/// The first word of commands that print lists.
+const LISTS: [&str; 3] = ["list", "ls", "search"];
+
+impl Skeleton<'_> {
+    /// The lines of `[target]`.
+    pub(super) fn features(&self, text: &mut String) {
+        line(
+            text,
+            "#flags.quiet = [\"--quiet\"]    # prints data and errors only; false if it has no such option",
+        );
+        let flags = &self.commands.help.flags;
+        let listed = NO_INPUT.into_iter().find(|name| flags.iter().any(|flag| flag == name));
+        let no_input = string(listed.unwrap_or(NO_INPUT[0]));
+        line(text, &format!("#flags.no_input = [{no_input}]    # disables prompts"));
+        if !self.commands.calls.iter().any(is_list) {
+            line(text, "#lacks = [\"lists\"]    # no command prints a list that grows with the data");
+        }
+        line(
+            text,
+            "#completions = [\"completions\", \"{shell}\"]    # prints a completion script; false if it has none",
+        );
+        let file = string(&format!(".config/{}/config.toml", self.name.replace('/', "-")));
+        line(text, &format!("#config_file = {file}    # its configuration, in the home folder"));
+    }
+
+    /// What a suggested probe of a call has beside its arguments.
+    pub(super) fn of_list(&self, text: &mut String, call: &Call) {
+        if is_list(call) {
+            line(
+                text,
+                "#list = { items = \"/data/items\", max = 100 }    # where its items are; its documented maximum",
+            );
+        }
+    }
+}
+
+fn is_list(call: &Call) -> bool {
+    call.words.last().is_some_and(|word| LISTS.contains(&word.as_str())) && call.effect() == Effect::Reads
+}

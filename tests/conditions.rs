@@ -1,0 +1,203 @@
+//! Verdicts on made-up targets under conditions of their own: terminals on stdin, colours, lost output, no home.
+
+use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, verdict};
+use agentnative::model::{CheckId, CheckResult, Status, Variant};
+use agentnative::run::End;
+
+fn is(result: &CheckResult, status: Status, part: &str) {
+    assert_eq!(result.status, status, "{part}: {} {:?}", result.message, result.evidence);
+    assert!(result.message.contains(part), "{part}: {}", result.message);
+}
+
+fn is_blocked_by(result: &CheckResult, id: CheckId) {
+    assert_eq!(result.status, Status::Unverified, "{}", result.message);
+    assert!(result.blocked_by.iter().any(|cause| cause.id == id), "{id}: {}", result.message);
+}
+
+fn is_list(call: &Call) -> bool {
+    call.args.first().is_some_and(|word| word == "list") && call.args.iter().all(|arg| arg != "--help")
+}
+
+/// `conforming`, but for the calls of `list` under this condition.
+fn under(variant: Variant, answer: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
+    move |call| if is_list(call) && call.variant == variant { answer(call) } else { conforming(call) }
+}
+
+fn waits(stderr: &str) -> Answer {
+    Answer(String::new(), stderr.to_owned(), End::Waited)
+}
+
+#[test]
+fn a_question_is_told_from_a_filter() {
+    let of = |stderr: &'static str| {
+        verdict(CheckId::P1TtyDetection, PROBES, under(Variant::TerminalIn, move |_| waits(stderr)))
+    };
+    is(&of("Go on? [y/N] "), Status::Warn, "waits for an answer on the terminal");
+    is(&of("Pick one:\n> a\n  b\n"), Status::Warn, "waits for an answer on the terminal");
+    is(&of(""), Status::Pass, "");
+    let slow = |_: &Call| Answer("working\n".into(), String::new(), End::TimedOut);
+    let result = verdict(CheckId::P1TtyDetection, PROBES, under(Variant::TerminalIn, slow));
+    is(&result, Status::Unverified, "list · text · terminal-in did not end");
+    let dies = verdict(CheckId::P1TtyDetection, PROBES, under(Variant::TerminalIn, |_| ended(1, "", "no\n")));
+    is(&dies, Status::Pass, "");
+}
+
+#[test]
+fn what_waits_without_a_terminal_is_told_once() {
+    let always = |call: &Call| if is_list(call) { waits("Go on? ") } else { conforming(call) };
+    is_blocked_by(&verdict(CheckId::P1TtyDetection, PROBES, always), CheckId::P2Completes);
+    let always = |call: &Call| if is_list(call) { ended(3, "", "broken\n") } else { conforming(call) };
+    is_blocked_by(&verdict(CheckId::P4WriteError, PROBES, always), CheckId::P2ExitSuccess);
+}
+
+const NO_INPUT: &str = "
+    [target]
+    flags.no_input = ['--batch']
+    [[probe]]
+    name = 'list'
+    args = ['list']
+";
+
+/// Asks on a full terminal; with `--batch` it does there what `silent` says.
+fn asks(silent: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
+    move |call| match (call.variant, call.args.iter().any(|arg| arg == "--batch")) {
+        (Variant::FullTerminal, true) => silent(call),
+        (Variant::FullTerminal, false) => Answer("Go on? ".into(), String::new(), End::Waited),
+        _ => conforming(call),
+    }
+}
+
+#[test]
+fn the_option_that_disables_prompts_is_judged_where_something_asks() {
+    let of = |answer: &dyn Fn(&Call) -> Answer| verdict(CheckId::P1NoInput, NO_INPUT, answer);
+    is(&of(&asks(conforming)), Status::Pass, "1 probe asks a question on a terminal without the option");
+    is(&of(&asks(|_| ended(2, "pass --yes\n", ""))), Status::Pass, "");
+    is(
+        &of(&asks(|_| Answer("Sure? ".into(), String::new(), End::Waited))),
+        Status::Fail,
+        "in spite of `--batch`",
+    );
+    is(&of(&conforming), Status::Unverified, "no probe asks a question on a terminal");
+    let rejects = |call: &Call| match call.args.iter().any(|arg| arg == "--batch") {
+        true => ended(2, "", "unknown option --batch\n"),
+        false => asks(conforming)(call),
+    };
+    is_blocked_by(&of(&rejects), CheckId::P6GlobalFlags);
+    let undeclared = verdict(CheckId::P1NoInput, PROBES, conforming);
+    is(&undeclared, Status::NotApplicable, "`flags.no_input`");
+}
+
+#[test]
+fn output_that_is_lost_is_a_failure_of_any_kind() {
+    let of =
+        |answer: fn(&Call) -> Answer| verdict(CheckId::P4WriteError, PROBES, under(Variant::Full, answer));
+    is(&of(|_| data("")), Status::Warn, "could be written to stdout, but the exit code is 0");
+    is(&of(|_| ended(120, "", "")), Status::Pass, "");
+    is(&of(|_| Answer(String::new(), String::new(), End::Signaled(6))), Status::Pass, "");
+    is(&of(|_| waits("")), Status::Unverified, "did not end");
+    let silent = |call: &Call| if is_list(call) { data("") } else { conforming(call) };
+    is(&verdict(CheckId::P4WriteError, PROBES, silent), Status::Unverified, "");
+}
+
+#[test]
+fn escapes_are_judged_by_what_the_environment_asks_for() {
+    let of =
+        |variant, answer: fn(&Call) -> Answer| verdict(CheckId::P6NoColor, PROBES, under(variant, answer));
+    let bold = |_: &Call| data("\u{1b}[1mone\u{1b}[0m\n");
+    is(&of(Variant::ColourPipe, bold), Status::Fail, "an escape sequence in a pipe");
+    is(&of(Variant::NoColour, bold), Status::Fail, "TERM=dumb");
+    is(&of(Variant::NoColour, |call| bold_if(call.nth == 0)), Status::Pass, "");
+    is(&of(Variant::Tty, bold), Status::Pass, "");
+    let coloured = |_: &Call| ended(0, "one\n", "\u{1b}[31mred\u{1b}[0m\n");
+    is(&of(Variant::NoColour, coloured), Status::Fail, "NO_COLOR=1");
+    let redrawn = |_: &Call| ended(0, "one\n", "\u{1b}[2Kworking\n");
+    is_blocked_by(&of(Variant::ColourPipe, redrawn), CheckId::P7NoSpinner);
+    is(&of(Variant::NoColour, |_| waits("")), Status::Unverified, "did not end");
+}
+
+fn bold_if(bold: bool) -> Answer {
+    data(if bold { "\u{1b}[1mone\u{1b}[0m\n" } else { "one\n" })
+}
+
+const CONFIG_FILE: &str = "
+    [target]
+    config_file = '.config/demo.toml'
+    completions = ['completions', '{shell}']
+    [[probe]]
+    name = 'list'
+    args = ['list']
+";
+
+/// Help, version and completions that say this in an environment of `bare`.
+fn bare(nth: u8, answer: fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
+    move |call| match &call.args[..] {
+        _ if call.variant == Variant::Bare && call.nth == nth => answer(call),
+        [word, _] if word == "completions" => data("complete -W list demo\n"),
+        _ => conforming(call),
+    }
+}
+
+#[test]
+fn help_and_version_end_as_usual_without_a_home_and_with_an_invalid_configuration() {
+    const ID: CheckId = CheckId::P6BareEnvironment;
+    let warns = |call: &Call| Answer(conforming(call).0, "no home\n".into(), End::Exited(0));
+    is(&verdict(ID, CONFIG_FILE, bare(0, warns)), Status::Pass, "");
+    is(&verdict(ID, PROBES, bare(0, warns)), Status::Pass, "`config_file` is not declared");
+    for (nth, words) in [(0, "without HOME"), (1, "with an invalid configuration file")] {
+        let fails = verdict(ID, CONFIG_FILE, bare(nth, |_| ended(78, "", "cannot read it\n")));
+        is(&fails, Status::Warn, &format!("ends with 78 {words}, and otherwise with 0"));
+        let dies =
+            verdict(ID, CONFIG_FILE, bare(nth, |_| Answer(String::new(), String::new(), End::Signaled(6))));
+        is(&dies, Status::Warn, words);
+    }
+}
+
+#[test]
+fn completions_are_scripts_with_the_name_of_the_target() {
+    const ID: CheckId = CheckId::P6Completions;
+    is(&verdict(ID, CONFIG_FILE, bare(0, |_| data("complete -W list demo\n"))), Status::Pass, "");
+    let fails = verdict(ID, CONFIG_FILE, bare(1, |_| ended(78, "", "cannot read it\n")));
+    is(&fails, Status::Fail, "ends with 78 with an invalid configuration file; expected 0");
+    let words = verdict(ID, CONFIG_FILE, bare(0, |_| data("done\n")));
+    is(&words, Status::Fail, "prints no script with the name `demo` without HOME");
+}
+
+const PAIR: &str = "
+    [target]
+    env_flags = { '--loud' = 'DEMO_LOUD' }
+    [[probe]]
+    name = 'list'
+    args = ['list']
+";
+
+/// A target that is loud where `is_loud` says so of its variable.
+fn loud(is_loud: impl Fn(Option<&str>) -> bool) -> impl Fn(&Call) -> Answer {
+    move |call| {
+        let has_flag = call.args.iter().any(|arg| arg == "--loud");
+        if is_list(call) && (has_flag || is_loud(call.env.get("DEMO_LOUD").map(String::as_str))) {
+            return Answer(conforming(call).0, "reading\n".into(), End::Exited(0));
+        }
+        conforming(call)
+    }
+}
+
+#[test]
+fn a_variable_is_compared_with_its_option() {
+    let of = |answer: &dyn Fn(&Call) -> Answer| verdict(CheckId::P1EnvFlag, PAIR, answer);
+    is(&of(&loud(|value| value == Some("1"))), Status::Pass, "");
+    is(&of(&loud(|value| value.is_some())), Status::Fail, "`DEMO_LOUD=0` has an effect; expected none");
+    is(
+        &of(&loud(|value| matches!(value, Some("1" | "false")))),
+        Status::Fail,
+        "`DEMO_LOUD=false` has an effect",
+    );
+    is(&of(&loud(|value| matches!(value, Some("1" | "")))), Status::Fail, "`DEMO_LOUD=` has an effect");
+    is(&of(&loud(|_| false)), Status::Fail, "`DEMO_LOUD=1` changes nothing");
+    is(&of(&conforming), Status::Unverified, "`--loud` changes nothing in list");
+    let rejects = |call: &Call| match call.args.iter().any(|arg| arg == "--loud") {
+        true => ended(2, "", "unknown option --loud\n"),
+        false => conforming(call),
+    };
+    is(&of(&rejects), Status::Unverified, "`--loud` is rejected by list");
+    is(&verdict(CheckId::P1EnvFlag, PROBES, conforming), Status::NotApplicable, "no option with a variable");
+}
