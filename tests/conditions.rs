@@ -37,7 +37,7 @@ fn a_question_is_told_from_a_filter() {
     is(&of(""), Status::Pass, "");
     let slow = |_: &Call| Answer("working\n".into(), String::new(), End::TimedOut);
     let result = verdict(CheckId::P1TtyDetection, PROBES, under(Variant::TerminalIn, slow));
-    is(&result, Status::Unverified, "list · text · terminal-in did not end");
+    is(&result, Status::Unverified, "list · json · terminal-in did not end");
     let dies = verdict(CheckId::P1TtyDetection, PROBES, under(Variant::TerminalIn, |_| ended(1, "", "no\n")));
     is(&dies, Status::Pass, "");
 }
@@ -113,6 +113,25 @@ fn escapes_are_judged_by_what_the_environment_asks_for() {
     let redrawn = |_: &Call| ended(0, "one\n", "\u{1b}[2Kworking\n");
     is_blocked_by(&of(Variant::ColourPipe, redrawn), CheckId::P7NoSpinner);
     is(&of(Variant::NoColour, |_| waits("")), Status::Unverified, "did not end");
+}
+
+#[test]
+fn a_target_without_an_option_for_formats_is_judged_by_its_text() {
+    let text = |found: fn(&Call) -> Answer, variant| {
+        move |call: &Call| match call.args.iter().any(|arg| arg == "--output") {
+            true => ended(2, "", "unknown option --output\n"),
+            false if is_list(call) && call.variant == variant => found(call),
+            false => conforming(call),
+        }
+    };
+    let of = |id, variant, found: fn(&Call) -> Answer| {
+        verdict(id, "[[probe]]\nname = 'list'\nargs = ['list']\n", text(found, variant))
+    };
+    is(&of(CheckId::P6NoColor, Variant::NoColour, |_| data("\u{1b}[31mone\n")), Status::Fail, "NO_COLOR");
+    is(&of(CheckId::P6NoColor, Variant::Plain, conforming), Status::Pass, "");
+    is(&of(CheckId::P1TtyDetection, Variant::TerminalIn, |_| waits("Go on? ")), Status::Warn, "waits");
+    is(&of(CheckId::P4WriteError, Variant::Full, |_| data("")), Status::Warn, "exit code is 0");
+    is(&of(CheckId::P4WriteError, Variant::Full, |_| ended(1, "", "full")), Status::Pass, "");
 }
 
 fn bold_if(bold: bool) -> Answer {

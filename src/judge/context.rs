@@ -156,6 +156,15 @@ impl<'a> CheckContext<'a> {
         self.all_runs_of(probe).filter(|run| !run.variant().is_special())
     }
 
+    /// All runs of declared probes under this condition, those without a format among them, but for those in a
+    /// format that the target does not take at all.
+    pub fn declared_under(&'a self, variant: Variant) -> impl Iterator<Item = RunView<'a>> {
+        let runs = move |probe| self.runs_under(probe, variant);
+        let taken = |run: &RunView| !matches!(self.accepted(run.format()), Accepted::No(_));
+        let asked = self.declared().flat_map(runs).filter(taken);
+        asked.chain(self.derived(Derived::NoFormat).flat_map(runs))
+    }
+
     /// All runs of `probe` under this condition, in all formats.
     pub fn runs_under(&'a self, probe: &'a Probe, variant: Variant) -> impl Iterator<Item = RunView<'a>> {
         self.all_runs_of(probe).filter(move |run| run.variant() == variant)

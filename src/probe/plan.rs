@@ -68,7 +68,13 @@ fn runs_of(
         let variants: BTreeSet<Variant> = match &probe.role {
             Role::Derived { kind, .. } => {
                 let own = conditions(*kind);
-                wanted.filter(|variant| own.contains(variant)).chain([Variant::Plain]).collect()
+                let stands_in = *kind != Derived::NoFormat || has_call_without_format(promises);
+                let fits = |variant: &Variant| {
+                    own.contains(variant)
+                        && stands_in
+                        && (*variant != Variant::TerminalIn || probe.stdin.is_none())
+                };
+                wanted.filter(fits).chain([Variant::Plain]).collect()
             }
             Role::Declared => wanted.filter(|variant| concerns(probe, promises, *format, *variant)).collect(),
         };
@@ -90,6 +96,7 @@ const fn conditions(kind: Derived) -> &'static [Variant] {
         Derived::Help => &[Variant::ColourPipe, Variant::NoColour, Variant::Bare],
         Derived::Version | Derived::Completions => &[Variant::Bare],
         Derived::NoInput => &[Variant::FullTerminal],
+        Derived::NoFormat => &[Variant::TerminalIn, Variant::ColourPipe, Variant::NoColour, Variant::Full],
         _ => &[],
     }
 }
@@ -97,8 +104,11 @@ const fn conditions(kind: Derived) -> &'static [Variant] {
 /// Whether a variant can show anything on a probe: a call that fails has little output to spoil, declared input
 /// leaves no silence to wait in, and what comes of text in a file or late is for people.
 fn concerns(probe: &Probe, promises: &Promises, format: OutputFormat, variant: Variant) -> bool {
+    // The call without a format, which is the same and which every target accepts, is made there.
+    let stands_in = format == OutputFormat::Text && probe.gives_data() && has_call_without_format(promises);
     match variant {
         Variant::Plain => true,
+        variant if stands_in && conditions(Derived::NoFormat).contains(&variant) => false,
         // Only calls of the target itself.
         Variant::Bare => false,
         // A question is asked whatever the format, and also by what fails in the end.
@@ -114,6 +124,11 @@ fn concerns(probe: &Probe, promises: &Promises, format: OutputFormat, variant: V
         Variant::SlowReader | Variant::File => probe.gives_data() && format.is_json(),
         _ => probe.gives_data(),
     }
+}
+
+/// Whether the call without a format prints text.
+fn has_call_without_format(promises: &Promises) -> bool {
+    promises.contract.is_none() && promises.default_format == OutputFormat::Text
 }
 
 fn times(variant: Variant, promises: &Promises, format: OutputFormat) -> u8 {

@@ -12,18 +12,21 @@ use strict_json::sanitize;
 
 /// `p1-tty-detection`
 pub fn tty_detection(context: &CheckContext) -> Judgement {
-    let runs = context.declared().flat_map(|probe| context.runs_under(probe, Variant::TerminalIn));
+    let runs = context.declared_under(Variant::TerminalIn);
     Judgement::of(runs.map(|run| asks_nothing(&run)), declare_success(""))
 }
 
 /// A call whose output is captured asks nothing on the terminal that its stdin is.
 fn asks_nothing(run: &RunView) -> Assertion {
     if !run.waits_for_input() {
+        run.plain()?.usable()?;
         run.ended()?;
         return Ok(());
     }
     let context = run.context;
-    if let Some(other) = context.runs_of(run.probe).find(RunView::did_not_end) {
+    let declared = context.source_of(run.probe).unwrap_or(run.probe);
+    let mut others = context.runs_of(run.probe).chain(context.runs_of(declared));
+    if let Some(other) = others.find(RunView::did_not_end) {
         return inconclusive(
             other.blocked_by(CheckId::P2Completes, format!("{} did not end", other.label())),
         );

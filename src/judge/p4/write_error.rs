@@ -8,8 +8,7 @@ use crate::model::{Stream, Variant};
 
 /// `p4-write-error`
 pub fn write_error(context: &CheckContext) -> Judgement {
-    let probes = context.data_probes().filter(|probe| probe.exit == Some(0));
-    let runs = probes.flat_map(|probe| context.runs_under(probe, Variant::Full));
+    let runs = context.declared_under(Variant::Full).filter(|run| run.probe.exit == Some(0));
     let assertions = runs.filter_map(|run| fails(&run));
     Judgement::of(assertions, declare_success(""))
 }
@@ -22,6 +21,7 @@ fn is_cut(run: &RunView) -> bool {
 /// A run whose output is lost does not succeed; none where there is nothing to lose.
 fn fails(run: &RunView) -> Option<Assertion> {
     let context = run.context;
+    let declared = context.source_of(run.probe).unwrap_or(run.probe);
     let plain = match run.plain().and_then(|plain| plain.usable().map(|()| plain)) {
         Err(reason) => return Some(Err(reason.into())),
         Ok(plain) if plain.bytes(Stream::Stdout).is_empty() => return None,
@@ -29,7 +29,7 @@ fn fails(run: &RunView) -> Option<Assertion> {
     };
     Some(run.ended().map_err(Into::into).and_then(|()| match run.exit() {
         // A write that is cut short elsewhere, and nobody looks at, is told already.
-        Some(0) if let Some(cut) = context.runs_of(run.probe).find(is_cut) => inconclusive(cut.cut()),
+        Some(0) if let Some(cut) = context.runs_of(declared).find(is_cut) => inconclusive(cut.cut()),
         Some(0) => {
             let bytes = plain.bytes(Stream::Stdout).len();
             let detail =

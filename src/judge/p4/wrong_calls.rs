@@ -75,11 +75,16 @@ fn named(run: &RunView, word: &str) -> Assertion {
 /// something else.
 fn with_unknown_flag<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
     context.derived(Derived::IgnoredFlag).filter_map(move |probe| {
-        let source = context.source_of(probe).filter(|source| source.exit == Some(0))?;
+        let source = context.source_of(probe).filter(|source| source.exit == Some(0) && !is_meta(source))?;
         let run = context.plain(probe, OutputFormat::Text)?;
         let is_data = run.exit() == Some(0) && run.names(UNKNOWN_FLAG.trim_start_matches('-'));
         (!is_data && !passes_on(context, source)).then_some(run)
     })
+}
+
+/// Whether a call asks for help or the version, which many parsers answer before they look at what follows.
+fn is_meta(probe: &Probe) -> bool {
+    ["--help", "-h", "--version", "-V"].iter().any(|flag| probe.args.iter().any(|arg| arg == flag))
 }
 
 /// Whether what stands at the end of a call goes to another program, as far as the call and the help show.

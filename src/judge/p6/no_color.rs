@@ -15,8 +15,10 @@ const ESCAPE: u8 = 0x1b;
 
 /// `p6-no-color`
 pub fn no_color(context: &CheckContext) -> Judgement {
-    let probes = || context.declared().chain(context.derived(Derived::Help));
-    let under = |variant| probes().flat_map(move |probe| context.runs_under(probe, variant));
+    let under = |variant| {
+        let help = context.derived(Derived::Help).flat_map(move |probe| context.runs_under(probe, variant));
+        context.declared_under(variant).chain(help)
+    };
     let text = |run: &RunView| run.format() == OutputFormat::Text;
     let piped = under(Variant::ColourPipe)
         .filter(text)
@@ -46,6 +48,10 @@ fn without(run: &RunView, kind: &str, what: &str, find: fn(&[u8]) -> Option<usiz
         if run.bytes(stream).len() > MOST {
             return inconclusive(run.too_long());
         }
+    }
+    // What a call prints that is refused is not what it prints.
+    if !run.probe.is(Derived::Help) {
+        run.plain()?.usable()?;
     }
     run.ended()?;
     Ok(())

@@ -10,7 +10,7 @@ use strict_json::sanitize;
 const MORE_COMMANDS: [&str; 10] = [
     "all commands",
     "all available commands",
-    "common commands",
+    "available subcommands",
     "commonly used",
     "custom commands",
     "extension",
@@ -59,6 +59,9 @@ impl Page {
         !self.help.commands.is_empty()
             && self.help.free_word.is_none()
             && !MORE_COMMANDS.iter().any(|words| text.contains(words))
+            && !text
+                .lines()
+                .any(|line| line.split_once("common ").is_some_and(|(_, rest)| rest.contains("commands")))
     }
 
     /// Whether it names a long flag.
