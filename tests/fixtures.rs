@@ -79,12 +79,12 @@ fn expected(file: &Path) -> BTreeSet<String> {
     table["fires"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect()
 }
 
-/// Does `each` for all of `paths`, two at a time, and fails with all that it found.
+/// Does `each` for all of `paths`, four at a time, and fails with all that it found.
 fn walk(paths: Vec<PathBuf>, each: impl Fn(&Path) -> Option<String> + Sync) {
     let queue = Mutex::new(paths.into_iter());
     let wrong = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..2 {
+        for _ in 0..4 {
             scope.spawn(|| {
                 loop {
                     let next = queue.lock().unwrap().next();
