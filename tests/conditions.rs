@@ -1,6 +1,8 @@
 //! Verdicts on made-up targets under conditions of their own: terminals on stdin, colours, lost output, no home.
 
-use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, verdict};
+use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, seen, seen_with_help, verdict};
+use agentnative::catalogue::Check;
+use agentnative::check::{Recording, judge};
 use agentnative::model::{CheckId, CheckResult, Status, Variant};
 use agentnative::run::End;
 
@@ -48,6 +50,50 @@ fn what_waits_without_a_terminal_is_told_once() {
     is_blocked_by(&verdict(CheckId::P1TtyDetection, PROBES, always), CheckId::P2Completes);
     let always = |call: &Call| if is_list(call) { ended(3, "", "broken\n") } else { conforming(call) };
     is_blocked_by(&verdict(CheckId::P4WriteError, PROBES, always), CheckId::P2ExitSuccess);
+}
+
+#[test]
+fn of_two_checks_that_see_a_wait_one_tells_it() {
+    let waiting = |call: &Call| if is_list(call) { waits("Go on? ") } else { conforming(call) };
+    let of = |ids: &[CheckId]| {
+        let checks: Vec<&Check> = ids.iter().map(|id| id.check()).collect();
+        judge(&seen(PROBES, &checks, waiting), &checks).unwrap().results
+    };
+    is(&of(&[CheckId::P2Completes])[0], Status::Fail, "waits for input that never comes");
+    let both = of(&[CheckId::P1NoPrompt, CheckId::P2Completes, CheckId::P2OutputJson]);
+    is(&both[0], Status::Fail, "waits for input that never comes");
+    is_blocked_by(&both[1], CheckId::P1NoPrompt);
+    is_blocked_by(&both[2], CheckId::P1NoPrompt);
+    let slow = |_: &Call| Answer(String::new(), String::new(), End::TimedOut);
+    is_blocked_by(&verdict(CheckId::P1NoPrompt, PROBES, under(Variant::Plain, slow)), CheckId::P2Completes);
+}
+
+#[test]
+fn what_an_older_recording_does_not_tell_is_unverified() {
+    for id in [CheckId::P1NoPrompt, CheckId::P6NoPager, CheckId::P1NoBrowser] {
+        let config = "[[probe]]\nname = 'list'\nargs = ['list']\nlogin = true\n";
+        let mut recording = seen(config, &[id.check()], conforming);
+        let of = |recording: &Recording| judge(recording, &[id.check()]).unwrap().results.remove(0);
+        assert_ne!(of(&recording).status, Status::Unverified, "{id}");
+        recording.observations.iter_mut().for_each(|seen| seen.trips = None);
+        is(&of(&recording), Status::Unverified, "the recording does not say which programs");
+    }
+}
+
+#[test]
+fn a_login_is_asked_for_where_the_help_lists_one() {
+    const ID: CheckId = CheckId::P1NoBrowser;
+    let help = b"Commands:\n  list  List\n  login  Sign in\n";
+    let of = |settings: &str| {
+        let config = format!("{settings}\n[[probe]]\nname = 'list'\nargs = ['list']\n");
+        judge(&seen_with_help(help, &config, &[ID.check()], conforming), &[ID.check()])
+            .unwrap()
+            .results
+            .remove(0)
+    };
+    is(&of(""), Status::Unverified, "the help lists the command `login`");
+    is(&of("[target]\nlacks = ['login']"), Status::NotApplicable, "no login according to its configuration");
+    is(&verdict(ID, PROBES, conforming), Status::NotApplicable, "no command that signs in");
 }
 
 const NO_INPUT: &str = "

@@ -427,7 +427,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "[target]\nflags.|silent = ['-q']".to_owned(),
-            "unknown key `silent` in `flags`; expected `quiet`, `limit`, `no_input`",
+            "unknown key `silent` in `flags`; expected `quiet`, `limit`, `no_input`, `no_pager`",
         ),
         (
             "[target]\nflags.quiet = |true".to_owned(),
@@ -707,7 +707,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "[target]\nlacks = ['lists', |'pager']".to_owned(),
-            "element 2 of `lacks` is \"pager\"; expected \"lists\"",
+            "element 2 of `lacks` is \"pager\"; expected \"lists\" or \"login\"",
         ),
         (
             format!("{probe}list = |'/data'"),

@@ -20,6 +20,9 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("p2-completes", "is about how a run ended and what it left behind"),
     ("p4-write-error", "compares a run whose output is lost with one whose output arrives"),
     ("p6-bare-environment", "compares a run without a home with one that has one"),
+    ("p1-no-prompt", "is about a run that waits"),
+    ("p1-no-browser", "is about the programs that a run calls"),
+    ("p6-no-pager", "is about the programs that a run calls"),
     ("p1-tty-detection", "is about a run that waits on a terminal"),
     ("p1-no-input", "is about a run that waits on a terminal, and needs the option"),
     (
@@ -83,6 +86,7 @@ fn probe(name: &str, role: Role, exit: Option<i32>, formats: &[OutputFormat]) ->
         place: None,
         contract: Default::default(),
         list: None,
+        login: false,
         stream: false,
         stdin: None,
         env: Default::default(),
@@ -107,6 +111,7 @@ fn observation(
         stderr: captured(stderr),
         // 128 and a signal is how a shell tells of one.
         terminal: String::new(),
+        trips: Some(Vec::new()),
         end: if exit > 128 && exit < 160 { End::Signaled(exit - 128) } else { End::Exited(exit) },
         started: None,
         duration: Duration::from_millis(10),

@@ -123,6 +123,8 @@ pub enum Derived {
     Quiet,
     /// A declared probe with the option that disables prompts.
     NoInput,
+    /// A declared probe with the option that disables the pager, after and before its arguments.
+    NoPager,
     /// A declared probe with a common option on the other side of the subcommand: before it, or, for a format that
     /// is declared before it, after it.
     GlobalFlag,

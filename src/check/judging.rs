@@ -49,7 +49,9 @@ pub fn judge(recording: &Recording, checks: &[&Check]) -> Result<Report> {
 pub fn judge_with(recording: &Recording, checks: &[&Check], baseline: &Baseline) -> Result<(Report, Seen)> {
     let contracts = LoadedContracts::of(&recording.probes)?;
     let accepted = Accepted { waivers: &recording.waivers, baseline, target: &recording.target.name };
-    let verdicts = judge::judge(&context(recording, &contracts), checks, accepted);
+    let mut context = context(recording, &contracts);
+    context.selected = checks.iter().map(|check| check.id).collect();
+    let verdicts = judge::judge(&context, checks, accepted);
     let notes = [&recording.notes[..], &verdicts.notes].concat();
     let (target, runs) = (recording.target.clone(), recording.observations.len());
     let report = Report::new(target, runs, recording.interrupted, verdicts.results, notes);

@@ -18,6 +18,8 @@ pub enum Flag {
     Limit,
     /// Asks no questions.
     NoInput,
+    /// Shows nothing page by page.
+    NoPager,
 }
 
 /// Its key in the file, its default spelling, and what stands for its value in a spelling.
@@ -25,13 +27,14 @@ type Row = (&'static str, &'static [&'static str], Option<&'static str>);
 
 impl Flag {
     /// All of them, in the order of the reference.
-    pub const ALL: [Self; 3] = [Self::Quiet, Self::Limit, Self::NoInput];
+    pub const ALL: [Self; 4] = [Self::Quiet, Self::Limit, Self::NoInput, Self::NoPager];
 
     const fn row(self) -> Row {
         match self {
             Self::Quiet => ("quiet", &["--quiet"], None),
             Self::Limit => ("limit", &["--limit", "{n}"], Some("{n}")),
             Self::NoInput => ("no_input", &[], None),
+            Self::NoPager => ("no_pager", &[], None),
         }
     }
 

@@ -102,6 +102,9 @@ fn probes(
             }
             formats(&read, target, faults);
             list(&read, target, faults);
+            if read.probe.login && target.lacks.contains(&Feature::Login) {
+                faults.add(&read.span, "the target has `lacks = [\"login\"]`, and this probe has `login = true`; expected only one of the two");
+            }
             let (exit, codes) = (read.probe.exit, &target.exit_codes);
             if let (false, Some(span)) = (codes.contains(&exit), &read.exit) {
                 let all: Vec<String> = codes.iter().map(ToString::to_string).collect();

@@ -78,6 +78,7 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
             .get("flags")
             .and_then(|value| common_flags::read(&value, "probe.flags"))
             .unwrap_or_default(),
+        login: table.get("login").and_then(|value| value.boolean()).unwrap_or_default(),
         stream: table.get("stream").and_then(|value| value.boolean()).unwrap_or_default(),
         list: list_value.as_ref().and_then(|value| list(value)),
         stdin: table.get("stdin").and_then(|value| stdin(&value, root)),

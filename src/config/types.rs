@@ -182,11 +182,13 @@ impl TargetConfig {
 pub enum Feature {
     /// Lists that grow with the data.
     Lists,
+    /// Signing in.
+    Login,
 }
 
 impl Feature {
     /// All of them, with their names in the file.
-    pub const NAMED: [(&'static str, Self); 1] = [("lists", Self::Lists)];
+    pub const NAMED: [(&'static str, Self); 2] = [("lists", Self::Lists), ("login", Self::Login)];
 }
 
 /// A list that a call prints.
@@ -223,6 +225,9 @@ pub struct ProbeConfig {
     pub asking: BTreeMap<OutputFormat, Asking>,
     /// How common options are spelt in its call, or that it has none, where that is not as the target says.
     pub flags: BTreeMap<Flag, Asking>,
+    /// It begins to sign in.
+    #[serde(default)]
+    pub login: bool,
     /// Records arrive as they are made.
     pub stream: bool,
     /// The list that it prints; none where it prints none.
@@ -262,6 +267,7 @@ impl ProbeConfig {
             formats: OutputFormat::ALL.to_vec(),
             asking: BTreeMap::new(),
             flags: BTreeMap::new(),
+            login: false,
             stream: false,
             list: None,
             stdin: None,

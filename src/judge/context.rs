@@ -11,7 +11,7 @@ use crate::run::{End, Observation, RunKey};
 use crate::source::{Built, Document, Project};
 use agentnative_contract::Contract;
 use agentnative_contract::lock::Lock;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All that a verdict may rest on.
 pub struct CheckContext<'a> {
@@ -33,6 +33,8 @@ pub struct CheckContext<'a> {
     pub code: Result<Code<'a>, NoCode>,
     /// What bash says of the completion script for it, where it rejects that.
     pub completion_error: Option<&'a str>,
+    /// The checks that are made; of two that see the same fault, one tells it if it is among them.
+    pub selected: BTreeSet<CheckId>,
     /// The runs were cut short.
     pub interrupted: bool,
     /// Only plain runs were made.
@@ -97,6 +99,7 @@ impl<'a> CheckContext<'a> {
             config: None,
             manual: None,
             completion_error: None,
+            selected: BTreeSet::new(),
             built: None,
             code: Err(NoCode::NoProject),
             runs: observations.iter().map(|observation| (&observation.key, observation)).collect(),
@@ -131,14 +134,28 @@ impl<'a> CheckContext<'a> {
     /// special condition that it was under.
     pub fn hung(&self, run: &RunKey) -> Option<Hung> {
         let kin = self.runs.iter().filter(|(key, _)| key.probe == run.probe && key.format == run.format);
-        let hung = kin.filter(|(_, seen)| seen.end == End::TimedOut).map(|(key, _)| *key);
-        let (special, common): (Vec<&RunKey>, Vec<&RunKey>) = hung.partition(|key| key.variant.is_special());
+        let hung = kin.filter(|(_, seen)| seen.end == End::TimedOut).map(|(_, seen)| *seen);
+        let (special, common): (Vec<&Observation>, Vec<&Observation>) =
+            hung.partition(|seen| seen.key.variant.is_special());
         if common.is_empty() {
             let first = special.first().filter(|_| run.variant.is_special())?;
-            return Some(Hung::Under(first.variant, first.nth));
+            return Some(Hung::Under(first.key.variant, first.key.nth));
         }
-        let closed = common.iter().all(|key| key.variant == Variant::ClosedPipe);
-        Some(Hung::Reported(if closed { CheckId::P2BrokenPipe } else { CheckId::P2Completes }))
+        let closed = common.iter().all(|seen| seen.key.variant == Variant::ClosedPipe);
+        let waiting = common.iter().all(|seen| seen.waits_for_input());
+        Some(Hung::Reported(match (closed, waiting) {
+            (true, _) => CheckId::P2BrokenPipe,
+            (_, true) => self.tells_of_waiting(),
+            _ => CheckId::P2Completes,
+        }))
+    }
+
+    /// The check that tells of runs that wait for input.
+    pub fn tells_of_waiting(&self) -> CheckId {
+        match self.selected.contains(&CheckId::P1NoPrompt) {
+            true => CheckId::P1NoPrompt,
+            false => CheckId::P2Completes,
+        }
     }
 
     /// The plain run of `probe` in `format`.

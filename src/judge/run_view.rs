@@ -6,7 +6,7 @@ use super::scan::Scan;
 use super::verdict::{Assertion, Finding, Reason};
 use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant, condition};
 use crate::probe::Probe;
-use crate::run::{Bytes, End, Observation, Waiting};
+use crate::run::{Bytes, End, Observation, Purpose};
 use serde_json::Value;
 use std::io::Read as _;
 use std::rc::Rc;
@@ -171,7 +171,11 @@ impl<'a> RunView<'a> {
                 Some(format!("{label} did not end").into())
             }
             (End::TimedOut | End::Waited, _) => {
-                Some(self.blocked_by(CheckId::P2Completes, format!("{label} did not end")))
+                let check = match self.waits_for_input() {
+                    true => self.context.tells_of_waiting(),
+                    false => CheckId::P2Completes,
+                };
+                Some(self.blocked_by(check, format!("{label} did not end")))
             }
             (End::TooMuch(limit), _) => {
                 Some(format!("{label} was stopped after {limit} bytes of output").into())
@@ -186,9 +190,21 @@ impl<'a> RunView<'a> {
         matches!(self.observation.end, End::TimedOut | End::Waited)
     }
 
+    /// The first call that it made of a program for this purpose, as a command line; or that this is not known.
+    pub fn trip(&self, purpose: Purpose) -> Result<Option<String>, Reason> {
+        let Some(trips) = &self.observation.trips else {
+            return Err(format!("the recording does not say which programs {} called", self.label()).into());
+        };
+        let call = trips.iter().find(|trip| trip.purpose() == Some(purpose));
+        Ok(call.map(|trip| {
+            let words = std::iter::once(trip.program.as_str()).chain(trip.args.iter().map(String::as_str));
+            sanitize::capped(words.collect::<Vec<_>>().join(" "), EXCERPT)
+        }))
+    }
+
     /// Whether it did not end by itself because it was reading standard input or a terminal.
     pub fn waits_for_input(&self) -> bool {
-        self.did_not_end() && matches!(self.observation.waiting, Some(Waiting::Stdin | Waiting::Terminal))
+        self.observation.waits_for_input()
     }
 
     /// That it ended by itself, with whatever code or signal, or why that says nothing.

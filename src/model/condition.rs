@@ -42,6 +42,7 @@ pub fn in_words(variant: Variant, nth: u8) -> Option<String> {
         Variant::ColourPipe => "with TERM=xterm-256color",
         Variant::NoColour if nth == 0 => "on a terminal with NO_COLOR=1",
         Variant::NoColour => "on a terminal with TERM=dumb",
+        Variant::NoPager => "on a terminal with PAGER=",
         Variant::Full => "with stdout on /dev/full",
         Variant::Bare if nth == 0 => "without HOME",
         Variant::Bare => "with an invalid configuration file",

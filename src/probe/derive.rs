@@ -168,6 +168,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         place: None,
         contract: Contracts::default(),
         list: None,
+        login: false,
         stream: false,
         stdin: None,
         env: Default::default(),

@@ -17,11 +17,21 @@ pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], promises: &Pr
     if kinds.contains(&Derived::NoInput) {
         calls.extend(data().filter_map(|probe| behind(Derived::NoInput, Flag::NoInput, probe, promises)));
     }
+    if kinds.contains(&Derived::NoPager) {
+        // Many tools take it before the subcommand only.
+        let both = |probe| {
+            [
+                behind(Derived::NoPager, Flag::NoPager, probe, promises),
+                in_front(Derived::NoPager, Flag::NoPager, probe, promises),
+            ]
+        };
+        calls.extend(data().flat_map(both).flatten());
+    }
     if kinds.contains(&Derived::GlobalFlag) {
         // One shows whether an option is taken there at all.
         let first = data().find(|probe| probe.begins_with_word());
         let flags = [Flag::Quiet, Flag::NoInput].into_iter();
-        calls.extend(flags.filter_map(|flag| in_front(flag, first?, promises)));
+        calls.extend(flags.filter_map(|flag| in_front(Derived::GlobalFlag, flag, first?, promises)));
         calls.extend(data().filter_map(|probe| format_behind(probe, promises)));
     }
     calls
@@ -58,12 +68,12 @@ pub(super) fn place_behind(probe: &Probe, promises: &Promises) -> usize {
 }
 
 /// The call with a common option before all its arguments.
-fn in_front(flag: Flag, probe: &Probe, promises: &Promises) -> Option<Probe> {
+fn in_front(kind: Derived, flag: Flag, probe: &Probe, promises: &Promises) -> Option<Probe> {
     let asking = probe.flag(flag, promises).args()?;
     Some(Probe {
         args: [asking, &probe.args].concat(),
         formats: probe.formats.first().copied().into_iter().collect(),
-        ..made(Derived::GlobalFlag, probe, &format!("{} in front", asking.join(" ")))
+        ..made(kind, probe, &format!("{} in front", asking.join(" ")))
     })
 }
 

@@ -61,6 +61,9 @@ pub struct Probe {
     /// The list that it prints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<ListConfig>,
+    /// It begins to sign in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub login: bool,
     /// Its JSON lines are made one after the other, not at once.
     pub stream: bool,
     /// Bytes on standard input; none is a null input.
@@ -299,6 +302,7 @@ impl Probe {
             place: None,
             contract: config.contract.clone(),
             list: config.list.clone(),
+            login: config.login,
             stream: config.stream,
             stdin: config.stdin.clone(),
             env: config.env.clone(),

@@ -31,10 +31,10 @@ pub fn plan(
         // Other formats and wrong calls are the contract's own affair.
         kinds.retain(|kind| {
             use Derived::{
-                CommandHelp, Completions, EnvFlag, GlobalFlag, Help, HelpShort, NoInput, Quiet, Schema,
-                Version,
+                CommandHelp, Completions, EnvFlag, GlobalFlag, Help, HelpShort, NoInput, NoPager, Quiet,
+                Schema, Version,
             };
-            let options = matches!(kind, Quiet | NoInput | GlobalFlag | EnvFlag);
+            let options = matches!(kind, Quiet | NoInput | NoPager | GlobalFlag | EnvFlag);
             options || matches!(kind, Help | HelpShort | CommandHelp | Version | Schema | Completions)
         });
     }
@@ -93,10 +93,13 @@ fn runs_of(
 /// The conditions that a probe of this kind is also run under.
 const fn conditions(kind: Derived) -> &'static [Variant] {
     match kind {
-        Derived::Help => &[Variant::ColourPipe, Variant::NoColour, Variant::Bare],
+        Derived::Help => &[Variant::NoPager, Variant::ColourPipe, Variant::NoColour, Variant::Bare],
         Derived::Version | Derived::Completions => &[Variant::Bare],
         Derived::NoInput => &[Variant::FullTerminal],
-        Derived::NoFormat => &[Variant::TerminalIn, Variant::ColourPipe, Variant::NoColour, Variant::Full],
+        Derived::NoPager => &[Variant::FullTerminal],
+        Derived::NoFormat => {
+            &[Variant::TerminalIn, Variant::ColourPipe, Variant::NoColour, Variant::NoPager, Variant::Full]
+        }
         _ => &[],
     }
 }
@@ -120,7 +123,8 @@ fn concerns(probe: &Probe, promises: &Promises, format: OutputFormat, variant: V
             probe.stdin.is_none() && probe.flag(Flag::NoInput, promises).args().is_some()
         }
         Variant::ColourPipe | Variant::NoColour => true,
-        Variant::OpenStdin => probe.stdin.is_none() && format == OutputFormat::Json,
+        Variant::NoPager => probe.gives_data(),
+        Variant::OpenStdin => probe.stdin.is_none() && format != OutputFormat::Jsonl,
         Variant::SlowReader | Variant::File => probe.gives_data() && format.is_json(),
         _ => probe.gives_data(),
     }

@@ -17,8 +17,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
-/// The only version of the format so far.
-const VERSION: u32 = 1;
+/// The version of the format that is written.
+const VERSION: u32 = 2;
+/// The oldest that is read: what it does not tell is judged unverified.
+const OLDEST: u32 = 1;
 
 /// What a recording holds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -166,10 +168,10 @@ impl Recording {
         let first = lines.next().transpose().map_err(unreadable_line)?.unwrap_or_default();
         let mut recording: Self =
             serde_json::from_str(&first).map_err(|error| not_a_recording(path, &error))?;
-        if recording.recording != VERSION {
+        if !(OLDEST..=VERSION).contains(&recording.recording) {
             let version = recording.recording;
             return Err(Error::config(format!(
-                "{} is a recording of version {version}; expected version {VERSION}",
+                "{} is a recording of version {version}; expected version {OLDEST} or {VERSION}",
                 path.display()
             )));
         }

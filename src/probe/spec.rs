@@ -3,7 +3,7 @@
 use super::{Probe, Promises};
 use crate::config::{PORT_PLACE, Workspace};
 use crate::model::{OutputFormat, Variant};
-use crate::run::{self, Job, RunKey, RunSpec};
+use crate::run::{self, Job, Purpose, RunKey, RunSpec};
 use crate::target::Target;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -55,8 +55,15 @@ pub fn specs(
 ) -> Vec<RunSpec> {
     let by_name: BTreeMap<&str, (u32, &Probe)> =
         probes.iter().zip(0..).map(|(probe, nth)| (probe.name.as_str(), (nth, probe))).collect();
+    let tripwires = Purpose::ALL.into_iter().flat_map(Purpose::programs);
+    let own: Vec<String> =
+        tripwires.filter(|name| target.provides(name)).map(|name| (*name).to_owned()).collect();
     keys.iter()
-        .filter_map(|key| Some(spec(key, *by_name.get(key.probe.as_str())?, promises, target, around)))
+        .filter_map(|key| {
+            let mut spec = spec(key, *by_name.get(key.probe.as_str())?, promises, target, around);
+            spec.job.own_programs.clone_from(&own);
+            Some(spec)
+        })
         .collect()
 }
 
@@ -89,6 +96,7 @@ fn spec(
         quiet: probe.stream
             && key.format == OutputFormat::Jsonl
             && matches!(key.variant, Variant::Plain | Variant::Tty),
+        own_programs: Vec::new(),
         trusted: false,
         shown: false,
     };

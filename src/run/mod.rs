@@ -13,7 +13,7 @@ mod spec;
 
 pub use agentnative_helper::{
     Bytes, Captured, Chunk, End, Enforced, HOSTILE_ENVIRONMENTS, Job, Leftover, Options as RunnerOptions,
-    Ready, Service, Template, TemplateFile, Waiting, Workspace, clean_path, manager_variables,
+    Purpose, Ready, Service, Template, TemplateFile, Trip, Waiting, Workspace, clean_path, manager_variables,
 };
 pub use observation::Observation;
 pub use resolve::{find, resolve};

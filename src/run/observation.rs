@@ -1,7 +1,7 @@
 //! What a run gave, and how a recording has it.
 
 use super::{Captured, End, Leftover, RunKey, Waiting, recorded};
-use agentnative_helper::Outcome;
+use agentnative_helper::{Outcome, Trip};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -41,6 +41,10 @@ pub struct Observation {
     /// What it was waiting for: at the deadline, or when a read of a silent standard input or of the
     /// terminal was seen.
     pub waiting: Option<Waiting>,
+    /// The browsers, editors and pagers that it called by their names; none where no tripwires were set, or in a
+    /// recording that is older than these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trips: Option<Vec<Trip>>,
     /// There was something in the empty folder that it started in when it had ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wrote: bool,
@@ -63,6 +67,7 @@ impl Observation {
             held_open,
             waiting,
             cpu: _,
+            trips,
             wrote,
             alone,
         } = outcome;
@@ -78,9 +83,16 @@ impl Observation {
             left_behind,
             held_open,
             waiting,
+            trips,
             wrote,
             alone,
         }
+    }
+
+    /// Whether it did not end by itself because it was reading standard input or a terminal.
+    pub fn waits_for_input(&self) -> bool {
+        let ended = !matches!(self.end, End::TimedOut | End::Waited);
+        !ended && matches!(self.waiting, Some(Waiting::Stdin | Waiting::Terminal))
     }
 
     /// The command line, quoted so that a shell takes it as it was run.

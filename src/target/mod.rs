@@ -59,6 +59,15 @@ impl Target {
         self.project.as_ref().map_or(&self.cwd, |project| &project.folder)
     }
 
+    /// Whether the target's own project has a program of this name where it keeps programs.
+    pub fn provides(&self, name: &str) -> bool {
+        const FOLDERS: [&str; 4] = ["", "bin", "scripts", "node_modules/.bin"];
+        let Some(project) = &self.project else { return false };
+        let beside = self.program.parent().filter(|folder| folder.starts_with(&project.folder));
+        let folders = FOLDERS.iter().map(|folder| project.folder.join(folder));
+        folders.chain(beside.map(Path::to_path_buf)).any(|folder| folder.join(name).is_file())
+    }
+
     /// The variables of its runs: those of ours (`ours` looks them up) that the configuration
     /// passes on, then those that it sets.
     pub fn env(&self, ours: impl Fn(&str) -> Option<OsString>) -> BTreeMap<OsString, OsString> {

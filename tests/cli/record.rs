@@ -83,7 +83,7 @@ fn what_is_no_recording_is_refused_with_its_place() {
     let cases = [
         (String::new(), "bad:1:"),
         ("{}\n".to_owned(), "bad:1:"),
-        (good.replacen("\"recording\":1", "\"recording\":2", 1), "version 2; expected version 1"),
+        (good.replacen("\"recording\":2", "\"recording\":3", 1), "version 3; expected version 1 or 2"),
         (good[..good.len() - 10].to_owned(), &format!("bad:{}:", good.lines().count())),
         (good.clone() + "\n[]\n", &format!("bad:{}:", good.lines().count() + 1)),
     ];

@@ -6,6 +6,7 @@ mod helper;
 mod resolve;
 mod services;
 mod start;
+mod tripwires;
 mod variants;
 mod waiting;
 

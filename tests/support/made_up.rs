@@ -140,6 +140,7 @@ pub fn seen_with_help(
             stdout: captured(stdout),
             stderr: captured(stderr),
             terminal: String::new(),
+            trips: Some(Vec::new()),
             argv: [vec!["/demo".to_owned()], call.args.clone()].concat(),
             started: None,
             duration: Duration::from_millis(10),

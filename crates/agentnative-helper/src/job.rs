@@ -84,6 +84,8 @@ pub struct Job {
     pub family: Option<u32>,
     /// Run alone: its times are evidence.
     pub quiet: bool,
+    /// Names on tripwires that are left alone, since the project of the target provides programs of that name.
+    pub own_programs: Vec<String>,
     /// It has the caller's whole environment: a tool that the caller itself needs.
     pub trusted: bool,
     /// What it prints is for people, where [`Options::show`] says that it is shown: then it is not captured.
@@ -115,6 +117,7 @@ impl Job {
             connect: Vec::new(),
             family: None,
             quiet: false,
+            own_programs: Vec::new(),
             trusted: false,
             shown: false,
         }

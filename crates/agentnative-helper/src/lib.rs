@@ -32,6 +32,7 @@ mod protocol;
 mod supervisor;
 #[cfg(target_os = "linux")]
 mod sys;
+mod trip;
 mod variant;
 
 #[cfg(feature = "client")]
@@ -45,6 +46,7 @@ pub use outcome::Event;
 pub use outcome::{Bytes, Captured, Chunk, End, Enforced, Leftover, Outcome, Waiting};
 #[cfg(all(feature = "runtime", target_os = "linux"))]
 pub use supervisor::main;
+pub use trip::{Purpose, Trip};
 pub use variant::Variant;
 
 /// Runs the helper, if this process was started as one: never, on this system.

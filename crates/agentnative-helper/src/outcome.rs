@@ -1,5 +1,6 @@
 //! What a run gave.
 
+use crate::Trip;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read};
@@ -49,6 +50,8 @@ pub struct Outcome {
     pub waiting: Option<Waiting>,
     /// Processor time that it had used by its deadline; zero for a run that ended before.
     pub cpu: Duration,
+    /// The browsers, editors and pagers that it called by their names; none where no tripwires were set.
+    pub trips: Option<Vec<Trip>>,
     /// There was something in the empty folder that it started in when it had ended.
     pub wrote: bool,
     /// It had run out of time beside others, and this is what came of it alone.

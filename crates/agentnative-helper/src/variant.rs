@@ -32,6 +32,8 @@ pub enum Variant {
     ColourPipe,
     /// Stdout is a terminal, and the environment disables colours.
     NoColour,
+    /// Stdout is a terminal, and `PAGER` is empty: pages are not wanted.
+    NoPager,
     /// Stdout is `/dev/full`: every write to it fails.
     Full,
     /// No home folder, or a configuration file in it that no parser accepts.
@@ -44,6 +46,7 @@ pub type Environment = (&'static str, &'static [(&'static str, &'static str)]);
 const TERMINAL: &[Environment] = &[("terminal", &[("TERM", "xterm-256color")])];
 const NO_COLOUR: &[Environment] =
     &[("NO_COLOR", &[("TERM", "xterm-256color"), ("NO_COLOR", "1")]), ("TERM=dumb", &[("TERM", "dumb")])];
+const NO_PAGER: &[Environment] = &[("PAGER=", &[("TERM", "xterm-256color"), ("PAGER", "")])];
 const BARE: &[Environment] = &[("no home", &[]), ("invalid configuration", &[])];
 
 impl Variant {
@@ -62,6 +65,7 @@ impl Variant {
             Self::FullTerminal => "full-terminal",
             Self::ColourPipe => "colour-pipe",
             Self::NoColour => "no-colour",
+            Self::NoPager => "no-pager",
             Self::Full => "full",
             Self::Bare => "bare",
         }
@@ -73,6 +77,7 @@ impl Variant {
             Self::HostileEnv => HOSTILE_ENVIRONMENTS,
             Self::Tty | Self::TerminalIn | Self::FullTerminal | Self::ColourPipe => TERMINAL,
             Self::NoColour => NO_COLOUR,
+            Self::NoPager => NO_PAGER,
             Self::Bare => BARE,
             _ => &[],
         }
@@ -81,13 +86,13 @@ impl Variant {
     /// Whether it is a condition of its own, which only the checks look at that ask for it: most calls behave
     /// otherwise there than for a program that reads their output.
     pub const fn is_special(self) -> bool {
-        use Variant::{Bare, ColourPipe, Full, FullTerminal, NoColour, TerminalIn};
-        matches!(self, TerminalIn | FullTerminal | ColourPipe | NoColour | Full | Bare)
+        use Variant::{Bare, ColourPipe, Full, FullTerminal, NoColour, NoPager, TerminalIn};
+        matches!(self, TerminalIn | FullTerminal | ColourPipe | NoColour | NoPager | Full | Bare)
     }
 
     /// Whether stdout is a terminal.
     pub const fn has_terminal_out(self) -> bool {
-        matches!(self, Self::Tty | Self::FullTerminal | Self::NoColour)
+        matches!(self, Self::Tty | Self::FullTerminal | Self::NoColour | Self::NoPager)
     }
 
     /// Whether this environment of it is one without a home.

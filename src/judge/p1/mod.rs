@@ -1,6 +1,8 @@
 //! The checks of principle 1: nothing waits for a person.
 
+mod browser;
 mod env_flag;
+mod prompt;
 mod terminals;
 
 use super::Row;
@@ -12,7 +14,9 @@ const NEVER: &[Framing] = &[];
 
 /// The checks, their logic, and which contracts for the whole target take their place.
 pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P1NoPrompt, prompt::no_prompt, NEVER),
     (CheckId::P1TtyDetection, terminals::tty_detection, NEVER),
     (CheckId::P1NoInput, terminals::no_input, NEVER),
+    (CheckId::P1NoBrowser, browser::no_browser, NEVER),
     (CheckId::P1EnvFlag, env_flag::env_flag, NEVER),
 ];

@@ -27,9 +27,11 @@ fn asks_nothing(run: &RunView) -> Assertion {
     let declared = context.source_of(run.probe).unwrap_or(run.probe);
     let mut others = context.runs_of(run.probe).chain(context.runs_of(declared));
     if let Some(other) = others.find(RunView::did_not_end) {
-        return inconclusive(
-            other.blocked_by(CheckId::P2Completes, format!("{} did not end", other.label())),
-        );
+        let check = match other.waits_for_input() {
+            true => context.tells_of_waiting(),
+            false => CheckId::P2Completes,
+        };
+        return inconclusive(other.blocked_by(check, format!("{} did not end", other.label())));
     }
     match question(run)? {
         // A filter reads its input to the end, and asks nothing.

@@ -20,7 +20,7 @@ mod well_formed;
 pub use determinism::{difference, ends_early};
 pub use error_object::error_object;
 pub use exits::exit_check;
-pub use termination::shows_pages;
+pub use termination::{shows_pages, waiting};
 
 use super::Row;
 use crate::model::{CheckId, OutputFormat};

@@ -4,7 +4,7 @@ use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
-use crate::model::{OutputFormat, Stream, Variant};
+use crate::model::{CheckId, OutputFormat, Stream, Variant};
 use crate::run::{Bytes, End, Waiting};
 use strict_json::sanitize;
 
@@ -32,15 +32,25 @@ fn ended(run: &RunView) -> Assertion {
         };
         return run.failed("left-behind", detail);
     }
+    let owner = run.context.tells_of_waiting();
     match &run.observation.end {
-        End::TimedOut | End::Waited if shows_pages(run) => Ok(()),
-        End::TimedOut | End::Waited => hung(run),
+        End::TimedOut | End::Waited if run.waits_for_input() && owner != CheckId::P2Completes => {
+            match waiting(run) {
+                Ok(()) => Ok(()),
+                Err(_) => inconclusive(run.blocked_by(owner, format!("{} waits for input", run.label()))),
+            }
+        }
+        End::TimedOut | End::Waited => waiting(run),
         End::Exited(_) | End::Signaled(_) => Ok(()),
         _ => Err(run.unusable().unwrap_or_default().into()),
     }
 }
 
-fn hung(run: &RunView) -> Assertion {
+/// A run that did not end by itself: whether that is how pagers and filters behave.
+pub fn waiting(run: &RunView) -> Assertion {
+    if shows_pages(run) {
+        return Ok(());
+    }
     // Reading standard input to its end is what filters do: only a question is held against it.
     if run.variant() == Variant::OpenStdin {
         return match question(run) {

@@ -4,6 +4,7 @@ mod bare_environment;
 mod completions;
 mod global_flags;
 mod no_color;
+mod no_pager;
 
 pub use global_flags::taken_elsewhere;
 
@@ -17,6 +18,7 @@ const NEVER: &[Framing] = &[];
 /// The checks, their logic, and which contracts for the whole target take their place.
 pub(super) const CHECKS: &[Row] = &[
     (CheckId::P6NoColor, no_color::no_color, NEVER),
+    (CheckId::P6NoPager, no_pager::no_pager, NEVER),
     (CheckId::P6Completions, completions::completions, NEVER),
     (CheckId::P6GlobalFlags, global_flags::global_flags, NEVER),
     (CheckId::P6BareEnvironment, bare_environment::bare_environment, NEVER),

@@ -119,6 +119,7 @@ const fn derived_probe(derived: Derived) -> &'static str {
         Derived::Limit => "a declared probe that prints a list, with a limit",
         Derived::Quiet => "a declared probe with the option that leaves only data and errors",
         Derived::NoInput => "a declared probe with the option that disables prompts",
+        Derived::NoPager => "a declared probe with the option that disables the pager",
         Derived::Completions => "the calls that print completion scripts",
         Derived::EnvFlag => "a declared probe with an option, or with the variable that stands for it",
         Derived::GlobalFlag => "a declared probe with a common option on the other side of the subcommand",

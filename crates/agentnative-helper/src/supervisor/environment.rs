@@ -32,6 +32,12 @@ pub(super) fn of_run(
 ) -> Environment {
     let mut env = if job.trusted { caller.clone() } else { base.clone() };
     if !job.trusted {
+        // What the target calls by its name is found there first.
+        let path = env.get(OsStr::new("PATH")).map(|path| clean_path(Some(path))).unwrap_or_default();
+        let mut in_front = folder.tripwires().into_os_string();
+        in_front.push(":");
+        in_front.push(path);
+        env.insert("PATH".into(), in_front);
         let folders = of_folder(folder).into_iter();
         let lacks_home = job.variant.lacks_home(job.nth);
         env.extend(folders.filter(|(name, _)| !lacks_home || name == "TMPDIR"));

@@ -40,9 +40,13 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
         // There may be much to copy, and a target may have left a great many files: other runs go on
         // meanwhile.
         let (path, wanted) = (common.root.next(), job.clone());
-        let fresh = spawn_blocking(move || Folder::fresh(path, &wanted));
+        let tripwires = common.root.tripwires();
+        let fresh = spawn_blocking(move || Folder::fresh(path, &wanted, &tripwires));
         let folder = fresh.await.map_err(io::Error::other)??;
         let mut made = run_in(common, job, &folder, kind, stop).await;
+        if let Ok(outcome) = &mut made {
+            outcome.trips = folder.trips();
+        }
         if let (Ok(outcome), Some(Workspace::Empty)) = (&mut made, &job.workspace) {
             outcome.wrote =
                 fs::read_dir(folder.workspace()).is_ok_and(|mut entries| entries.next().is_some());
@@ -78,6 +82,7 @@ pub(super) fn not_started(number: i32, words: String) -> Outcome {
         held_open: false,
         waiting: None,
         cpu: Duration::ZERO,
+        trips: None,
         wrote: false,
         alone: false,
     }
@@ -404,6 +409,7 @@ impl Live {
             held_open,
             waiting,
             cpu,
+            trips: None,
             wrote: false,
             alone: false,
         })

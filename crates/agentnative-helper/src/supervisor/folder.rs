@@ -1,13 +1,18 @@
 //! The fresh folder of one run: its home, its runtime folder, its temporary files, its workspace.
 
 use super::copy::copy_folder;
-use crate::{Job, Template, Variant, Workspace};
-use std::fs::{self, DirBuilder, OpenOptions, Permissions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use super::tripwires;
+use crate::{Job, Purpose, Template, Trip, Variant, Workspace};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// More of the log of tripwires is not read, in bytes.
+const MOST_LOG: u64 = 64 * 1024;
 /// A file that is invalid in every format of configuration files.
 const INVALID: &[u8] = b"\0\xff[{(<=: \n";
 
@@ -22,7 +27,23 @@ impl Root {
     pub fn new() -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix("agentnative-").permissions(Permissions::from_mode(0o700));
-        Ok(Self { dir: builder.tempdir()?, next: AtomicU32::new(0) })
+        let root = Self { dir: builder.tempdir()?, next: AtomicU32::new(0) };
+        make(&root.tripwires())?;
+        for purpose in Purpose::ALL {
+            for name in purpose.programs() {
+                let mut options = OpenOptions::new();
+                let options = options.write(true).create_new(true).mode(0o700);
+                options
+                    .open(root.tripwires().join(name))?
+                    .write_all(tripwires::script(purpose).as_bytes())?;
+            }
+        }
+        Ok(root)
+    }
+
+    /// The programs on tripwires, which all runs share.
+    pub fn tripwires(&self) -> PathBuf {
+        self.dir.path().join("trip")
     }
 
     /// Where large captures go.
@@ -77,9 +98,12 @@ pub(super) struct Folder {
 
 impl Folder {
     /// A fresh folder at `path`, with what a job starts with.
-    pub fn fresh(path: PathBuf, job: &Job) -> io::Result<Self> {
+    pub fn fresh(path: PathBuf, job: &Job, tripwires: &Path) -> io::Result<Self> {
         make(&path)?;
         let folder = Self { path };
+        if !job.trusted {
+            folder.set_tripwires(tripwires, &job.own_programs)?;
+        }
         for path in [folder.home(), folder.runtime(), folder.temporary()] {
             make(&path)?;
         }
@@ -112,6 +136,36 @@ impl Folder {
 
     pub fn temporary(&self) -> PathBuf {
         self.path.join("tmp")
+    }
+
+    /// The programs on tripwires as this run finds them: their log is beside them.
+    pub fn tripwires(&self) -> PathBuf {
+        self.path.join("trip")
+    }
+
+    fn set_tripwires(&self, all: &Path, but: &[String]) -> io::Result<()> {
+        if but.is_empty() {
+            return symlink(all, self.tripwires());
+        }
+        make(&self.tripwires())?;
+        let names = Purpose::ALL.into_iter().flat_map(|purpose| purpose.programs());
+        let mut set = names.filter(|name| !but.iter().any(|own| own == *name));
+        set.try_for_each(|name| symlink(all.join(name), self.tripwires().join(name)))
+    }
+
+    /// The calls of these programs; none where there were none on PATH, or their log cannot be read.
+    pub fn trips(&self) -> Option<Vec<Trip>> {
+        self.tripwires().symlink_metadata().ok()?;
+        // The target may have put anything in its place: a pipe that nobody writes, a link.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match rustix::fs::open(self.path.join("trip.log"), flags, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Some(Vec::new()),
+            Err(_) => return None,
+        };
+        let mut log = Vec::new();
+        file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        file.take(MOST_LOG).read_to_end(&mut log).ok().map(|_| tripwires::read(&log))
     }
 
     /// Where a job starts that has a workspace.

@@ -21,6 +21,7 @@ mod queue;
 mod service;
 mod stream;
 mod talk;
+mod tripwires;
 
 use crate::job::processors;
 use crate::protocol::{Reply, Request};

@@ -1,0 +1,45 @@
+//! `p1-no-browser`: where nobody sees it, no browser is opened.
+
+use crate::config::Feature;
+use crate::judge::context::CheckContext;
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
+use crate::model::Variant;
+use crate::run::Purpose;
+
+/// Commands that sign in, by their names.
+const SIGN_IN: [&str; 5] = ["login", "log-in", "signin", "sign-in", "auth"];
+
+/// `p1-no-browser`
+pub fn no_browser(context: &CheckContext) -> Judgement {
+    let runs = context.declared().flat_map(|probe| context.runs_of(probe));
+    let looked_at = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::Tty);
+    let assertions: Vec<Assertion> = runs.filter(looked_at).map(|run| opens_none(&run)).collect();
+    if context.declared().any(|probe| probe.login) || assertions.iter().any(Result::is_err) {
+        return Judgement::of(assertions, "declare a probe that signs in with `login = true`");
+    }
+    if context.promises.lacks_features.contains(&Feature::Login) {
+        return Judgement::NotApplicable("the target has no login according to its configuration".into());
+    }
+    let is_sign_in = |name: &&String| SIGN_IN.contains(&name.to_lowercase().as_str());
+    match context.promises.commands.iter().find(is_sign_in) {
+        Some(command) => Judgement::unverified(format!(
+            "the help lists the command `{command}`, but no probe has `login`: declare one that begins to sign in with \
+             `login = true`, or `lacks = [\"login\"]` if nothing signs in"
+        )),
+        None => {
+            Judgement::NotApplicable("no probe has `login`, and the help has no command that signs in".into())
+        }
+    }
+}
+
+fn opens_none(run: &RunView) -> Assertion {
+    if let Some(trip) = run.trip(Purpose::Browser)? {
+        let detail = format!("the command opens a browser (`{trip}`); expected an address on stderr");
+        return run.failed("browser", detail);
+    }
+    match run.did_not_end() {
+        true => inconclusive(run.unusable().unwrap_or_default()),
+        false => Ok(()),
+    }
+}

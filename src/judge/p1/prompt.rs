@@ -1,0 +1,35 @@
+//! `p1-no-prompt`: without a terminal to answer on, nothing is asked, and no editor is opened.
+
+use crate::judge::context::CheckContext;
+use crate::judge::p2::{declare_success, waiting};
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
+use crate::model::{CheckId, Variant};
+use crate::run::Purpose;
+
+/// `p1-no-prompt`
+pub fn no_prompt(context: &CheckContext) -> Judgement {
+    let runs = context.runs().filter(|run| run.variant() != Variant::ClosedPipe);
+    let nothing_declared = context.data_probes().next().is_none();
+    let open = nothing_declared
+        .then(|| inconclusive(format!("no successful command was run: {}", declare_success(""))));
+    Judgement::of(runs.map(|run| asks_nobody(&run)).chain(open), declare_success(""))
+}
+
+fn asks_nobody(run: &RunView) -> Assertion {
+    if let Some(trip) = run.trip(Purpose::Editor)? {
+        let detail = format!("the command opens the editor `{trip}`, where nobody can edit");
+        return run.failed("editor", detail);
+    }
+    if !run.did_not_end() {
+        run.ended()?;
+        return Ok(());
+    }
+    match waiting(run) {
+        Err(Unmet::Failed(_)) if !run.waits_for_input() => {
+            let what = format!("{} did not end", run.label());
+            inconclusive(run.blocked_by(CheckId::P2Completes, what))
+        }
+        told => told,
+    }
+}

@@ -1,0 +1,69 @@
+//! Browsers, editors and pagers that a run calls by their names.
+
+use super::{run, sh};
+use crate::runs::text;
+use agentnative::model::Variant;
+use agentnative::run::{End, Purpose, Trip};
+
+fn trips(script: &str) -> Vec<(String, Vec<String>)> {
+    let seen = run(sh(script, Variant::Plain));
+    assert_eq!(seen.end, End::Exited(0), "{script}: {}", text(&seen.stderr));
+    seen.trips.unwrap().into_iter().map(|Trip { program, args }| (program, args)).collect()
+}
+
+fn trip(program: &str, args: &[&str]) -> (String, Vec<String>) {
+    (program.to_owned(), args.iter().map(|arg| (*arg).to_owned()).collect())
+}
+
+#[test]
+fn each_program_is_told_with_its_arguments() {
+    assert_eq!(trips("true"), []);
+    for program in Purpose::ALL.into_iter().flat_map(Purpose::programs) {
+        assert_eq!(trips(&format!("{program} </dev/null")), [trip(program, &[])], "{program}");
+    }
+    assert_eq!(
+        trips(
+            "xdg-open 'https://a.b/?c=d e'; vi '' \"$(printf 'a\\nb')\" </dev/null; env -i \"$(command -v nano)\" x"
+        ),
+        [trip("xdg-open", &["https://a.b/?c=d e"]), trip("vi", &["", "a\nb"]), trip("nano", &["x"])]
+    );
+}
+
+#[test]
+fn a_pager_shows_what_it_is_given_and_waits_for_nobody() {
+    for variant in [Variant::Plain, Variant::Tty, Variant::FullTerminal] {
+        let script = "printf 'one\\n' | less -R; echo two >\"$TMPDIR/file\"; more +3 -d \"$TMPDIR/file\"";
+        let seen = run(sh(script, variant));
+        assert_eq!((&seen.end, text(&seen.stdout).as_str()), (&End::Exited(0), "one\ntwo\n"), "{variant:?}");
+        assert_eq!(seen.trips.unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn programs_of_the_project_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("open");
+    std::fs::copy("/bin/true", &own).unwrap();
+    let mut spec = sh("PATH=\"$PATH:$OWN\"; open door && less </dev/null", Variant::Plain);
+    spec.job.env.push(("OWN".into(), folder.path().into()));
+    spec.job.own_programs = vec!["open".to_owned()];
+    let seen = run(spec);
+    assert_eq!(seen.end, End::Exited(0));
+    let called: Vec<String> = seen.trips.unwrap().into_iter().map(|trip| trip.program).collect();
+    assert_eq!(called, ["less"]);
+}
+
+#[test]
+fn a_log_that_the_target_spoils_is_read_as_far_as_it_goes() {
+    let seen = run(sh("less </dev/null; printf 'junk' >>\"${TMPDIR%/*}/trip.log\"", Variant::Plain));
+    assert_eq!(seen.trips.unwrap().len(), 1);
+    let many = "i=0; while [ $i -lt 300 ]; do vi; i=$((i+1)); done";
+    assert_eq!(run(sh(many, Variant::Plain)).trips.unwrap().len(), 100);
+    for unreadable in ["rm -rf", "chmod 000"] {
+        let seen = run(sh(&format!("less </dev/null; {unreadable} \"${{TMPDIR%/*}}/trip\""), Variant::Plain));
+        assert!(seen.end == End::Exited(0) || seen.trips.is_some(), "{unreadable}: {:?}", seen.end);
+    }
+    let instead =
+        run(sh("rm -f \"${TMPDIR%/*}/trip.log\"; mkfifo \"${TMPDIR%/*}/trip.log\"", Variant::Plain));
+    assert_eq!((instead.end, instead.trips), (End::Exited(0), None));
+}
