@@ -37,6 +37,11 @@ fn a_question_is_told_from_a_filter() {
     is(&of("Go on? [y/N] "), Status::Warn, "waits for an answer on the terminal");
     is(&of("Pick one:\n> a\n  b\n"), Status::Warn, "waits for an answer on the terminal");
     is(&of(""), Status::Pass, "");
+    let filter = |call: &Call| match call.variant {
+        Variant::TerminalIn | Variant::OpenStdin if is_list(call) => waits(""),
+        _ => conforming(call),
+    };
+    is(&verdict(CheckId::P1TtyDetection, PROBES, filter), Status::Pass, "");
     let slow = |_: &Call| Answer("working\n".into(), String::new(), End::TimedOut);
     let result = verdict(CheckId::P1TtyDetection, PROBES, under(Variant::TerminalIn, slow));
     is(&result, Status::Unverified, "list · json · terminal-in did not end");
@@ -48,6 +53,11 @@ fn a_question_is_told_from_a_filter() {
 fn what_waits_without_a_terminal_is_told_once() {
     let always = |call: &Call| if is_list(call) { waits("Go on? ") } else { conforming(call) };
     is_blocked_by(&verdict(CheckId::P1TtyDetection, PROBES, always), CheckId::P2Completes);
+    let on_stdin = |call: &Call| match call.variant {
+        Variant::TerminalIn | Variant::OpenStdin if is_list(call) => waits("Go on? "),
+        _ => conforming(call),
+    };
+    is_blocked_by(&verdict(CheckId::P1TtyDetection, PROBES, on_stdin), CheckId::P2Completes);
     let always = |call: &Call| if is_list(call) { ended(3, "", "broken\n") } else { conforming(call) };
     is_blocked_by(&verdict(CheckId::P4WriteError, PROBES, always), CheckId::P2ExitSuccess);
 }

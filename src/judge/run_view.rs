@@ -171,11 +171,7 @@ impl<'a> RunView<'a> {
                 Some(format!("{label} did not end").into())
             }
             (End::TimedOut | End::Waited, _) => {
-                let check = match self.waits_for_input() {
-                    true => self.context.tells_of_waiting(),
-                    false => CheckId::P2Completes,
-                };
-                Some(self.blocked_by(check, format!("{label} did not end")))
+                Some(self.blocked_by(self.tells_of_hang(), format!("{label} did not end")))
             }
             (End::TooMuch(limit), _) => {
                 Some(format!("{label} was stopped after {limit} bytes of output").into())
@@ -218,6 +214,11 @@ impl<'a> RunView<'a> {
     /// That it ended by itself with the code that its probe is expected to have, or why that says nothing.
     pub fn usable(&self) -> Result<(), Reason> {
         self.unusable().map_or(Ok(()), Err)
+    }
+
+    /// The check that tells why it did not end by itself.
+    pub fn tells_of_hang(&self) -> CheckId {
+        if self.waits_for_input() { self.context.tells_of_waiting() } else { CheckId::P2Completes }
     }
 
     /// Whether it is under a special condition, and the plain run ended by itself.

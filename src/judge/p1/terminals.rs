@@ -3,7 +3,7 @@
 use crate::catalogue::Derived;
 use crate::config::{Asking, Flag};
 use crate::judge::context::CheckContext;
-use crate::judge::p2::{declare_success, shows_pages};
+use crate::judge::p2::{declare_success, shows_pages, waiting};
 use crate::judge::run_view::{RunView, has_words};
 use crate::judge::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
 use crate::model::{CheckId, Evidence, Stream, Variant};
@@ -26,12 +26,9 @@ fn asks_nothing(run: &RunView) -> Assertion {
     let context = run.context;
     let declared = context.source_of(run.probe).unwrap_or(run.probe);
     let mut others = context.runs_of(run.probe).chain(context.runs_of(declared));
-    if let Some(other) = others.find(RunView::did_not_end) {
-        let check = match other.waits_for_input() {
-            true => context.tells_of_waiting(),
-            false => CheckId::P2Completes,
-        };
-        return inconclusive(other.blocked_by(check, format!("{} did not end", other.label())));
+    if let Some(other) = others.find(is_told) {
+        let what = format!("{} did not end", other.label());
+        return inconclusive(other.blocked_by(other.tells_of_hang(), what));
     }
     match question(run)? {
         // A filter reads its input to the end, and asks nothing.
@@ -46,6 +43,12 @@ fn asks_nothing(run: &RunView) -> Assertion {
             }
         }
     }
+}
+
+/// Whether another check tells of a run that did not end, of those that are made for this one.
+fn is_told(run: &RunView) -> bool {
+    let is_made = matches!(run.variant(), Variant::Plain | Variant::Tty | Variant::OpenStdin);
+    is_made && run.did_not_end() && matches!(waiting(run), Err(Unmet::Failed(_)))
 }
 
 /// What a run that waits has said and the plain run has not: on its streams, or, given in words, on the terminal.
