@@ -26,7 +26,7 @@ async function look(file, scheme, width) {
     await page.click("#expand");
     const shown = () => page.$eval("#shown", (element) => element.textContent);
     const all = await shown();
-    await page.type("#search", "no check has these words");
+    await page.type("#search", "nocheckhasthisword");
     if (!(await shown()).startsWith("0 of ")) found(`the search shows ${await shown()}`);
     await page.$eval("#search", (element) => {
         element.value = "";
