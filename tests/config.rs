@@ -2,8 +2,8 @@
 
 use crate::configuration::as_json;
 use agentnative::config::{
-    Asking, CheckConfig, Config, Contracts, Date, Flag, Flags, Formats, Known, ListConfig, ProbeConfig,
-    Ready, Workspace, place_format, schema,
+    Asking, CheckConfig, Config, Contracts, Date, Flag, Flags, Formats, Isolation, Known, ListConfig,
+    ProbeConfig, Ready, Workspace, place_format, schema,
 };
 use agentnative::model::{Level, OutputFormat, Stream, matches};
 use agentnative::probe::{Probe, Promises};
@@ -65,7 +65,7 @@ fn an_empty_file_is_one_target_with_the_defaults() {
     assert_eq!((target.default_format, target.usage), (OutputFormat::Text, 2));
     assert_eq!(target.errors, Stream::Stderr);
     assert_eq!(target.exit_codes, [0, 1, 2, 77, 78]);
-    assert_eq!((target.timeout, target.sandbox), (Duration::from_secs(10), false));
+    assert_eq!((target.timeout, target.isolation), (Duration::from_secs(10), Isolation::None));
     assert!(config.probes.is_empty() && config.waivers.is_empty());
     assert!(config.root.is_absolute() && config.root.ends_with("conf"));
 }
@@ -163,7 +163,7 @@ reason = "later"
     assert_eq!(target.unknown_command, Some(false));
     assert_eq!(target.env["KEY"], "value");
     assert_eq!(target.pass_env, ["TOKEN_FILE"]);
-    assert_eq!((target.timeout, target.sandbox), (Duration::from_millis(2500), true));
+    assert_eq!((target.timeout, target.isolation), (Duration::from_millis(2500), Isolation::Landlock));
 
     let [list, events, bundled, in_folder, signed_out, findings] = &config.probes[..] else { panic!() };
     let schema = Some("schemas/list.schema.json".to_owned());
@@ -427,7 +427,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "[target]\nflags.|silent = ['-q']".to_owned(),
-            "unknown key `silent` in `flags`; expected `quiet`, `limit`, `no_input`, `no_pager`",
+            "unknown key `silent` in `flags`; expected `quiet`, `limit`, `no_input`, `no_pager`, `dry_run`, `confirm`",
         ),
         (
             "[target]\nflags.quiet = |true".to_owned(),
@@ -464,7 +464,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "[target]\nisolation = |true".to_owned(),
-            "`isolation` is a boolean; expected \"none\" or \"sandbox\"",
+            "`isolation` is a boolean; expected \"none\" or \"landlock\" or \"auto\" or \"require\"",
         ),
         (
             "[target]\nexit_codes = [0, |256]".to_owned(),
@@ -707,7 +707,51 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "[target]\nlacks = ['lists', |'pager']".to_owned(),
-            "element 2 of `lacks` is \"pager\"; expected \"lists\" or \"login\"",
+            "element 2 of `lacks` is \"pager\"; expected \"changes\" or \"lists\" or \"login\"",
+        ),
+        (
+            format!("{probe}changes = |true"),
+            "a call that changes something runs in a folder of its own only; expected `workspace`: a folder to copy, or `true` for an empty one",
+        ),
+        (
+            format!("{probe}destructive = |true"),
+            "a call that changes something runs in a folder of its own only; expected `workspace`: a folder to copy, or `true` for an empty one",
+        ),
+        (
+            format!("{probe}workspace = true\nchanges = |false\ndestructive = true"),
+            "`changes` is false and `destructive` is true; expected only one of the two",
+        ),
+        (
+            format!("{probe}workspace = true\nidempotent = |true"),
+            "`idempotent` is true, but nothing says that the call changes something; expected `changes = true` or `destructive = true` beside it",
+        ),
+        (
+            format!("{probe}workspace = true\nexit = 1\nchanges = true\nidempotent = |true"),
+            "`idempotent` is true and `exit` is 1; expected a call that exits with 0",
+        ),
+        (
+            format!("{probe}setup = |[['init']]"),
+            "`setup` makes calls in the workspace of the probe; expected `workspace` beside it",
+        ),
+        (
+            format!("{probe}workspace = true\nsetup = [|[]]"),
+            "expected at least one word, and a non-empty first word",
+        ),
+        (
+            format!("{probe}flags.dry_run.args = |true"),
+            "`args` is a boolean; expected the arguments of the option, or `false` if it does not exist",
+        ),
+        (
+            format!("{probe}flags.dry_run = |{{ exit = 1 }}"),
+            "`dry_run` has no `args`; expected the arguments of the option, such as args = [\"--check\"]",
+        ),
+        (
+            format!("{probe}flags.confirm = |['--force={{n}}']"),
+            "`confirm` contains the placeholder `{n}`; expected no placeholder",
+        ),
+        (
+            format!("[target]\nlacks = ['changes']\n|{probe}workspace = true\nchanges = true"),
+            "the target has `lacks = [\"changes\"]`, and this probe changes something; expected only one of the two",
         ),
         (
             format!("{probe}list = |'/data'"),
@@ -767,7 +811,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
     ];
     // The schema refuses them too, but for what only the whole file or the system can tell.
-    const BEYOND: [&str; 15] = [
+    const BEYOND: [&str; 16] = [
         "duplicate probe",
         "unknown target",
         "unknown probe",
@@ -780,6 +824,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         "is a setting of [target]",
         "no check matches",
         "and this probe prints a list",
+        "and this probe changes something",
         "a probe with `list` succeeds",
         "are counted in json",
         "`expires` is no date",

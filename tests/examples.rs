@@ -29,6 +29,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "p1-env-flag",
         "compares calls with an option and with a variable; the example shows one, its note the other",
     ),
+    ("p5-dry-run", "is about what a run changes"),
+    ("p5-confirm", "is about what a run changes"),
+    ("p5-read-only", "is about what a run changes"),
+    ("p5-idempotent", "is about what a run changes"),
     ("p6-completions", "needs the call that prints the scripts to be declared"),
     (
         "p6-global-flags",
@@ -93,6 +97,8 @@ fn probe(name: &str, role: Role, exit: Option<i32>, formats: &[OutputFormat]) ->
         cwd: None,
         remedy: Vec::new(),
         workspace: None,
+        setup: Vec::new(),
+        effect: None,
         timeout: Duration::from_secs(10),
     }
 }
@@ -112,6 +118,7 @@ fn observation(
         // 128 and a signal is how a shell tells of one.
         terminal: String::new(),
         trips: Some(Vec::new()),
+        changes: None,
         end: if exit > 128 && exit < 160 { End::Signaled(exit - 128) } else { End::Exited(exit) },
         started: None,
         duration: Duration::from_millis(10),

@@ -66,21 +66,25 @@ const BANNER_CONFIG: &str = r#"
     [[probe]]
     name = "list"
     args = ["list"]
+    workspace = true
 
     [[probe]]
     name = "lost"
     args = ["lost"]
+    workspace = true
     exit = 1
 
     [[probe]]
     name = "login"
     args = ["login"]
+    workspace = true
     exit = 77
     remedy = ["cli sign-in"]
 
     [[probe]]
     name = "broken"
     args = ["broken"]
+    workspace = true
     exit = 78
 "#;
 
@@ -392,10 +396,12 @@ const OWN_WAY_CONFIG: &str = r#"
     [[probe]]
     name = "list"
     args = ["list"]
+    workspace = true
 
     [[probe]]
     name = "lost"
     args = ["lost"]
+    workspace = true
     exit = 1
     remedy = ["cli list"]
 "#;

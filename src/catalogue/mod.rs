@@ -132,6 +132,14 @@ pub enum Derived {
     Completions,
     /// A declared probe with an option that a variable stands for, and with that variable in its place.
     EnvFlag,
+    /// A declared probe that changes something, with the option that only shows what it would change.
+    DryRun,
+    /// A declared probe that destroys something, without its confirmation.
+    Unconfirmed,
+    /// A declared probe that changes something, with its confirmation if it needs one.
+    Confirmed,
+    /// The same call a second time in the same folder.
+    Again,
     /// The command that prints the schema.
     Schema,
     /// A declared probe with the format option in the position where it is rejected.

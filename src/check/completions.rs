@@ -38,7 +38,7 @@ pub(super) fn rejected(
     }
     let job = Job {
         stdin: Some(script.into()),
-        sandbox: true,
+        isolation: run::Isolation::Available,
         ..Job::new(bash, ["-n"], target.cwd.clone(), LIMIT)
     };
     let seen = runner.run_all_blocking(vec![RunSpec { key, job }], &mut |_| {})?.observations.pop();

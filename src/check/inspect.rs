@@ -4,7 +4,7 @@ use super::Session;
 use super::locate::{MAX_TEXT, find_one, first_bytes};
 use super::surroundings::failed;
 use crate::judge;
-use crate::run::{End, Job, Observation, Runner};
+use crate::run::{End, Isolation, Job, Observation, Runner};
 use crate::target::{Commands, Target};
 use agentnative_contract::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -60,7 +60,10 @@ impl Session {
                     break;
                 }
                 // Should a subcommand do its work in the place of printing help, it may change nothing here.
-                let job = |args: &Vec<String>| Job { sandbox: true, ..job(&target, args, PAGE.min(left)) };
+                let job = |args: &Vec<String>| Job {
+                    isolation: Isolation::Available,
+                    ..job(&target, args, PAGE.min(left))
+                };
                 let mut on_done = |_: &Observation| {
                     pages += 1;
                     on_page(pages);

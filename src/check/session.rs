@@ -8,7 +8,7 @@ use super::runs::Runs;
 use super::surroundings::{Services, keep_workspaces};
 use super::{asking, code, commands, completions, judge};
 use crate::catalogue::{Check, Derived};
-use crate::config::{Config, ProbeConfig, TargetConfig, rfc3339};
+use crate::config::{Config, Isolation, ProbeConfig, TargetConfig, rfc3339};
 use crate::model::{CheckId, Layer, Variant};
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::{Report, TargetInfo};
@@ -37,6 +37,10 @@ pub struct SessionOptions {
     pub contract: Option<String>,
     /// When a run is ended by force; none for what the configuration says.
     pub timeout: Option<Duration>,
+    /// Whether the runs are confined; none for what the configuration says.
+    pub isolation: Option<Isolation>,
+    /// Calls that change something are made even if the system cannot confine them.
+    pub allow_unconfined: bool,
     /// Variables that all runs get, beside those of the configuration.
     pub env: BTreeMap<String, String>,
     /// The working directory of the runs, in the place of the target's.
@@ -88,7 +92,11 @@ impl SessionOptions {
         };
         let contract = self.contract.iter().map(|name| format!("--contract {name}"));
         let timeout = self.timeout.iter().map(|limit| format!("--timeout {}", limit.as_secs_f64()));
-        self.probes.iter().map(probe).chain(contract).chain(timeout).collect()
+        let kind = |isolation: &Isolation| Isolation::NAMED.iter().find(|(_, kind)| kind == isolation);
+        let isolation = self.isolation.as_ref().and_then(kind).map(|(name, _)| format!("--isolation {name}"));
+        let unconfined = self.allow_unconfined.then(|| "--allow-unconfined".to_owned());
+        let all = self.probes.iter().map(probe).chain(contract).chain(timeout);
+        all.chain(isolation).chain(unconfined).collect()
     }
 }
 
@@ -179,6 +187,7 @@ impl Session {
         if let Some(timeout) = self.options.timeout {
             target.config.timeout = timeout;
         }
+        target.config.isolation = self.options.isolation.unwrap_or(target.config.isolation);
         target.config.env.extend(self.options.env.clone());
         if let Some(folder) = &self.options.current_dir {
             target.cwd.push(folder);
@@ -194,10 +203,13 @@ impl Session {
             (None, Some(name)) => Some(contracts.hold_all(name, root_of(config.as_ref()), &mut declared)?.0),
             (None, None) => None,
         };
-        let promises = Promises { contract, ..Promises::of(&target.config) };
-
         let services = Services::of(&target, config.as_ref())?;
-        let around = services.surroundings(&target, runner)?;
+        let acts_elsewhere = services.are_any() || self.options.allow_unconfined;
+        let promises = Promises { contract, acts_elsewhere, ..Promises::of(&target.config) };
+
+        let mut around = services.surroundings(&target, runner)?;
+        around.allow_unconfined = self.options.allow_unconfined;
+        keep_workspaces(&mut around, &declared, runner)?;
         let mut runs = Runs { runner, target: &target, around, interrupted: None, sandbox: None };
 
         let needed = checks.iter().any(|check| check.layer == Layer::Behavioral);
@@ -253,7 +265,6 @@ impl Session {
         let needs = |probe: &Probe| (probe.is_declared() || probe.of().is_some()) && calls(probe);
         let with_services = runs.interrupted.is_none() && recording.probes.iter().any(needs);
         if with_services {
-            keep_workspaces(&mut runs.around, &recording.probes, runs.runner)?;
             runs.interrupted = services.start(&target, runs.runner)?;
         }
         let mut searched = Searched::default();
@@ -390,14 +401,14 @@ fn read_lock(root: &Path, target: &str) -> Result<Option<Lock>> {
     if Lock::is_at(&folder) { Lock::read(&folder).map(Some) } else { Ok(None) }
 }
 
-/// What the reader has to know of a sandbox that was asked for.
+/// What the reader has to know of isolation that was asked for.
 fn confined(enforced: Enforced) -> Option<&'static str> {
     match enforced {
         Enforced::Fully => None,
         Enforced::Partly => Some(
-            "the sandbox was only partly enforced: this kernel cannot restrict all of writes, connections and signals",
+            "isolation was only partly enforced: this kernel cannot restrict all of writes, connections and signals",
         ),
-        Enforced::Not => Some("the sandbox was not enforced: this kernel has no Landlock"),
+        Enforced::Not => Some("isolation was not enforced: this kernel has no Landlock"),
     }
 }
 

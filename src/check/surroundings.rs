@@ -30,6 +30,11 @@ impl<'a> Services<'a> {
         Ok(Self { root: &config.root, all })
     }
 
+    /// Whether there are any.
+    pub fn are_any(&self) -> bool {
+        !self.all.is_empty()
+    }
+
     /// What the runs find around them, with the files of their home.
     pub fn surroundings(&self, target: &Target, runner: &mut Runner) -> Result<Surroundings> {
         let env = self.all.iter().flat_map(|(service, port)| {
@@ -39,6 +44,7 @@ impl<'a> Services<'a> {
         Ok(Surroundings {
             home: home(target, port, runner)?,
             workspaces: Default::default(),
+            allow_unconfined: false,
             env: env.collect(),
             port,
             ports: self.all.iter().map(|(service, port)| number(service, *port)).collect(),

@@ -93,7 +93,7 @@ pub(super) struct CheckArgs {
         long,
         value_name = "FILE",
         help_heading = group::RUNS,
-        conflicts_with_all = ["path", "name", "probe", "command", "bin", "fast", "jobs", "timeout"]
+        conflicts_with_all = ["path", "name", "probe", "command", "bin", "fast", "jobs", "timeout", "isolation", "allow_unconfined"]
     )]
     replay: Option<PathBuf>,
 }

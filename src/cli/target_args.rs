@@ -2,8 +2,10 @@
 
 use super::complete;
 use crate::check::{ConfigSource, SessionOptions, TargetSelector};
+use crate::config::Isolation;
 use crate::run::RunnerOptions;
 use agentnative_contract::spanned_toml::LONGEST;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -38,6 +40,25 @@ pub(super) struct RunArgs {
     /// Time limit of a run [default: `timeout` of the target, else 10]. The `timeout` of a probe overrides it.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
+    /// Confine runs: none, landlock, auto (the strongest that the system has) or require (run nothing without)
+    /// [default: `isolation` of the target, else none]. Calls that change something are always confined.
+    #[arg(long, value_name = "KIND", value_parser = isolation(), hide_possible_values = true)]
+    isolation: Option<Isolation>,
+    /// Run calls that change something even if the system cannot confine them.
+    #[arg(long)]
+    allow_unconfined: bool,
+}
+
+/// The kinds of isolation, with the former name of one.
+fn isolation() -> impl TypedValueParser<Value = Isolation> {
+    let kinds = Isolation::NAMED.map(|(name, _)| {
+        let value = PossibleValue::new(name);
+        if name == "landlock" { value.alias(Isolation::ALIAS.0) } else { value }
+    });
+    PossibleValuesParser::new(kinds).map(|name| {
+        let named = Isolation::NAMED.into_iter().find(|(kind, _)| *kind == name);
+        named.map_or(Isolation::ALIAS.1, |(_, kind)| kind)
+    })
 }
 
 impl TargetArgs {
@@ -74,6 +95,8 @@ impl TargetArgs {
             bin: self.bin.clone(),
             config: self.config.clone().map_or(ConfigSource::Nearest, ConfigSource::File),
             timeout: run.timeout,
+            isolation: run.isolation,
+            allow_unconfined: run.allow_unconfined,
             runner,
             ..SessionOptions::default()
         }

@@ -20,6 +20,10 @@ pub enum Flag {
     NoInput,
     /// Shows nothing page by page.
     NoPager,
+    /// Shows what a call would change, and changes nothing.
+    DryRun,
+    /// Confirms a call that destroys something.
+    Confirm,
 }
 
 /// Its key in the file, its default spelling, and what stands for its value in a spelling.
@@ -27,7 +31,8 @@ type Row = (&'static str, &'static [&'static str], Option<&'static str>);
 
 impl Flag {
     /// All of them, in the order of the reference.
-    pub const ALL: [Self; 4] = [Self::Quiet, Self::Limit, Self::NoInput, Self::NoPager];
+    pub const ALL: [Self; 6] =
+        [Self::Quiet, Self::Limit, Self::NoInput, Self::NoPager, Self::DryRun, Self::Confirm];
 
     const fn row(self) -> Row {
         match self {
@@ -35,6 +40,8 @@ impl Flag {
             Self::Limit => ("limit", &["--limit", "{n}"], Some("{n}")),
             Self::NoInput => ("no_input", &[], None),
             Self::NoPager => ("no_pager", &[], None),
+            Self::DryRun => ("dry_run", &["--dry-run"], None),
+            Self::Confirm => ("confirm", &["--yes"], None),
         }
     }
 
@@ -84,16 +91,25 @@ impl Flags {
     }
 }
 
-/// A table of common options, each with its arguments or `false`, at this place of the reference.
-pub(super) fn read(value: &Value<'_>, path: &'static str) -> Option<BTreeMap<Flag, Asking>> {
+/// A table of common options, each with its arguments or `false`, at this place of the reference; and the exit code
+/// of a dry run, if it has one of its own.
+pub(super) fn read(value: &Value<'_>, path: &'static str) -> Option<(BTreeMap<Flag, Asking>, Option<i32>)> {
     let table = value.table("`flags`", "a table, such as flags.quiet = [\"--quiet\"]")?;
     let table = Section::new(table, path);
-    Some(
-        Flag::ALL
-            .into_iter()
-            .filter_map(|flag| Some((flag, spelling(&table.get(flag.name())?, flag.row())?)))
-            .collect(),
-    )
+    let mut exit = None;
+    let mut read = |flag: Flag| {
+        let value = table.get(flag.name())?;
+        if flag != Flag::DryRun || !value.inner.is_table() {
+            return spelling(&value, flag.row());
+        }
+        let path = if path == "target.flags" { "target.flags.dry_run" } else { "probe.flags.dry_run" };
+        let table = Section::new(value.table("`dry_run`", "a table with `args`")?, path);
+        exit = table.get("exit").and_then(|value| value.exit_code());
+        let args = table.require("args", "the arguments of the option, such as args = [\"--check\"]")?;
+        spelling(&args, flag.row())
+    };
+    let flags = Flag::ALL.into_iter().filter_map(|flag| Some((flag, read(flag)?))).collect();
+    Some((flags, exit))
 }
 
 /// The call that prints completion scripts: its arguments with `{shell}`, or `false`.

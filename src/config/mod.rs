@@ -34,6 +34,6 @@ pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};
 pub use reference::{Key, find_keys, keys};
 pub use schema::schema;
 pub use types::{
-    CheckConfig, Config, Contracts, Feature, Known, ListConfig, PORT_PLACE, ProbeConfig, Ready,
-    ServiceConfig, TargetConfig, Waiver, Workspace,
+    CheckConfig, Config, Contracts, EffectConfig, Feature, Isolation, Known, ListConfig, PORT_PLACE,
+    ProbeConfig, Ready, ServiceConfig, TargetConfig, Waiver, Workspace,
 };

@@ -105,6 +105,9 @@ fn probes(
             if read.probe.login && target.lacks.contains(&Feature::Login) {
                 faults.add(&read.span, "the target has `lacks = [\"login\"]`, and this probe has `login = true`; expected only one of the two");
             }
+            if read.probe.effect.is_some() && target.lacks.contains(&Feature::Changes) {
+                faults.add(&read.span, "the target has `lacks = [\"changes\"]`, and this probe changes something; expected only one of the two");
+            }
             let (exit, codes) = (read.probe.exit, &target.exit_codes);
             if let (false, Some(span)) = (codes.contains(&exit), &read.exit) {
                 let all: Vec<String> = codes.iter().map(ToString::to_string).collect();

@@ -2,9 +2,12 @@
 
 use super::path::workspace;
 use super::section::Section;
-use super::{Asking, FORMAT_PLACE, Known, ListConfig, ProbeConfig, common_flags, contract, formats};
+use super::target::argv;
+use super::{
+    Asking, EffectConfig, FORMAT_PLACE, Known, ListConfig, ProbeConfig, common_flags, contract, formats,
+};
 use crate::model::OutputFormat;
-use agentnative_contract::spanned_toml::{Span, Value};
+use agentnative_contract::spanned_toml::{Span, Value, all};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
@@ -60,6 +63,8 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
     let said = table.get("formats");
     let (formats, asking) =
         said.as_ref().and_then(formats_of).unwrap_or_else(|| (OutputFormat::ALL.to_vec(), BTreeMap::new()));
+    let (flags, dry_run_exit) =
+        table.get("flags").and_then(|value| common_flags::read(&value, "probe.flags")).unwrap_or_default();
     let list_value = table.get("list");
     let probe = ProbeConfig {
         name: name.as_ref().map(|name| name.text.clone()).unwrap_or_default(),
@@ -74,11 +79,11 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
         contract: contract.as_ref().map(|value| contract::read(value, root, known)).unwrap_or_default(),
         formats,
         asking,
-        flags: table
-            .get("flags")
-            .and_then(|value| common_flags::read(&value, "probe.flags"))
-            .unwrap_or_default(),
+        flags,
+        dry_run_exit,
         login: table.get("login").and_then(|value| value.boolean()).unwrap_or_default(),
+        effect: effect(table, said.is_some(), exit.as_ref()),
+        setup: table.get("setup").and_then(|value| setup(&value, table)).unwrap_or_default(),
         stream: table.get("stream").and_then(|value| value.boolean()).unwrap_or_default(),
         list: list_value.as_ref().and_then(|value| list(value)),
         stdin: table.get("stdin").and_then(|value| stdin(&value, root)),
@@ -104,6 +109,45 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
         list: list_value.map(|value| value.span),
         exit: exit.map(|(_, span)| span),
     }
+}
+
+/// What the call changes, and what is said of that.
+fn effect(table: &Section<'_>, formats_declared: bool, exit: Option<&(i32, Span)>) -> Option<EffectConfig> {
+    let said = |key: &str| {
+        let value = table.get(key)?;
+        let is_said = value.boolean()?;
+        Some((is_said, value))
+    };
+    let (changes, destructive, idempotent) = (said("changes"), said("destructive"), said("idempotent"));
+    let is = |said: &Option<(bool, Value<'_>)>| said.as_ref().is_some_and(|(is_said, _)| *is_said);
+    if let Some((false, value)) = changes.as_ref().filter(|_| is(&destructive)) {
+        return value.fault("`changes` is false and `destructive` is true; expected only one of the two");
+    }
+    if let Some((true, value)) = &idempotent {
+        if !is(&changes) && !is(&destructive) {
+            return value.fault("`idempotent` is true, but nothing says that the call changes something; expected `changes = true` or `destructive = true` beside it");
+        }
+        if let Some((code, _)) = exit.filter(|(code, _)| *code != 0) {
+            value.fault::<()>(&format!(
+                "`idempotent` is true and `exit` is {code}; expected a call that exits with 0"
+            ));
+        }
+    }
+    let (_, value) = [&changes, &destructive].into_iter().flatten().find(|(is_said, _)| *is_said)?;
+    if table.get("workspace").is_none() {
+        value.fault::<()>("a call that changes something runs in a folder of its own only; expected `workspace`: a folder to copy, or `true` for an empty one");
+    }
+    Some(EffectConfig { destructive: is(&destructive), idempotent: is(&idempotent), formats_declared })
+}
+
+/// Calls, each at least one argument, before a probe with a workspace.
+fn setup(value: &Value<'_>, table: &Section<'_>) -> Option<Vec<Vec<String>>> {
+    let calls = value.elements("an array of calls, such as [[\"init\"]]")?;
+    if table.get("workspace").is_none() && !calls.is_empty() {
+        return value
+            .fault("`setup` makes calls in the workspace of the probe; expected `workspace` beside it");
+    }
+    all(calls.iter().map(argv))
 }
 
 /// At least one text, none of them blank, on a probe that fails.

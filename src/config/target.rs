@@ -3,7 +3,9 @@
 use super::path::{home, is_below};
 use super::reference::{key, keys_of};
 use super::section::Section;
-use super::{Asking, Feature, Flags, Formats, Key, Known, TargetConfig, common_flags, contract, formats};
+use super::{
+    Asking, Feature, Flags, Formats, Isolation, Key, Known, TargetConfig, common_flags, contract, formats,
+};
 use crate::model::{OutputFormat, Stream};
 use agentnative_contract::Contract;
 use agentnative_contract::spanned_toml::{Table, Value, all, nearest, suggestion, variable_name};
@@ -88,6 +90,8 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
         Some(_) => default.formats.overlaid(declared),
         None => Formats::complete(&declared, default_format),
     };
+    let (flags, dry_run_exit) =
+        table.get("flags").and_then(|value| common_flags::read(&value, "target.flags")).unwrap_or_default();
     let codes = table.get("exit_codes").map(|value| exit_codes(&value));
     let usage = table.get("usage").and_then(|value| usage(&value, codes.as_ref())).unwrap_or(default.usage);
     TargetConfig {
@@ -96,10 +100,8 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
         contract: default.contract,
         formats,
         default_format,
-        flags: table
-            .get("flags")
-            .and_then(|value| common_flags::read(&value, "target.flags"))
-            .map_or_else(Flags::default, Flags::declared),
+        flags: Flags::declared(flags),
+        dry_run_exit,
         errors: table
             .get("errors")
             .and_then(|value| value.choice(&[("stderr", Stream::Stderr), ("stdout", Stream::Stdout)]))
@@ -128,11 +130,16 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
         env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
         pass_env: table.get("pass_env").and_then(|value| pass_env(&value)).unwrap_or_default(),
         timeout: table.get("timeout").and_then(|value| value.seconds()).unwrap_or(default.timeout),
-        sandbox: table
-            .get("isolation")
-            .and_then(|value| value.choice(&[("none", false), ("sandbox", true)]))
-            .unwrap_or(default.sandbox),
+        isolation: table.get("isolation").and_then(|value| isolation(&value)).unwrap_or(default.isolation),
     }
+}
+
+/// Whether runs are confined, by the name of the kind or the one that it had before.
+fn isolation(value: &Value<'_>) -> Option<Isolation> {
+    if value.inner.as_str() == Some(Isolation::ALIAS.0) {
+        return Some(Isolation::ALIAS.1);
+    }
+    value.choice(&Isolation::NAMED)
 }
 
 /// What holds for a target of this contract where its table does not say otherwise.

@@ -88,6 +88,9 @@ pub struct TargetConfig {
     pub default_format: OutputFormat,
     /// How its common options are spelt.
     pub flags: Flags,
+    /// The exit code of its dry runs, where that is not the one of the call.
+    #[serde(default)]
+    pub dry_run_exit: Option<i32>,
     /// Where the error object of a JSON mode goes.
     pub errors: Stream,
     /// The arguments that print the schema of the target's output.
@@ -123,8 +126,8 @@ pub struct TargetConfig {
     pub pass_env: Vec<String>,
     /// Time limit of a run.
     pub timeout: Duration,
-    /// Runs are confined (`isolation = "sandbox"`).
-    pub sandbox: bool,
+    /// Whether its runs are confined.
+    pub isolation: Isolation,
 }
 
 impl Default for TargetConfig {
@@ -137,6 +140,7 @@ impl Default for TargetConfig {
             formats: Formats::default(),
             default_format: OutputFormat::Text,
             flags: Flags::default(),
+            dry_run_exit: None,
             errors: Stream::Stderr,
             schema: None,
             build: None,
@@ -152,9 +156,36 @@ impl Default for TargetConfig {
             env: BTreeMap::new(),
             pass_env: Vec::new(),
             timeout: Duration::from_secs(10),
-            sandbox: false,
+            isolation: Isolation::None,
         }
     }
+}
+
+/// Whether the runs of a target are confined.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// They are not.
+    #[default]
+    None,
+    /// With Landlock, as far as the kernel can.
+    Landlock,
+    /// With the best that the system has.
+    Auto,
+    /// With the best that the system has; without any, nothing is run.
+    Require,
+}
+
+impl Isolation {
+    /// All of them, with their names.
+    pub const NAMED: [(&'static str, Self); 4] = [
+        ("none", Self::None),
+        ("landlock", Self::Landlock),
+        ("auto", Self::Auto),
+        ("require", Self::Require),
+    ];
+    /// What it was called before there were several kinds.
+    pub const ALIAS: (&'static str, Self) = ("sandbox", Self::Landlock);
 }
 
 impl TargetConfig {
@@ -180,6 +211,8 @@ impl TargetConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feature {
+    /// Commands that change something.
+    Changes,
     /// Lists that grow with the data.
     Lists,
     /// Signing in.
@@ -188,7 +221,8 @@ pub enum Feature {
 
 impl Feature {
     /// All of them, with their names in the file.
-    pub const NAMED: [(&'static str, Self); 2] = [("lists", Self::Lists), ("login", Self::Login)];
+    pub const NAMED: [(&'static str, Self); 3] =
+        [("changes", Self::Changes), ("lists", Self::Lists), ("login", Self::Login)];
 }
 
 /// A list that a call prints.
@@ -225,9 +259,18 @@ pub struct ProbeConfig {
     pub asking: BTreeMap<OutputFormat, Asking>,
     /// How common options are spelt in its call, or that it has none, where that is not as the target says.
     pub flags: BTreeMap<Flag, Asking>,
+    /// The exit code of its dry run, where that is not the one of the call.
+    #[serde(default)]
+    pub dry_run_exit: Option<i32>,
     /// It begins to sign in.
     #[serde(default)]
     pub login: bool,
+    /// What it changes; none where it changes nothing.
+    #[serde(default)]
+    pub effect: Option<EffectConfig>,
+    /// Calls of the target that are made before it in its workspace, by their arguments.
+    #[serde(default)]
+    pub setup: Vec<Vec<String>>,
     /// Records arrive as they are made.
     pub stream: bool,
     /// The list that it prints; none where it prints none.
@@ -267,7 +310,10 @@ impl ProbeConfig {
             formats: OutputFormat::ALL.to_vec(),
             asking: BTreeMap::new(),
             flags: BTreeMap::new(),
+            dry_run_exit: None,
             login: false,
+            effect: None,
+            setup: Vec::new(),
             stream: false,
             list: None,
             stdin: None,
@@ -277,6 +323,18 @@ impl ProbeConfig {
             timeout: None,
         }
     }
+}
+
+/// What is said of a call that changes something.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectConfig {
+    /// It has to be confirmed.
+    pub destructive: bool,
+    /// Twice is once.
+    pub idempotent: bool,
+    /// The formats that it is run in are declared: it is run in them as a call is that changes nothing, each time in
+    /// a folder of its own.
+    pub formats_declared: bool,
 }
 
 /// The folder that a run starts in, fresh for each.

@@ -6,7 +6,7 @@ use super::source::Code;
 use super::verdict::Judgement;
 use crate::catalogue::Derived;
 use crate::model::{CheckId, OutputFormat, Variant};
-use crate::probe::{Probe, Promises};
+use crate::probe::{Effect, Probe, Promises};
 use crate::run::{End, Observation, RunKey};
 use crate::source::{Built, Document, Project};
 use agentnative_contract::Contract;
@@ -212,9 +212,15 @@ impl<'a> CheckContext<'a> {
             .collect()
     }
 
-    /// The declared probes.
+    /// The declared probes that are run in all ways.
     pub fn declared(&'a self) -> impl Iterator<Item = &'a Probe> {
-        self.probes.iter().filter(|probe| probe.is_declared())
+        self.probes.iter().filter(|probe| probe.is_declared() && !probe.is_apart())
+    }
+
+    /// The declared probes that change something, with what is said of that.
+    pub fn changing(&'a self) -> impl Iterator<Item = (&'a Probe, &'a Effect)> {
+        let declared = self.probes.iter().filter(|probe| probe.is_declared());
+        declared.filter_map(|probe| Some((probe, probe.effect.as_ref()?)))
     }
 
     /// The declared probes whose standard output is data.
@@ -226,7 +232,7 @@ impl<'a> CheckContext<'a> {
     pub fn failures(&'a self) -> impl Iterator<Item = &'a Probe> {
         self.probes.iter().filter(|probe| {
             let unknown = probe.is(Derived::UnknownFlag) || probe.is(Derived::UnknownCommand);
-            probe.is_declared() && !probe.gives_data() || unknown
+            probe.is_declared() && !probe.is_apart() && !probe.gives_data() || unknown
         })
     }
 

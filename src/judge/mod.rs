@@ -5,6 +5,7 @@ mod p1;
 mod p2;
 mod p3;
 mod p4;
+mod p5;
 mod p6;
 mod p7;
 mod p8;
@@ -42,7 +43,7 @@ type Row = (CheckId, Logic, &'static [Framing]);
 
 /// The checks that have logic of their own, principle by principle. Source checks have rules instead.
 const PRINCIPLES: &[&[Row]] =
-    &[p1::CHECKS, p2::CHECKS, p3::CHECKS, p4::CHECKS, p6::CHECKS, p7::CHECKS, p8::CHECKS];
+    &[p1::CHECKS, p2::CHECKS, p3::CHECKS, p4::CHECKS, p5::CHECKS, p6::CHECKS, p7::CHECKS, p8::CHECKS];
 
 /// All verdicts, and what else the reader must know.
 pub struct Verdicts {
@@ -142,7 +143,7 @@ fn no_probe(context: &CheckContext) -> String {
 /// Whether nothing but a declared probe can decide a check. A wrong call is made without one.
 fn lacks_probes(context: &CheckContext, check: &Check) -> bool {
     let needs = !check.runs.formats.is_empty() && check.id != CheckId::P2ExitUsage;
-    needs && !context.interrupted && context.declared().next().is_none()
+    needs && !context.interrupted && !context.probes.iter().any(Probe::is_declared)
 }
 
 /// What was seen is enough only when all that the check needs was looked at: an interrupted check, or a recording
@@ -193,7 +194,7 @@ const NO_FILES: &str = "the recording contains no project files: it was made wit
 
 /// Which of the runs that a check needs were not made, and why.
 fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
-    let declared = context.declared().cloned().collect();
+    let declared = context.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
     let (_, needed) = probe::plan(&[check], declared, context.promises, Duration::ZERO);
     let missing: Vec<&RunKey> = needed.iter().filter(|key| !context.has_run(key)).collect();
     not_made(context, &missing, needed.len())

@@ -6,7 +6,7 @@ use super::scan::Scan;
 use super::verdict::{Assertion, Finding, Reason};
 use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant, condition};
 use crate::probe::Probe;
-use crate::run::{Bytes, End, Observation, Purpose};
+use crate::run::{Bytes, End, Isolation, Observation, Purpose};
 use serde_json::Value;
 use std::io::Read as _;
 use std::rc::Rc;
@@ -176,7 +176,11 @@ impl<'a> RunView<'a> {
             (End::TooMuch(limit), _) => {
                 Some(format!("{label} was stopped after {limit} bytes of output").into())
             }
-            (End::NotStarted(_, words), _) => Some(format!("{label} could not be started: {words}").into()),
+            (End::NotStarted(_, words), _) => {
+                let refused = self.probe.effect.is_some() && words.starts_with(Isolation::UNAVAILABLE);
+                let hint = if refused { "; --allow-unconfined runs it all the same" } else { "" };
+                Some(format!("{label} could not be started: {words}{hint}").into())
+            }
             (End::Interrupted, _) => Some(format!("{label} was interrupted").into()),
         }
     }

@@ -1,6 +1,6 @@
 //! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
 
-use super::{Probe, Promises, Role, env_flags, flagged};
+use super::{Probe, Promises, Role, env_flags, flagged, scenes};
 use crate::catalogue::Derived;
 use crate::config::{
     Asking, Contracts, FORMAT_PLACE, Flag, ListConfig, SHELL_PLACE, Workspace, place_format,
@@ -31,7 +31,9 @@ pub fn derived(
     promises: &Promises,
     timeout: Duration,
 ) -> Vec<Probe> {
-    let sources: Vec<&Probe> = declared.iter().filter(|probe| probe.gives_data()).collect();
+    // What changes something is not tried in all ways.
+    let usual: Vec<Probe> = declared.iter().filter(|probe| !probe.is_apart()).cloned().collect();
+    let sources: Vec<&Probe> = usual.iter().filter(|probe| probe.gives_data()).collect();
     let mut probes: Vec<Probe> =
         kinds.iter().filter_map(|kind| standalone(*kind, promises, timeout)).collect();
     // In a format that the target may lack, a call that is wrong shows nothing; and `--output json` is
@@ -40,6 +42,11 @@ pub fn derived(
         true => promises.known_formats.contains(format),
         false => sources.iter().any(|probe| probe.formats.contains(format)),
     };
+    // What only reads leaves a folder as it was.
+    let workspace = declared.iter().find_map(|probe| probe.workspace.clone());
+    for probe in &mut probes {
+        probe.workspace.clone_from(&workspace);
+    }
     for probe in probes.iter_mut().filter(|probe| !probe.is(Derived::Schema)) {
         let asked = |format: &OutputFormat| promises.formats.args(*format).is_some() && has(format);
         probe.formats.retain(|format| *format == OutputFormat::Text || asked(format));
@@ -47,12 +54,13 @@ pub fn derived(
     for (at, probe) in sources.iter().enumerate() {
         probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, promises, at == 0)));
     }
-    probes.extend(flagged::calls(kinds, declared, promises));
+    probes.extend(flagged::calls(kinds, &usual, promises));
+    probes.extend(scenes::calls(kinds, declared, promises));
     if kinds.contains(&Derived::Completions) {
         probes.extend(completions(promises, timeout));
     }
     if kinds.contains(&Derived::EnvFlag) {
-        probes.extend(env_flags::calls(declared, promises));
+        probes.extend(env_flags::calls(&usual, promises));
     }
     if kinds.contains(&Derived::CommandHelp) {
         probes.extend(command_helps(declared, &promises.called_commands));
@@ -81,6 +89,7 @@ pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe>
             contract: Contracts::default(),
             stream: false,
             stdin: None,
+            setup: Vec::new(),
             ..probe.clone()
         })
     };
@@ -175,6 +184,8 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         cwd: None,
         remedy: Vec::new(),
         workspace: None,
+        setup: Vec::new(),
+        effect: None,
         timeout,
     }
 }
@@ -247,7 +258,7 @@ fn limits(list: &ListConfig) -> BTreeSet<u64> {
 }
 
 /// `args` with further ones before the first `--`, else at the end.
-fn placed_last(args: &[String], further: &[String]) -> Vec<String> {
+pub(super) fn placed_last(args: &[String], further: &[String]) -> Vec<String> {
     let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     [&args[..end], further, &args[end..]].concat()
 }

@@ -5,6 +5,7 @@ mod env_flags;
 mod flagged;
 mod plan;
 mod recording;
+mod scenes;
 mod spec;
 
 pub use derive::{
@@ -75,11 +76,32 @@ pub struct Probe {
     /// Words of which a failing run has to say one: what helps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remedy: Vec<String>,
-    /// A folder of its own that each run starts in; it concerns running alone.
-    #[serde(skip)]
+    /// A folder of its own that each run starts in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
+    /// Calls that are made before it in its workspace, by their arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<Vec<String>>,
+    /// What it changes; none where it changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
     /// When a run is ended by force.
     pub timeout: Duration,
+}
+
+/// What a call changes, as far as it is declared. Each of its runs is confined and starts in a copy of its workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effect {
+    /// The arguments without the confirmation, where it has to be confirmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unconfirmed: Option<Vec<String>>,
+    /// A second call right after it is to change nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub idempotent: bool,
+    /// The formats that the call has. Those of the probe are empty unless its configuration names them.
+    pub formats: Vec<OutputFormat>,
+    /// The exit code of its dry run.
+    pub dry_run_exit: Option<i32>,
 }
 
 /// Where the arguments of a format go, if not after all others.
@@ -178,6 +200,10 @@ pub struct Promises {
     /// the configuration says how they are asked for.
     #[serde(default, rename = "told")]
     pub known_formats: Vec<OutputFormat>,
+    /// Its calls may act on what no snapshot of a folder shows: a service runs beside them, or they need not be
+    /// confined.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub acts_elsewhere: bool,
     /// The options whose values its help lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Choices>,
@@ -217,6 +243,7 @@ impl Promises {
             commands: Vec::new(),
             other_short_help: false,
             contract: None,
+            acts_elsewhere: false,
             choices: Vec::new(),
         };
         let declared = |format: &OutputFormat| {
@@ -289,14 +316,27 @@ fn takes_words(help: &Help, declared: &[Probe], usage: i32) -> Option<String> {
 impl Probe {
     /// The probe that a configuration or the command line declares.
     pub fn declared(config: &ProbeConfig, target: &TargetConfig) -> Self {
+        let formats: Vec<OutputFormat> = config.formats_of(target).collect();
+        let confirm = config.flags.get(&Flag::Confirm).unwrap_or_else(|| target.flags.of(Flag::Confirm));
+        let confirmed = config.effect.filter(|effect| effect.destructive).map(|_| {
+            let options = confirm.args().unwrap_or_default();
+            derive::placed_last(&config.args, options)
+        });
+        let effect = config.effect.map(|effect| Effect {
+            unconfirmed: effect.destructive.then(|| config.args.clone()),
+            idempotent: effect.idempotent,
+            formats: formats.clone(),
+            dry_run_exit: config.dry_run_exit.or(target.dry_run_exit).or(Some(config.exit)),
+        });
+        let runs_anyway = config.effect.is_none_or(|effect| effect.formats_declared);
         Self {
             name: config.name.clone(),
             role: Role::Declared,
-            args: config.args.clone(),
+            args: confirmed.unwrap_or_else(|| config.args.clone()),
             asks_format: true,
             exit: Some(config.exit),
             result: config.result,
-            formats: config.formats_of(target).collect(),
+            formats: if runs_anyway { formats } else { Vec::new() },
             asking: config.asking.clone(),
             flags: config.flags.clone(),
             place: None,
@@ -309,6 +349,8 @@ impl Probe {
             cwd: config.cwd.clone(),
             remedy: config.remedy.clone(),
             workspace: config.workspace.clone(),
+            setup: config.setup.clone(),
+            effect,
             timeout: config.timeout.unwrap_or(target.timeout),
         }
     }
@@ -323,6 +365,11 @@ impl Probe {
         let is_flag = |word: &&str| word.starts_with('-');
         let words = self.args.iter().map(String::as_str).filter(|word| *word != FORMAT_PLACE);
         words.skip_while(is_flag).take_while(move |word| !is_flag(word))
+    }
+
+    /// Whether it changes something and is run only for checks that concern that.
+    pub fn is_apart(&self) -> bool {
+        self.is_declared() && self.effect.is_some() && self.formats.is_empty()
     }
 
     /// Whether standard output is data when it ends as expected: it succeeds, or its code is an outcome. All

@@ -31,11 +31,14 @@ pub fn plan(
         // Other formats and wrong calls are the contract's own affair.
         kinds.retain(|kind| {
             use Derived::{
-                CommandHelp, Completions, EnvFlag, GlobalFlag, Help, HelpShort, NoInput, NoPager, Quiet,
-                Schema, Version,
+                Again, CommandHelp, Completions, Confirmed, DryRun, EnvFlag, GlobalFlag, Help, HelpShort,
+                NoInput, NoPager, Quiet, Schema, Unconfirmed, Version,
             };
+            let scenes = matches!(kind, DryRun | Unconfirmed | Confirmed | Again);
             let options = matches!(kind, Quiet | NoInput | NoPager | GlobalFlag | EnvFlag);
-            options || matches!(kind, Help | HelpShort | CommandHelp | Version | Schema | Completions)
+            options
+                || scenes
+                || matches!(kind, Help | HelpShort | CommandHelp | Version | Schema | Completions)
         });
     }
     let mut wanted: BTreeMap<OutputFormat, BTreeSet<Variant>> = BTreeMap::new();
@@ -69,9 +72,14 @@ fn runs_of(
             Role::Derived { kind, .. } => {
                 let own = conditions(*kind);
                 let stands_in = *kind != Derived::NoFormat || has_call_without_format(promises);
+                let twice = probe.effect.as_ref().is_some_and(|effect| effect.idempotent);
+                let scene = matches!(kind, Derived::Unconfirmed | Derived::Confirmed);
+                let has_no_input = probe.flag(Flag::NoInput, promises).args().is_some();
                 let fits = |variant: &Variant| {
                     own.contains(variant)
                         && stands_in
+                        && (*variant != Variant::Repeat || twice)
+                        && (!scene || *variant != Variant::FullTerminal || has_no_input)
                         && (*variant != Variant::TerminalIn || probe.stdin.is_none())
                 };
                 wanted.filter(fits).chain([Variant::Plain]).collect()
@@ -97,6 +105,8 @@ const fn conditions(kind: Derived) -> &'static [Variant] {
         Derived::Version | Derived::Completions => &[Variant::Bare],
         Derived::NoInput => &[Variant::FullTerminal],
         Derived::NoPager => &[Variant::FullTerminal],
+        Derived::Unconfirmed => &[Variant::Tty, Variant::OpenStdin, Variant::FullTerminal],
+        Derived::Confirmed => &[Variant::Repeat, Variant::FullTerminal],
         Derived::NoFormat => {
             &[Variant::TerminalIn, Variant::ColourPipe, Variant::NoColour, Variant::NoPager, Variant::Full]
         }

@@ -1,7 +1,7 @@
 //! From the plan to what the runner takes.
 
 use super::{Probe, Promises};
-use crate::config::{PORT_PLACE, Workspace};
+use crate::config::{Isolation, PORT_PLACE, Workspace};
 use crate::model::{OutputFormat, Variant};
 use crate::run::{self, Job, Purpose, RunKey, RunSpec};
 use crate::target::Target;
@@ -22,12 +22,28 @@ pub struct Surroundings {
     pub port: Option<u16>,
     /// The ports of all services.
     pub ports: Vec<u16>,
+    /// What changes something is run although it cannot be confined.
+    pub allow_unconfined: bool,
 }
 
 impl Surroundings {
     /// The text with the port in its place, if there is one.
     fn place_port(&self, text: &str) -> String {
         self.port.map_or_else(|| text.to_owned(), |port| place_port(text, port))
+    }
+
+    /// Whether a run is confined: what changes something always is.
+    fn isolation(&self, configured: Isolation, probe: &Probe) -> run::Isolation {
+        let configured = match configured {
+            Isolation::None => run::Isolation::None,
+            Isolation::Landlock | Isolation::Auto => run::Isolation::Available,
+            Isolation::Require => run::Isolation::Required,
+        };
+        configured.max(match (&probe.effect, self.allow_unconfined) {
+            (None, _) => run::Isolation::None,
+            (Some(_), false) => run::Isolation::Required,
+            (Some(_), true) => run::Isolation::Available,
+        })
     }
 
     fn workspace(&self, workspace: &Workspace) -> run::Workspace {
@@ -74,14 +90,19 @@ fn spec(
     target: &Target,
     around: &Surroundings,
 ) -> RunSpec {
-    let call = probe.call(key.format, promises).into_iter().map(|word| around.place_port(&word).into());
+    let words = |args: &[String]| -> Vec<OsString> {
+        let args = args.iter().map(|word| around.place_port(word).into());
+        target.prefix_args.iter().cloned().chain(args).collect()
+    };
     let of_services = around.env.iter().map(|(name, value)| (name.into(), value.into()));
     let own = probe.env.iter().map(|(name, value)| (name.into(), around.place_port(value).into()));
     let job = Job {
         program: target.program.clone().into(),
-        args: target.prefix_args.iter().cloned().chain(call).collect(),
+        args: words(&probe.call(key.format, promises)),
         cwd: probe.cwd.clone().unwrap_or_else(|| target.cwd.clone()).into(),
         workspace: probe.workspace.as_ref().map(|workspace| around.workspace(workspace)),
+        setup: probe.setup.iter().map(|args| words(args)).collect(),
+        snapshots: probe.workspace.is_some() && matches!(key.variant, Variant::Plain | Variant::Repeat),
         home: around.home.clone(),
         config_file: target.config.config_file.as_ref().map(OsString::from),
         env: target.env(|name| std::env::var_os(name)).into_iter().chain(of_services).chain(own).collect(),
@@ -89,7 +110,7 @@ fn spec(
         nth: key.nth,
         stdin: probe.stdin.as_ref().map(|bytes| bytes.as_slice().into()),
         deadline: probe.timeout,
-        sandbox: target.config.sandbox,
+        isolation: around.isolation(target.config.isolation, probe),
         connect: around.ports.clone(),
         family: Some(nth * OutputFormat::ALL.len() as u32 + key.format as u32),
         // When records arrive is evidence there.

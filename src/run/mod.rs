@@ -12,8 +12,9 @@ mod services;
 mod spec;
 
 pub use agentnative_helper::{
-    Bytes, Captured, Chunk, End, Enforced, HOSTILE_ENVIRONMENTS, Job, Leftover, Options as RunnerOptions,
-    Purpose, Ready, Service, Template, TemplateFile, Trip, Waiting, Workspace, clean_path, manager_variables,
+    Area, Bytes, Captured, Change, Changes, Chunk, End, Enforced, Entry, EntryKind, HOSTILE_ENVIRONMENTS,
+    Isolation, Job, Leftover, Options as RunnerOptions, Purpose, Ready, Service, Template, TemplateFile,
+    Trip, Waiting, Workspace, clean_path, manager_variables,
 };
 pub use observation::Observation;
 pub use resolve::{find, resolve};

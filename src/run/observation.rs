@@ -1,7 +1,7 @@
 //! What a run gave, and how a recording has it.
 
 use super::{Captured, End, Leftover, RunKey, Waiting, recorded};
-use agentnative_helper::{Outcome, Trip};
+use agentnative_helper::{Changes, Outcome, Trip};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -45,6 +45,10 @@ pub struct Observation {
     /// recording that is older than these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trips: Option<Vec<Trip>>,
+    /// What it changed in its workspace and its home; none where it has no workspace, where there was too much to look
+    /// at, or in a recording that is older than these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
     /// There was something in the empty folder that it started in when it had ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wrote: bool,
@@ -68,6 +72,7 @@ impl Observation {
             waiting,
             cpu: _,
             trips,
+            changes,
             wrote,
             alone,
         } = outcome;
@@ -84,6 +89,7 @@ impl Observation {
             held_open,
             waiting,
             trips,
+            changes,
             wrote,
             alone,
         }

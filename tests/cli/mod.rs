@@ -2,6 +2,7 @@
 
 mod baseline;
 mod calls;
+mod changes;
 mod check;
 mod commands;
 mod diff;

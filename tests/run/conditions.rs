@@ -3,7 +3,7 @@
 use super::{python, run, sh};
 use crate::runs::{options, spec, text};
 use agentnative::model::Variant;
-use agentnative::run::{End, Runner, Waiting};
+use agentnative::run::{End, Isolation, Runner, Waiting};
 
 #[test]
 fn a_terminal_on_stdin_alone_is_the_controlling_one() {
@@ -76,7 +76,7 @@ fn without_a_home_there_is_none_and_nothing_is_written_elsewhere() {
     assert_eq!(text(&seen.stdout), "none none none\nin\n", "{}", text(&seen.stderr));
     // Where the kernel has Landlock, the write is refused.
     let mut probe = spec("/bin/sh", &["-c", "true"], Variant::Plain);
-    probe.job.sandbox = true;
+    probe.job.isolation = Isolation::Available;
     let enforced = Runner::new(options()).run_all_blocking(vec![probe], &mut |_| {}).unwrap().sandbox;
     let confined = enforced.is_some_and(|enforced| enforced != agentnative::run::Enforced::Not);
     assert_eq!(file.exists(), !confined);

@@ -5,6 +5,7 @@ mod conditions;
 mod helper;
 mod resolve;
 mod services;
+mod snapshots;
 mod start;
 mod tripwires;
 mod variants;

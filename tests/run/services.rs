@@ -4,8 +4,8 @@ use super::{run, sh};
 use crate::runs::{children, children_of, finish, options, text};
 use agentnative::model::Variant;
 use agentnative::run::{
-    End, Job, Observation, Ready, Runner, Served, Service, Template, TemplateFile, Waiting, Workspace,
-    free_port,
+    End, Isolation, Job, Observation, Ready, Runner, Served, Service, Template, TemplateFile, Waiting,
+    Workspace, free_port,
 };
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -110,7 +110,7 @@ fn services_run_beside_the_runs_until_they_are_ended() {
         let mut spec = sh(&connect, Variant::Plain);
         spec.job.program = "/bin/bash".into();
         let mut confined = spec.clone();
-        (confined.job.sandbox, confined.job.connect) = (true, vec![port]);
+        (confined.job.isolation, confined.job.connect) = (Isolation::Available, vec![port]);
         let leaves = sh("setsid sleep 1000 >/dev/null 2>&1 & sleep 0.1", Variant::Plain);
         let specs = vec![spec, confined, leaves];
         let seen = runner.run_all_blocking(specs, &mut |_| {}).unwrap().observations;

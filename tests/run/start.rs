@@ -3,7 +3,7 @@
 use super::{all, python, run, sh};
 use crate::runs::{bytes, children, finish, options, spec, text};
 use agentnative::model::Variant;
-use agentnative::run::{End, Enforced, HOSTILE_ENVIRONMENTS, Job, Runner};
+use agentnative::run::{End, Enforced, HOSTILE_ENVIRONMENTS, Isolation, Job, Runner};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -68,7 +68,7 @@ fn names_that_are_not_utf8_are_started() {
     let mut odd = sh("", Variant::Plain);
     (odd.job.program, odd.job.cwd) = (program.into(), below.clone().into());
     odd.job.args = vec![OsStr::from_bytes(b"\xfd").into()];
-    odd.job.sandbox = true;
+    odd.job.isolation = Isolation::Available;
     let seen = run(odd);
     assert_eq!(seen.end, End::Exited(0));
     assert_eq!(bytes(&seen.stdout), [b"\xfd", below.as_os_str().as_bytes(), b"\n"].concat());
@@ -303,7 +303,7 @@ fn a_sandbox_confines_writes_connections_and_signals() {
     confined.job.args.push(outside.path().into());
     confined.job.args.push(listener.local_addr().unwrap().port().to_string().into());
     let free = confined.clone();
-    confined.job.sandbox = true;
+    confined.job.isolation = Isolation::Available;
     let finished = finish(options(), vec![confined]);
     let seen = &finished.observations[0];
     match finished.sandbox {

@@ -141,6 +141,7 @@ pub fn seen_with_help(
             stderr: captured(stderr),
             terminal: String::new(),
             trips: Some(Vec::new()),
+            changes: None,
             argv: [vec!["/demo".to_owned()], call.args.clone()].concat(),
             started: None,
             duration: Duration::from_millis(10),

@@ -67,6 +67,10 @@ fn a_check_is_a_file_a_function_a_row_and_a_fixture() {
 #[test]
 fn the_first_check_of_a_principle_makes_its_folder() {
     let folder = copy();
+    // As it was without any; the copy has no folder of it.
+    fs::remove_file(folder.path().join("checks/p5-dry-run.toml")).unwrap();
+    let without = read(&folder, "src/judge/mod.rs").replace("mod p5;\n", "").replace("p5::CHECKS, ", "");
+    fs::write(folder.path().join("src/judge/mod.rs"), without).unwrap();
     new(folder.path(), Kind::Check, "p5-dry-run").unwrap();
     let judge = read(&folder, "src/judge/mod.rs");
     assert!(judge.contains("mod p4;\nmod p5;\n"), "{judge}");

@@ -56,6 +56,11 @@ pub struct Job {
     pub cwd: OsString,
     /// A folder of its own that it starts in, fresh for each run.
     pub workspace: Option<Workspace>,
+    /// Calls of the program that are made before it, plainly and in the same fresh folder, by their arguments. It
+    /// is made only if each of them exits with 0.
+    pub setup: Vec<Vec<OsString>>,
+    /// What it changes in its workspace and its home is told.
+    pub snapshots: bool,
     /// A template ([`Helper::keep`](crate::Helper::keep)) that its fresh home is a copy of.
     pub home: Option<OsString>,
     /// Where the target looks for its configuration, below the home: the second environment of
@@ -74,8 +79,8 @@ pub struct Job {
     pub stdin: Option<Arc<[u8]>>,
     /// When the run is ended by force, from its start.
     pub deadline: Duration,
-    /// Confine writes, connections and signals, as far as the system can.
-    pub sandbox: bool,
+    /// Whether it is confined.
+    pub isolation: Isolation,
     /// The TCP ports that it may connect to though it is confined.
     pub connect: Vec<u16>,
     /// Runs of one number are the same call under several conditions. One that is out of time beside others is
@@ -106,6 +111,8 @@ impl Job {
             args: args.into_iter().map(Into::into).collect(),
             cwd: cwd.into(),
             workspace: None,
+            setup: Vec::new(),
+            snapshots: false,
             home: None,
             config_file: None,
             env: Vec::new(),
@@ -113,7 +120,7 @@ impl Job {
             nth: 0,
             stdin: None,
             deadline,
-            sandbox: false,
+            isolation: Isolation::None,
             connect: Vec::new(),
             family: None,
             quiet: false,
@@ -122,6 +129,25 @@ impl Job {
             shown: false,
         }
     }
+}
+
+/// Whether a run is confined: it writes only below its own folders, opens no TCP connection but to
+/// [`Job::connect`], and signals no process outside.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Isolation {
+    /// It is not.
+    #[default]
+    None,
+    /// As far as the system can.
+    Available,
+    /// As far as the system can; where it cannot at all, the run is not made.
+    Required,
+}
+
+impl Isolation {
+    /// What [`End::NotStarted`](crate::End::NotStarted) begins with where a run was not made since it cannot be
+    /// confined.
+    pub const UNAVAILABLE: &str = "it has to be confined, and this kernel has no Landlock";
 }
 
 /// A folder of its own that a run starts in.

@@ -16,6 +16,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
+mod change;
 #[cfg(feature = "client")]
 #[cfg_attr(not(target_os = "linux"), path = "no_client.rs")]
 mod client;
@@ -35,12 +36,13 @@ mod sys;
 mod trip;
 mod variant;
 
+pub use change::{Area, Change, Changes, Entry, EntryKind};
 #[cfg(feature = "client")]
 pub use client::Helper;
 pub use environment::{HOSTILE_ENVIRONMENTS, clean_path, folders_of, manager_variables};
 #[cfg(any(feature = "client", feature = "runtime"))]
 pub use failure::Failure;
-pub use job::{Job, Options, Ready, Service, Template, TemplateFile, Workspace};
+pub use job::{Isolation, Job, Options, Ready, Service, Template, TemplateFile, Workspace};
 #[cfg(feature = "client")]
 pub use outcome::Event;
 pub use outcome::{Bytes, Captured, Chunk, End, Enforced, Leftover, Outcome, Waiting};

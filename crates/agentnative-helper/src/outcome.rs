@@ -1,6 +1,6 @@
 //! What a run gave.
 
-use crate::Trip;
+use crate::{Changes, Trip};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read};
@@ -52,6 +52,9 @@ pub struct Outcome {
     pub cpu: Duration,
     /// The browsers, editors and pagers that it called by their names; none where no tripwires were set.
     pub trips: Option<Vec<Trip>>,
+    /// What it changed; none where nobody asked ([`Job::snapshots`](crate::Job::snapshots)), or where there was too
+    /// much to look at.
+    pub changes: Option<Changes>,
     /// There was something in the empty folder that it started in when it had ended.
     pub wrote: bool,
     /// It had run out of time beside others, and this is what came of it alone.

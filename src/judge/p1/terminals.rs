@@ -109,8 +109,20 @@ fn lacking() -> Finding {
 
 /// Whether a probe asks a question where a person sees it.
 fn asks(context: &CheckContext, probe: &Probe) -> bool {
-    let mut runs = context.runs_under(probe, Variant::FullTerminal);
+    let scenes = [Derived::Unconfirmed, Derived::Confirmed].into_iter();
+    let calls = std::iter::once(probe).chain(scenes.flat_map(|kind| context.made_from(kind, probe)));
+    let mut runs = calls.flat_map(|call| context.runs_under(call, Variant::FullTerminal));
     runs.any(|run| run.waits_for_input() && !shows_pages(&run))
+}
+
+/// What a call that changes something exits with as it is declared, without the option.
+fn exit_in_scene(context: &CheckContext, call: &Probe) -> Option<i32> {
+    let of = context.source_of(call)?;
+    let mut scenes = [Derived::Unconfirmed, Derived::Confirmed].into_iter();
+    scenes.find_map(|kind| {
+        let scene = context.made_from(kind, of).next()?;
+        context.plain(scene, scene.formats.first().copied()?)?.exit()
+    })
 }
 
 /// A call with the option asks nothing.
@@ -121,7 +133,8 @@ fn silent(context: &CheckContext, call: &Probe, run: &RunView) -> Assertion {
         return run.failed_at_last_line("asks", detail);
     }
     let plain = context.plain(call, run.format());
-    if let Some(plain) = plain.filter(|plain| plain.exit().is_some() && plain.exit() != call.exit) {
+    let usual = call.exit.or_else(|| exit_in_scene(context, call));
+    if let Some(plain) = plain.filter(|plain| plain.exit().is_some() && plain.exit() != usual) {
         let what = format!("`{spelt}` is rejected by {}", call.of().unwrap_or(&call.name));
         return inconclusive(plain.blocked_by(CheckId::P6GlobalFlags, what));
     }

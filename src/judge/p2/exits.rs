@@ -79,7 +79,9 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
         ));
     }
     let expected = |probe: &&Probe| {
-        (probe.is_declared() || is_plain_call(probe)) && exit_check(context.promises, probe) == check
+        !probe.is_apart()
+            && (probe.is_declared() || is_plain_call(probe))
+            && exit_check(context.promises, probe) == check
     };
     let (own, derived): (Vec<&Probe>, Vec<&Probe>) =
         context.probes.iter().filter(expected).partition(|probe| probe.is_declared());

@@ -7,6 +7,8 @@ use crate::target::effect::Effect;
 
 /// Options that disable prompts, as tools spell them.
 const NO_INPUT: [&str; 4] = ["--no-input", "--non-interactive", "--no-interactive", "--no-prompt"];
+/// The last word of commands that destroy something.
+const DESTROYS: [&str; 8] = ["delete", "destroy", "drop", "prune", "purge", "remove", "reset", "rm"];
 /// The first word of commands that print lists.
 const LISTS: [&str; 3] = ["list", "ls", "search"];
 
@@ -21,6 +23,14 @@ impl Skeleton<'_> {
         let listed = NO_INPUT.into_iter().find(|name| flags.iter().any(|flag| flag == name));
         let no_input = string(listed.unwrap_or(NO_INPUT[0]));
         line(text, &format!("#flags.no_input = [{no_input}]    # disables prompts"));
+        let changes = |call: &Call| call.effect() == Effect::Changes;
+        if self.commands.calls.iter().any(changes) {
+            line(
+                text,
+                "#flags.dry_run = [\"--dry-run\"]    # shows what a call would change; false if it has no such option",
+            );
+            line(text, "#flags.confirm = [\"--yes\"]    # confirms a call that destroys something");
+        }
         if !self.commands.calls.iter().any(is_list) {
             line(text, "#lacks = [\"lists\"]    # no command prints a list that grows with the data");
         }
@@ -33,7 +43,23 @@ impl Skeleton<'_> {
     }
 
     /// What a suggested probe of a call has beside its arguments.
-    pub(super) fn of_list(&self, text: &mut String, call: &Call) {
+    pub(super) fn of_call(&self, text: &mut String, call: &Call) {
+        if call.effect() == Effect::Changes {
+            line(
+                text,
+                "#workspace = true    # runs in an empty folder; the path of a folder: in a copy of it",
+            );
+            let destroys = call.words.last().is_some_and(|word| DESTROYS.contains(&word.as_str()));
+            line(
+                text,
+                match destroys {
+                    true => {
+                        "#destructive = true    # it needs a confirmation (flags.confirm), which `args` does not contain"
+                    }
+                    false => "#changes = true    # runs only for the checks that concern changes",
+                },
+            );
+        }
         if is_list(call) {
             line(
                 text,

@@ -177,6 +177,7 @@ impl Skeleton<'_> {
             &[
                 "Probes: calls of the target. Each is run up to 40 times, so it has to be safe to repeat.",
                 "The arguments of a format follow those of the probe; \"{format}\" marks another place.",
+                "With `workspace = true` it runs in an empty folder, which shows whether it changes something.",
             ],
         );
         for probe in self.probes {
@@ -234,7 +235,7 @@ impl Skeleton<'_> {
         };
         let args = call.args(&placeholder);
         block(text, &about.join("; "), &name, &format!("{}{note}", array(&args)), 0);
-        self.of_list(text, call);
+        self.of_call(text, call);
         if let Some(own) = formats.of_call(call) {
             line(text, &format!("#{own}"));
         }

@@ -115,6 +115,14 @@ const fn derived_probe(derived: Derived) -> &'static str {
         Derived::Alias => "a declared probe with `--json` and `--jsonl`",
         Derived::Raw => "a declared probe with `--raw`",
         Derived::MoreFormats => "a declared probe in CSV, TSV and YAML",
+        Derived::DryRun => {
+            "a declared probe that changes something, with the option that only shows what it would change"
+        }
+        Derived::Unconfirmed => "a declared probe that destroys something, without its confirmation",
+        Derived::Confirmed => {
+            "a declared probe that changes something, with its confirmation if it needs one"
+        }
+        Derived::Again => "the same call a second time in the same folder",
         Derived::Schema => "the command that prints the schema",
         Derived::Limit => "a declared probe that prints a list, with a limit",
         Derived::Quiet => "a declared probe with the option that leaves only data and errors",

@@ -2,8 +2,8 @@
 
 use super::folder::Folder;
 use super::process_tag::ProcessTag;
-use crate::Job;
 use crate::environment::{clean_path, manager_variables};
+use crate::{Isolation, Job};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
@@ -41,7 +41,7 @@ pub(super) fn of_run(
         let folders = of_folder(folder).into_iter();
         let lacks_home = job.variant.lacks_home(job.nth);
         env.extend(folders.filter(|(name, _)| !lacks_home || name == "TMPDIR"));
-    } else if job.sandbox {
+    } else if job.isolation > Isolation::None {
         env.insert("TMPDIR".into(), folder.temporary().into_os_string());
     }
     let added = job.variant.environments().get(usize::from(job.nth)).map_or(&[][..], |(_, added)| added);

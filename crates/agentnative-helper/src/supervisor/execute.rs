@@ -9,15 +9,17 @@ use super::plan::{Answer, Plan, errno_message};
 use super::process_tag::ProcessTag;
 use super::process_tree::ProcessTree;
 use super::service::{LONGEST_SERVICE, SERVICE_OUTPUT, takes_connections};
+use super::snapshot::Snapshot;
 use super::stream::{Step, Stream};
 use super::{Common, STOP, STOP_NOW, Stop};
 use crate::sys::{Silence, StdioIds, WaitState};
-use crate::{Captured, End, Job, Outcome, Ready, Waiting, Workspace};
+use crate::{Captured, End, Isolation, Job, Outcome, Ready, Variant, Waiting, Workspace};
 use rustix::process::{Signal, getpid};
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -43,7 +45,15 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
         let tripwires = common.root.tripwires();
         let fresh = spawn_blocking(move || Folder::fresh(path, &wanted, &tripwires));
         let folder = fresh.await.map_err(io::Error::other)??;
+        if let Some(outcome) = set_up(common, job, &folder, &stop).await? {
+            return Ok(outcome);
+        }
+        let folder = Arc::new(folder);
+        let before = snapshot(job, &folder).await?;
         let mut made = run_in(common, job, &folder, kind, stop).await;
+        if let (Ok(outcome), Some(before)) = (&mut made, before) {
+            outcome.changes = snapshot(job, &folder).await?.map(|after| before.changes(&after));
+        }
         if let Ok(outcome) = &mut made {
             outcome.trips = folder.trips();
         }
@@ -59,6 +69,34 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
         let reason = if number == 0 { error.to_string() } else { errno_message(number) };
         not_started(number, format!("agentnative cannot make the run: {reason}"))
     })
+}
+
+/// Makes the calls before the run; gives what came of the run if that is not made.
+async fn set_up(common: &Common, job: &Job, folder: &Folder, stop: &Stop) -> io::Result<Option<Outcome>> {
+    for args in &job.setup {
+        let call = Job { args: args.clone(), variant: Variant::Plain, nth: 0, stdin: None, ..job.clone() };
+        let outcome = run_in(common, &call, folder, Kind::Run, stop.clone()).await?;
+        let how = match &outcome.end {
+            End::Exited(0) => continue,
+            End::Exited(code) => format!("exited with {code}"),
+            End::Signaled(signal) => format!("was terminated by signal {signal}"),
+            End::NotStarted(..) | End::Interrupted => return Ok(Some(outcome)),
+            End::TimedOut | End::Waited | End::TooMuch(_) => "did not end".to_owned(),
+        };
+        let words: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
+        let words = format!("the call before it, `{}`, {how}", words.join(" "));
+        return Ok(Some(not_started(0, words)));
+    }
+    Ok(None)
+}
+
+/// What is in the folder now, where that is asked for and can be told.
+async fn snapshot(job: &Job, folder: &Arc<Folder>) -> io::Result<Option<Snapshot>> {
+    if !job.snapshots {
+        return Ok(None);
+    }
+    let folder = Arc::clone(folder);
+    spawn_blocking(move || Snapshot::of(&folder).ok()).await.map_err(io::Error::other)
 }
 
 /// What is executed.
@@ -83,6 +121,7 @@ pub(super) fn not_started(number: i32, words: String) -> Outcome {
         waiting: None,
         cpu: Duration::ZERO,
         trips: None,
+        changes: None,
         wrote: false,
         alone: false,
     }
@@ -120,7 +159,7 @@ async fn run_in(common: &Common, job: &Job, folder: &Folder, kind: Kind, stop: S
     let forced = match live.launch(ours, &plan, target).await? {
         Some(Answer::Failed(number, words)) => Some((End::NotStarted(number, words), None)),
         Some(Answer::Started(enforced)) => {
-            common.note(enforced.filter(|_| job.sandbox));
+            common.note(enforced.filter(|_| job.isolation > Isolation::None));
             match kind {
                 Kind::Run => live.watch().await,
                 Kind::Service(ready, told) => live.serve(&ready, told).await,
@@ -142,7 +181,8 @@ fn plan(common: &Common, job: &Job, lifetime: Duration, folder: &Folder, tag: &P
         job: Job { env: env.into_iter().collect(), cwd, ..job.clone() },
         parent: getpid().as_raw_pid(),
         // Without HOME, a program may find the home of the user all the same.
-        sandbox: (job.sandbox || job.variant.lacks_home(job.nth)).then(|| vec![folder.path().into()]),
+        sandbox: (job.isolation > Isolation::None || job.variant.lacks_home(job.nth))
+            .then(|| vec![folder.path().into()]),
         // More than all processors can give in its time: it ends what outlives ourselves.
         cpu: (lifetime.as_secs() + 5) * common.processors,
         file_size: tag.file_size,
@@ -410,6 +450,7 @@ impl Live {
             waiting,
             cpu,
             trips: None,
+            changes: None,
             wrote: false,
             alone: false,
         })

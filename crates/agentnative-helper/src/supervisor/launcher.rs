@@ -3,7 +3,7 @@
 
 use super::plan::{Answer, Plan};
 use crate::protocol::receive;
-use crate::{Variant, sys};
+use crate::{Enforced, Isolation, Variant, sys};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
@@ -80,8 +80,11 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
     let enforced = match &plan.sandbox {
         None => None,
-        Some(paths) => Some(sys::confine(paths, &plan.job.connect).map_err(|e| ("cannot sandbox it", e))?),
+        Some(paths) => Some(sys::confine(paths, &plan.job.connect).map_err(|e| ("cannot confine it", e))?),
     };
+    if plan.job.isolation == Isolation::Required && enforced == Some(Enforced::Not) {
+        return Err((Isolation::UNAVAILABLE, Errno::NOSYS.into()));
+    }
     close_fds::set_fds_cloexec(3, &[]);
     tell(socket, &Answer::Started(enforced)).map_err(|e| ("agentnative ended", e))?;
 

@@ -19,6 +19,7 @@ mod process_tag;
 mod process_tree;
 mod queue;
 mod service;
+mod snapshot;
 mod stream;
 mod talk;
 mod tripwires;

@@ -1,0 +1,173 @@
+//! Snapshots of the workspace and the home of a run, and what changed between two.
+
+use super::folder::Folder;
+use crate::{Area, Change, Changes, Entry, EntryKind};
+use rustix::fs::{Mode, OFlags};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::Xxh3;
+
+/// A snapshot of more files, folders and links is not made.
+const MOST_ENTRIES: usize = 20_000;
+/// Nor one of more bytes.
+const MOST_BYTES: u64 = 1 << 30;
+/// So many of them are read as JSON, in the order of the paths.
+const MOST_JSON: u64 = 4 << 20;
+
+/// What is at each path of the workspace and of the home.
+#[derive(Debug)]
+pub(super) struct Snapshot(BTreeMap<(Area, PathBuf), Entry>);
+
+/// What is left of the limits.
+struct Left {
+    entries: usize,
+    bytes: u64,
+    json: u64,
+}
+
+impl Snapshot {
+    /// Looks at both folders as they are now.
+    ///
+    /// # Errors
+    /// When there is too much to look at, or something cannot be read.
+    pub fn of(folder: &Folder) -> io::Result<Self> {
+        let mut entries = BTreeMap::new();
+        let mut left = Left { entries: MOST_ENTRIES, bytes: MOST_BYTES, json: MOST_JSON };
+        for (area, root) in [(Area::Workspace, folder.workspace()), (Area::Home, folder.home())] {
+            let mut paths = vec![PathBuf::from(".")];
+            while let Some(path) = paths.pop() {
+                let is_root = path == Path::new(".");
+                // `root/.` would lead through a link that the target has put in its place.
+                let at = if is_root { root.clone() } else { root.join(&path) };
+                // The target may have removed the folder itself.
+                let Some(metadata) = found(at.symlink_metadata())? else { continue };
+                left.entries = left.entries.checked_sub(1).ok_or_else(too_much)?;
+                if metadata.is_dir() {
+                    let mut children =
+                        fs::read_dir(&at)?.take(left.entries + 1).collect::<io::Result<Vec<_>>>()?;
+                    children.sort_by_key(|child| std::cmp::Reverse(child.file_name()));
+                    for child in children {
+                        let child = child.file_name();
+                        paths.push(if is_root { child.into() } else { path.join(child) });
+                        if paths.len() > left.entries {
+                            return Err(too_much());
+                        }
+                    }
+                }
+                entries.insert((area, path), entry(&at, &metadata, &mut left)?);
+            }
+        }
+        Ok(Self(entries))
+    }
+
+    /// What became of it until `later`.
+    pub fn changes(&self, later: &Self) -> Changes {
+        let gone = self.0.keys().filter(|key| !later.0.contains_key(key));
+        let mut differing: Vec<_> = later
+            .0
+            .iter()
+            .filter(|(key, entry)| self.0.get(key) != Some(entry))
+            .map(|(key, _)| key)
+            .collect();
+        differing.extend(gone);
+        differing.sort_unstable();
+        let change = |key: &&(Area, PathBuf)| Change {
+            area: key.0,
+            path: key.1.to_string_lossy().into_owned(),
+            before: self.0.get(key).cloned(),
+            after: later.0.get(key).cloned(),
+        };
+        Changes { count: differing.len(), list: differing.iter().take(Changes::MOST).map(change).collect() }
+    }
+}
+
+fn too_much() -> io::Error {
+    io::Error::other("there is too much to look at")
+}
+
+fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+fn entry(at: &Path, metadata: &Metadata, left: &mut Left) -> io::Result<Entry> {
+    let kind = metadata.file_type();
+    let mode = metadata.permissions().mode() & 0o7777;
+    let bare = |kind| Entry { kind, mode, size: 0, digest: String::new(), shape: None };
+    if kind.is_symlink() {
+        let target = fs::read_link(at)?;
+        let digest = digest_of(target.as_os_str().as_bytes());
+        return Ok(Entry { mode: 0, digest, ..bare(EntryKind::Link) });
+    }
+    if kind.is_dir() {
+        return Ok(bare(EntryKind::Folder));
+    }
+    if !kind.is_file() {
+        return Ok(bare(EntryKind::Other));
+    }
+    left.bytes = left.bytes.checked_sub(metadata.len()).ok_or_else(too_much)?;
+    // Whoever is still there may put anything in its place: a link, a pipe.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::open(at, flags, Mode::empty())?).take(metadata.len());
+    let (mut hash, mut buffer, mut size) = (Xxh3::new(), vec![0; 1 << 16], 0);
+    let is_text = left.json.checked_sub(metadata.len());
+    left.json = is_text.unwrap_or(left.json);
+    let mut text = Vec::new();
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            break;
+        }
+        hash.update(&buffer[..read]);
+        size += read as u64;
+        if is_text.is_some() {
+            text.extend_from_slice(&buffer[..read]);
+        }
+    }
+    // A number alone is text that happens to be JSON.
+    let document = serde_json::from_slice(&text).ok();
+    let document = document.filter(|document: &Value| document.is_object() || document.is_array());
+    let shape = document.map(|document| {
+        let mut words = String::new();
+        write_shape(&document, &mut words);
+        digest_of(words.as_bytes())
+    });
+    Ok(Entry { size, digest: format!("{:032x}", hash.digest128()), shape, ..bare(EntryKind::File) })
+}
+
+fn digest_of(bytes: &[u8]) -> String {
+    let mut hash = Xxh3::new();
+    hash.update(bytes);
+    format!("{:032x}", hash.digest128())
+}
+
+/// The document with a letter for each value, and its keys in order.
+fn write_shape(value: &Value, words: &mut String) {
+    match value {
+        Value::Null => words.push('0'),
+        Value::Bool(_) => words.push('b'),
+        Value::Number(_) => words.push('n'),
+        Value::String(_) => words.push('s'),
+        Value::Array(items) => {
+            words.push('[');
+            items.iter().for_each(|item| write_shape(item, words));
+            words.push(']');
+        }
+        Value::Object(members) => {
+            let members: BTreeMap<&String, &Value> = members.iter().collect();
+            words.push('{');
+            for (key, member) in members {
+                words.push_str(&format!("{key:?}"));
+                write_shape(member, words);
+            }
+            words.push('}');
+        }
+    }
+}

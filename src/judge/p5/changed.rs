@@ -1,0 +1,110 @@
+//! What a run changed in its workspace and its home, as far as that matters.
+
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::Reason;
+use crate::run::{Area, Change, EntryKind};
+use std::collections::BTreeSet;
+use strict_json::sanitize;
+
+/// More changes than this are counted, not named.
+const NAMED: usize = 3;
+/// The longest path that is shown, in characters.
+const LONGEST: usize = 60;
+/// Folders of the home in which anybody may leave what is no result: caches, logs, what is temporary.
+const SCRATCH: [&str; 8] = ["cache", "caches", "cacache", "log", "logs", "state", "temp", "tmp"];
+
+/// What a run changed.
+pub struct Changed<'a> {
+    /// What it made, changed and removed, but for caches and the like.
+    pub all: Vec<&'a Change>,
+    /// There is more than the recording lists.
+    pub is_cut: bool,
+}
+
+impl<'a> Changed<'a> {
+    /// What `run` changed; or that this is not known.
+    pub fn of(run: &RunView<'a>) -> Result<Self, Reason> {
+        Self::but_for(run, |_| false)
+    }
+
+    /// The same without what is no result of a call that only reads: the files of its own configuration.
+    pub fn by_reading(run: &RunView<'a>) -> Result<Self, Reason> {
+        let file = run.context.promises.config_file.as_deref();
+        Self::but_for(run, |path| path.starts_with(".config/") || Some(path) == file)
+    }
+
+    fn but_for(run: &RunView<'a>, spared: impl Fn(&str) -> bool) -> Result<Self, Reason> {
+        let Some(changes) = &run.observation.changes else {
+            run.ended()?;
+            let label = run.label();
+            return Err(format!("what {label} changed is not known: its folders hold too much, or cannot be read, or the recording does not tell").into());
+        };
+        let is_spared =
+            |change: &Change| change.area == Area::Home && (is_scratch(&change.path) || spared(&change.path));
+        let (spared, counted): (Vec<_>, Vec<_>) = changes.list.iter().partition(|change| is_spared(change));
+        // The way to what is spared.
+        let ways: BTreeSet<&str> = spared
+            .iter()
+            .flat_map(|change| change.path.match_indices('/').map(|(end, _)| &change.path[..end]))
+            .collect();
+        let is_way = |change: &Change| {
+            let made = change.before.is_none() && change.after.as_ref().is_some_and(is_folder);
+            change.area == Area::Home && made && ways.contains(change.path.as_str())
+        };
+        let all = counted.into_iter().filter(|change| !is_way(change)).collect();
+        Ok(Self { all, is_cut: changes.count > changes.list.len() })
+    }
+
+    /// Whether it changed nothing that matters, as far as that was seen.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty() && !self.is_cut
+    }
+
+    /// The changes in words: "creates `a`, removes `b` and 3 more".
+    pub fn words(&self) -> String {
+        // A folder that something was made in is told by that.
+        let is_way = |change: &Change| {
+            let below = format!("{}/", change.path);
+            let is_made = change.before.is_none() && change.after.as_ref().is_some_and(is_folder);
+            is_made
+                && self.all.iter().any(|other| other.area == change.area && other.path.starts_with(&below))
+        };
+        let told: Vec<&&Change> = self.all.iter().filter(|change| !is_way(change)).collect();
+        let mut words: Vec<String> = told.iter().take(NAMED).map(|change| in_words(change)).collect();
+        match told.len().saturating_sub(NAMED) {
+            0 if self.is_cut => words.push("more".into()),
+            0 => {}
+            more => words.push(format!("{more} more")),
+        }
+        match words.pop() {
+            Some(last) if !words.is_empty() => format!("{} and {last}", words.join(", ")),
+            last => last.unwrap_or_default(),
+        }
+    }
+}
+
+fn is_folder(entry: &crate::run::Entry) -> bool {
+    entry.kind == EntryKind::Folder
+}
+
+/// Whether a path of the home is one of a cache, a log or something temporary.
+fn is_scratch(path: &str) -> bool {
+    let is_log = path.ends_with(".log");
+    let mut parts = path.split('/').map(|part| part.trim_start_matches(['.', '_']).to_lowercase());
+    is_log || parts.any(|part| SCRATCH.contains(&part.as_str()))
+}
+
+fn in_words(change: &Change) -> String {
+    let does = match (&change.before, &change.after) {
+        (None, _) => "creates",
+        (_, None) => "removes",
+        _ => "modifies",
+    };
+    let path = sanitize::capped(&change.path, LONGEST);
+    match (change.area, path.as_str()) {
+        (Area::Workspace, ".") => format!("{does} the working directory"),
+        (Area::Workspace, path) => format!("{does} `{path}`"),
+        (Area::Home, ".") => format!("{does} the home folder"),
+        (Area::Home, path) => format!("{does} `~/{path}`"),
+    }
+}

@@ -1,0 +1,62 @@
+//! `p5-confirm`: what destroys something does so only when that is confirmed.
+
+use super::changed::Changed;
+use super::{DESTROYS, lacking, scene, undeclared};
+use crate::catalogue::Derived;
+use crate::config::Flag;
+use crate::judge::context::CheckContext;
+use crate::judge::p2::display_exit;
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
+use crate::model::Stream;
+use crate::probe::Probe;
+
+/// `p5-confirm`
+pub fn confirm(context: &CheckContext) -> Judgement {
+    let destructive = context.changing().filter(|(_, effect)| effect.unconfirmed.is_some());
+    let mut probes = destructive.map(|(probe, _)| probe).peekable();
+    if probes.peek().is_none() {
+        return undeclared(context, &DESTROYS, "destroys something", "`workspace` and `destructive = true`");
+    }
+    Judgement::of(probes.flat_map(|probe| of_probe(context, probe)), "")
+}
+
+fn of_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
+    let Some(option) = probe.flag(Flag::Confirm, context.promises).args() else {
+        return vec![lacking(probe, "confirm", "an option that confirms the call")];
+    };
+    let option = option.join(" ");
+    let of = |kind, judge: fn(&RunView, &str) -> Assertion| match scene(context, kind, probe) {
+        Some(run) => judge(&run, &option),
+        None => inconclusive(format!("{} was not run for this check", probe.name)),
+    };
+    vec![of(Derived::Unconfirmed, without), of(Derived::Confirmed, with)]
+}
+
+/// Without the confirmation nothing is changed, whatever is said.
+fn without(run: &RunView, option: &str) -> Assertion {
+    let changed = Changed::of(run)?;
+    if !changed.is_empty() {
+        return run.failed("unconfirmed", format!("without `{option}`, the call {}", changed.words()));
+    }
+    run.ended()?;
+    Ok(())
+}
+
+/// With it, something is.
+fn with(run: &RunView, option: &str) -> Assertion {
+    let code = run.exited()?;
+    if run.probe.exit.is_some_and(|expected| expected != code) {
+        let detail =
+            format!("with `{option}`, the exit code is {code} instead of {}", display_exit(run.probe.exit));
+        return run.failed_at_reason("fails", Stream::Stderr, detail);
+    }
+    if !Changed::of(run)?.is_empty() {
+        return Ok(());
+    }
+    let detail = format!("with `{option}`, the call changes nothing in its workspace or its home");
+    match run.context.promises.acts_elsewhere {
+        true => inconclusive(detail),
+        false => run.failed("no-effect", detail),
+    }
+}

@@ -1,0 +1,81 @@
+//! `p5-dry-run`: what changes something can be tried, and the trial changes nothing.
+
+use super::changed::Changed;
+use super::{in_full, lacking, of_changing};
+use crate::catalogue::Derived;
+use crate::config::Flag;
+use crate::judge::context::{Accepted, CheckContext};
+use crate::judge::p2::display_exit;
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
+use crate::model::{OutputFormat, Stream};
+use crate::probe::{Effect, Probe};
+
+/// `p5-dry-run`
+pub fn dry_run(context: &CheckContext) -> Judgement {
+    of_changing(context, |probe, effect| of_probe(context, probe, effect))
+}
+
+fn of_probe(context: &CheckContext, probe: &Probe, effect: &Effect) -> Vec<Assertion> {
+    let Some(option) = probe.flag(Flag::DryRun, context.promises).args() else {
+        return vec![lacking(probe, "dry_run", "an option that shows what the call would change")];
+    };
+    let option = option.join(" ");
+    let mut calls: Vec<Assertion> = Vec::new();
+    for call in context.made_from(Derived::DryRun, probe) {
+        let runs = call.formats.iter().filter_map(|format| context.plain(call, *format));
+        calls.extend(runs.map(|run| of_run(&run, &option)));
+    }
+    if calls.is_empty() {
+        calls.push(inconclusive(format!("{} was not tried with `{option}`", probe.name)));
+    }
+    let in_json = |call: &Probe| call.formats.contains(&OutputFormat::Json);
+    if effect.formats.contains(&OutputFormat::Json) && !context.made_from(Derived::DryRun, probe).any(in_json)
+    {
+        calls.push(inconclusive(format!(
+            "{} was not tried in json: neither the help nor the configuration shows that `--output` selects a format; declare formats.json under [target]",
+            probe.name
+        )));
+    }
+    calls.push(changes_something(context, probe));
+    calls
+}
+
+/// The call without the option changes something: else a trial that changes nothing shows nothing.
+fn changes_something(context: &CheckContext, probe: &Probe) -> Assertion {
+    let run = in_full(context, probe)?;
+    if Changed::of(&run)?.is_empty() {
+        return inconclusive(format!(
+            "{} changes nothing in the workspace or the home, so its dry run shows nothing",
+            run.label()
+        ));
+    }
+    Ok(())
+}
+
+fn of_run(run: &RunView, option: &str) -> Assertion {
+    let changed = Changed::of(run)?;
+    if !changed.is_empty() {
+        return run.failed("changes", format!("with `{option}`, the call {}", changed.words()));
+    }
+    let code = run.exited()?;
+    if run.probe.exit.is_some_and(|expected| expected != code) {
+        if matches!(run.context.accepted(run.format()), Accepted::No(_)) {
+            return inconclusive(run.refused_format());
+        }
+        let detail =
+            format!("with `{option}`, the exit code is {code} instead of {}", display_exit(run.probe.exit));
+        return run.failed_at_reason("exit-code", Stream::Stderr, detail);
+    }
+    if !run.prints_words() {
+        let detail = format!("with `{option}`, nothing on stdout says what would be changed");
+        return run.failed("silent", detail);
+    }
+    match run.format() {
+        OutputFormat::Json if let Some(problem) = run.scan().structural() => {
+            let detail = format!("with `{option}`, stdout is not one JSON document: {}", problem.message);
+            run.failed_at("not-json", Stream::Stdout, problem.at, detail)
+        }
+        _ => Ok(()),
+    }
+}

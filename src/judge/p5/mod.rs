@@ -1,0 +1,104 @@
+//! The checks of principle 5: what changes something can be tried, is confirmed and repeated safely, and what reads
+//! changes nothing.
+
+mod changed;
+mod confirm;
+mod dry_run;
+mod idempotent;
+mod read_only;
+
+use super::Row;
+use super::context::CheckContext;
+use super::run_view::RunView;
+use super::verdict::{Assertion, Finding, Judgement, Reason};
+use crate::catalogue::Derived;
+use crate::config::Feature;
+use crate::model::{CheckId, Evidence};
+use crate::probe::{Effect, Probe};
+use agentnative_contract::Framing;
+
+/// A contract for the whole target does not take the place of the check.
+const NEVER: &[Framing] = &[];
+
+/// The checks, their logic, and which contracts for the whole target take their place.
+pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P5DryRun, dry_run::dry_run, NEVER),
+    (CheckId::P5Confirm, confirm::confirm, NEVER),
+    (CheckId::P5ReadOnly, read_only::read_only, NEVER),
+    (CheckId::P5Idempotent, idempotent::idempotent, NEVER),
+];
+
+/// Words in the names of commands that destroy something.
+const DESTROYS: [&str; 9] = ["clear", "delete", "destroy", "drop", "prune", "purge", "remove", "reset", "rm"];
+/// Words in the names of commands that change something else.
+const WRITES: [&str; 8] = ["add", "create", "edit", "install", "push", "set", "update", "write"];
+
+/// What `each` says of the probes that change something; where there is none, what to declare.
+fn of_changing<'a>(
+    context: &'a CheckContext<'a>,
+    each: impl Fn(&'a Probe, &'a Effect) -> Vec<Assertion>,
+) -> Judgement {
+    let mut changing = context.changing().peekable();
+    if changing.peek().is_some() {
+        return Judgement::of(changing.flat_map(|(probe, effect)| each(probe, effect)), "");
+    }
+    let words = [&DESTROYS[..], &WRITES].concat();
+    undeclared(context, &words, "changes something", "`workspace` and `changes = true`")
+}
+
+/// That no probe does this: what to declare where the help has a command whose name says so.
+fn undeclared(context: &CheckContext, words: &[&str], does: &str, keys: &str) -> Judgement {
+    if context.promises.lacks_features.contains(&Feature::Changes) {
+        return Judgement::NotApplicable("the target changes nothing according to its configuration".into());
+    }
+    let named = |name: &&String| {
+        let mut parts = name.split(|char: char| !char.is_alphanumeric());
+        parts.any(|part| words.contains(&part.to_lowercase().as_str()))
+    };
+    match context.promises.commands.iter().find(named) {
+        Some(command) => Judgement::unverified(format!(
+            "the help lists the command `{command}`, but no probe is declared that {does}: declare one with {keys}, or \
+             `lacks = [\"changes\"]` if nothing changes anything"
+        )),
+        None => Judgement::NotApplicable(format!(
+            "no probe is declared that {does}, and the help has no command whose name says so"
+        )),
+    }
+}
+
+/// The run of a call that was made as `kind` from `probe`, once.
+fn scene<'a>(context: &'a CheckContext<'a>, kind: Derived, probe: &Probe) -> Option<RunView<'a>> {
+    let call = context.made_from(kind, probe).next()?;
+    context.plain(call, call.formats.first().copied()?)
+}
+
+/// The call in full, which did what is declared; or why that is not known.
+fn in_full<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Result<RunView<'a>, Reason> {
+    let Some(run) = scene(context, Derived::Confirmed, probe) else {
+        return Err(format!("{} was not run in full", probe.name).into());
+    };
+    match (run.exit(), probe.exit) {
+        (Some(code), Some(expected)) if code != expected => {
+            let what = format!("{} exited with {code} instead of {expected}", run.label());
+            let is_destructive = probe.effect.as_ref().is_some_and(|effect| effect.unconfirmed.is_some());
+            Err(match is_destructive && context.selected.contains(&CheckId::P5Confirm) {
+                true => run.blocked_by(CheckId::P5Confirm, what),
+                false => format!("{what}: correct `args`, `setup` or `exit` of the probe").into(),
+            })
+        }
+        _ => {
+            run.ended()?;
+            Ok(run)
+        }
+    }
+}
+
+/// That the configuration says that there is no such option.
+fn lacking(probe: &Probe, key: &str, option: &str) -> Assertion {
+    let detail = format!(
+        "the configuration has `flags.{key} = false` for {}: add {option}, then declare it",
+        probe.name
+    );
+    let evidence = Evidence { probe: Some(probe.name.clone()), detail, ..Evidence::default() };
+    Err(Finding::new("lacking", evidence).into())
+}

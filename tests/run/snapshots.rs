@@ -1,0 +1,173 @@
+//! What a run changes in its workspace and its home, and the calls before it.
+
+use super::{python, run, sh};
+use crate::runs::{finish, options, text};
+use agentnative::model::Variant;
+use agentnative::run::{
+    Area, Change, Changes, End, Enforced, EntryKind, Isolation, RunSpec, Runner, Template, TemplateFile,
+    Workspace,
+};
+use std::fs;
+use std::path::Path;
+
+fn watched(mut spec: RunSpec) -> RunSpec {
+    spec.job.workspace = Some(Workspace::Empty);
+    spec.job.snapshots = true;
+    spec
+}
+
+/// Sign, area and path of each change.
+fn told(changes: &Changes) -> Vec<String> {
+    assert_eq!(changes.count, changes.list.len());
+    let words = |Change { area, path, before, after }: &Change| {
+        let sign = match (before, after) {
+            (None, _) => '+',
+            (_, None) => '-',
+            _ => '~',
+        };
+        let area = if *area == Area::Home { "~/" } else { "" };
+        format!("{sign}{area}{path}")
+    };
+    changes.list.iter().map(words).collect()
+}
+
+#[test]
+fn what_is_made_changed_and_removed_is_told() {
+    let kept = "mkdir sub; echo a >sub/a; ln -s a sub/link; echo c >c; chmod 600 c";
+    let of = |script: &str| {
+        let mut spec = watched(sh(script, Variant::Plain));
+        spec.job.setup = vec![vec!["-c".into(), kept.into()]];
+        let seen = run(spec);
+        assert_eq!(seen.end, End::Exited(0), "{script}: {}", text(&seen.stderr));
+        told(&seen.changes.unwrap())
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(of("cat sub/a c"), none);
+    assert_eq!(of("touch -d 2001-01-01 c; echo c >c; cp sub/a t; mv t sub/a"), none);
+    assert_eq!(of("echo b >c; echo >new; rm sub/a"), ["~c", "+new", "-sub/a"]);
+    assert_eq!(of("chmod 644 c; ln -sf b sub/link"), ["~c", "~sub/link"]);
+    assert_eq!(of("echo >\"$HOME/.rc\"; mkdir -p \"$HOME/.x/y\""), ["+~/.rc", "+~/.x", "+~/.x/y"]);
+    assert_eq!(of("rm c; mkdir c; mkfifo p"), ["~c", "+p"]);
+    assert_eq!(of("echo >\"$TMPDIR/a\"; echo >\"$XDG_RUNTIME_DIR/b\""), none);
+    assert_eq!(of("rm -r \"$PWD\""), ["-.", "-c", "-sub", "-sub/a", "-sub/link"]);
+    assert_eq!(of("rm -r \"$PWD\"; ln -s / \"$PWD\""), ["~.", "-c", "-sub", "-sub/a", "-sub/link"]);
+}
+
+#[test]
+fn a_document_has_a_shape() {
+    let of = |before: &str, after: &str| {
+        let mut spec = watched(sh("printf %s \"$AFTER\" >file", Variant::Plain));
+        spec.job.setup = vec![vec!["-c".into(), "printf %s \"$BEFORE\" >file".into()]];
+        spec.job.env.push(("BEFORE".into(), before.into()));
+        spec.job.env.push(("AFTER".into(), after.into()));
+        let Changes { list, .. } = run(spec).changes.unwrap();
+        let [Change { before: Some(before), after: Some(after), .. }] = &list[..] else { panic!("{list:?}") };
+        assert_eq!(before.kind, EntryKind::File);
+        (before.shape.is_some() && after.shape.is_some()).then(|| before.shape == after.shape)
+    };
+    assert_eq!(of(r#"{"a": 1, "b": ["x"]}"#, r#"{"b":["y"],"a":2}"#), Some(true));
+    assert_eq!(of(r#"{"a": [1]}"#, r#"{"a": [1, 2]}"#), Some(false));
+    assert_eq!(of(r#"{"a": 1}"#, r#"{"a": "1"}"#), Some(false));
+    assert_eq!(of("a", "b"), None);
+    assert_eq!(of("123", "456"), None);
+}
+
+#[test]
+fn where_there_is_too_much_nothing_is_told() {
+    let many = "for n in range(25000): open(f'{n}', 'w').close()";
+    assert_eq!(run(watched(python(many, Variant::Plain))).changes, None);
+    let some = "for n in range(1500): open(f'{n}', 'w').close()";
+    let Changes { count, list } = run(watched(python(some, Variant::Plain))).changes.unwrap();
+    assert_eq!((count, list.len()), (1500, Changes::MOST));
+    // A hole of the size of all that is read.
+    assert_eq!(run(watched(sh("truncate -s 1200M hole", Variant::Plain))).changes, None);
+    assert_eq!(run(sh("echo >file", Variant::Plain)).changes, None);
+}
+
+#[test]
+fn a_workspace_is_a_copy_and_so_is_the_home() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("kept"), "kept\n").unwrap();
+    let mut runner = Runner::new(options());
+    let template = runner.keep(Template::Folder(folder.path().into())).unwrap();
+    let rc = TemplateFile { path: ".rc".into(), bytes: b"rc\n".to_vec() };
+    let home = runner.keep(Template::Files(vec![rc])).unwrap();
+    let mut spec = watched(sh("cat kept ~/.rc; echo new | tee kept >~/.rc", Variant::Plain));
+    spec.job.workspace = Some(Workspace::Copy(template));
+    spec.job.home = Some(home);
+    let seen = runner.run_all_blocking(vec![spec.clone(), spec], &mut |_| {}).unwrap().observations;
+    for seen in seen {
+        assert_eq!(text(&seen.stdout), "kept\nrc\n");
+        assert_eq!(told(&seen.changes.unwrap()), ["~kept", "~~/.rc"]);
+    }
+    assert_eq!(fs::read_to_string(folder.path().join("kept")).unwrap(), "kept\n");
+}
+
+#[test]
+fn a_call_that_fails_before_a_run_keeps_it_from_being_made() {
+    let with = |setup: &[&str], script: &str| {
+        let mut spec = watched(sh(script, Variant::OpenStdin));
+        spec.job.setup = setup.iter().map(|script| vec!["-c".into(), script.into()]).collect();
+        spec.job.deadline = std::time::Duration::from_secs(20);
+        run(spec)
+    };
+    let seen = with(&["echo 1 >a", "cat a; cp a b"], "cat a b; cp a c");
+    assert_eq!((&seen.end, text(&seen.stdout).as_str()), (&End::Exited(0), "1\n1\n"));
+    assert_eq!(told(&seen.changes.unwrap()), ["+c"]);
+    for (script, how) in
+        [("exit 3", "exited with 3"), ("kill -9 $$", "was terminated by signal 9"), ("yes", "did not end")]
+    {
+        let seen = with(&["true", script], "echo made");
+        let End::NotStarted(_, words) = &seen.end else { panic!("{script}: {:?}", seen.end) };
+        assert!(words.contains(how) && words.contains(script), "{words}");
+        assert_eq!((text(&seen.stdout).as_str(), seen.changes), ("", None));
+    }
+}
+
+/// Tries to write everywhere but in its own folders.
+const ESCAPES: &str = r#"
+import os, sys
+outside = sys.argv[1]
+def link(): os.symlink(outside, 'link'); open('link/by-link', 'w')
+def hard(): os.link(outside + '/kept', 'hard'); open('hard', 'a').write('changed')
+def child():
+    if os.spawnvp(os.P_WAIT, 'sh', ['sh', '-c', 'echo changed >"$0/kept"', outside]): raise PermissionError
+def tripwires(): open(os.path.realpath(os.path.dirname(os.environ['PATH'].split(':')[0] + '/')) + '/less', 'a')
+def sibling(): open(os.path.dirname(os.path.dirname(os.environ['HOME'])) + '/sibling', 'w')
+def ptrace(): open(f'/proc/{os.getppid()}/mem', 'w')
+tries = [
+    lambda: open(outside + '/new', 'w'),
+    lambda: open(outside + '/kept', 'a').write('changed'),
+    lambda: os.truncate(outside + '/kept', 0),
+    lambda: os.remove(outside + '/kept'),
+    lambda: os.rename(outside + '/kept', outside + '/moved'),
+    lambda: os.rename(outside + '/kept', 'moved'),
+    lambda: os.mkdir(outside + '/folder'),
+    lambda: os.symlink('x', outside + '/symlink'),
+    lambda: os.mkfifo(outside + '/fifo'),
+    link, hard, child, tripwires, sibling, ptrace,
+]
+for number, act in enumerate(tries):
+    try: act(); print('escaped', number)
+    except OSError: pass
+"#;
+
+#[test]
+fn what_is_confined_changes_nothing_outside() {
+    let outside = tempfile::tempdir().unwrap();
+    let kept = outside.path().join("kept");
+    fs::write(&kept, "kept").unwrap();
+    let mut spec = watched(python(ESCAPES, Variant::Plain));
+    spec.job.args.push(outside.path().into());
+    spec.job.isolation = Isolation::Required;
+    let finished = finish(options(), vec![spec]);
+    let seen = &finished.observations[0];
+    if finished.sandbox != Some(Enforced::Fully) {
+        eprintln!("skipped: this kernel confines {:?}", finished.sandbox);
+        return;
+    }
+    assert_eq!((&seen.end, text(&seen.stdout).as_str()), (&End::Exited(0), ""), "{}", text(&seen.stderr));
+    let left: Vec<_> = fs::read_dir(outside.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(left, std::slice::from_ref(&kept));
+    assert_eq!(fs::read_to_string(Path::new(&kept)).unwrap(), "kept");
+}
