@@ -101,6 +101,23 @@ fn one_fault_is_told_once() {
 }
 
 #[test]
+fn what_reading_calls_change_too_is_told_of_them() {
+    let list = "\n[[probe]]\nname = \"list\"\nargs = [\"list\"]\nworkspace = true\n";
+    let config = format!("{PROBES}{list}");
+    // What the first call of all leaves in a fresh home.
+    let first = folder("before() { : >>\"$HOME/.demo-first\"; }", &config).run(&P5);
+    is(&first, "p5-read-only", "fail", "creates `~/.demo-first`");
+    for id in ["p5-dry-run", "p5-confirm", "p5-idempotent"] {
+        is(&first, id, "pass", "");
+    }
+    let index = folder("before() { command printf x >>index; }", &config).run(&P5);
+    is(&index, "p5-read-only", "fail", "creates `index`");
+    for id in ["p5-dry-run", "p5-idempotent"] {
+        is(&index, id, "unverified", "see p5-read-only");
+    }
+}
+
+#[test]
 fn what_shows_no_change_shows_no_dry_run() {
     let remote = folder("store() { :; }", PROBES).run(&P5);
     is(&remote, "p5-dry-run", "unverified", "changes nothing in the workspace or the home");

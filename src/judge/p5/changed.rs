@@ -1,7 +1,10 @@
 //! What a run changed in its workspace and its home, as far as that matters.
 
+use super::read_only::reading;
+use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::Reason;
+use crate::model::{CheckId, OutputFormat};
 use crate::run::{Area, Change, EntryKind};
 use std::collections::BTreeSet;
 use strict_json::sanitize;
@@ -19,12 +22,32 @@ pub struct Changed<'a> {
     pub all: Vec<&'a Change>,
     /// There is more than the recording lists.
     pub is_cut: bool,
+    /// How many more there are that calls which only read make as well, and which `p5-read-only` tells.
+    told: usize,
 }
 
 impl<'a> Changed<'a> {
     /// What `run` changed; or that this is not known.
     pub fn of(run: &RunView<'a>) -> Result<Self, Reason> {
-        Self::but_for(run, |_| false)
+        let mut changed = Self::but_for(run, |_| false)?;
+        let read: Vec<&Change> = by_all_that_read(run.context).collect();
+        let same =
+            |change: &Change| read.iter().any(|other| other.area == change.area && other.path == change.path);
+        let (own, usual): (Vec<_>, Vec<_>) = changed.all.into_iter().partition(|change| !same(change));
+        // What the first call of all leaves in a fresh home is not of this call.
+        let is_first = |change: &&&Change| change.area == Area::Home && change.before.is_none();
+        changed.told = usual.iter().filter(|change| !is_first(change)).count();
+        changed.all = own;
+        Ok(changed)
+    }
+
+    /// That it changed nothing that matters; or that another check tells of what it changed.
+    pub fn none(&self, run: &RunView<'_>) -> Result<bool, Reason> {
+        if self.is_empty() && self.told > 0 {
+            let what = format!("{} changes what calls that only read change as well", run.label());
+            return Err(run.blocked_by(CheckId::P5ReadOnly, what));
+        }
+        Ok(self.is_empty())
     }
 
     /// The same without what is no result of a call that only reads: the files of its own configuration.
@@ -52,10 +75,15 @@ impl<'a> Changed<'a> {
             change.area == Area::Home && made && ways.contains(change.path.as_str())
         };
         let all = counted.into_iter().filter(|change| !is_way(change)).collect();
-        Ok(Self { all, is_cut: changes.count > changes.list.len() })
+        Ok(Self { all, is_cut: changes.count > changes.list.len(), told: 0 })
     }
 
-    /// Whether it changed nothing that matters, as far as that was seen.
+    /// Whether it changed something, be it what calls that only read change as well.
+    pub fn is_something(&self) -> bool {
+        !self.is_empty() || self.told > 0
+    }
+
+    /// Whether it changed nothing of its own that matters, as far as that was seen.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty() && !self.is_cut
     }
@@ -81,6 +109,13 @@ impl<'a> Changed<'a> {
             last => last.unwrap_or_default(),
         }
     }
+}
+
+/// What the calls change that only read, in text.
+fn by_all_that_read<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Change> {
+    let probes = reading(context).filter(|probe| probe.workspace.is_some());
+    let runs = probes.filter_map(|probe| context.plain(probe, OutputFormat::Text));
+    runs.filter_map(|run| run.observation.changes.as_ref()).flat_map(|changes| &changes.list)
 }
 
 fn is_folder(entry: &crate::run::Entry) -> bool {

@@ -36,7 +36,7 @@ fn of_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
 /// Without the confirmation nothing is changed, whatever is said.
 fn without(run: &RunView, option: &str) -> Assertion {
     let changed = Changed::of(run)?;
-    if !changed.is_empty() {
+    if !changed.none(run)? {
         return run.failed("unconfirmed", format!("without `{option}`, the call {}", changed.words()));
     }
     run.ended()?;
@@ -51,7 +51,7 @@ fn with(run: &RunView, option: &str) -> Assertion {
             format!("with `{option}`, the exit code is {code} instead of {}", display_exit(run.probe.exit));
         return run.failed_at_reason("fails", Stream::Stderr, detail);
     }
-    if !Changed::of(run)?.is_empty() {
+    if Changed::of(run)?.is_something() {
         return Ok(());
     }
     let detail = format!("with `{option}`, the call changes nothing in its workspace or its home");

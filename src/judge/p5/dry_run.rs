@@ -44,7 +44,7 @@ fn of_probe(context: &CheckContext, probe: &Probe, effect: &Effect) -> Vec<Asser
 /// The call without the option changes something: else a trial that changes nothing shows nothing.
 fn changes_something(context: &CheckContext, probe: &Probe) -> Assertion {
     let run = in_full(context, probe)?;
-    if Changed::of(&run)?.is_empty() {
+    if !Changed::of(&run)?.is_something() {
         return inconclusive(format!(
             "{} changes nothing in the workspace or the home, so its dry run shows nothing",
             run.label()
@@ -55,7 +55,7 @@ fn changes_something(context: &CheckContext, probe: &Probe) -> Assertion {
 
 fn of_run(run: &RunView, option: &str) -> Assertion {
     let changed = Changed::of(run)?;
-    if !changed.is_empty() {
+    if !changed.none(run)? {
         return run.failed("changes", format!("with `{option}`, the call {}", changed.words()));
     }
     let code = run.exited()?;

@@ -45,7 +45,7 @@ fn of_probe(context: &CheckContext, probe: &Probe, effect: &Effect, unsteady: &C
         return again.failed_at_reason("exit-code", Stream::Stderr, detail);
     }
     let mut changed = Changed::of(&again)?;
-    if changed.is_empty() {
+    if changed.none(&again)? {
         return Ok(());
     }
     let other = context.run(first.probe, first.format(), Variant::Repeat, 0);

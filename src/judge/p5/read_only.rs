@@ -6,6 +6,7 @@ use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::Variant;
+use crate::probe::Probe;
 
 /// Calls of the target itself that only read.
 const READS: [Derived; 4] = [Derived::Help, Derived::Version, Derived::UnknownFlag, Derived::UnknownCommand];
@@ -15,9 +16,7 @@ pub fn read_only(context: &CheckContext) -> Judgement {
     let reads = || context.declared().filter(|probe| probe.effect.is_none());
     let homeless: Vec<&str> =
         reads().filter(|probe| probe.workspace.is_none()).map(|probe| probe.name.as_str()).collect();
-    let own = READS.into_iter().flat_map(|kind| context.derived(kind));
-    let runs = reads()
-        .chain(own)
+    let runs = reading(context)
         .filter(|probe| probe.workspace.is_some())
         .flat_map(|probe| context.runs_under(probe, Variant::Plain));
     let open = (!homeless.is_empty()).then(|| {
@@ -28,6 +27,12 @@ pub fn read_only(context: &CheckContext) -> Judgement {
     });
     let missing = "no probe has a `workspace`: declare one for each probe (`true` for an empty folder)";
     Judgement::of(runs.map(|run| of_run(&run)).chain(open), missing)
+}
+
+/// The probes that only read: those that are not said to change anything, and some of the target itself.
+pub(super) fn reading<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
+    let own = READS.into_iter().flat_map(|kind| context.derived(kind));
+    context.declared().filter(|probe| probe.effect.is_none()).chain(own)
 }
 
 fn of_run(run: &RunView) -> Assertion {
