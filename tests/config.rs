@@ -427,7 +427,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "[target]\nflags.|silent = ['-q']".to_owned(),
-            "unknown key `silent` in `flags`; expected `quiet`, `limit`, `no_input`, `no_pager`, `dry_run`, `confirm`",
+            "unknown key `silent` in `flags`; expected `quiet`, `limit`, `no_input`, `no_pager`, `dry_run`, `confirm`, `timeout`, `verbose`",
         ),
         (
             "[target]\nflags.quiet = |true".to_owned(),
@@ -707,7 +707,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "[target]\nlacks = ['lists', |'pager']".to_owned(),
-            "element 2 of `lacks` is \"pager\"; expected \"changes\" or \"lists\" or \"login\"",
+            "element 2 of `lacks` is \"pager\"; expected \"changes\" or \"lists\" or \"login\" or \"network\" or \"secret\"",
         ),
         (
             format!("{probe}changes = |true"),
@@ -744,6 +744,48 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         (
             format!("{probe}flags.dry_run = |{{ exit = 1 }}"),
             "`dry_run` has no `args`; expected the arguments of the option, such as args = [\"--check\"]",
+        ),
+        (
+            "[target]\nlacks = ['network']\n|[[probe]]\nname = 'a'\nargs = ['{stalled}']".to_owned(),
+            "the target has `lacks = [\"network\"]`, and this probe sends a request to {stalled}; expected only one of the two",
+        ),
+        (
+            "[target]\nflags.timeout = |['--timeout']".to_owned(),
+            "`timeout` does not contain `{seconds}`, the place of its value; expected such as [\"--timeout\", \"{seconds}\"]",
+        ),
+        (
+            format!("|{probe}secret = true"),
+            "this probe has `secret = true`, and the target has no `secret`; expected `secret.env` in its table",
+        ),
+        (
+            format!("[target]\nsecret.env = 'TOKEN'\n|{probe}secret = true"),
+            "this probe has `secret = true`, and nothing sets TOKEN; expected it in `env` of the probe or the target, or in `pass_env`",
+        ),
+        (
+            format!("[target]\nsecret.env = 'TOKEN'\n|{probe}secret = true\nenv.TOKEN = 'x'\nexit = 1"),
+            "a probe with `secret = true` succeeds, and this one has `exit = 1`; expected a call that exits with 0",
+        ),
+        (
+            format!(
+                "[target]\nlacks = ['secret']\nsecret.env = 'TOKEN'\n|{probe}secret = true\nenv.TOKEN = 'x'"
+            ),
+            "the target has `lacks = [\"secret\"]`, and this probe has `secret = true`; expected only one of the two",
+        ),
+        (
+            "[target]\nsecret = |{ file = ['--token-file', '{file}'] }".to_owned(),
+            "`secret` has no `env`; expected the variable of the secret, such as env = \"MYCLI_TOKEN\"",
+        ),
+        (
+            "[target]\nsecret.env = 'TOKEN'\nsecret.file = |['--token-file']".to_owned(),
+            "`file` does not contain `{file}`, the place of its value; expected such as [\"--token-file\", \"{file}\"]",
+        ),
+        (
+            format!("{probe}interrupt = |{{ after = 'working' }}"),
+            "a call that is interrupted runs in a folder of its own only; expected `workspace`: a folder to copy, or `true` for an empty one",
+        ),
+        (
+            format!("{probe}workspace = true\ninterrupt.after = |' '"),
+            "`after` is empty; expected a text that the call prints",
         ),
         (
             format!("{probe}flags.confirm = |['--force={{n}}']"),
@@ -811,7 +853,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
     ];
     // The schema refuses them too, but for what only the whole file or the system can tell.
-    const BEYOND: [&str; 16] = [
+    const BEYOND: [&str; 21] = [
         "duplicate probe",
         "unknown target",
         "unknown probe",
@@ -825,6 +867,11 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         "no check matches",
         "and this probe prints a list",
         "and this probe changes something",
+        "and this probe sends a request",
+        "and the target has no `secret`",
+        "and nothing sets TOKEN",
+        "a probe with `secret = true` succeeds",
+        "and this probe has `secret = true`",
         "a probe with `list` succeeds",
         "are counted in json",
         "`expires` is no date",

@@ -189,6 +189,20 @@ fn the_reading_and_the_schema_accept_the_same_values() {
         "['{n}', '{count}']",
         "['src/output']",
         "[[]]",
+        "[['init'], ['add', 'x']]",
+        "[['']]",
+        "['-t', '{seconds}']",
+        "['--token-file', '{file}']",
+        "['--token-stdin']",
+        "{ after = 'working' }",
+        "{ after = ' ' }",
+        "{ env = 'TOKEN' }",
+        "{ env = 'a=b' }",
+        "{ env = 'TOKEN', file = ['{file}'], stdin = ['-'] }",
+        "{ env = 'TOKEN', file = ['-'] }",
+        "{ args = ['--check'], exit = 1 }",
+        "{ args = false }",
+        "{ exit = 1 }",
         "{}",
         "{ a = 'b' }",
         "{ a = 1 }",
@@ -241,7 +255,8 @@ fn the_reading_and_the_schema_accept_the_same_values() {
 }
 
 /// What only the reading can know.
-const BEYOND: [&str; 9] = [
+const BEYOND: [&str; 10] = [
+    "and the target has no `secret`",
     "is a date or time",
     "no such folder",
     "is not a folder",
@@ -349,12 +364,15 @@ fn keys_are_explained() {
         found.iter().map(|key| key.path.as_str()).collect::<Vec<_>>()
     };
     assert_eq!(names("target.timeout"), ["target.timeout"]);
-    assert_eq!(names("timeout"), ["target.timeout", "probe.timeout"]);
+    assert_eq!(
+        names("timeout"),
+        ["target.flags.timeout", "target.timeout", "probe.flags.timeout", "probe.timeout"]
+    );
     assert_eq!(names("isolation"), ["target.isolation"]);
     assert_eq!(names("ready.port"), ["service.ready.port"]);
     assert_eq!(names("[[waiver]]")[..2], ["waiver", "waiver.check"]);
     assert_eq!(names("check"), ["check", "check.skip", "check.deny"]);
-    assert_eq!(names("stdin"), ["probe.stdin", "probe.stdin.file"]);
+    assert_eq!(names("stdin"), ["target.secret.stdin", "probe.stdin", "probe.stdin.file"]);
 
     let (code, out, _) = agentnative(&["explain", "config", "target.timeout"]);
     let about = &find_keys("target.timeout").unwrap()[0].about;
@@ -370,11 +388,11 @@ fn keys_are_explained() {
     }
     let (_, out, _) = agentnative(&["explain", "config", "timeout", "--json"]);
     let document: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((&document["command"], document["data"].as_array().unwrap().len()), (&json!("explain"), 2));
-    let key: Key = serde_json::from_value(document["data"][0].clone()).unwrap();
+    assert_eq!((&document["command"], document["data"].as_array().unwrap().len()), (&json!("explain"), 4));
+    let key: Key = serde_json::from_value(document["data"][1].clone()).unwrap();
     assert_eq!((&*key.path, key.default), ("target.timeout", Some(json!(10))));
     let (_, out, _) = agentnative(&["explain", "config", "timeout", "--jsonl"]);
-    assert_eq!(out.lines().count(), 2);
+    assert_eq!(out.lines().count(), 4);
     for (query, hint) in [
         ("timout", "did you mean `timeout`?"),
         ("target.tiemout", "did you mean `target.timeout`?"),

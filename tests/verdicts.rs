@@ -58,6 +58,9 @@ esac
 "#;
 
 const BANNER_CONFIG: &str = r#"
+    [check]
+    skip = ["p6-sigterm"]
+
     [target]
     command = ["./cli"]
     completions = ["--completions", "{shell}"]
@@ -134,7 +137,7 @@ fn what_waits_for_a_waived_fault_is_waived_with_it() {
     let waiver = "[[waiver]]\ncheck = 'p2-output-json'\nreason = 'the banner is known'\n";
     let (exit, waived) = strictly(BANNER, &format!("{BANNER_CONFIG}\n{waiver}"));
     assert_eq!((exit, &waived["verified"]), (Some(0), &true.into()), "{:#?}", not_passed(&waived));
-    assert_eq!(waived["notes"], Value::Null);
+    assert_eq!(waived["notes"].as_array().map(Vec::len), Some(1), "{}", waived["notes"]);
     let before = not_passed(&report);
     for (id, status, message, _) in not_passed(&waived) {
         let (_, was, said, blocked_by) = before.iter().find(|(before, ..)| *before == id).unwrap();
@@ -384,6 +387,9 @@ if [ "$format" = json ]; then echo '{"ok":true,"data":[{"id":1}]}'; else echo on
 "#;
 
 const OWN_WAY_CONFIG: &str = r#"
+    [check]
+    skip = ["p6-sigterm"]
+
     [target]
     command = ["./cli"]
     formats.json = ["--format", "json"]

@@ -140,6 +140,18 @@ pub enum Derived {
     Confirmed,
     /// The same call a second time in the same folder.
     Again,
+    /// A declared probe that works for a while, interrupted by SIGTERM.
+    Interrupted,
+    /// The same call after one that was interrupted, in the same folder.
+    After,
+    /// A declared probe that calls a server which never answers, with a time limit of one second.
+    Timeout,
+    /// A declared probe that needs the secret, given by a file.
+    SecretFile,
+    /// A declared probe that needs the secret, given by standard input.
+    SecretStdin,
+    /// A declared probe that needs the secret, with the option that prints more details.
+    Verbose,
     /// The command that prints the schema.
     Schema,
     /// A declared probe with the format option in the position where it is rejected.

@@ -24,6 +24,10 @@ pub enum Flag {
     DryRun,
     /// Confirms a call that destroys something.
     Confirm,
+    /// Limits the time that a call takes.
+    Timeout,
+    /// Prints more details.
+    Verbose,
 }
 
 /// Its key in the file, its default spelling, and what stands for its value in a spelling.
@@ -31,8 +35,16 @@ type Row = (&'static str, &'static [&'static str], Option<&'static str>);
 
 impl Flag {
     /// All of them, in the order of the reference.
-    pub const ALL: [Self; 6] =
-        [Self::Quiet, Self::Limit, Self::NoInput, Self::NoPager, Self::DryRun, Self::Confirm];
+    pub const ALL: [Self; 8] = [
+        Self::Quiet,
+        Self::Limit,
+        Self::NoInput,
+        Self::NoPager,
+        Self::DryRun,
+        Self::Confirm,
+        Self::Timeout,
+        Self::Verbose,
+    ];
 
     const fn row(self) -> Row {
         match self {
@@ -42,6 +54,8 @@ impl Flag {
             Self::NoPager => ("no_pager", &[], None),
             Self::DryRun => ("dry_run", &["--dry-run"], None),
             Self::Confirm => ("confirm", &["--yes"], None),
+            Self::Timeout => ("timeout", &["--timeout", "{seconds}"], Some("{seconds}")),
+            Self::Verbose => ("verbose", &["--verbose"], None),
         }
     }
 
@@ -119,6 +133,20 @@ pub(super) fn completions(value: &Value<'_>) -> Option<Asking> {
 
 /// What stands for the name of the shell in the call that prints its completion script.
 pub const SHELL_PLACE: &str = "{shell}";
+
+/// The arguments by which a secret is given: by a file, or by standard input.
+pub(super) fn secret_args(
+    value: &Value<'_>,
+    name: &'static str,
+    place: Option<&'static str>,
+) -> Option<Vec<String>> {
+    let default: &'static [&'static str] =
+        if place.is_some() { &["--token-file", "{file}"] } else { &["--token-stdin"] };
+    match spelling(value, (name, default, place))? {
+        Asking::With(args) => Some(args),
+        _ => value.wrong("the arguments by which the secret is given"),
+    }
+}
 
 fn spelling(value: &Value<'_>, (name, default, place): Row) -> Option<Asking> {
     match value.inner {

@@ -34,6 +34,7 @@ pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};
 pub use reference::{Key, find_keys, keys};
 pub use schema::schema;
 pub use types::{
-    CheckConfig, Config, Contracts, EffectConfig, Feature, Isolation, Known, ListConfig, PORT_PLACE,
-    ProbeConfig, Ready, ServiceConfig, TargetConfig, Waiver, Workspace,
+    CheckConfig, Config, Contracts, EffectConfig, FILE_PLACE, Feature, Isolation, Known, ListConfig,
+    PORT_PLACE, ProbeConfig, Ready, STALLED_PLACE, SecretConfig, ServiceConfig, TargetConfig, Waiver,
+    Workspace,
 };

@@ -3,8 +3,8 @@
 use super::discover::part_of;
 use super::section::Section;
 use super::{
-    Asking, Config, Feature, Known, PORT_PLACE, ProbeConfig, ServiceConfig, TargetConfig, check, probe,
-    service, target, waiver,
+    Asking, Config, Feature, Known, PORT_PLACE, ProbeConfig, STALLED_PLACE, ServiceConfig, TargetConfig,
+    check, probe, service, target, waiver,
 };
 use crate::model::OutputFormat;
 use agentnative_contract::error::{Error, Result};
@@ -93,8 +93,8 @@ fn probes(
         };
         if let Some(target) = target {
             let beside = services.iter().filter(|service| service.target == target.name).count();
-            let mut words = read.probe.args.iter().chain(read.probe.env.values());
-            if beside > 1 && words.any(|word| word.contains(PORT_PLACE)) {
+            let words = read.probe.args.iter().chain(read.probe.env.values());
+            if beside > 1 && words.clone().any(|word| word.contains(PORT_PLACE)) {
                 faults.add(&read.span, format!("this probe has a {PORT_PLACE}, but {beside} services run with it; expected the port in the `env` of the service"));
             }
             if let (Some(name), Some(span)) = (&target.contract, &read.contract) {
@@ -108,6 +108,12 @@ fn probes(
             if read.probe.effect.is_some() && target.lacks.contains(&Feature::Changes) {
                 faults.add(&read.span, "the target has `lacks = [\"changes\"]`, and this probe changes something; expected only one of the two");
             }
+            if words.clone().any(|word| word.contains(STALLED_PLACE))
+                && target.lacks.contains(&Feature::Network)
+            {
+                faults.add(&read.span, "the target has `lacks = [\"network\"]`, and this probe sends a request to {stalled}; expected only one of the two");
+            }
+            secret(&read, target, faults);
             let (exit, codes) = (read.probe.exit, &target.exit_codes);
             if let (false, Some(span)) = (codes.contains(&exit), &read.exit) {
                 let all: Vec<String> = codes.iter().map(ToString::to_string).collect();
@@ -118,6 +124,30 @@ fn probes(
         probes.push(read.probe);
     }
     probes
+}
+
+/// Notes a secret that nobody says how to give, or whose value is nowhere.
+fn secret(read: &probe::Read, target: &TargetConfig, faults: &Diagnostics<'_>) {
+    if !read.probe.secret {
+        return;
+    }
+    if target.lacks.contains(&Feature::Secret) {
+        faults.add(&read.span, "the target has `lacks = [\"secret\"]`, and this probe has `secret = true`; expected only one of the two");
+    }
+    let Some(config) = &target.secret else {
+        faults.add(&read.span, "this probe has `secret = true`, and the target has no `secret`; expected `secret.env` in its table");
+        return;
+    };
+    let name = &config.env;
+    let has_value =
+        read.probe.env.contains_key(name) || target.env.contains_key(name) || target.pass_env.contains(name);
+    if !has_value {
+        faults.add(&read.span, format!("this probe has `secret = true`, and nothing sets {name}; expected it in `env` of the probe or the target, or in `pass_env`"));
+    }
+    if read.exit.is_some() && read.probe.exit != 0 {
+        let exit = read.probe.exit;
+        faults.add(&read.span, format!("a probe with `secret = true` succeeds, and this one has `exit = {exit}`; expected a call that exits with 0"));
+    }
 }
 
 /// Notes a list where the probe or its target says that there is none.

@@ -82,7 +82,9 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
         flags,
         dry_run_exit,
         login: table.get("login").and_then(|value| value.boolean()).unwrap_or_default(),
+        secret: table.get("secret").and_then(|value| value.boolean()).unwrap_or_default(),
         effect: effect(table, said.is_some(), exit.as_ref()),
+        interrupt: table.get("interrupt").and_then(|value| interrupt(&value, table)),
         setup: table.get("setup").and_then(|value| setup(&value, table)).unwrap_or_default(),
         stream: table.get("stream").and_then(|value| value.boolean()).unwrap_or_default(),
         list: list_value.as_ref().and_then(|value| list(value)),
@@ -138,6 +140,21 @@ fn effect(table: &Section<'_>, formats_declared: bool, exit: Option<&(i32, Span)
         value.fault::<()>("a call that changes something runs in a folder of its own only; expected `workspace`: a folder to copy, or `true` for an empty one");
     }
     Some(EffectConfig { destructive: is(&destructive), idempotent: is(&idempotent), formats_declared })
+}
+
+/// The text that shows that a call has begun what can be interrupted.
+fn interrupt(value: &Value<'_>, table: &Section<'_>) -> Option<String> {
+    const EXPECTED: &str = "a table, such as { after = \"exporting\" }";
+    let inner = Section::new(value.table("`interrupt`", EXPECTED)?, "probe.interrupt");
+    let after = inner.require("after", "the text that shows that the call has begun")?;
+    let text = after.string("a text that the call prints (a string)")?.text;
+    if text.trim().is_empty() {
+        return after.fault("`after` is empty; expected a text that the call prints");
+    }
+    if table.get("workspace").is_none() {
+        return value.fault("a call that is interrupted runs in a folder of its own only; expected `workspace`: a folder to copy, or `true` for an empty one");
+    }
+    Some(text)
 }
 
 /// Calls, each at least one argument, before a probe with a workspace.

@@ -4,7 +4,8 @@ use super::path::{home, is_below};
 use super::reference::{key, keys_of};
 use super::section::Section;
 use super::{
-    Asking, Feature, Flags, Formats, Isolation, Key, Known, TargetConfig, common_flags, contract, formats,
+    Asking, FILE_PLACE, Feature, Flags, Formats, Isolation, Key, Known, SecretConfig, TargetConfig,
+    common_flags, contract, formats,
 };
 use crate::model::{OutputFormat, Stream};
 use agentnative_contract::Contract;
@@ -126,6 +127,7 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
             .and_then(|value| common_flags::completions(&value))
             .unwrap_or_default(),
         config_file: table.get("config_file").and_then(|value| config_file(&value)),
+        secret: table.get("secret").and_then(|value| secret(&value)),
         env_flags: table.get("env_flags").and_then(|value| env_flags(&value)).unwrap_or_default(),
         env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
         pass_env: table.get("pass_env").and_then(|value| pass_env(&value)).unwrap_or_default(),
@@ -246,6 +248,19 @@ fn config_file(value: &Value<'_>) -> Option<String> {
         return value.fault(&format!("{path:?} is not a file in the home folder; expected {EXPECTED}"));
     }
     Some(path)
+}
+
+/// The variable of the secret, and the other ways to give it.
+fn secret(value: &Value<'_>) -> Option<SecretConfig> {
+    let table = value.table("`secret`", "a table, such as { env = \"MYCLI_TOKEN\" }")?;
+    let table = Section::new(table, "target.secret");
+    let file =
+        table.get("file").and_then(|value| common_flags::secret_args(&value, "file", Some(FILE_PLACE)));
+    let stdin = table.get("stdin").and_then(|value| common_flags::secret_args(&value, "stdin", None));
+    let env = table.require("env", "the variable of the secret, such as env = \"MYCLI_TOKEN\"")?;
+    let name = env.string("the name of a variable (a string)")?;
+    variable_name(env.faults, &name.text, &name.span);
+    Some(SecretConfig { env: name.text, file, stdin })
 }
 
 /// Options with the variables that stand for them.

@@ -117,6 +117,9 @@ pub struct TargetConfig {
     /// Where it looks for its configuration, below the home.
     #[serde(default)]
     pub config_file: Option<String>,
+    /// How it is given its secret; none where that is not said.
+    #[serde(default)]
+    pub secret: Option<SecretConfig>,
     /// Options with the variables that stand for them.
     #[serde(default)]
     pub env_flags: BTreeMap<String, String>,
@@ -152,6 +155,7 @@ impl Default for TargetConfig {
             lacks: Vec::new(),
             completions: Asking::Undeclared,
             config_file: None,
+            secret: None,
             env_flags: BTreeMap::new(),
             env: BTreeMap::new(),
             pass_env: Vec::new(),
@@ -217,12 +221,21 @@ pub enum Feature {
     Lists,
     /// Signing in.
     Login,
+    /// Requests over the network.
+    Network,
+    /// Secrets that it is given: tokens, passwords.
+    Secret,
 }
 
 impl Feature {
     /// All of them, with their names in the file.
-    pub const NAMED: [(&'static str, Self); 3] =
-        [("changes", Self::Changes), ("lists", Self::Lists), ("login", Self::Login)];
+    pub const NAMED: [(&'static str, Self); 5] = [
+        ("changes", Self::Changes),
+        ("lists", Self::Lists),
+        ("login", Self::Login),
+        ("network", Self::Network),
+        ("secret", Self::Secret),
+    ];
 }
 
 /// A list that a call prints.
@@ -265,9 +278,15 @@ pub struct ProbeConfig {
     /// It begins to sign in.
     #[serde(default)]
     pub login: bool,
+    /// It needs the secret of the target, and succeeds with it.
+    #[serde(default)]
+    pub secret: bool,
     /// What it changes; none where it changes nothing.
     #[serde(default)]
     pub effect: Option<EffectConfig>,
+    /// It works for a while, and can be interrupted once this text was seen.
+    #[serde(default)]
+    pub interrupt: Option<String>,
     /// Calls of the target that are made before it in its workspace, by their arguments.
     #[serde(default)]
     pub setup: Vec<Vec<String>>,
@@ -312,7 +331,9 @@ impl ProbeConfig {
             flags: BTreeMap::new(),
             dry_run_exit: None,
             login: false,
+            secret: false,
             effect: None,
+            interrupt: None,
             setup: Vec::new(),
             stream: false,
             list: None,
@@ -324,6 +345,22 @@ impl ProbeConfig {
         }
     }
 }
+
+/// The ways in which a target is given a secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecretConfig {
+    /// By this variable.
+    pub env: String,
+    /// By a file: the arguments with [`FILE_PLACE`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<Vec<String>>,
+    /// By standard input: the arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdin: Option<Vec<String>>,
+}
+
+/// What stands for the path of the file that holds the secret.
+pub const FILE_PLACE: &str = "{file}";
 
 /// What is said of a call that changes something.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -370,6 +407,8 @@ pub enum Ready {
 
 /// What stands for the port that is chosen for a service.
 pub const PORT_PLACE: &str = "{port}";
+/// What stands in a probe for the address of a server that takes connections and never answers.
+pub const STALLED_PLACE: &str = "{stalled}";
 
 /// What the output of a probe is held to, by format: the name of a bundled contract, or the path of
 /// a contract folder or schema file as written (see [`agentnative_contract::contract_path`]).

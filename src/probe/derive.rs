@@ -1,6 +1,6 @@
 //! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
 
-use super::{Probe, Promises, Role, env_flags, flagged, scenes};
+use super::{Probe, Promises, Role, env_flags, flagged, scenes, secrets};
 use crate::catalogue::Derived;
 use crate::config::{
     Asking, Contracts, FORMAT_PLACE, Flag, ListConfig, SHELL_PLACE, Workspace, place_format,
@@ -56,6 +56,7 @@ pub fn derived(
     }
     probes.extend(flagged::calls(kinds, &usual, promises));
     probes.extend(scenes::calls(kinds, declared, promises));
+    probes.extend(secrets::calls(kinds, &usual, promises));
     if kinds.contains(&Derived::Completions) {
         probes.extend(completions(promises, timeout));
     }
@@ -178,6 +179,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         contract: Contracts::default(),
         list: None,
         login: false,
+        secret: false,
         stream: false,
         stdin: None,
         env: Default::default(),
@@ -185,6 +187,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         remedy: Vec::new(),
         workspace: None,
         setup: Vec::new(),
+        interrupt: None,
         effect: None,
         timeout,
     }

@@ -6,6 +6,7 @@ mod flagged;
 mod plan;
 mod recording;
 mod scenes;
+mod secrets;
 mod spec;
 
 pub use derive::{
@@ -14,12 +15,13 @@ pub use derive::{
 pub use env_flags::{EnvFlag, OFF, ON, env_flags};
 pub use plan::{help_run, plan};
 pub use recording::Recording;
+pub use scenes::TIMEOUT;
 pub use spec::{Surroundings, place_port, specs};
 
 use crate::catalogue::Derived;
 use crate::config::{
-    Asking, Contracts, FORMAT_PLACE, Feature, Flag, Flags, Formats, ListConfig, ProbeConfig, TargetConfig,
-    Workspace, place_format,
+    Asking, Contracts, FORMAT_PLACE, Feature, Flag, Flags, Formats, ListConfig, ProbeConfig, STALLED_PLACE,
+    SecretConfig, TargetConfig, Workspace, place_format,
 };
 use crate::model::{OutputFormat, Stream};
 use crate::target::{Choices, Help};
@@ -65,6 +67,9 @@ pub struct Probe {
     /// It begins to sign in.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub login: bool,
+    /// It needs the secret of the target, and succeeds with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub secret: bool,
     /// Its JSON lines are made one after the other, not at once.
     pub stream: bool,
     /// Bytes on standard input; none is a null input.
@@ -82,6 +87,9 @@ pub struct Probe {
     /// Calls that are made before it in its workspace, by their arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<Vec<String>>,
+    /// It works for a while, and can be interrupted once this text was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt: Option<String>,
     /// What it changes; none where it changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
@@ -186,6 +194,9 @@ pub struct Promises {
     /// Where it looks for its configuration, below the home.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_file: Option<String>,
+    /// How it is given its secret; none where that is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<SecretConfig>,
     /// Options with the variables that stand for them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env_flags: BTreeMap<String, String>,
@@ -237,6 +248,7 @@ impl Promises {
             lacks_features: target.lacks.clone(),
             completions: target.completions.clone(),
             config_file: target.config_file.clone(),
+            secret: target.secret.clone(),
             env_flags: target.env_flags.clone(),
             called_commands: Vec::new(),
             global_format: false,
@@ -328,7 +340,10 @@ impl Probe {
             formats: formats.clone(),
             dry_run_exit: config.dry_run_exit.or(target.dry_run_exit).or(Some(config.exit)),
         });
-        let runs_anyway = config.effect.is_none_or(|effect| effect.formats_declared);
+        // Each run of one that nobody answers would take all of its time.
+        let words = || config.args.iter().chain(config.env.values());
+        let runs_anyway = config.effect.is_none_or(|effect| effect.formats_declared)
+            && !words().any(|word| word.contains(STALLED_PLACE));
         Self {
             name: config.name.clone(),
             role: Role::Declared,
@@ -343,6 +358,7 @@ impl Probe {
             contract: config.contract.clone(),
             list: config.list.clone(),
             login: config.login,
+            secret: config.secret,
             stream: config.stream,
             stdin: config.stdin.clone(),
             env: config.env.clone(),
@@ -350,6 +366,7 @@ impl Probe {
             remedy: config.remedy.clone(),
             workspace: config.workspace.clone(),
             setup: config.setup.clone(),
+            interrupt: config.interrupt.clone(),
             effect,
             timeout: config.timeout.unwrap_or(target.timeout),
         }
@@ -367,9 +384,20 @@ impl Probe {
         words.skip_while(is_flag).take_while(move |word| !is_flag(word))
     }
 
-    /// Whether it changes something and is run only for checks that concern that.
+    /// Whether it changes something, or waits for an answer that never comes, and is run only for checks that
+    /// concern that.
     pub fn is_apart(&self) -> bool {
-        self.is_declared() && self.effect.is_some() && self.formats.is_empty()
+        self.is_declared() && self.formats.is_empty() && (self.effect.is_some() || self.is_stalled())
+    }
+
+    /// Whether its runs are ended from outside or by a time limit: how they end is the affair of one check.
+    pub fn is_cut_short(&self) -> bool {
+        self.is(Derived::Interrupted) || self.is(Derived::Timeout)
+    }
+
+    /// Whether it calls a server that never answers.
+    pub fn is_stalled(&self) -> bool {
+        self.args.iter().chain(self.env.values()).any(|word| word.contains(STALLED_PLACE))
     }
 
     /// Whether standard output is data when it ends as expected: it succeeds, or its code is an outcome. All

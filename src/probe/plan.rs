@@ -31,14 +31,12 @@ pub fn plan(
         // Other formats and wrong calls are the contract's own affair.
         kinds.retain(|kind| {
             use Derived::{
-                Again, CommandHelp, Completions, Confirmed, DryRun, EnvFlag, GlobalFlag, Help, HelpShort,
-                NoInput, NoPager, Quiet, Schema, Unconfirmed, Version,
+                Alias, IgnoredFlag, InvalidFormat, InvalidValue, Limit, MoreFormats, NoFormat, Raw, Refused,
+                UnknownCommand, UnknownFlag,
             };
-            let scenes = matches!(kind, DryRun | Unconfirmed | Confirmed | Again);
-            let options = matches!(kind, Quiet | NoInput | NoPager | GlobalFlag | EnvFlag);
-            options
-                || scenes
-                || matches!(kind, Help | HelpShort | CommandHelp | Version | Schema | Completions)
+            let formats = matches!(kind, NoFormat | InvalidFormat | Alias | Raw | MoreFormats | Refused);
+            let wrong = matches!(kind, UnknownFlag | UnknownCommand | IgnoredFlag | InvalidValue);
+            !formats && !wrong && *kind != Limit
         });
     }
     let mut wanted: BTreeMap<OutputFormat, BTreeSet<Variant>> = BTreeMap::new();
@@ -72,7 +70,8 @@ fn runs_of(
             Role::Derived { kind, .. } => {
                 let own = conditions(*kind);
                 let stands_in = *kind != Derived::NoFormat || has_call_without_format(promises);
-                let twice = probe.effect.as_ref().is_some_and(|effect| effect.idempotent);
+                let idempotent = probe.effect.as_ref().is_some_and(|effect| effect.idempotent);
+                let twice = idempotent || probe.interrupt.is_some();
                 let scene = matches!(kind, Derived::Unconfirmed | Derived::Confirmed);
                 let has_no_input = probe.flag(Flag::NoInput, promises).args().is_some();
                 let fits = |variant: &Variant| {

@@ -7,12 +7,15 @@ use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::model::OutputFormat;
 use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// So long may a call take whose time limit is one second.
+pub const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The calls of these kinds.
 pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], promises: &Promises) -> Vec<Probe> {
     let in_json = takes_json(declared, promises);
-    let changing = declared.iter().filter_map(|probe| Some((probe, probe.effect.as_ref()?)));
-    let scenes = changing.map(|(probe, effect)| Scenes { probe, effect, promises, in_json });
+    let scenes = declared.iter().map(|probe| Scenes { probe, promises, in_json });
     scenes.flat_map(|scenes| kinds.iter().flat_map(move |kind| scenes.of(*kind))).collect()
 }
 
@@ -26,14 +29,44 @@ fn takes_json(declared: &[Probe], promises: &Promises) -> bool {
 #[derive(Clone, Copy)]
 struct Scenes<'a> {
     probe: &'a Probe,
-    effect: &'a Effect,
     promises: &'a Promises,
     in_json: bool,
 }
 
 impl Scenes<'_> {
     fn of(self, kind: Derived) -> Vec<Probe> {
-        let Self { probe, effect, .. } = self;
+        let probe = self.probe;
+        let changing = probe.effect.as_ref().map(|effect| self.of_changing(kind, effect));
+        if kind == Derived::Timeout && probe.is_stalled() {
+            return self.with_timeout().into_iter().collect();
+        }
+        let interrupted = probe.interrupt.is_some().then(|| self.of_interrupted(kind));
+        changing.filter(|calls| !calls.is_empty()).or(interrupted).unwrap_or_default()
+    }
+
+    /// The call of a server that never answers, with a time limit.
+    fn with_timeout(self) -> Option<Probe> {
+        let spelling = self.probe.flag(Flag::Timeout, self.promises).args()?;
+        let options = Flag::Timeout.with_value(spelling, "1");
+        let args = placed_last(&self.probe.args, &options);
+        let call = self.call(Derived::Timeout, &options.join(" "), args, self.plainest());
+        Some(Probe { exit: None, timeout: TIMEOUT, ..call })
+    }
+
+    /// Those of a probe that can be interrupted.
+    fn of_interrupted(self, kind: Derived) -> Vec<Probe> {
+        let (label, exit) = match kind {
+            Derived::Interrupted => ("interrupted", None),
+            Derived::After => ("after an interrupted one", self.probe.exit),
+            Derived::Confirmed => ("in full", self.probe.exit),
+            _ => return Vec::new(),
+        };
+        vec![Probe { exit, ..self.call(kind, label, self.probe.args.clone(), self.plainest()) }]
+    }
+
+    /// Those of a probe that changes something.
+    fn of_changing(self, kind: Derived, effect: &Effect) -> Vec<Probe> {
+        let probe = self.probe;
         let unconfirmed = effect.unconfirmed.as_ref().unwrap_or(&probe.args);
         match kind {
             Derived::DryRun => {
@@ -86,10 +119,11 @@ impl Scenes<'_> {
 
     /// The format that a call is made in once: text, for which no option is needed where it is the default.
     fn plainest(&self) -> OutputFormat {
-        let formats = &self.effect.formats;
+        let probe = self.probe;
+        let formats = probe.effect.as_ref().map_or(&probe.formats, |effect| &effect.formats);
         match formats.contains(&OutputFormat::Text) {
             true => OutputFormat::Text,
-            false => formats.first().copied().unwrap_or_default(),
+            false => formats.first().copied().unwrap_or(self.promises.default_format),
         }
     }
 

@@ -1,9 +1,10 @@
 //! From the plan to what the runner takes.
 
 use super::{Probe, Promises};
-use crate::config::{Isolation, PORT_PLACE, Workspace};
+use crate::catalogue::Derived;
+use crate::config::{FILE_PLACE, Isolation, PORT_PLACE, STALLED_PLACE, Workspace};
 use crate::model::{OutputFormat, Variant};
-use crate::run::{self, Job, Purpose, RunKey, RunSpec};
+use crate::run::{self, Job, Purpose, RunKey, RunSpec, Secret, SetupCall};
 use crate::target::Target;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -94,21 +95,40 @@ fn spec(
         let args = args.iter().map(|word| around.place_port(word).into());
         target.prefix_args.iter().cloned().chain(args).collect()
     };
+    let setup = probe.setup.iter().map(|args| SetupCall { args: words(args), interrupt: None });
+    let interrupted = probe.is(Derived::After).then(|| SetupCall {
+        args: words(&probe.call(key.format, promises)),
+        interrupt: probe.interrupt.clone(),
+    });
     let of_services = around.env.iter().map(|(name, value)| (name.into(), value.into()));
     let own = probe.env.iter().map(|(name, value)| (name.into(), around.place_port(value).into()));
+    let mut env: Vec<(OsString, OsString)> =
+        target.env(|name| std::env::var_os(name)).into_iter().chain(of_services).chain(own).collect();
+    let mut stdin = probe.stdin.as_ref().map(|bytes| bytes.as_slice().into());
+    let secret = secret(probe, promises, &env);
+    let by_other_way = probe.is(Derived::SecretFile) || probe.is(Derived::SecretStdin);
+    if let (Some(secret), Some(config), true) = (&secret, &promises.secret, by_other_way) {
+        env.retain(|(name, _)| *name != *config.env);
+        if probe.is(Derived::SecretStdin) {
+            stdin = Some([secret.value.as_encoded_bytes(), b"\n"].concat().into());
+        }
+    }
     let job = Job {
         program: target.program.clone().into(),
         args: words(&probe.call(key.format, promises)),
         cwd: probe.cwd.clone().unwrap_or_else(|| target.cwd.clone()).into(),
         workspace: probe.workspace.as_ref().map(|workspace| around.workspace(workspace)),
-        setup: probe.setup.iter().map(|args| words(args)).collect(),
-        snapshots: probe.workspace.is_some() && matches!(key.variant, Variant::Plain | Variant::Repeat),
+        setup: setup.chain(interrupted).collect(),
+        interrupt: probe.interrupt.clone().filter(|_| probe.is(Derived::Interrupted)),
+        stalled: probe.is_stalled().then(|| STALLED_PLACE.to_owned()),
         home: around.home.clone(),
         config_file: target.config.config_file.as_ref().map(OsString::from),
-        env: target.env(|name| std::env::var_os(name)).into_iter().chain(of_services).chain(own).collect(),
+        snapshots: has_snapshots(probe, key.variant) || secret.is_some(),
+        secret,
+        env,
         variant: key.variant,
         nth: key.nth,
-        stdin: probe.stdin.as_ref().map(|bytes| bytes.as_slice().into()),
+        stdin,
         deadline: probe.timeout,
         isolation: around.isolation(target.config.isolation, probe),
         connect: around.ports.clone(),
@@ -122,4 +142,20 @@ fn spec(
         shown: false,
     };
     RunSpec { key: key.clone(), job }
+}
+
+/// Whether it is looked at what a run changes.
+fn has_snapshots(probe: &Probe, variant: Variant) -> bool {
+    probe.workspace.is_some() && matches!(variant, Variant::Plain | Variant::Repeat)
+}
+
+/// The secret that a run is given: a probe that needs it, and one that fails with what its own `env` holds.
+fn secret(probe: &Probe, promises: &Promises, env: &[(OsString, OsString)]) -> Option<Secret> {
+    let name = &promises.secret.as_ref()?.env;
+    if !probe.secret && !probe.env.contains_key(name) {
+        return None;
+    }
+    let (_, value) = env.iter().rev().find(|(own, _)| **own == **name)?;
+    let file = probe.is(Derived::SecretFile).then(|| FILE_PLACE.to_owned());
+    Some(Secret { value: value.clone(), file })
 }

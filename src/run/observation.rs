@@ -1,7 +1,7 @@
 //! What a run gave, and how a recording has it.
 
 use super::{Captured, End, Leftover, RunKey, Waiting, recorded};
-use agentnative_helper::{Changes, Outcome, Trip};
+use agentnative_helper::{Changes, Leak, Outcome, Trip};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -49,6 +49,16 @@ pub struct Observation {
     /// at, or in a recording that is older than these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
+    /// How long it went on after it was interrupted; none where it was not, or in a recording that is older than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signalled: Option<Duration>,
+    /// How many connections came to the server that never answers; none where there was no such server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u32>,
+    /// Where the secret was seen that it was given; none where it was given none, where not all could be searched, or in
+    /// a recording that is older than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leaks: Option<Vec<Leak>>,
     /// There was something in the empty folder that it started in when it had ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wrote: bool,
@@ -73,6 +83,9 @@ impl Observation {
             cpu: _,
             trips,
             changes,
+            signalled,
+            connections,
+            leaks,
             wrote,
             alone,
         } = outcome;
@@ -90,6 +103,9 @@ impl Observation {
             waiting,
             trips,
             changes,
+            signalled,
+            connections,
+            leaks,
             wrote,
             alone,
         }

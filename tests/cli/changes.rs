@@ -251,3 +251,27 @@ fn what_cannot_be_confined_is_not_run_unless_that_is_allowed() {
     assert_eq!((required.code, required.out.as_str()), (Some(1), ""), "{required:?}");
     assert!(required.err.contains("this kernel has no Landlock"), "{required:?}");
 }
+
+#[test]
+fn a_request_that_is_not_sent_shows_no_time_limit() {
+    let ping = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'ping'\nargs = ['ping', '{stalled}']\n";
+    let only = ["check", "--json", "--check", "p6-timeout"];
+    let silent = folder("ping() { fail 1 offline general offline; }", ping).run(&only);
+    is(&silent, "p6-timeout", "unverified", "exit code 1 and sent no request");
+    is(&folder("", ping).run(&only), "p6-timeout", "pass", "");
+    let none = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
+    is(&folder("", none).run(&only), "p6-timeout", "unverified", "the help lists the command `sync`");
+    let lacking = none.replace("[target]", "[target]\nlacks = ['network']");
+    is(&folder("", &lacking).run(&only), "p6-timeout", "not-applicable", "");
+}
+
+#[test]
+fn a_call_that_never_begins_is_not_interrupted() {
+    let only = ["check", "--json", "--check", "p6-sigterm"];
+    let probe = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'backup'\nargs = ['backup']\nworkspace = true\n\
+        changes = true\ninterrupt = { after = 'AFTER' }\n";
+    let with = |after: &str| folder("", &probe.replace("AFTER", after)).run(&only);
+    is(&with("backing up"), "p6-sigterm", "pass", "");
+    is(&with("exporting"), "p6-sigterm", "unverified", "`exporting` was not seen");
+    is(&with("1     backup"), "p6-sigterm", "unverified", "ended before it could be interrupted");
+}

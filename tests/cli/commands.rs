@@ -223,8 +223,8 @@ fn init_writes_a_skeleton_that_can_be_used() {
     let data = said.data();
     assert_eq!(keys(&data), ["commands", "file", "next", "probes", "text", "unread"]);
     let commands = [
-        "list", "show", "empty", "dump", "status", "watch", "history", "add", "remove", "whoami", "sync",
-        "schema",
+        "list", "show", "empty", "dump", "status", "watch", "history", "add", "remove", "backup", "ping",
+        "whoami", "sync", "schema",
     ];
     assert_eq!(data["commands"], Value::from(commands.to_vec()));
     assert_eq!(data["text"], printed.out.as_str());
@@ -260,7 +260,7 @@ fn init_does_not_overwrite() {
     assert_eq!(told.code, Some(0));
     assert!(
         told.out.starts_with("wrote ")
-            && told.out.contains("12 commands found in the help, 0 probes declared"),
+            && told.out.contains("14 commands found in the help, 0 probes declared"),
         "{}",
         told.out
     );

@@ -4,16 +4,22 @@ use super::{python, run, sh};
 use crate::runs::{finish, options, text};
 use agentnative::model::Variant;
 use agentnative::run::{
-    Area, Change, Changes, End, Enforced, EntryKind, Isolation, RunSpec, Runner, Template, TemplateFile,
-    Workspace,
+    Area, Change, Changes, End, Enforced, EntryKind, Isolation, Job, Leak, LeakForm, LeakPlace, Leftover,
+    RunSpec, Runner, Secret, SetupCall, Template, TemplateFile, Workspace,
 };
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 fn watched(mut spec: RunSpec) -> RunSpec {
     spec.job.workspace = Some(Workspace::Empty);
     spec.job.snapshots = true;
     spec
+}
+
+/// A call of a shell script before a run.
+fn before(script: &str) -> SetupCall {
+    SetupCall { args: vec!["-c".into(), script.into()], interrupt: None }
 }
 
 /// Sign, area and path of each change.
@@ -36,7 +42,7 @@ fn what_is_made_changed_and_removed_is_told() {
     let kept = "mkdir sub; echo a >sub/a; ln -s a sub/link; echo c >c; chmod 600 c";
     let of = |script: &str| {
         let mut spec = watched(sh(script, Variant::Plain));
-        spec.job.setup = vec![vec!["-c".into(), kept.into()]];
+        spec.job.setup = vec![before(kept)];
         let seen = run(spec);
         assert_eq!(seen.end, End::Exited(0), "{script}: {}", text(&seen.stderr));
         told(&seen.changes.unwrap())
@@ -55,11 +61,11 @@ fn what_is_made_changed_and_removed_is_told() {
 
 #[test]
 fn a_document_has_a_shape() {
-    let of = |before: &str, after: &str| {
+    let of = |first: &str, second: &str| {
         let mut spec = watched(sh("printf %s \"$AFTER\" >file", Variant::Plain));
-        spec.job.setup = vec![vec!["-c".into(), "printf %s \"$BEFORE\" >file".into()]];
-        spec.job.env.push(("BEFORE".into(), before.into()));
-        spec.job.env.push(("AFTER".into(), after.into()));
+        spec.job.setup = vec![before("printf %s \"$BEFORE\" >file")];
+        spec.job.env.push(("BEFORE".into(), first.into()));
+        spec.job.env.push(("AFTER".into(), second.into()));
         let Changes { list, .. } = run(spec).changes.unwrap();
         let [Change { before: Some(before), after: Some(after), .. }] = &list[..] else { panic!("{list:?}") };
         assert_eq!(before.kind, EntryKind::File);
@@ -107,8 +113,8 @@ fn a_workspace_is_a_copy_and_so_is_the_home() {
 fn a_call_that_fails_before_a_run_keeps_it_from_being_made() {
     let with = |setup: &[&str], script: &str| {
         let mut spec = watched(sh(script, Variant::OpenStdin));
-        spec.job.setup = setup.iter().map(|script| vec!["-c".into(), script.into()]).collect();
-        spec.job.deadline = std::time::Duration::from_secs(20);
+        spec.job.setup = setup.iter().map(|script| before(script)).collect();
+        spec.job.deadline = Duration::from_secs(20);
         run(spec)
     };
     let seen = with(&["echo 1 >a", "cat a; cp a b"], "cat a b; cp a c");
@@ -170,4 +176,134 @@ fn what_is_confined_changes_nothing_outside() {
     let left: Vec<_> = fs::read_dir(outside.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(left, std::slice::from_ref(&kept));
     assert_eq!(fs::read_to_string(Path::new(&kept)).unwrap(), "kept");
+}
+
+fn interrupted(script: &str) -> RunSpec {
+    let mut spec = watched(sh(script, Variant::Plain));
+    spec.job.interrupt = Some("begun".into());
+    spec.job.deadline = Duration::from_secs(60);
+    spec
+}
+
+#[test]
+fn a_run_is_interrupted_once_it_has_begun() {
+    let handles = "trap 'echo >stopped; exit 143' TERM; echo begun >&2; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.2; done; echo >done";
+    let seen = run(interrupted(handles));
+    assert_eq!((&seen.end, told(&seen.changes.unwrap())), (&End::Exited(143), vec!["+stopped".into()]));
+    assert!(seen.signalled.unwrap() < Job::GRACE);
+    let dies = run(interrupted("echo begun; exec sleep 60"));
+    assert_eq!((dies.end, dies.signalled.is_some()), (End::Signaled(15), true));
+    let never = run(interrupted("echo over"));
+    assert_eq!((never.end, never.signalled), (End::Exited(0), None));
+    // The leader alone is told.
+    let child = run(interrupted("sleep 60 </dev/null >/dev/null 2>&1 & echo begun; wait"));
+    assert_eq!((child.end, child.left_behind.len()), (End::Signaled(15), 1));
+    let deaf = run(interrupted("trap '' TERM; echo begun; sleep 60"));
+    assert_eq!(deaf.end, End::TimedOut);
+    assert!(deaf.signalled.unwrap() >= Job::GRACE && deaf.duration < Duration::from_secs(30));
+    assert!(deaf.left_behind.is_empty());
+}
+
+#[test]
+fn a_call_comes_after_one_that_was_interrupted() {
+    let mut spec = watched(sh("cat half", Variant::Plain));
+    let args = ["-c", "echo half >half; echo begun; exec sleep 60"].map(Into::into).to_vec();
+    spec.job.setup = vec![SetupCall { args, interrupt: Some("begun".into()) }];
+    let seen = run(spec);
+    assert_eq!((seen.end, text(&seen.stdout)), (End::Exited(0), "half\n".into()));
+}
+
+#[test]
+fn a_server_takes_connections_and_never_answers() {
+    let script = "import os, socket, sys\n\
+        for address in sys.argv[1], os.environ['SERVER']:\n\
+        \x20   host, port = address.split('/')[2].split(':')\n\
+        \x20   server = socket.create_connection((host, int(port)), 0.3)\n\
+        \x20   server.sendall(b'hello')\n\
+        \x20   try: server.recv(1)\n\
+        \x20   except TimeoutError: print('no answer')";
+    for isolation in [Isolation::None, Isolation::Available] {
+        let mut spec = python(script, Variant::Plain);
+        spec.job.args.push("http://PLACE/".into());
+        spec.job.env.push(("SERVER".into(), "http://PLACE/".into()));
+        (spec.job.stalled, spec.job.isolation) = (Some("PLACE".into()), isolation);
+        let seen = run(spec);
+        assert_eq!(text(&seen.stdout), "no answer\nno answer\n", "{}", text(&seen.stderr));
+        assert_eq!(seen.connections, Some(2));
+    }
+    assert_eq!(run(sh("true", Variant::Plain)).connections, None);
+}
+
+/// Where a script that has this secret in $SECRET shows it.
+fn leaks(secret: &str, script: &str) -> Option<Vec<Leak>> {
+    let mut spec = watched(sh(script, Variant::Plain));
+    spec.job.env.push(("SECRET".into(), secret.into()));
+    spec.job.secret = Some(Secret { value: secret.into(), file: None });
+    let seen = run(spec);
+    assert_eq!(seen.end, End::Exited(0), "{script}: {}", text(&seen.stderr));
+    seen.leaks
+}
+
+#[test]
+fn a_secret_is_found_in_each_spelling() {
+    let of = |script: &str| {
+        let found = leaks("s3cret/+ key", script).unwrap();
+        found.into_iter().map(|leak| (leak.place, leak.form)).collect::<Vec<_>>()
+    };
+    use LeakPlace::{Stderr, Stdout};
+    assert_eq!(of("echo s3cret/+"), []);
+    assert_eq!(of("echo \"a $SECRET\""), [(Stdout(2), LeakForm::Plain)]);
+    assert_eq!(of("printf %70000s; echo \"$SECRET\""), [(Stdout(70000), LeakForm::Plain)]);
+    assert_eq!(of("printf %65530s >&2; echo \"$SECRET\" >&2"), [(Stderr(65530), LeakForm::Plain)]);
+    for before in ["", "u:", "us:", "use:", "user:"] {
+        let script = format!("printf '%s' \"{before}$SECRET,more\" | base64");
+        assert_eq!(
+            of(&script).iter().map(|(_, form)| *form).collect::<Vec<_>>(),
+            [LeakForm::Base64],
+            "{before}"
+        );
+    }
+    assert_eq!(of("echo 's3cret%2F%2B%20key'"), [(Stdout(0), LeakForm::Percent)]);
+    assert_eq!(of("echo 's3cret%2f%2b%20key'"), [(Stdout(0), LeakForm::Percent)]);
+    let file = |area, path: &str, mode| (LeakPlace::File(area, path.into(), mode), LeakForm::Plain);
+    assert_eq!(
+        of("echo \"$SECRET\" >a; umask 077; echo \"$SECRET\" >\"$HOME/.b\""),
+        [file(Area::Workspace, "a", 0o644), file(Area::Home, ".b", 0o600)]
+    );
+    assert_eq!(leaks("short", "echo short"), None);
+    assert_eq!(run(watched(sh("true", Variant::Plain))).leaks, None);
+}
+
+#[test]
+fn a_secret_is_in_a_file_for_its_owner() {
+    let mut spec = sh("stat -c %a \"$0\"; cat \"$0\"", Variant::Plain);
+    spec.job.args.push("FILE".into());
+    spec.job.secret = Some(Secret { value: "a secret".into(), file: Some("FILE".into()) });
+    let seen = run(spec);
+    assert_eq!(text(&seen.stdout), "600\na secret\n", "{}", text(&seen.stderr));
+}
+
+#[test]
+fn who_flees_at_the_signal_is_found() {
+    let flees = "trap 'setsid sleep 60 </dev/null >/dev/null 2>&1 & exit 143' TERM; echo begun; while :; do sleep 0.1; done";
+    let seen = run(interrupted(flees));
+    assert_eq!((seen.end, seen.left_behind.len()), (End::Exited(143), 1));
+    let Leftover { pid, .. } = seen.left_behind[0];
+    assert!(!Path::new(&format!("/proc/{pid}")).exists());
+}
+
+#[test]
+fn who_talks_to_the_silent_server_for_ever_is_ended() {
+    let script = "import socket, sys\n\
+        host, port = sys.argv[1].split(':')\n\
+        while True:\n\
+        \x20   with socket.create_connection((host, int(port))) as server:\n\
+        \x20       server.sendall(b'hello')";
+    let mut spec = python(script, Variant::Plain);
+    spec.job.args.push("PLACE".into());
+    spec.job.stalled = Some("PLACE".into());
+    spec.job.deadline = Duration::from_secs(1);
+    let seen = run(spec);
+    assert_eq!(seen.end, End::TimedOut);
+    assert!(seen.connections.unwrap() > 100);
 }

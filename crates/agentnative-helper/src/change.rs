@@ -31,6 +31,39 @@ pub struct Change {
     pub after: Option<Entry>,
 }
 
+/// Where a secret was seen in the open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leak {
+    /// Where it was.
+    pub place: LeakPlace,
+    /// How it was spelt.
+    pub form: LeakForm,
+}
+
+/// Where a secret can be seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeakPlace {
+    /// On standard output, at this byte.
+    Stdout(u64),
+    /// On standard error, at this byte.
+    Stderr(u64),
+    /// In a file that is new or changed: its area, its path there and its permission bits.
+    File(Area, String, u32),
+}
+
+/// How a secret can be spelt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeakForm {
+    /// As it is.
+    Plain,
+    /// In Base64, alone or as a part of something.
+    Base64,
+    /// With percent signs, as in a URL.
+    Percent,
+}
+
 /// A folder that snapshots are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -56,11 +56,18 @@ pub struct Job {
     pub cwd: OsString,
     /// A folder of its own that it starts in, fresh for each run.
     pub workspace: Option<Workspace>,
-    /// Calls of the program that are made before it, plainly and in the same fresh folder, by their arguments. It
-    /// is made only if each of them exits with 0.
-    pub setup: Vec<Vec<OsString>>,
+    /// Calls of the program that are made before it, plainly and in the same fresh folder.
+    pub setup: Vec<SetupCall>,
+    /// It is interrupted: SIGTERM goes to the leader shortly after this text was seen on either stream, which has
+    /// [`Job::GRACE`] then.
+    pub interrupt: Option<String>,
     /// What it changes in its workspace and its home is told.
     pub snapshots: bool,
+    /// Beside it is a server on the loopback that takes connections and never answers: this text stands for its
+    /// address (`HOST:PORT`) in the arguments and variables.
+    pub stalled: Option<String>,
+    /// What must not be seen of it, and how it is given. It is not part of an outcome.
+    pub secret: Option<Secret>,
     /// A template ([`Helper::keep`](crate::Helper::keep)) that its fresh home is a copy of.
     pub home: Option<OsString>,
     /// Where the target looks for its configuration, below the home: the second environment of
@@ -97,7 +104,35 @@ pub struct Job {
     pub shown: bool,
 }
 
+/// A value that a run is given and that it must not print or store in the open.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Secret {
+    /// The value.
+    pub value: OsString,
+    /// It is also in a file, for this user only and with a newline at its end: this text stands for the path of
+    /// the file in the arguments.
+    pub file: Option<String>,
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Secret").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+/// A call before a run. The run is made only if the call exits with 0, or is interrupted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetupCall {
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// It is interrupted once this text was seen ([`Job::interrupt`]), and may end in any way.
+    pub interrupt: Option<String>,
+}
+
 impl Job {
+    /// So long may a run that is interrupted go on.
+    pub const GRACE: Duration = Duration::from_secs(5);
+
     /// A plain run of a program (an absolute path) in a folder: nothing on standard input, no variables of its
     /// own, not confined.
     pub fn new(
@@ -112,7 +147,10 @@ impl Job {
             cwd: cwd.into(),
             workspace: None,
             setup: Vec::new(),
+            interrupt: None,
             snapshots: false,
+            stalled: None,
+            secret: None,
             home: None,
             config_file: None,
             env: Vec::new(),

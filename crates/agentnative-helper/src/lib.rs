@@ -36,13 +36,15 @@ mod sys;
 mod trip;
 mod variant;
 
-pub use change::{Area, Change, Changes, Entry, EntryKind};
+pub use change::{Area, Change, Changes, Entry, EntryKind, Leak, LeakForm, LeakPlace};
 #[cfg(feature = "client")]
 pub use client::Helper;
 pub use environment::{HOSTILE_ENVIRONMENTS, clean_path, folders_of, manager_variables};
 #[cfg(any(feature = "client", feature = "runtime"))]
 pub use failure::Failure;
-pub use job::{Isolation, Job, Options, Ready, Service, Template, TemplateFile, Workspace};
+pub use job::{
+    Isolation, Job, Options, Ready, Secret, Service, SetupCall, Template, TemplateFile, Workspace,
+};
 #[cfg(feature = "client")]
 pub use outcome::Event;
 pub use outcome::{Bytes, Captured, Chunk, End, Enforced, Leftover, Outcome, Waiting};

@@ -1,6 +1,6 @@
 //! What a run gave.
 
-use crate::{Changes, Trip};
+use crate::{Changes, Leak, Trip};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read};
@@ -55,6 +55,12 @@ pub struct Outcome {
     /// What it changed; none where nobody asked ([`Job::snapshots`](crate::Job::snapshots)), or where there was too
     /// much to look at.
     pub changes: Option<Changes>,
+    /// How long it went on after it was interrupted; none where it was not ([`Job::interrupt`](crate::Job::interrupt)).
+    pub signalled: Option<Duration>,
+    /// How many connections came to the server that never answers; none where there was no such server.
+    pub connections: Option<u32>,
+    /// Where the secret was seen that it was given; none where it was given none, or where not all could be searched.
+    pub leaks: Option<Vec<Leak>>,
     /// There was something in the empty folder that it started in when it had ended.
     pub wrote: bool,
     /// It had run out of time beside others, and this is what came of it alone.

@@ -3,6 +3,7 @@
 mod browser;
 mod env_flag;
 mod prompt;
+mod secrets;
 mod terminals;
 
 use super::Row;
@@ -18,5 +19,7 @@ pub(super) const CHECKS: &[Row] = &[
     (CheckId::P1TtyDetection, terminals::tty_detection, NEVER),
     (CheckId::P1NoInput, terminals::no_input, NEVER),
     (CheckId::P1NoBrowser, browser::no_browser, NEVER),
+    (CheckId::P1SecretPath, secrets::path, NEVER),
+    (CheckId::P1SecretSilent, secrets::silent, NEVER),
     (CheckId::P1EnvFlag, env_flag::env_flag, NEVER),
 ];

@@ -9,7 +9,7 @@ use crate::run::Purpose;
 
 /// `p1-no-prompt`
 pub fn no_prompt(context: &CheckContext) -> Judgement {
-    let runs = context.runs().filter(|run| run.variant() != Variant::ClosedPipe);
+    let runs = context.runs().filter(|run| run.variant() != Variant::ClosedPipe && !run.probe.is_cut_short());
     let nothing_declared = context.data_probes().next().is_none();
     let open = nothing_declared
         .then(|| inconclusive(format!("no successful command was run: {}", declare_success(""))));

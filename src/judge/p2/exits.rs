@@ -244,7 +244,7 @@ fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
 
 /// `p2-exit-consistent`
 pub fn consistent(context: &CheckContext) -> Judgement {
-    let signals = context.runs().filter_map(|run| died(&run));
+    let signals = context.runs().filter(|run| !run.probe.is_cut_short()).filter_map(|run| died(&run));
     let formats = context.declared().map(|probe| same_code(context, probe));
     let payloads = context
         .declared()

@@ -10,7 +10,8 @@ use strict_json::sanitize;
 
 /// `p2-completes`
 pub fn completes(context: &CheckContext) -> Judgement {
-    let assertions = context.runs().filter(|run| run.variant() != Variant::ClosedPipe).map(|run| ended(&run));
+    let own = |run: &RunView| run.variant() != Variant::ClosedPipe && !run.probe.is_cut_short();
+    let assertions = context.runs().filter(own).map(|run| ended(&run));
     let nothing_declared = context.data_probes().next().is_none();
     let open = nothing_declared
         .then(|| inconclusive(format!("no successful command was run: {}", declare_success(""))));

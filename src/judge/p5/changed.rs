@@ -41,6 +41,16 @@ impl<'a> Changed<'a> {
         Ok(changed)
     }
 
+    /// Some of what a run changed.
+    pub const fn only(all: Vec<&'a Change>) -> Self {
+        Self { all, is_cut: false, told: 0 }
+    }
+
+    /// The change of the same path, if there is one.
+    pub fn find(&self, change: &Change) -> Option<&'a Change> {
+        self.all.iter().copied().find(|own| own.area == change.area && own.path == change.path)
+    }
+
     /// That it changed nothing that matters; or that another check tells of what it changed.
     pub fn none(&self, run: &RunView<'_>) -> Result<bool, Reason> {
         if self.is_empty() && self.told > 0 {

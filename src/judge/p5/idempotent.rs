@@ -52,7 +52,7 @@ fn of_probe(context: &CheckContext, probe: &Probe, effect: &Effect, unsteady: &C
     let Some(other) = other else { return inconclusive(FAST) };
     let (first, other) = (Changed::of(&first)?, Changed::of(&other)?);
     let all = changed.all.len();
-    changed.all.retain(|change| !is_unsteady(change, &first, &other));
+    changed.all.retain(|change| !is_steady_otherwise(change, &first, &other));
     unsteady.set(unsteady.get() + all - changed.all.len());
     differs(&again, &changed)
 }
@@ -64,15 +64,18 @@ fn differs(again: &RunView, changed: &Changed) -> Assertion {
     again.failed("state", format!("the second call {}; expected the state after the first", changed.words()))
 }
 
-/// Whether a file that the second call changed also differs between two first calls, and has the same structure before
-/// and after: a time in it, an ID.
-fn is_unsteady(change: &Change, first: &Changed, other: &Changed) -> bool {
+/// Whether the second call left the structure of a file as it was that two first calls write differently: a time in it,
+/// an ID.
+fn is_steady_otherwise(change: &Change, first: &Changed, other: &Changed) -> bool {
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
-    let find = |changed: &Changed| {
-        let own = changed.all.iter().find(|own| own.area == change.area && own.path == change.path);
-        own.and_then(|own| own.after.clone())
-    };
-    let (Some(one), Some(two)) = (find(first), find(other)) else { return false };
-    let is_file = [before, after, &one, &two].iter().all(|entry| entry.kind == EntryKind::File);
-    is_file && one.digest != two.digest && before.mode == after.mode && before.shape == after.shape
+    let written = first.find(change).is_some_and(|written| is_unsteady(written, other));
+    let is_file = before.kind == EntryKind::File && after.kind == EntryKind::File;
+    written && is_file && before.mode == after.mode && before.shape == after.shape
+}
+
+/// Whether a file that a call wrote is another one after the same call in another folder.
+pub fn is_unsteady(written: &Change, other: &Changed) -> bool {
+    let other = other.find(written).and_then(|other| other.after.as_ref());
+    let (Some(one), Some(two)) = (&written.after, other) else { return false };
+    one.kind == EntryKind::File && two.kind == EntryKind::File && one.digest != two.digest
 }

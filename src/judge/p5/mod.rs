@@ -7,6 +7,9 @@ mod dry_run;
 mod idempotent;
 mod read_only;
 
+pub use changed::Changed;
+pub use idempotent::is_unsteady;
+
 use super::Row;
 use super::context::CheckContext;
 use super::run_view::RunView;
@@ -67,7 +70,7 @@ fn undeclared(context: &CheckContext, words: &[&str], does: &str, keys: &str) ->
 }
 
 /// The run of a call that was made as `kind` from `probe`, once.
-fn scene<'a>(context: &'a CheckContext<'a>, kind: Derived, probe: &Probe) -> Option<RunView<'a>> {
+pub fn scene<'a>(context: &'a CheckContext<'a>, kind: Derived, probe: &Probe) -> Option<RunView<'a>> {
     let call = context.made_from(kind, probe).next()?;
     context.plain(call, call.formats.first().copied()?)
 }
@@ -94,7 +97,7 @@ fn in_full<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Result<RunView<'
 }
 
 /// That the configuration says that there is no such option.
-fn lacking(probe: &Probe, key: &str, option: &str) -> Assertion {
+pub fn lacking(probe: &Probe, key: &str, option: &str) -> Assertion {
     let detail = format!(
         "the configuration has `flags.{key} = false` for {}: add {option}, then declare it",
         probe.name

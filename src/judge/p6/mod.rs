@@ -5,6 +5,8 @@ mod completions;
 mod global_flags;
 mod no_color;
 mod no_pager;
+mod sigterm;
+mod timeout;
 
 pub use global_flags::taken_elsewhere;
 
@@ -22,4 +24,6 @@ pub(super) const CHECKS: &[Row] = &[
     (CheckId::P6Completions, completions::completions, NEVER),
     (CheckId::P6GlobalFlags, global_flags::global_flags, NEVER),
     (CheckId::P6BareEnvironment, bare_environment::bare_environment, NEVER),
+    (CheckId::P6Sigterm, sigterm::sigterm, NEVER),
+    (CheckId::P6Timeout, timeout::timeout, NEVER),
 ];

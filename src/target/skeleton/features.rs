@@ -31,6 +31,23 @@ impl Skeleton<'_> {
             );
             line(text, "#flags.confirm = [\"--yes\"]    # confirms a call that destroys something");
         }
+        if flags.iter().any(|flag| flag == "--timeout") {
+            line(
+                text,
+                "#flags.timeout = [\"--timeout\", \"{seconds}\"]    # for a probe with {stalled}, an address that never answers",
+            );
+        }
+        let signs_in = |call: &Call| call.words.iter().any(|word| word == "login" || word == "auth");
+        if self.commands.calls.iter().any(signs_in) {
+            let variable = self.name.to_uppercase().replace(|char: char| !char.is_ascii_alphanumeric(), "_");
+            let variable = string(&format!("{variable}_TOKEN"));
+            line(
+                text,
+                &format!(
+                    "#secret = {{ env = {variable} }}    # the variable of its token; also `file` and `stdin`"
+                ),
+            );
+        }
         if !self.commands.calls.iter().any(is_list) {
             line(text, "#lacks = [\"lists\"]    # no command prints a list that grows with the data");
         }

@@ -93,7 +93,7 @@ impl Skeleton<'_> {
         }
         let changes = of(Effect::Changes);
         if !changes.is_empty() {
-            steps.push(format!("leave out what may change something: {}", named(changes)));
+            steps.push(format!("leave out what may change something, or declare it with `workspace` and `changes = true`: {}", named(changes)));
         }
         steps
     }

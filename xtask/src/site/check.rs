@@ -123,6 +123,16 @@ const fn derived_probe(derived: Derived) -> &'static str {
             "a declared probe that changes something, with its confirmation if it needs one"
         }
         Derived::Again => "the same call a second time in the same folder",
+        Derived::Interrupted => "a declared probe that works for a while, interrupted by SIGTERM",
+        Derived::After => "the same call after one that was interrupted, in the same folder",
+        Derived::Timeout => {
+            "a declared probe that calls a server which never answers, with a time limit of one second"
+        }
+        Derived::SecretFile => "a declared probe that needs the secret, which is in a file",
+        Derived::SecretStdin => "a declared probe that needs the secret, which is on stdin",
+        Derived::Verbose => {
+            "a declared probe that needs the secret, with the option that prints more details"
+        }
         Derived::Schema => "the command that prints the schema",
         Derived::Limit => "a declared probe that prints a list, with a limit",
         Derived::Quiet => "a declared probe with the option that leaves only data and errors",

@@ -5,19 +5,22 @@ use super::channel::{Channels, Feed, open_channels};
 use super::environment;
 use super::folder::Folder;
 use super::launch::{Leader, Status, instruct};
+use super::needles::Needles;
 use super::plan::{Answer, Plan, errno_message};
 use super::process_tag::ProcessTag;
 use super::process_tree::ProcessTree;
 use super::service::{LONGEST_SERVICE, SERVICE_OUTPUT, takes_connections};
 use super::snapshot::Snapshot;
+use super::stalled::StalledServer;
 use super::stream::{Step, Stream};
 use super::{Common, STOP, STOP_NOW, Stop};
 use crate::sys::{Silence, StdioIds, WaitState};
-use crate::{Captured, End, Isolation, Job, Outcome, Ready, Variant, Waiting, Workspace};
+use crate::{Captured, End, Isolation, Job, Leak, Outcome, Ready, SetupCall, Variant, Waiting, Workspace};
 use rustix::process::{Signal, getpid};
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +36,8 @@ const TICK: Duration = Duration::from_millis(250);
 const LEFT: Duration = Duration::from_millis(4);
 /// A look so long before the deadline tells afterwards whether the processor was in use.
 const BEFORE_DEADLINE: Duration = Duration::from_millis(100);
+/// So long after the text that shows that it has begun, a run is interrupted.
+const BEGUN: Duration = Duration::from_millis(50);
 /// A killed leader that takes longer than this is in an uninterruptible wait.
 const KILLED: Duration = Duration::from_millis(500);
 
@@ -50,9 +55,18 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
         }
         let folder = Arc::new(folder);
         let before = snapshot(job, &folder).await?;
+        let stalled = job.stalled.as_ref().map(|place| StalledServer::start(place)).transpose()?;
+        let placed = stalled.as_ref().map(|server| server.place(job));
+        let job = placed.as_ref().unwrap_or(job);
+        let with_file = folder.place_secret(job)?;
+        let job = with_file.as_ref().unwrap_or(job);
         let mut made = run_in(common, job, &folder, kind, stop).await;
+        if let (Ok(outcome), Some(server)) = (&mut made, stalled) {
+            outcome.connections = Some(server.connections());
+        }
         if let (Ok(outcome), Some(before)) = (&mut made, before) {
             outcome.changes = snapshot(job, &folder).await?.map(|after| before.changes(&after));
+            outcome.leaks = leaks(job, outcome, &folder);
         }
         if let Ok(outcome) = &mut made {
             outcome.trips = folder.trips();
@@ -73,17 +87,19 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
 
 /// Makes the calls before the run; gives what came of the run if that is not made.
 async fn set_up(common: &Common, job: &Job, folder: &Folder, stop: &Stop) -> io::Result<Option<Outcome>> {
-    for args in &job.setup {
-        let call = Job { args: args.clone(), variant: Variant::Plain, nth: 0, stdin: None, ..job.clone() };
+    for setup in &job.setup {
+        let SetupCall { args, interrupt } = setup.clone();
+        let call = Job { args, interrupt, variant: Variant::Plain, nth: 0, stdin: None, ..job.clone() };
         let outcome = run_in(common, &call, folder, Kind::Run, stop.clone()).await?;
         let how = match &outcome.end {
             End::Exited(0) => continue,
+            End::Exited(_) | End::Signaled(_) | End::TimedOut if outcome.signalled.is_some() => continue,
             End::Exited(code) => format!("exited with {code}"),
             End::Signaled(signal) => format!("was terminated by signal {signal}"),
             End::NotStarted(..) | End::Interrupted => return Ok(Some(outcome)),
             End::TimedOut | End::Waited | End::TooMuch(_) => "did not end".to_owned(),
         };
-        let words: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
+        let words: Vec<_> = setup.args.iter().map(|arg| arg.to_string_lossy()).collect();
         let words = format!("the call before it, `{}`, {how}", words.join(" "));
         return Ok(Some(not_started(0, words)));
     }
@@ -97,6 +113,13 @@ async fn snapshot(job: &Job, folder: &Arc<Folder>) -> io::Result<Option<Snapshot
     }
     let folder = Arc::clone(folder);
     spawn_blocking(move || Snapshot::of(&folder).ok()).await.map_err(io::Error::other)
+}
+
+/// Where the secret of a run was seen, where it has one and all could be searched.
+fn leaks(job: &Job, outcome: &Outcome, folder: &Folder) -> Option<Vec<Leak>> {
+    let needles = Needles::of(job.secret.as_ref()?.value.as_bytes())?;
+    let changes = outcome.changes.as_ref().filter(|changes| changes.count == changes.list.len())?;
+    needles.search([&outcome.stdout, &outcome.stderr], changes, folder).ok()
 }
 
 /// What is executed.
@@ -122,6 +145,9 @@ pub(super) fn not_started(number: i32, words: String) -> Outcome {
         cpu: Duration::ZERO,
         trips: None,
         changes: None,
+        signalled: None,
+        connections: None,
+        leaks: None,
         wrote: false,
         alone: false,
     }
@@ -152,10 +178,15 @@ async fn run_in(common: &Common, job: &Job, folder: &Folder, kind: Kind, stop: S
         deadline: start + job.deadline,
         ended: None,
         cpu: Duration::ZERO,
+        interrupt: if job.interrupt.is_some() { Interrupt::Awaited } else { Interrupt::None },
         stop,
         drain: common.options.drain,
         grace: common.options.grace,
     };
+    if let Some(text) = &job.interrupt {
+        live.stdout.await_text(text);
+        live.stderr.await_text(text);
+    }
     let forced = match live.launch(ours, &plan, target).await? {
         Some(Answer::Failed(number, words)) => Some((End::NotStarted(number, words), None)),
         Some(Answer::Started(enforced)) => {
@@ -207,6 +238,19 @@ enum Event {
     Time,
 }
 
+/// How far a run is interrupted.
+#[derive(Clone, Copy)]
+enum Interrupt {
+    /// It is not to be.
+    None,
+    /// When a text is seen.
+    Awaited,
+    /// At this moment.
+    At(Instant),
+    /// It was, at this moment.
+    Sent(Instant),
+}
+
 /// A run under way. The leader is dropped last but for the tree: while it is there, the number of
 /// its group is its own.
 struct Live {
@@ -223,6 +267,7 @@ struct Live {
     ended: Option<Instant>,
     /// Processor time at the deadline.
     cpu: Duration,
+    interrupt: Interrupt,
     stop: Stop,
     drain: Duration,
     grace: Duration,
@@ -270,9 +315,12 @@ impl Live {
         let mut silence = Silence::default();
         let mut before: Option<WaitState> = None;
         let mut next = self.start + period;
-        let before_deadline = self.deadline - BEFORE_DEADLINE.min(self.deadline - self.start);
         loop {
-            let wake = if before.is_none() { next.min(before_deadline) } else { next };
+            let before_deadline = self.deadline - BEFORE_DEADLINE.min(self.deadline - self.start);
+            let mut wake = if before.is_none() { next.min(before_deadline) } else { next };
+            if let Interrupt::At(at) = self.interrupt {
+                wake = wake.min(at);
+            }
             match self.turn(wake.min(self.deadline), STOP).await {
                 Event::Ended => return None,
                 Event::Over(over) => return Some((over.into(), None)),
@@ -280,6 +328,7 @@ impl Live {
                 Event::Moved | Event::Time => {}
             }
             let now = Instant::now();
+            self.interrupt(now);
             if now >= self.deadline && self.leader.status().is_none() {
                 return Some(self.out_of_time(before.as_ref()));
             }
@@ -301,6 +350,21 @@ impl Live {
                 }
             }
         }
+    }
+
+    /// Sends SIGTERM to the leader, where and when that is asked for.
+    fn interrupt(&mut self, now: Instant) {
+        self.interrupt = match self.interrupt {
+            Interrupt::Awaited if self.stdout.has_seen() || self.stderr.has_seen() => {
+                Interrupt::At(now + BEGUN)
+            }
+            Interrupt::At(at) if now >= at => {
+                self.tree.signal_leader(Signal::TERM);
+                self.deadline = now + Job::GRACE;
+                Interrupt::Sent(now)
+            }
+            other => other,
+        };
     }
 
     /// Waits until a service is ready, tells it, and waits on until it ends or is to be ended. What it prints
@@ -434,7 +498,12 @@ impl Live {
             self.rest();
         }
         left.sort_by_key(|stat| stat.pid);
-        let duration = self.ended.unwrap_or_else(Instant::now) - self.start;
+        let ended = self.ended.unwrap_or_else(Instant::now);
+        let duration = ended - self.start;
+        let signalled = match self.interrupt {
+            Interrupt::Sent(at) => Some(ended - at),
+            _ => None,
+        };
         let (stdout, stderr) = (self.stdout.finish().await?, self.stderr.finish().await?);
         let left_behind = left.into_iter().map(Into::into).collect();
         let cpu = self.cpu;
@@ -451,6 +520,9 @@ impl Live {
             cpu,
             trips: None,
             changes: None,
+            signalled,
+            connections: None,
+            leaks: None,
             wrote: false,
             alone: false,
         })

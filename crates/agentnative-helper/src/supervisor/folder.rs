@@ -1,12 +1,15 @@
 //! The fresh folder of one run: its home, its runtime folder, its temporary files, its workspace.
 
 use super::copy::copy_folder;
+use super::stalled::replace_text;
 use super::tripwires;
 use crate::{Job, Purpose, Template, Trip, Variant, Workspace};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -141,6 +144,22 @@ impl Folder {
     /// The programs on tripwires as this run finds them: their log is beside them.
     pub fn tripwires(&self) -> PathBuf {
         self.path.join("trip")
+    }
+
+    /// Writes the file with the secret of a job; the job with its path in its place.
+    pub fn place_secret(&self, job: &Job) -> io::Result<Option<Job>> {
+        let Some((secret, place)) =
+            job.secret.as_ref().and_then(|secret| Some((secret, secret.file.as_ref()?)))
+        else {
+            return Ok(None);
+        };
+        let path = self.path.join("secret");
+        // As editors leave it.
+        write(&path, &[secret.value.as_bytes(), b"\n"].concat())?;
+        let mut job = job.clone();
+        let placed = |arg: &OsString| replace_text(arg, place.as_bytes(), path.as_os_str().as_bytes());
+        job.args = job.args.iter().map(placed).collect();
+        Ok(Some(job))
     }
 
     fn set_tripwires(&self, all: &Path, but: &[String]) -> io::Result<()> {

@@ -100,6 +100,11 @@ impl ProcessTree {
         stat.session != self.leader.as_raw_pid()
     }
 
+    /// Sends a signal to the leader alone.
+    pub fn signal_leader(&self, signal: Signal) {
+        kill_process(self.leader, signal).unwrap_or_default();
+    }
+
     /// Sends a signal to the leader's group.
     pub fn signal(&self, signal: Signal) {
         // Before the launcher made its session there is no such group.

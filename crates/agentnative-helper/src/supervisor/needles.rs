@@ -1,0 +1,122 @@
+//! Searches what a run printed and wrote for a secret, in the spellings in which it is often seen.
+
+use super::folder::Folder;
+use crate::{Area, Bytes, Captured, Changes, EntryKind, Leak, LeakForm, LeakPlace};
+use rustix::fs::{Mode, OFlags};
+use std::fs::File;
+use std::io::{self, Read};
+
+/// A secret of fewer bytes is not searched: it is a part of other words.
+const SHORTEST: usize = 6;
+/// No further leaks are told.
+const MOST: usize = 20;
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// The spellings of a secret.
+pub(super) struct Needles(Vec<(LeakForm, Vec<u8>)>);
+
+impl Needles {
+    /// Those of this secret; none if it is too short.
+    pub fn of(secret: &[u8]) -> Option<Self> {
+        if secret.len() < SHORTEST {
+            return None;
+        }
+        let mut needles = vec![(LeakForm::Plain, secret.to_vec())];
+        for shift in 0..3 {
+            let standard = base64_part(secret, shift);
+            let url = standard.iter().map(|byte| match byte {
+                b'+' => b'-',
+                b'/' => b'_',
+                other => *other,
+            });
+            needles.push((LeakForm::Base64, url.collect()));
+            needles.push((LeakForm::Base64, standard));
+        }
+        for hex in ["0123456789ABCDEF", "0123456789abcdef"] {
+            let percent = percent_encoded(secret, hex.as_bytes());
+            if percent != secret {
+                needles.push((LeakForm::Percent, percent));
+            }
+        }
+        needles.sort();
+        needles.dedup();
+        Some(Self(needles))
+    }
+
+    /// Where they are in these streams, and in the files that a run changed.
+    ///
+    /// # Errors
+    /// When something cannot be read.
+    pub fn search(
+        &self,
+        [stdout, stderr]: [&Captured; 2],
+        changes: &Changes,
+        folder: &Folder,
+    ) -> io::Result<Vec<Leak>> {
+        let mut leaks = Vec::new();
+        for (captured, place) in
+            [(stdout, LeakPlace::Stdout as fn(u64) -> LeakPlace), (stderr, LeakPlace::Stderr)]
+        {
+            let found = self.find(bytes(&captured.bytes))?;
+            leaks.extend(found.map(|(form, at)| Leak { place: place(at), form }));
+        }
+        for change in &changes.list {
+            let Some(entry) = change.after.as_ref().filter(|entry| entry.kind == EntryKind::File) else {
+                continue;
+            };
+            let root = if change.area == Area::Home { folder.home() } else { folder.workspace() };
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let file = File::from(rustix::fs::open(root.join(&change.path), flags, Mode::empty())?);
+            let found = self.find(file.take(entry.size))?;
+            let place = LeakPlace::File(change.area, change.path.clone(), entry.mode);
+            leaks.extend(found.map(|(form, _)| Leak { place, form }));
+        }
+        leaks.truncate(MOST);
+        Ok(leaks)
+    }
+
+    /// The first place of the first spelling that is there.
+    fn find(&self, mut reader: impl Read) -> io::Result<Option<(LeakForm, u64)>> {
+        let longest = self.0.iter().map(|(_, needle)| needle.len()).max().unwrap_or(0);
+        let (mut window, mut start) = (Vec::new(), 0);
+        let mut piece = vec![0; 1 << 16];
+        loop {
+            let read = reader.read(&mut piece)?;
+            if read == 0 {
+                return Ok(None);
+            }
+            window.extend_from_slice(&piece[..read]);
+            for (form, needle) in &self.0 {
+                if let Some(at) = window.windows(needle.len()).position(|part| part == needle) {
+                    return Ok(Some((*form, start + at as u64)));
+                }
+            }
+            let gone = window.len().saturating_sub(longest - 1);
+            window.drain(..gone);
+            start += gone as u64;
+        }
+    }
+}
+
+fn bytes(bytes: &Bytes) -> impl Read + '_ {
+    bytes.reader()
+}
+
+/// What is always seen of a secret in Base64 that has `shift` bytes in front of it: the characters that depend on
+/// nothing else.
+fn base64_part(secret: &[u8], shift: usize) -> Vec<u8> {
+    let bits: Vec<u8> = secret.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)).collect();
+    // The first character that holds bits of the secret alone.
+    let skipped = (6 - shift * 8 % 6) % 6;
+    let whole = bits[skipped..].chunks_exact(6);
+    whole.map(|six| BASE64[six.iter().fold(0, |value, bit| value << 1 | usize::from(*bit))]).collect()
+}
+
+fn percent_encoded(secret: &[u8], hex: &[u8]) -> Vec<u8> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
+    let encode = |byte: &u8| match is_plain(byte) {
+        true => vec![*byte],
+        false => vec![b'%', hex[usize::from(byte >> 4)], hex[usize::from(byte & 15)]],
+    };
+    secret.iter().flat_map(encode).collect()
+}

@@ -1,0 +1,90 @@
+//! `p6-timeout`: a request that nobody answers ends at the time limit that the caller sets.
+
+use crate::catalogue::Derived;
+use crate::config::{Feature, Flag};
+use crate::judge::context::CheckContext;
+use crate::judge::p5::{lacking, scene};
+use crate::judge::run_view::RunView;
+use crate::judge::verdict::{Assertion, Judgement, inconclusive};
+use crate::model::Stream;
+use crate::probe::{Probe, TIMEOUT};
+use crate::run::End;
+use agentnative_contract::counted;
+
+/// Words in the names of commands that use the network.
+const NETWORK: [&str; 9] =
+    ["clone", "deploy", "download", "fetch", "publish", "pull", "push", "sync", "upload"];
+
+/// `p6-timeout`
+pub fn timeout(context: &CheckContext) -> Judgement {
+    let declared = context.probes.iter().filter(|probe| probe.is_declared() && probe.is_stalled());
+    let mut declared = declared.peekable();
+    if declared.peek().is_some() {
+        return Judgement::of(declared.map(|probe| of_probe(context, probe)), "");
+    }
+    if context.promises.lacks_features.contains(&Feature::Network) {
+        return Judgement::NotApplicable("the target uses no network according to its configuration".into());
+    }
+    let named = |name: &&String| {
+        let mut parts = name.split(|char: char| !char.is_alphanumeric());
+        parts.any(|part| NETWORK.contains(&part.to_lowercase().as_str()))
+    };
+    match context.promises.commands.iter().find(named) {
+        Some(command) => Judgement::unverified(format!(
+            "the help lists the command `{command}`, but no probe has `{{stalled}}`: declare one that sends a request to \
+             this address, or `lacks = [\"network\"]` if nothing uses the network"
+        )),
+        None => Judgement::NotApplicable(
+            "no probe has `{stalled}`, and the help has no command whose name says that it uses the network"
+                .into(),
+        ),
+    }
+}
+
+fn of_probe(context: &CheckContext, probe: &Probe) -> Assertion {
+    let Some(option) = probe.flag(Flag::Timeout, context.promises).args() else {
+        return lacking(probe, "timeout", "an option that limits the time of requests");
+    };
+    let option = Flag::Timeout.with_value(option, "1").join(" ");
+    match scene(context, Derived::Timeout, probe) {
+        Some(run) => of_run(&run, &option),
+        None => inconclusive(format!("{} was not run with `{option}`", probe.name)),
+    }
+}
+
+fn of_run(run: &RunView, option: &str) -> Assertion {
+    let Some(connections) = run.observation.connections else {
+        return inconclusive(format!("the recording does not say what {} connected to", run.label()));
+    };
+    if connections == 0 {
+        if run.exit() == Some(run.context.promises.usage) {
+            let detail = format!("`{option}` is rejected");
+            return run.failed_at_reason("refused", Stream::Stderr, detail);
+        }
+        let how = match run.exit() {
+            Some(code) => format!("ended with exit code {code}"),
+            None => "did not end".to_owned(),
+        };
+        return inconclusive(format!(
+            "{} {how} and sent no request to the address for `{{stalled}}`: correct `args` or `env` of the probe",
+            run.label()
+        ));
+    }
+    match run.observation.end {
+        End::TimedOut | End::Waited => {
+            let detail = format!(
+                "with `{option}`, the command still waits for an answer after {}",
+                counted(TIMEOUT.as_secs() as usize, "second")
+            );
+            run.failed("goes-on", detail)
+        }
+        End::Exited(0) => {
+            let detail = format!("with `{option}`, the command exits with 0, but no request was answered");
+            run.failed_at_reason("exit-code", Stream::Stderr, detail)
+        }
+        _ => {
+            run.ended()?;
+            Ok(())
+        }
+    }
+}
