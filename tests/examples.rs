@@ -32,6 +32,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("p5-dry-run", "is about what a run changes"),
     ("p5-confirm", "is about what a run changes"),
     ("p5-read-only", "is about what a run changes"),
+    ("p5-refusal", "needs the call to be declared"),
     ("p5-idempotent", "is about what a run changes"),
     ("p6-timeout", "needs a server that never answers"),
     ("p1-secret-path", "compares calls with a secret given in two ways"),

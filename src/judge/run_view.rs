@@ -193,6 +193,9 @@ impl<'a> RunView<'a> {
     /// The first call that it made of a program for this purpose, as a command line; or that this is not known.
     pub fn trip(&self, purpose: Purpose) -> Result<Option<String>, Reason> {
         let Some(trips) = &self.observation.trips else {
+            if let End::NotStarted(..) = self.observation.end {
+                return Err(self.unusable().unwrap_or_default());
+            }
             return Err(format!("the recording does not say which programs {} called", self.label()).into());
         };
         let call = trips.iter().find(|trip| trip.purpose() == Some(purpose));

@@ -95,11 +95,6 @@ fn spec(
         let args = args.iter().map(|word| around.place_port(word).into());
         target.prefix_args.iter().cloned().chain(args).collect()
     };
-    let setup = probe.setup.iter().map(|args| SetupCall { args: words(args), interrupt: None });
-    let interrupted = probe.is(Derived::After).then(|| SetupCall {
-        args: words(&probe.call(key.format, promises)),
-        interrupt: probe.interrupt.clone(),
-    });
     let of_services = around.env.iter().map(|(name, value)| (name.into(), value.into()));
     let own = probe.env.iter().map(|(name, value)| (name.into(), around.place_port(value).into()));
     let mut env: Vec<(OsString, OsString)> =
@@ -107,12 +102,25 @@ fn spec(
     let mut stdin = probe.stdin.as_ref().map(|bytes| bytes.as_slice().into());
     let secret = secret(probe, promises, &env);
     let by_other_way = probe.is(Derived::SecretFile) || probe.is(Derived::SecretStdin);
+    // The calls before it have the secret as usual.
+    let mut of_setup = Vec::new();
     if let (Some(secret), Some(config), true) = (&secret, &promises.secret, by_other_way) {
         env.retain(|(name, _)| *name != *config.env);
+        of_setup.push((config.env.clone().into(), secret.value.clone()));
         if probe.is(Derived::SecretStdin) {
             stdin = Some([secret.value.as_encoded_bytes(), b"\n"].concat().into());
         }
     }
+    let setup = probe.setup.iter().map(|args| SetupCall {
+        args: words(args),
+        env: of_setup.clone(),
+        interrupt: None,
+    });
+    let interrupted = probe.is(Derived::After).then(|| SetupCall {
+        args: words(&probe.call(key.format, promises)),
+        env: Vec::new(),
+        interrupt: probe.interrupt.clone(),
+    });
     let job = Job {
         program: target.program.clone().into(),
         args: words(&probe.call(key.format, promises)),

@@ -101,6 +101,29 @@ fn one_fault_is_told_once() {
 }
 
 #[test]
+fn who_refuses_the_confirmation_is_told_of_that_alone() {
+    let refuses = "remove() { if [ -n \"$yes\" ]; then usage_error 'unknown flag: --yes'; fi; plan; if [ -z \"$dry\" ]; then destroy; fi; }";
+    let output =
+        folder(refuses, PROBES).run(&["check", "--json", "--check", "p5-*,p4-names-culprit,p4-unknown-flag"]);
+    is(&output, "p5-confirm", "fail", "");
+    is(&output, "p4-names-culprit", "pass", "");
+    is(&output, "p4-unknown-flag", "pass", "");
+}
+
+#[test]
+fn a_secret_is_given_to_the_calls_before_as_usual() {
+    let config = "[target]\ncommand = ['./cli']\nsecret = { env = 'DEMO_TOKEN', file = ['--token-file', '{file}'] }\n\
+        [[probe]]\nname = 'account'\nargs = ['whoami']\nworkspace = true\nsecret = true\nsetup = [['whoami']]\n\
+        env = { DEMO_TOKEN = 'tok_4f7a91c2' }\n";
+    let output = folder("", config).run(&["check", "--json", "--check", "p1-secret-*"]);
+    is(&output, "p1-secret-path", "pass", "");
+    is(&output, "p1-secret-silent", "pass", "");
+    let short = folder("", &config.replace("tok_4f7a91c2", "tok"));
+    let short = short.run(&["check", "--json", "--check", "p1-secret-*"]);
+    is(&short, "p1-secret-path", "unverified", "the call before it, `whoami`, exited with 77");
+}
+
+#[test]
 fn what_reading_calls_change_too_is_told_of_them() {
     let list = "\n[[probe]]\nname = \"list\"\nargs = [\"list\"]\nworkspace = true\n";
     let config = format!("{PROBES}{list}");
@@ -115,6 +138,16 @@ fn what_reading_calls_change_too_is_told_of_them() {
     for id in ["p5-dry-run", "p5-idempotent"] {
         is(&index, id, "unverified", "see p5-read-only");
     }
+}
+
+#[test]
+fn of_too_many_changes_some_may_be_results() {
+    let many = "cd \"$XDG_CACHE_HOME\" && seq 1100 | xargs touch; cd - >/dev/null";
+    let caches =
+        format!("plan() {{ mkdir -p \"$XDG_CACHE_HOME\"; {many}; begin ''; row 1 x 1; finish ''; }}");
+    is(&folder(&caches, PROBES).run(&P5), "p5-dry-run", "unverified", "changes too much to tell");
+    let results = "plan() { seq 1100 | xargs touch; begin ''; row 1 x 1; finish ''; }";
+    is(&folder(results, PROBES).run(&P5), "p5-dry-run", "fail", "more");
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn watched(mut spec: RunSpec) -> RunSpec {
 
 /// A call of a shell script before a run.
 fn before(script: &str) -> SetupCall {
-    SetupCall { args: vec!["-c".into(), script.into()], interrupt: None }
+    SetupCall { args: vec!["-c".into(), script.into()], env: Vec::new(), interrupt: None }
 }
 
 /// Sign, area and path of each change.
@@ -205,10 +205,18 @@ fn a_run_is_interrupted_once_it_has_begun() {
 }
 
 #[test]
+fn a_call_before_a_run_can_have_variables_of_its_own() {
+    let mut spec = watched(sh("cat file; echo \"${TOKEN-none}\"", Variant::Plain));
+    let call = SetupCall { env: vec![("TOKEN".into(), "given".into())], ..before("echo \"$TOKEN\" >file") };
+    spec.job.setup = vec![call];
+    assert_eq!(text(&run(spec).stdout), "given\nnone\n");
+}
+
+#[test]
 fn a_call_comes_after_one_that_was_interrupted() {
     let mut spec = watched(sh("cat half", Variant::Plain));
     let args = ["-c", "echo half >half; echo begun; exec sleep 60"].map(Into::into).to_vec();
-    spec.job.setup = vec![SetupCall { args, interrupt: Some("begun".into()) }];
+    spec.job.setup = vec![SetupCall { args, env: vec![], interrupt: Some("begun".into()) }];
     let seen = run(spec);
     assert_eq!((seen.end, text(&seen.stdout)), (End::Exited(0), "half\n".into()));
 }

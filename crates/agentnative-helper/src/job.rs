@@ -125,6 +125,8 @@ impl std::fmt::Debug for Secret {
 pub struct SetupCall {
     /// Its arguments.
     pub args: Vec<OsString>,
+    /// Variables that it has beside those of the run.
+    pub env: Vec<(OsString, OsString)>,
     /// It is interrupted once this text was seen ([`Job::interrupt`]), and may end in any way.
     pub interrupt: Option<String>,
 }

@@ -4,6 +4,7 @@ use super::no_message;
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::p2::exit_check;
+use crate::judge::p5::scene;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};
@@ -78,7 +79,10 @@ fn with_unknown_flag<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = 
         let source = context.source_of(probe).filter(|source| source.exit == Some(0) && !is_meta(source))?;
         let run = context.plain(probe, OutputFormat::Text)?;
         let is_data = run.exit() == Some(0) && run.names(UNKNOWN_FLAG.trim_start_matches('-'));
-        (!is_data && !passes_on(context, source)).then_some(run)
+        // What is refused without it as well may be refused for another reason.
+        let in_full = scene(context, Derived::Confirmed, source);
+        let fails = in_full.is_some_and(|run| run.exit() != source.exit);
+        (!is_data && !fails && !passes_on(context, source)).then_some(run)
     })
 }
 

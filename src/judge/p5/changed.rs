@@ -38,7 +38,15 @@ impl<'a> Changed<'a> {
         let is_first = |change: &&&Change| change.area == Area::Home && change.before.is_none();
         changed.told = usual.iter().filter(|change| !is_first(change)).count();
         changed.all = own;
-        Ok(changed)
+        changed.told_apart(run)
+    }
+
+    /// That nothing else is in the part that the recording does not list, if nothing was found in the other.
+    fn told_apart(self, run: &RunView<'_>) -> Result<Self, Reason> {
+        match self.all.is_empty() && self.is_cut {
+            true => Err(format!("{} changes too much to tell caches from results", run.label()).into()),
+            false => Ok(self),
+        }
     }
 
     /// Some of what a run changed.
@@ -85,7 +93,7 @@ impl<'a> Changed<'a> {
             change.area == Area::Home && made && ways.contains(change.path.as_str())
         };
         let all = counted.into_iter().filter(|change| !is_way(change)).collect();
-        Ok(Self { all, is_cut: changes.count > changes.list.len(), told: 0 })
+        Self { all, is_cut: changes.count > changes.list.len(), told: 0 }.told_apart(run)
     }
 
     /// Whether it changed something, be it what calls that only read change as well.
@@ -93,9 +101,9 @@ impl<'a> Changed<'a> {
         !self.is_empty() || self.told > 0
     }
 
-    /// Whether it changed nothing of its own that matters, as far as that was seen.
+    /// Whether it changed nothing of its own that matters.
     pub fn is_empty(&self) -> bool {
-        self.all.is_empty() && !self.is_cut
+        self.all.is_empty()
     }
 
     /// The changes in words: "creates `a`, removes `b` and 3 more".

@@ -6,6 +6,7 @@ mod confirm;
 mod dry_run;
 mod idempotent;
 mod read_only;
+mod refusal;
 
 pub use changed::Changed;
 pub use idempotent::is_unsteady;
@@ -29,6 +30,7 @@ pub(super) const CHECKS: &[Row] = &[
     (CheckId::P5Confirm, confirm::confirm, NEVER),
     (CheckId::P5ReadOnly, read_only::read_only, NEVER),
     (CheckId::P5Idempotent, idempotent::idempotent, NEVER),
+    (CheckId::P5Refusal, refusal::refusal, NEVER),
 ];
 
 /// Words in the names of commands that destroy something.

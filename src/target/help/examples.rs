@@ -37,7 +37,9 @@ impl Names {
             names.extend(name.first().filter(|_| !is_module).map(|first| vec![first.clone()]));
             names.insert(name);
         }
-        names.extend(argv.last().map(|word| vec![base_name(word).to_owned()]));
+        // Options may follow the name of a script or a module.
+        let last = argv.iter().rev().find(|word| !word.starts_with('-'));
+        names.extend(last.map(|word| vec![base_name(word).to_owned()]));
         names.insert(argv.iter().map(|word| base_name(word).to_owned()).collect());
         let mut names: Vec<Vec<String>> = names.into_iter().filter(|name| !name.is_empty()).collect();
         names.sort_by_key(|name| std::cmp::Reverse(name.len()));

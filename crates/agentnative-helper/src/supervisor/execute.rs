@@ -88,8 +88,9 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
 /// Makes the calls before the run; gives what came of the run if that is not made.
 async fn set_up(common: &Common, job: &Job, folder: &Folder, stop: &Stop) -> io::Result<Option<Outcome>> {
     for setup in &job.setup {
-        let SetupCall { args, interrupt } = setup.clone();
-        let call = Job { args, interrupt, variant: Variant::Plain, nth: 0, stdin: None, ..job.clone() };
+        let SetupCall { args, env, interrupt } = setup.clone();
+        let env = job.env.iter().cloned().chain(env).collect();
+        let call = Job { args, env, interrupt, variant: Variant::Plain, nth: 0, stdin: None, ..job.clone() };
         let outcome = run_in(common, &call, folder, Kind::Run, stop.clone()).await?;
         let how = match &outcome.end {
             End::Exited(0) => continue,
