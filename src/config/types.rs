@@ -236,6 +236,11 @@ impl Feature {
         ("network", Self::Network),
         ("secret", Self::Secret),
     ];
+
+    /// Its name in the file.
+    pub fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, feature)| *feature == self).map_or("", |(name, _)| name)
+    }
 }
 
 /// A list that a call prints.

@@ -13,6 +13,7 @@ mod run_view;
 mod scan;
 mod shape;
 pub mod source;
+mod undeclared;
 mod verdict;
 mod waive;
 

@@ -3,6 +3,7 @@
 use crate::config::Feature;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
+use crate::judge::undeclared::Undeclared;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::Variant;
 use crate::run::Purpose;
@@ -18,19 +19,15 @@ pub fn no_browser(context: &CheckContext) -> Judgement {
     if context.declared().any(|probe| probe.login) || assertions.iter().any(Result::is_err) {
         return Judgement::of(assertions, "declare a probe that signs in with `login = true`");
     }
-    if context.promises.lacks_features.contains(&Feature::Login) {
-        return Judgement::NotApplicable("the target has no login according to its configuration".into());
-    }
-    let is_sign_in = |name: &&String| SIGN_IN.contains(&name.to_lowercase().as_str());
-    match context.promises.commands.iter().find(is_sign_in) {
-        Some(command) => Judgement::unverified(format!(
-            "the help lists the command `{command}`, but no probe has `login`: declare one that begins to sign in with \
-             `login = true`, or `lacks = [\"login\"]` if nothing signs in"
-        )),
-        None => {
-            Judgement::NotApplicable("no probe has `login`, and the help has no command that signs in".into())
-        }
-    }
+    let undeclared = Undeclared {
+        feature: Feature::Login,
+        words: &SIGN_IN,
+        no_probe: "no probe has `login`",
+        declare: "one that begins to sign in with `login = true`",
+        lacking: "the target has no login",
+        does: "signs in",
+    };
+    undeclared.judgement(context)
 }
 
 fn opens_none(run: &RunView) -> Assertion {

@@ -5,6 +5,7 @@ use crate::config::Feature;
 use crate::judge::context::CheckContext;
 use crate::judge::p2::display_exit;
 use crate::judge::run_view::RunView;
+use crate::judge::undeclared::Undeclared;
 use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
 use crate::model::{Evidence, OutputFormat, Stream, Variant};
 use crate::probe::Probe;
@@ -40,19 +41,15 @@ pub fn path(context: &CheckContext) -> Judgement {
 }
 
 fn undeclared(context: &CheckContext) -> Judgement {
-    if context.promises.lacks_features.contains(&Feature::Secret) {
-        return Judgement::NotApplicable("the target has no secret according to its configuration".into());
-    }
-    let named = |name: &&String| WITH_SECRET.contains(&name.to_lowercase().as_str());
-    match context.promises.commands.iter().find(named) {
-        Some(command) => Judgement::unverified(format!(
-            "the help lists the command `{command}`, but no probe has `secret`: declare `secret` under [target] and a probe \
-             with `secret = true`, or `lacks = [\"secret\"]` if nothing needs one"
-        )),
-        None => Judgement::NotApplicable(
-            "no probe has `secret`, and the help has no command whose name says that it needs one".into(),
-        ),
-    }
+    let undeclared = Undeclared {
+        feature: Feature::Secret,
+        words: &WITH_SECRET,
+        no_probe: "no probe has `secret`",
+        declare: "`secret` under [target] and a probe with `secret = true`",
+        lacking: "the target needs no secret",
+        does: "needs a secret by its name",
+    };
+    undeclared.judgement(context)
 }
 
 /// A call with the secret in a file or on stdin does what it does with the variable.

@@ -1,7 +1,7 @@
 //! `p5-confirm`: what destroys something does so only when that is confirmed.
 
 use super::changed::Changed;
-use super::{DESTROYS, lacking, scene, undeclared};
+use super::{lacking, nothing_destroyed, scene};
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::judge::context::CheckContext;
@@ -16,7 +16,7 @@ pub fn confirm(context: &CheckContext) -> Judgement {
     let destructive = context.changing().filter(|(_, effect)| effect.unconfirmed.is_some());
     let mut probes = destructive.map(|(probe, _)| probe).peekable();
     if probes.peek().is_none() {
-        return undeclared(context, &DESTROYS, "destroys something", "`workspace` and `destructive = true`");
+        return nothing_destroyed(context);
     }
     Judgement::of(probes.flat_map(|probe| of_probe(context, probe)), "")
 }

@@ -14,6 +14,7 @@ pub use idempotent::is_unsteady;
 use super::Row;
 use super::context::CheckContext;
 use super::run_view::RunView;
+use super::undeclared::Undeclared;
 use super::verdict::{Assertion, Finding, Judgement, Reason};
 use crate::catalogue::Derived;
 use crate::config::Feature;
@@ -48,27 +49,32 @@ fn of_changing<'a>(
         return Judgement::of(changing.flat_map(|(probe, effect)| each(probe, effect)), "");
     }
     let words = [&DESTROYS[..], &WRITES].concat();
-    undeclared(context, &words, "changes something", "`workspace` and `changes = true`")
+    undeclared(
+        context,
+        &words,
+        "no probe has `changes`",
+        "one with `workspace` and `changes = true`",
+        "changes something",
+    )
 }
 
-/// That no probe does this: what to declare where the help has a command whose name says so.
-fn undeclared(context: &CheckContext, words: &[&str], does: &str, keys: &str) -> Judgement {
-    if context.promises.lacks_features.contains(&Feature::Changes) {
-        return Judgement::NotApplicable("the target changes nothing according to its configuration".into());
-    }
-    let named = |name: &&String| {
-        let mut parts = name.split(|char: char| !char.is_alphanumeric());
-        parts.any(|part| words.contains(&part.to_lowercase().as_str()))
-    };
-    match context.promises.commands.iter().find(named) {
-        Some(command) => Judgement::unverified(format!(
-            "the help lists the command `{command}`, but no probe is declared that {does}: declare one with {keys}, or \
-             `lacks = [\"changes\"]` if nothing changes anything"
-        )),
-        None => Judgement::NotApplicable(format!(
-            "no probe is declared that {does}, and the help has no command whose name says so"
-        )),
-    }
+/// That no probe destroys something.
+fn nothing_destroyed(context: &CheckContext) -> Judgement {
+    let declare = "one with `workspace` and `destructive = true`";
+    undeclared(context, &DESTROYS, "no probe has `destructive`", declare, "destroys something")
+}
+
+fn undeclared(
+    context: &CheckContext,
+    words: &[&str],
+    no_probe: &str,
+    declare: &str,
+    does: &str,
+) -> Judgement {
+    let does = format!("{does} by its name");
+    let lacking = "the target changes nothing";
+    Undeclared { feature: Feature::Changes, words, no_probe, declare, lacking, does: &does }
+        .judgement(context)
 }
 
 /// The run of a call that was made as `kind` from `probe`, once.

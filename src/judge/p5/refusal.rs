@@ -1,7 +1,7 @@
 //! `p5-refusal`: what is not confirmed is refused, or only shown, and says how it is confirmed.
 
 use super::changed::Changed;
-use super::{DESTROYS, scene, undeclared};
+use super::{nothing_destroyed, scene};
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::judge::context::CheckContext;
@@ -18,7 +18,7 @@ pub fn refusal(context: &CheckContext) -> Judgement {
     let destructive = context.changing().filter(|(_, effect)| effect.unconfirmed.is_some());
     let mut probes = destructive.map(|(probe, _)| probe).peekable();
     if probes.peek().is_none() {
-        return undeclared(context, &DESTROYS, "destroys something", "`workspace` and `destructive = true`");
+        return nothing_destroyed(context);
     }
     Judgement::of(probes.map(|probe| of_probe(context, probe)), "")
 }

@@ -5,6 +5,7 @@ use crate::config::{Feature, Flag};
 use crate::judge::context::CheckContext;
 use crate::judge::p5::{lacking, scene};
 use crate::judge::run_view::RunView;
+use crate::judge::undeclared::Undeclared;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::Stream;
 use crate::probe::{Probe, TIMEOUT};
@@ -22,23 +23,15 @@ pub fn timeout(context: &CheckContext) -> Judgement {
     if declared.peek().is_some() {
         return Judgement::of(declared.map(|probe| of_probe(context, probe)), "");
     }
-    if context.promises.lacks_features.contains(&Feature::Network) {
-        return Judgement::NotApplicable("the target uses no network according to its configuration".into());
-    }
-    let named = |name: &&String| {
-        let mut parts = name.split(|char: char| !char.is_alphanumeric());
-        parts.any(|part| NETWORK.contains(&part.to_lowercase().as_str()))
+    let undeclared = Undeclared {
+        feature: Feature::Network,
+        words: &NETWORK,
+        no_probe: "no probe has `{stalled}`",
+        declare: "one that sends a request to this address",
+        lacking: "the target uses no network",
+        does: "uses the network by its name",
     };
-    match context.promises.commands.iter().find(named) {
-        Some(command) => Judgement::unverified(format!(
-            "the help lists the command `{command}`, but no probe has `{{stalled}}`: declare one that sends a request to \
-             this address, or `lacks = [\"network\"]` if nothing uses the network"
-        )),
-        None => Judgement::NotApplicable(
-            "no probe has `{stalled}`, and the help has no command whose name says that it uses the network"
-                .into(),
-        ),
-    }
+    undeclared.judgement(context)
 }
 
 fn of_probe(context: &CheckContext, probe: &Probe) -> Assertion {

@@ -7,6 +7,7 @@ use crate::config::{Asking, Feature, Flag, ListConfig};
 use crate::judge::FAST;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
+use crate::judge::undeclared::Undeclared;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};
 use crate::probe::Probe;
@@ -32,24 +33,19 @@ fn of_lists<'a>(
     context: &'a CheckContext<'a>,
     each: impl Fn(&'a Probe, &'a ListConfig) -> Vec<Assertion>,
 ) -> Judgement {
-    if context.promises.lacks_features.contains(&Feature::Lists) {
-        return Judgement::NotApplicable("the target has no lists according to its configuration".into());
-    }
     let mut lists = context.declared().filter_map(|probe| Some((probe, probe.list.as_ref()?))).peekable();
     if lists.peek().is_some() {
         return Judgement::of(lists.flat_map(|(probe, list)| each(probe, list)), "");
     }
-    let is_verb = |word: &str| VERBS.contains(&word.to_lowercase().as_str());
-    let commands = &context.promises.commands;
-    match commands.iter().find(|name| name.split(|char: char| !char.is_alphanumeric()).any(is_verb)) {
-        Some(command) => Judgement::unverified(format!(
-            "the help lists the command `{command}`, but no probe has `list`: declare one with \
-             `list = {{ items = \"/data/items\", max = 100 }}`, or `lacks = [\"lists\"]` if the target has no lists"
-        )),
-        None => {
-            Judgement::NotApplicable("no probe has `list`, and the help has no command that lists".into())
-        }
-    }
+    let undeclared = Undeclared {
+        feature: Feature::Lists,
+        words: &VERBS,
+        no_probe: "no probe has `list`",
+        declare: "one with `list = { items = \"/data/items\", max = 100 }`",
+        lacking: "the target has no lists",
+        does: "lists",
+    };
+    undeclared.judgement(context)
 }
 
 /// The list of a probe without a limit.
