@@ -71,7 +71,7 @@ fn each_requirement_of_the_standard_has_checks_or_a_reason_why_there_are_none() 
     let mut decided = BTreeSet::new();
     for (stem, check) in checks() {
         let ids = strings(&check, "standard");
-        assert!(!ids.is_empty(), "{stem}: decides no requirement");
+        assert!(!ids.is_empty() || check.contains_key("standard_part"), "{stem}: decides no requirement");
         for id in ids {
             assert!(requirements.contains_key(&*id), "{stem}: {id} is no requirement");
             decided.insert(id);

@@ -59,7 +59,7 @@ esac
 
 const BANNER_CONFIG: &str = r#"
     [check]
-    skip = ["p6-sigterm"]
+    skip = ["p6-sig*"]
 
     [target]
     command = ["./cli"]
@@ -388,7 +388,7 @@ if [ "$format" = json ]; then echo '{"ok":true,"data":[{"id":1}]}'; else echo on
 
 const OWN_WAY_CONFIG: &str = r#"
     [check]
-    skip = ["p6-sigterm"]
+    skip = ["p6-sig*"]
 
     [target]
     command = ["./cli"]

@@ -59,6 +59,18 @@ pub struct Check {
     pub examples: Vec<Example>,
 }
 
+impl Check {
+    /// The requirements of the standard that it decides, in words.
+    pub fn requirements(&self) -> String {
+        let ids = self.standard.join(", ");
+        match &self.standard_part {
+            None => ids,
+            Some(why) if ids.is_empty() => format!("none: {why}"),
+            Some(part) => format!("{ids} (in part: {part})"),
+        }
+    }
+}
+
 /// What to do, in a line: for any target, and where more can be said for those of a language.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Help {
@@ -144,14 +156,24 @@ pub enum Derived {
     Interrupted,
     /// The same call after one that was interrupted, in the same folder.
     After,
+    /// A declared probe that works for a while, interrupted by SIGINT.
+    Sigint,
     /// A declared probe that calls a server which never answers, with a time limit of one second.
     Timeout,
+    /// The same call with an unknown flag.
+    InvalidRequest,
+    /// The same call without the secret that it needs.
+    AnonymousRequest,
     /// A declared probe that needs the secret, given by a file.
     SecretFile,
     /// A declared probe that needs the secret, given by standard input.
     SecretStdin,
     /// A declared probe that needs the secret, with the option that prints more details.
     Verbose,
+    /// An example of the help with an unknown flag; only for commands of the declared probes.
+    Example,
+    /// The command that installs the instructions for agents.
+    BundleInstall,
     /// The command that prints the schema.
     Schema,
     /// A declared probe with the format option in the position where it is rejected.

@@ -18,6 +18,7 @@ mod commands;
 mod completions;
 mod contracts;
 mod diff_inputs;
+mod examples;
 mod inspect;
 mod judging;
 mod last_time;

@@ -6,7 +6,7 @@ use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
 use super::runs::Runs;
 use super::surroundings::{Services, keep_workspaces};
-use super::{asking, code, commands, completions, judge};
+use super::{asking, code, commands, completions, examples, judge};
 use crate::catalogue::{Check, Derived};
 use crate::config::{Config, Isolation, ProbeConfig, TargetConfig, rfc3339};
 use crate::model::{CheckId, Layer, Variant};
@@ -119,7 +119,10 @@ impl Session {
     /// first of the observer.
     pub fn run(&self, checks: &[&Check], observer: &mut Observer<'_>) -> Result<SessionOutput> {
         let has = |layer| checks.iter().any(|check| check.layer == layer);
-        let (behavioral, source, project) = (has(Layer::Behavioral), has(Layer::Source), has(Layer::Project));
+        let (behavioral, source) = (has(Layer::Behavioral), has(Layer::Source));
+        // Whether there is something to install is seen in the files.
+        let installs = checks.iter().any(|check| check.id == CheckId::P8BundleInstall);
+        let project = has(Layer::Project) || installs;
         let started = Instant::now();
         let mut runner = Runner::new(self.options.runner.clone());
         let located = self.locate(&mut runner, behavioral || project, source || project);
@@ -232,6 +235,10 @@ impl Session {
                 |keys: &[RunKey], probes: &[Probe]| runs.make(keys, probes, &promises, &mut |_| {});
             (promises.called_commands, questions) = commands::find(&declared, &help, &mut make)?;
         }
+        let tries_examples = checks.iter().any(|check| check.derived.contains(&Derived::Example));
+        if let Some(root) = observations.first().filter(|_| tries_examples) {
+            promises.examples = examples::of_pages(root, &questions);
+        }
         if needed && runs.interrupted.is_none() {
             let mut make =
                 |keys: &[RunKey], probes: &[Probe]| runs.make(keys, probes, &promises, &mut |_| {});
@@ -287,14 +294,20 @@ impl Session {
             let hung = recording.observations.iter().filter(|seen| seen.end == End::TimedOut);
             let hung: Vec<_> = hung.map(|seen| (&seen.key.probe, seen.key.format)).collect();
             let open = |key: &RunKey| !done.contains(key) && !hung.contains(&(&key.probe, key.format));
-            let rest: Vec<RunKey> = keys.into_iter().filter(open).collect();
-            let mut failed = None;
-            let mut on_done = |observation: &Observation| failed = failed.take().or(ended(observation).err());
-            let seen = runs.make(&rest, &recording.probes, &recording.promises, &mut on_done)?;
-            if let Some(error) = failed {
-                return Err(error);
-            }
-            recording.observations.extend(seen);
+            let is_example = |key: &RunKey| {
+                recording.probes.iter().any(|probe| probe.name == key.probe && probe.is(Derived::Example))
+            };
+            let (mut last, rest): (Vec<RunKey>, _) = keys.into_iter().filter(open).partition(is_example);
+            let mut make = |keys: &[RunKey], recording: &mut Recording| {
+                let mut failed = None;
+                let mut on_done = |seen: &Observation| failed = failed.take().or(ended(seen).err());
+                let seen = runs.make(keys, &recording.probes, &recording.promises, &mut on_done)?;
+                recording.observations.extend(seen);
+                failed.map_or(Ok(()), Err)
+            };
+            make(&rest, &mut recording)?;
+            examples::withhold(&mut last, &recording);
+            make(&last, &mut recording)?;
         }
         let Runs { runner, interrupted, sandbox, .. } = runs;
         if with_services && interrupted.is_none() {

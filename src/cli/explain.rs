@@ -100,8 +100,7 @@ fn show_rule(rule: &Rule, page: &mut Page) {
 
 fn show_check(check: &Check, page: &mut Page) {
     page.heading(&format!("{}: {}", check.id, check.title));
-    let part = check.standard_part.as_ref().map(|part| format!(" (in part: {part})")).unwrap_or_default();
-    page.labelled(0, &Cell::new(Tone::Dim, "standard: "), &(check.standard.join(", ") + &part));
+    page.labelled(0, &Cell::new(Tone::Dim, "standard: "), check.requirements());
     for (label, text) in [("What", &check.what), ("Why", &check.why), ("Fix", &check.fix)] {
         page.blank();
         page.heading(label);

@@ -217,7 +217,6 @@ fn show(file: &ValidatedFile, page: &mut Page) {
         );
     }
     let (tone, word) = match (file.valid, file.more) {
-        (true, _) if page.config().quiet => return,
         (true, _) => (Tone::Good, format!("valid ({})", file.notes())),
         (false, 0) => {
             (Tone::Bad, format!("invalid: {} ({})", counted(file.errors.len() as u64, "error"), file.notes()))

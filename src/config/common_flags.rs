@@ -131,6 +131,11 @@ pub(super) fn completions(value: &Value<'_>) -> Option<Asking> {
     spelling(value, ("completions", &["completions", SHELL_PLACE], Some(SHELL_PLACE)))
 }
 
+/// The call that installs the instructions for agents: its arguments, or `false`.
+pub(super) fn bundle_install(value: &Value<'_>) -> Option<Asking> {
+    spelling(value, ("bundle_install", &["skill", "install"], None))
+}
+
 /// What stands for the name of the shell in the call that prints its completion script.
 pub const SHELL_PLACE: &str = "{shell}";
 

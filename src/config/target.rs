@@ -126,6 +126,10 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
             .get("completions")
             .and_then(|value| common_flags::completions(&value))
             .unwrap_or_default(),
+        bundle_install: table
+            .get("bundle_install")
+            .and_then(|value| common_flags::bundle_install(&value))
+            .unwrap_or_default(),
         config_file: table.get("config_file").and_then(|value| config_file(&value)),
         secret: table.get("secret").and_then(|value| secret(&value)),
         env_flags: table.get("env_flags").and_then(|value| env_flags(&value)).unwrap_or_default(),

@@ -114,6 +114,9 @@ pub struct TargetConfig {
     /// The arguments that print a completion script, with [`SHELL_PLACE`](super::SHELL_PLACE), or that it prints none.
     #[serde(default)]
     pub completions: Asking,
+    /// The arguments that install its instructions for agents, or that nothing does.
+    #[serde(default)]
+    pub bundle_install: Asking,
     /// Where it looks for its configuration, below the home.
     #[serde(default)]
     pub config_file: Option<String>,
@@ -154,6 +157,7 @@ impl Default for TargetConfig {
             unknown_command: None,
             lacks: Vec::new(),
             completions: Asking::Undeclared,
+            bundle_install: Asking::Undeclared,
             config_file: None,
             secret: None,
             env_flags: BTreeMap::new(),

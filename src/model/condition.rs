@@ -46,6 +46,7 @@ pub fn in_words(variant: Variant, nth: u8) -> Option<String> {
         Variant::Full => "with stdout on /dev/full",
         Variant::Bare if nth == 0 => "without HOME",
         Variant::Bare => "with an invalid configuration file",
+        Variant::Xdg => "with the XDG folders elsewhere",
         Variant::HostileEnv => {
             let added = added(variant, nth);
             let first = added.iter().take(2).map(|(name, value)| format!(" {name}={value}"));

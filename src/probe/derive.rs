@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// An unknown flag.
 pub const UNKNOWN_FLAG: &str = "--agentnative-unknown-flag";
+/// So long may an example take, whose last argument is refused.
+const EXAMPLE: Duration = Duration::from_secs(5);
 /// A command that no program has.
 pub const UNKNOWN_COMMAND: &str = "agentnative-unknown-command";
 /// A value that no option has.
@@ -63,6 +65,12 @@ pub fn derived(
     if kinds.contains(&Derived::EnvFlag) {
         probes.extend(env_flags::calls(&usual, promises));
     }
+    if kinds.contains(&Derived::Example) {
+        probes.extend(examples(declared, promises));
+    }
+    if kinds.contains(&Derived::BundleInstall) {
+        probes.extend(bundle_install(promises, timeout));
+    }
     if kinds.contains(&Derived::CommandHelp) {
         probes.extend(command_helps(declared, &promises.called_commands));
     }
@@ -74,8 +82,7 @@ pub fn derived(
 /// is ignored, what runs is what was declared to run.
 pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe> {
     let of_command = |command: &Vec<String>| {
-        let calls = |probe: &&Probe| probe.command_words().take(command.len()).eq(command);
-        let probe = declared.iter().find(calls)?;
+        let probe = declared.iter().find(|probe| probe.calls(command))?;
         let args = [&command[..], &["--help".to_owned()]].concat();
         Some(Probe {
             name: args.join(" "),
@@ -97,6 +104,42 @@ pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe>
     let mut probes = commands.iter().filter_map(of_command).collect();
     set_apart(&mut probes, declared);
     probes
+}
+
+/// The examples with an unknown flag, each as the first of the declared probes that calls the same command: if the
+/// flag is ignored, what runs is such a call, confined.
+fn examples(declared: &[Probe], promises: &Promises) -> Vec<Probe> {
+    let of_example = |args: &Vec<String>| {
+        let call = Probe { args: placed_last(args, &[UNKNOWN_FLAG.to_owned()]), ..declared.first()?.clone() };
+        let command = promises.called_commands.iter().filter(|command| call.calls(command));
+        let command = command.max_by_key(|command| command.len());
+        let source = declared.iter().find(|probe| command.is_none_or(|command| probe.calls(command)))?;
+        (command.is_some() || promises.commands.is_empty()).then(|| Probe {
+            name: format!("example `{}`", args.join(" ")),
+            role: Role::Derived { kind: Derived::Example, of: Some(source.name.clone()) },
+            args: call.args,
+            asks_format: false,
+            formats: vec![OutputFormat::Text],
+            exit: None,
+            timeout: EXAMPLE,
+            workspace: source.workspace.clone().or(Some(Workspace::Empty)),
+            cwd: None,
+            ..bare(Derived::Example, &[], EXAMPLE)
+        })
+    };
+    promises.examples.iter().filter_map(of_example).collect()
+}
+
+/// The call that installs the instructions for agents, in an empty folder.
+fn bundle_install(promises: &Promises, timeout: Duration) -> Option<Probe> {
+    let args: Vec<&str> = promises.bundle_install.args()?.iter().map(String::as_str).collect();
+    Some(Probe {
+        exit: Some(0),
+        asks_format: false,
+        formats: vec![OutputFormat::Text],
+        workspace: Some(Workspace::Empty),
+        ..bare(Derived::BundleInstall, &args, timeout)
+    })
 }
 
 /// The calls that print completion scripts, as the configuration or the name of a command says.

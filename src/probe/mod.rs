@@ -191,6 +191,12 @@ pub struct Promises {
     /// How it prints completion scripts.
     #[serde(default)]
     pub completions: Asking,
+    /// How it installs its instructions for agents.
+    #[serde(default)]
+    pub bundle_install: Asking,
+    /// The examples of its help that call commands of declared probes, by their arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Vec<String>>,
     /// Where it looks for its configuration, below the home.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_file: Option<String>,
@@ -247,6 +253,8 @@ impl Promises {
             known_formats: Vec::new(),
             lacks_features: target.lacks.clone(),
             completions: target.completions.clone(),
+            bundle_install: target.bundle_install.clone(),
+            examples: Vec::new(),
             config_file: target.config_file.clone(),
             secret: target.secret.clone(),
             env_flags: target.env_flags.clone(),
@@ -384,15 +392,28 @@ impl Probe {
         words.skip_while(is_flag).take_while(move |word| !is_flag(word))
     }
 
+    /// Whether it calls this command.
+    pub fn calls(&self, command: &[String]) -> bool {
+        self.command_words().take(command.len()).eq(command)
+    }
+
+    /// Whether it is run confined or not at all: it changes something, or may.
+    pub fn is_confined(&self) -> bool {
+        self.effect.is_some() || self.is(Derived::Example) || self.is(Derived::BundleInstall)
+    }
+
     /// Whether it changes something, or waits for an answer that never comes, and is run only for checks that
     /// concern that.
     pub fn is_apart(&self) -> bool {
         self.is_declared() && self.formats.is_empty() && (self.effect.is_some() || self.is_stalled())
     }
 
-    /// Whether its runs are ended from outside or by a time limit: how they end is the affair of one check.
+    /// Whether how its runs end is the affair of one check: they are ended from outside or by a time limit, or are
+    /// calls that nobody declared.
     pub fn is_cut_short(&self) -> bool {
-        self.is(Derived::Interrupted) || self.is(Derived::Timeout)
+        use Derived::{AnonymousRequest, Example, Interrupted, InvalidRequest, Sigint, Timeout};
+        let own = [Interrupted, Sigint, Timeout, InvalidRequest, AnonymousRequest, Example];
+        own.into_iter().any(|kind| self.is(kind))
     }
 
     /// Whether it calls a server that never answers.

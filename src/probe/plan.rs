@@ -6,6 +6,7 @@ use crate::config::Flag;
 use crate::model::{Layer, OutputFormat, Variant};
 use crate::run::RunKey;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::time::Duration;
 
 /// How often a run is made again to see what changes.
@@ -31,11 +32,14 @@ pub fn plan(
         // Other formats and wrong calls are the contract's own affair.
         kinds.retain(|kind| {
             use Derived::{
-                Alias, IgnoredFlag, InvalidFormat, InvalidValue, Limit, MoreFormats, NoFormat, Raw, Refused,
-                UnknownCommand, UnknownFlag,
+                Alias, Example, IgnoredFlag, InvalidFormat, InvalidRequest, InvalidValue, Limit, MoreFormats,
+                NoFormat, Raw, Refused, UnknownCommand, UnknownFlag,
             };
             let formats = matches!(kind, NoFormat | InvalidFormat | Alias | Raw | MoreFormats | Refused);
-            let wrong = matches!(kind, UnknownFlag | UnknownCommand | IgnoredFlag | InvalidValue);
+            let wrong = matches!(
+                kind,
+                UnknownFlag | UnknownCommand | IgnoredFlag | InvalidValue | InvalidRequest | Example
+            );
             !formats && !wrong && *kind != Limit
         });
     }
@@ -86,7 +90,7 @@ fn runs_of(
             Role::Declared => wanted.filter(|variant| concerns(probe, promises, *format, *variant)).collect(),
         };
         for variant in variants {
-            runs.extend((0..times(variant, promises, *format)).map(|nth| RunKey {
+            runs.extend(numbers(variant, probe, promises, *format).map(|nth| RunKey {
                 probe: probe.name.clone(),
                 format: *format,
                 variant,
@@ -105,10 +109,17 @@ const fn conditions(kind: Derived) -> &'static [Variant] {
         Derived::NoInput => &[Variant::FullTerminal],
         Derived::NoPager => &[Variant::FullTerminal],
         Derived::Unconfirmed => &[Variant::Tty, Variant::OpenStdin, Variant::FullTerminal],
-        Derived::Confirmed => &[Variant::Repeat, Variant::FullTerminal],
-        Derived::NoFormat => {
-            &[Variant::TerminalIn, Variant::ColourPipe, Variant::NoColour, Variant::NoPager, Variant::Full]
-        }
+        Derived::Confirmed => &[Variant::Repeat, Variant::FullTerminal, Variant::Xdg],
+        Derived::Timeout => &[Variant::Bare],
+        Derived::NoFormat => &[
+            Variant::TerminalIn,
+            Variant::ColourPipe,
+            Variant::NoColour,
+            Variant::NoPager,
+            Variant::Full,
+            Variant::Bare,
+            Variant::Xdg,
+        ],
         _ => &[],
     }
 }
@@ -121,8 +132,11 @@ fn concerns(probe: &Probe, promises: &Promises, format: OutputFormat, variant: V
     match variant {
         Variant::Plain => true,
         variant if stands_in && conditions(Derived::NoFormat).contains(&variant) => false,
-        // Only calls of the target itself.
-        Variant::Bare => false,
+        // Once, if not in the call without a format.
+        Variant::Bare | Variant::Xdg => {
+            let once = probe.formats.first() == Some(&format) && !has_call_without_format(promises);
+            once && probe.gives_data()
+        }
         // A question is asked whatever the format, and also by what fails in the end.
         Variant::TerminalIn => {
             let json = probe.gives_data() && format == OutputFormat::Json;
@@ -144,11 +158,13 @@ fn has_call_without_format(promises: &Promises) -> bool {
     promises.contract.is_none() && promises.default_format == OutputFormat::Text
 }
 
-fn times(variant: Variant, promises: &Promises, format: OutputFormat) -> u8 {
+/// Which of the runs under a variant are made.
+fn numbers(variant: Variant, probe: &Probe, promises: &Promises, format: OutputFormat) -> Range<u8> {
+    let is_own = !probe.is_declared() && probe.of().is_none();
     match variant {
-        // Nobody says which file could be invalid.
-        Variant::Bare if promises.config_file.is_none() => 1,
-        Variant::Repeat if format.is_json() => REPEATS,
-        _ => variant.environments().len().max(1) as u8,
+        // Nobody says which file could be invalid; and most calls need a home.
+        Variant::Bare => u8::from(!is_own)..1 + u8::from(promises.config_file.is_some()),
+        Variant::Repeat if format.is_json() => 0..REPEATS,
+        _ => 0..variant.environments().len().max(1) as u8,
     }
 }

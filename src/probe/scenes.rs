@@ -37,26 +37,37 @@ impl Scenes<'_> {
     fn of(self, kind: Derived) -> Vec<Probe> {
         let probe = self.probe;
         let changing = probe.effect.as_ref().map(|effect| self.of_changing(kind, effect));
-        if kind == Derived::Timeout && probe.is_stalled() {
-            return self.with_timeout().into_iter().collect();
+        if probe.is_stalled() {
+            return self.of_stalled(kind).into_iter().collect();
         }
         let interrupted = probe.interrupt.is_some().then(|| self.of_interrupted(kind));
         changing.filter(|calls| !calls.is_empty()).or(interrupted).unwrap_or_default()
     }
 
-    /// The call of a server that never answers, with a time limit.
-    fn with_timeout(self) -> Option<Probe> {
-        let spelling = self.probe.flag(Flag::Timeout, self.promises).args()?;
+    /// Those of a probe that calls a server which never answers: with a time limit, if it has one.
+    fn of_stalled(self, kind: Derived) -> Option<Probe> {
+        let spelling = self.probe.flag(Flag::Timeout, self.promises).args().unwrap_or_default();
         let options = Flag::Timeout.with_value(spelling, "1");
         let args = placed_last(&self.probe.args, &options);
-        let call = self.call(Derived::Timeout, &options.join(" "), args, self.plainest());
-        Some(Probe { exit: None, timeout: TIMEOUT, ..call })
+        let (label, args) = match kind {
+            Derived::Timeout if options.is_empty() => ("no time limit".to_owned(), args),
+            Derived::Timeout => (options.join(" "), args),
+            Derived::InvalidRequest => {
+                ("unknown flag".to_owned(), placed_last(&args, &[super::UNKNOWN_FLAG.to_owned()]))
+            }
+            Derived::AnonymousRequest if self.probe.secret => ("no secret".to_owned(), args),
+            _ => return None,
+        };
+        let call = self.call(kind, &label, args, self.plainest());
+        let secret = call.secret && kind != Derived::AnonymousRequest;
+        Some(Probe { exit: None, timeout: TIMEOUT, secret, ..call })
     }
 
     /// Those of a probe that can be interrupted.
     fn of_interrupted(self, kind: Derived) -> Vec<Probe> {
         let (label, exit) = match kind {
             Derived::Interrupted => ("interrupted", None),
+            Derived::Sigint => ("SIGINT", None),
             Derived::After => ("after an interrupted one", self.probe.exit),
             Derived::Confirmed => ("in full", self.probe.exit),
             _ => return Vec::new(),

@@ -1,10 +1,10 @@
 //! From the plan to what the runner takes.
 
-use super::{Probe, Promises};
+use super::{Probe, Promises, Role};
 use crate::catalogue::Derived;
 use crate::config::{FILE_PLACE, Isolation, PORT_PLACE, STALLED_PLACE, Workspace};
 use crate::model::{OutputFormat, Variant};
-use crate::run::{self, Job, Purpose, RunKey, RunSpec, Secret, SetupCall};
+use crate::run::{self, Interruption, Job, Purpose, RunKey, RunSpec, Secret, SetupCall, StopSignal};
 use crate::target::Target;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -40,10 +40,10 @@ impl Surroundings {
             Isolation::Landlock | Isolation::Auto => run::Isolation::Available,
             Isolation::Require => run::Isolation::Required,
         };
-        configured.max(match (&probe.effect, self.allow_unconfined) {
-            (None, _) => run::Isolation::None,
-            (Some(_), false) => run::Isolation::Required,
-            (Some(_), true) => run::Isolation::Available,
+        configured.max(match (probe.is_confined(), self.allow_unconfined) {
+            (false, _) => run::Isolation::None,
+            (true, false) => run::Isolation::Required,
+            (true, true) => run::Isolation::Available,
         })
     }
 
@@ -111,6 +111,9 @@ fn spec(
             stdin = Some([secret.value.as_encoded_bytes(), b"\n"].concat().into());
         }
     }
+    if let Some(config) = promises.secret.as_ref().filter(|_| probe.is(Derived::AnonymousRequest)) {
+        env.retain(|(name, _)| *name != *config.env);
+    }
     let setup = probe.setup.iter().map(|args| SetupCall {
         args: words(args),
         env: of_setup.clone(),
@@ -119,15 +122,20 @@ fn spec(
     let interrupted = probe.is(Derived::After).then(|| SetupCall {
         args: words(&probe.call(key.format, promises)),
         env: Vec::new(),
-        interrupt: probe.interrupt.clone(),
+        interrupt: interruption(probe, StopSignal::Terminate),
     });
+    let interrupt = match &probe.role {
+        Role::Derived { kind: Derived::Interrupted, .. } => interruption(probe, StopSignal::Terminate),
+        Role::Derived { kind: Derived::Sigint, .. } => interruption(probe, StopSignal::Interrupt),
+        _ => None,
+    };
     let job = Job {
         program: target.program.clone().into(),
         args: words(&probe.call(key.format, promises)),
         cwd: probe.cwd.clone().unwrap_or_else(|| target.cwd.clone()).into(),
         workspace: probe.workspace.as_ref().map(|workspace| around.workspace(workspace)),
         setup: setup.chain(interrupted).collect(),
-        interrupt: probe.interrupt.clone().filter(|_| probe.is(Derived::Interrupted)),
+        interrupt,
         stalled: probe.is_stalled().then(|| STALLED_PLACE.to_owned()),
         home: around.home.clone(),
         config_file: target.config.config_file.as_ref().map(OsString::from),
@@ -152,9 +160,17 @@ fn spec(
     RunSpec { key: key.clone(), job }
 }
 
+fn interruption(probe: &Probe, signal: StopSignal) -> Option<Interruption> {
+    probe.interrupt.clone().map(|after| Interruption { after, signal })
+}
+
 /// Whether it is looked at what a run changes.
 fn has_snapshots(probe: &Probe, variant: Variant) -> bool {
-    probe.workspace.is_some() && matches!(variant, Variant::Plain | Variant::Repeat)
+    match variant {
+        Variant::Xdg => true,
+        Variant::Plain | Variant::Repeat => probe.workspace.is_some(),
+        _ => false,
+    }
 }
 
 /// The secret that a run is given: a probe that needs it, and one that fails with what its own `env` holds.

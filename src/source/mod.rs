@@ -109,6 +109,18 @@ pub struct Bundle {
     pub file: String,
     /// What its YAML frontmatter says.
     pub frontmatter: Frontmatter,
+    /// What is set as code in it: each line of a block, and each span in a line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<CodeLine>,
+}
+
+/// A line of code in a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeLine {
+    /// The line of the file that it begins in, from 1.
+    pub line: u64,
+    /// What it says; lines that end with a backslash are joined.
+    pub text: String,
 }
 
 /// The YAML between two lines `---` that a Markdown file begins with.

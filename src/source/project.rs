@@ -1,7 +1,8 @@
 //! The files around the code: what tells people of exit codes, and schemas.
 
 use super::exclusions::{NON_PRODUCT, VENDORED, patterns, read_up_to, relative, walker};
-use super::{Bundle, Document, Frontmatter, Project};
+use super::{Bundle, CodeLine, Document, Frontmatter, Project};
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -97,7 +98,42 @@ fn bundles(project: &Path, package: &Path) -> Vec<Bundle> {
 
 fn bundle(project: &Path, path: &Path) -> Option<Bundle> {
     let Document { file, text } = document(project, path)?;
-    Some(Bundle { file, frontmatter: frontmatter(&text) })
+    Some(Bundle { file, frontmatter: frontmatter(&text), code: code(&text) })
+}
+
+/// The code in a text in Markdown.
+fn code(text: &str) -> Vec<CodeLine> {
+    let mut found: Vec<CodeLine> = Vec::new();
+    let mut in_block = false;
+    let mut goes_on = false;
+    let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+    let line_of = |at: usize| 1 + starts.partition_point(|start| *start <= at) as u64;
+    for (event, range) in Parser::new(text).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => in_block = true,
+            Event::End(TagEnd::CodeBlock) => (in_block, goes_on) = (false, false),
+            Event::Code(span) => {
+                found.push(CodeLine { line: line_of(range.start), text: span.into_string() })
+            }
+            Event::Text(block) if in_block => {
+                for (nth, line) in block.lines().enumerate() {
+                    let begun = line.trim_end().strip_suffix('\\');
+                    let text = begun.unwrap_or(line).trim();
+                    match found.last_mut().filter(|_| goes_on) {
+                        Some(last) => last.text.push_str(&format!(" {text}")),
+                        None => found.push(CodeLine {
+                            line: line_of(range.start) + nth as u64,
+                            text: text.to_owned(),
+                        }),
+                    }
+                    goes_on = begun.is_some();
+                }
+            }
+            _ => {}
+        }
+    }
+    found.retain(|line| !line.text.trim().is_empty());
+    found
 }
 
 /// What is needed of a frontmatter; it may hold more.

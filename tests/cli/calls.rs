@@ -1,6 +1,7 @@
 //! Which calls are made of a target that could be harmed: each target here records its calls.
 
 use super::support::Folder;
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// A target that records its calls, one a line, and then does `rest`.
@@ -201,6 +202,59 @@ fn completions_are_asked_for_where_they_are_declared_or_a_subcommand_is_called_s
     let config = "completions = ['--script={shell}']";
     assert_eq!(asked("  completion  Complete\n", config), (declared, "fail".to_owned()));
     assert_eq!(asked("  completion  Complete\n", "completions = false"), (set(&[]), "fail".to_owned()));
+}
+
+#[test]
+fn examples_are_tried_where_their_command_is_declared_and_unknown_flags_are_rejected() {
+    const HELP: &str = "Commands:\\n  list  List\\n  show  Show\\n  wipe  Wipe all\\n  exec  Run\\n\\nExamples:\\n  \
+        cli list -n 2\\n  cli show 1 | less\\n  cli wipe --now\\n  cli list <name>\\n  cli -v list --help\\n  \
+        cli exec ls -- -l\\n";
+    let tried = |on_unknown: &str| {
+        let folder = recorder(&format!(
+            "case $* in *--help*) printf '{HELP}' ;; *unknown*) {on_unknown} ;; *) echo one ;; esac"
+        ));
+        let probes = [("list", "'list'"), ("show", "'show', '1'")];
+        let probes = probes.map(|(name, args)| format!("[[probe]]\nname = '{name}'\nargs = [{args}]\n"));
+        folder.write("agentnative.toml", format!("[target]\ncommand = ['./cli']\n{}", probes.concat()));
+        let said = folder.run(&["check", ".", "--json", "--check", "p3-examples-parse", "--record", "runs"]);
+        // Confined, it cannot record its calls itself.
+        let made = |line: &str| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let probe = line["run"]["probe"].as_str()?;
+            probe.starts_with("example").then(|| probe.to_owned())
+        };
+        let calls: BTreeSet<String> = folder.read("runs").lines().filter_map(made).collect();
+        (calls, said.status("p3-examples-parse"))
+    };
+    let both = set(&["example `list -n 2`", "example `show 1`"]);
+    let rejects = "echo \"unknown flag --agentnative-unknown-flag\" >&2; exit 2";
+    assert_eq!(tried(rejects), (both.clone(), "pass".to_owned()));
+    assert_eq!(tried("echo \"unknown flag $2\" >&2; exit 2"), (both, "warn".to_owned()),);
+    // What would not be rejected would be carried out.
+    assert_eq!(tried("echo one"), (set(&[]), "unverified".to_owned()));
+}
+
+#[test]
+fn an_example_that_is_carried_out_changes_nothing_outside_a_copy() {
+    let folder = Folder::new();
+    let help = "Examples:\\n  cli 1 2\\n";
+    // It rejects the unknown flag but for an example.
+    folder.script(
+        "cli",
+        &format!(
+            "here=$(dirname \"$0\")\ncase $* in *--help*) printf '{help}' ;; \"1 2 \"*) echo out >\"$here/out\"; echo in >in ;; \
+             *unknown*) exit 2 ;; *) echo one ;; esac"
+        ),
+    );
+    folder
+        .write("agentnative.toml", "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'one'\nargs = ['1']\n");
+    let said = folder.run(&["check", ".", "--json", "--check", "p3-examples-parse", "--record", "runs"]);
+    assert_eq!(said.status("p3-examples-parse"), "unverified");
+    assert!(
+        folder.read("runs").contains("1 2 --agentnative-unknown-flag")
+            || folder.read("runs").contains("example `1 2`")
+    );
+    assert!(!folder.path().join("out").exists() && !folder.path().join("in").exists());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The command line, as a caller sees it: exit codes, streams, formats, files.
 
 mod baseline;
+mod bundles;
 mod calls;
 mod changes;
 mod check;

@@ -365,7 +365,7 @@ fn a_recording_holds_what_was_found_in_the_code() {
     let live = with(&["--layer", "source,project", "--record", "seen", "."]);
     fs::remove_dir_all(folder.path().join("src")).unwrap();
     assert_eq!(with(&["--layer", "source,project", "--replay", "seen"]), live);
-    assert_eq!(results(&live).len(), 10);
+    assert_eq!(results(&live).len(), 11);
 
     // Of other rules than those of now, nothing is said.
     let text = folder.read("seen");

@@ -4,8 +4,8 @@ use super::{python, run, sh};
 use crate::runs::{finish, options, text};
 use agentnative::model::Variant;
 use agentnative::run::{
-    Area, Change, Changes, End, Enforced, EntryKind, Isolation, Job, Leak, LeakForm, LeakPlace, Leftover,
-    RunSpec, Runner, Secret, SetupCall, Template, TemplateFile, Workspace,
+    Area, Change, Changes, End, Enforced, EntryKind, Interruption, Isolation, Job, Leak, LeakForm, LeakPlace,
+    Leftover, RunSpec, Runner, Secret, SetupCall, StopSignal, Template, TemplateFile, Workspace,
 };
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,11 @@ fn told(changes: &Changes) -> Vec<String> {
             (_, None) => '-',
             _ => '~',
         };
-        let area = if *area == Area::Home { "~/" } else { "" };
+        let area = match area {
+            Area::Workspace => "",
+            Area::Home => "~/",
+            Area::Xdg => "xdg:",
+        };
         format!("{sign}{area}{path}")
     };
     changes.list.iter().map(words).collect()
@@ -178,9 +182,13 @@ fn what_is_confined_changes_nothing_outside() {
     assert_eq!(fs::read_to_string(Path::new(&kept)).unwrap(), "kept");
 }
 
+fn begun(signal: StopSignal) -> Option<Interruption> {
+    Some(Interruption { after: "begun".into(), signal })
+}
+
 fn interrupted(script: &str) -> RunSpec {
     let mut spec = watched(sh(script, Variant::Plain));
-    spec.job.interrupt = Some("begun".into());
+    spec.job.interrupt = begun(StopSignal::Terminate);
     spec.job.deadline = Duration::from_secs(60);
     spec
 }
@@ -205,6 +213,38 @@ fn a_run_is_interrupted_once_it_has_begun() {
 }
 
 #[test]
+fn sigint_reaches_the_whole_group_as_from_a_terminal() {
+    let stopped = |script: &str| {
+        let mut spec = interrupted(script);
+        spec.job.interrupt = begun(StopSignal::Interrupt);
+        run(spec)
+    };
+    let child = stopped("echo begun; sleep 60; echo after");
+    assert_eq!((&child.end, child.left_behind.len()), (&End::Signaled(2), 0));
+    assert!(child.signalled.unwrap() < Job::GRACE);
+    let handled = stopped("trap 'exit 130' INT; echo begun; sleep 60");
+    assert_eq!(handled.end, End::Exited(130));
+}
+
+#[test]
+fn the_xdg_folders_can_be_beside_the_home() {
+    let mut runner = Runner::new(options());
+    let file = |path: &str| TemplateFile { path: path.into(), bytes: b"x".into() };
+    let files = vec![file(".config/a/b"), file(".local/share/c"), file(".rc")];
+    let home = runner.keep(Template::Files(files)).unwrap();
+    let script = "ls -A ~ ~/.local; cat \"$XDG_CONFIG_HOME/a/b\" \"$XDG_DATA_HOME/c\" state; \
+        echo >~/.new; mkdir \"$XDG_CACHE_HOME\"; echo >\"$XDG_CONFIG_HOME/a/b\"";
+    let mut spec = watched(sh(script, Variant::Xdg));
+    spec.job.setup = vec![before("mkdir \"$XDG_STATE_HOME\"; echo s >\"$XDG_STATE_HOME/s\"; echo y >state")];
+    spec.job.home = Some(home);
+    let seen = runner.run_all_blocking(vec![spec], &mut |_| {}).unwrap().observations.remove(0);
+    assert_eq!(seen.end, End::Exited(0), "{}", text(&seen.stderr));
+    assert!(text(&seen.stdout).ends_with("\nxxy\n"), "{}", text(&seen.stdout));
+    assert!(!text(&seen.stdout).contains(".config"));
+    assert_eq!(told(&seen.changes.unwrap()), ["+~/.new", "+xdg:cache", "~xdg:config/a/b"]);
+}
+
+#[test]
 fn a_call_before_a_run_can_have_variables_of_its_own() {
     let mut spec = watched(sh("cat file; echo \"${TOKEN-none}\"", Variant::Plain));
     let call = SetupCall { env: vec![("TOKEN".into(), "given".into())], ..before("echo \"$TOKEN\" >file") };
@@ -216,7 +256,7 @@ fn a_call_before_a_run_can_have_variables_of_its_own() {
 fn a_call_comes_after_one_that_was_interrupted() {
     let mut spec = watched(sh("cat half", Variant::Plain));
     let args = ["-c", "echo half >half; echo begun; exec sleep 60"].map(Into::into).to_vec();
-    spec.job.setup = vec![SetupCall { args, env: vec![], interrupt: Some("begun".into()) }];
+    spec.job.setup = vec![SetupCall { args, env: vec![], interrupt: begun(StopSignal::Terminate) }];
     let seen = run(spec);
     assert_eq!((seen.end, text(&seen.stdout)), (End::Exited(0), "half\n".into()));
 }

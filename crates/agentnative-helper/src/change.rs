@@ -72,6 +72,8 @@ pub enum Area {
     Workspace,
     /// Its home.
     Home,
+    /// The parent of the folders of the XDG variables, where that is not the home.
+    Xdg,
 }
 
 /// What is at a path.

@@ -58,9 +58,8 @@ pub struct Job {
     pub workspace: Option<Workspace>,
     /// Calls of the program that are made before it, plainly and in the same fresh folder.
     pub setup: Vec<SetupCall>,
-    /// It is interrupted: SIGTERM goes to the leader shortly after this text was seen on either stream, which has
-    /// [`Job::GRACE`] then.
-    pub interrupt: Option<String>,
+    /// It is interrupted, and has [`Job::GRACE`] then.
+    pub interrupt: Option<Interruption>,
     /// What it changes in its workspace and its home is told.
     pub snapshots: bool,
     /// Beside it is a server on the loopback that takes connections and never answers: this text stands for its
@@ -127,8 +126,26 @@ pub struct SetupCall {
     pub args: Vec<OsString>,
     /// Variables that it has beside those of the run.
     pub env: Vec<(OsString, OsString)>,
-    /// It is interrupted once this text was seen ([`Job::interrupt`]), and may end in any way.
-    pub interrupt: Option<String>,
+    /// It is interrupted, and may end in any way.
+    pub interrupt: Option<Interruption>,
+}
+
+/// When a run is interrupted, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interruption {
+    /// Shortly after this text was seen on either stream.
+    pub after: String,
+    /// By this signal.
+    pub signal: StopSignal,
+}
+
+/// A signal that asks a program to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StopSignal {
+    /// SIGTERM to the leader, as a scheduler sends it.
+    Terminate,
+    /// SIGINT to the leader's group, as a terminal sends it for Ctrl-C.
+    Interrupt,
 }
 
 impl Job {

@@ -43,7 +43,8 @@ pub use environment::{HOSTILE_ENVIRONMENTS, clean_path, folders_of, manager_vari
 #[cfg(any(feature = "client", feature = "runtime"))]
 pub use failure::Failure;
 pub use job::{
-    Isolation, Job, Options, Ready, Secret, Service, SetupCall, Template, TemplateFile, Workspace,
+    Interruption, Isolation, Job, Options, Ready, Secret, Service, SetupCall, StopSignal, Template,
+    TemplateFile, Workspace,
 };
 #[cfg(feature = "client")]
 pub use outcome::Event;

@@ -38,6 +38,8 @@ pub enum Variant {
     Full,
     /// No home folder, or a configuration file in it that no parser accepts.
     Bare,
+    /// The folders of the XDG variables are not below the home.
+    Xdg,
 }
 
 /// What a variant adds to the environment, with a name for reports where there are several.
@@ -68,6 +70,7 @@ impl Variant {
             Self::NoPager => "no-pager",
             Self::Full => "full",
             Self::Bare => "bare",
+            Self::Xdg => "xdg",
         }
     }
 
@@ -86,8 +89,8 @@ impl Variant {
     /// Whether it is a condition of its own, which only the checks look at that ask for it: most calls behave
     /// otherwise there than for a program that reads their output.
     pub const fn is_special(self) -> bool {
-        use Variant::{Bare, ColourPipe, Full, FullTerminal, NoColour, NoPager, TerminalIn};
-        matches!(self, TerminalIn | FullTerminal | ColourPipe | NoColour | NoPager | Full | Bare)
+        use Variant::{Bare, ColourPipe, Full, FullTerminal, NoColour, NoPager, TerminalIn, Xdg};
+        matches!(self, TerminalIn | FullTerminal | ColourPipe | NoColour | NoPager | Full | Bare | Xdg)
     }
 
     /// Whether stdout is a terminal.

@@ -53,10 +53,8 @@ pub(super) fn valid(context: &CheckContext) -> Judgement {
         Ok(pages) => pages,
         Err(reason) => return Judgement::unverified(reason),
     };
-    let commands: Vec<&Printed> = pages.commands.iter().flatten().collect();
-    let judge = Examples { context, root: &pages.root, commands: &commands };
-    let all = std::iter::once(&pages.root).chain(commands.iter().copied());
-    let shown = all.flat_map(|at| at.page.examples.iter().map(move |example| (at, example)));
+    let judge = Examples::of(&pages.root, pages.commands.iter().flatten().collect());
+    let shown = judge.pages().flat_map(|at| at.page.examples.iter().map(move |example| (at, example)));
     let mut assertions: Vec<Assertion> = shown.map(|(at, example)| judge.is_valid(at, example)).collect();
     let none = pages.root.run.blocked_by(CheckId::P3Examples, "the help contains no example".to_owned());
     if assertions.is_empty() {
@@ -67,10 +65,9 @@ pub(super) fn valid(context: &CheckContext) -> Judgement {
 }
 
 /// The pages that examples are compared with.
-struct Examples<'p, 'a> {
-    context: &'a CheckContext<'a>,
+pub struct Examples<'p, 'a> {
     root: &'p Printed<'a>,
-    commands: &'p [&'p Printed<'a>],
+    commands: Vec<&'p Printed<'a>>,
 }
 
 /// What an example calls.
@@ -85,15 +82,58 @@ enum Called<'p, 'a> {
     Unclear,
 }
 
+/// What is wrong with a call that a text shows.
+pub enum Wrong {
+    /// The help lists no such subcommand.
+    Command(String),
+    /// The help describes no such option.
+    Flag(String),
+    /// Whether this subcommand has this option is not known: its page was not read.
+    Unread(String, String),
+}
+
+impl Wrong {
+    /// The `kind` of the evidence, and what was seen; or why it cannot be told.
+    pub fn told(self) -> Result<(&'static str, String), String> {
+        match self {
+            Self::Command(command) => {
+                Ok(("unknown-command", format!("the help lists no subcommand `{command}`")))
+            }
+            Self::Flag(flag) => Ok(("unknown-flag", format!("the help describes no option `{flag}`"))),
+            Self::Unread(command, flag) => Err(format!(
+                "whether `{command}` has the option `{flag}` of an example is unknown: declare a probe of `{command}`"
+            )),
+        }
+    }
+}
+
 impl<'p, 'a> Examples<'p, 'a> {
+    /// The pages of a target that its calls are compared with.
+    pub fn of(root: &'p Printed<'a>, commands: Vec<&'p Printed<'a>>) -> Self {
+        Self { root, commands }
+    }
+
+    /// All of them, that of the target itself first.
+    pub fn pages(&self) -> impl Iterator<Item = &'p Printed<'a>> {
+        std::iter::once(self.root).chain(self.commands.iter().copied())
+    }
+
     /// Its command and its long flags exist, and if it is the call of a probe, that ended as declared.
     fn is_valid(&self, at: &Printed, example: &Example) -> Assertion {
-        let end = example.args.iter().position(|arg| arg == "--").unwrap_or(example.args.len());
-        let args = &example.args[..end];
+        match self.wrong(&example.args).map(Wrong::told) {
+            Some(Ok((kind, detail))) => at.run.failed_at_line(kind, Stream::Stdout, example.line, detail),
+            Some(Err(reason)) => inconclusive(reason),
+            None => self.ended_as_declared(&example.args),
+        }
+    }
+
+    /// What is wrong with a call of these arguments, as far as the pages show.
+    pub fn wrong(&self, args: &[String]) -> Option<Wrong> {
+        let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+        let args = &args[..end];
         let called = self.called(args);
-        if let Called::Unknown(command) = &called {
-            let detail = format!("the help lists no subcommand `{command}`");
-            return at.run.failed_at_line("unknown-command", Stream::Stdout, example.line, detail);
+        if let Called::Unknown(command) = called {
+            return Some(Wrong::Command(command));
         }
         let mut unread = None;
         for (nth, flag) in args.iter().enumerate().filter(|(_, arg)| arg.len() > 2 && arg.starts_with("--")) {
@@ -108,20 +148,14 @@ impl<'p, 'a> Examples<'p, 'a> {
                     let of_others = page.page.passes_on()
                         && args[*words..nth.max(*words)].iter().any(|arg| !arg.starts_with('-'));
                     if !above && !of_others && !page.page.has_flag(flag) {
-                        let detail = format!("the help describes no option `{flag}`");
-                        return at.run.failed_at_line("unknown-flag", Stream::Stdout, example.line, detail);
+                        return Some(Wrong::Flag(flag.to_owned()));
                     }
                 }
-                Called::Unread(command) => unread = Some((command, flag)),
+                Called::Unread(command) => unread = Some(Wrong::Unread(command.clone(), flag.to_owned())),
                 Called::Unknown(_) | Called::Unclear => {}
             }
         }
-        if let Some((command, flag)) = unread {
-            return inconclusive(format!(
-                "whether `{command}` has the option `{flag}` of an example is unknown: declare a probe of `{command}`"
-            ));
-        }
-        self.ended_as_declared(&example.args)
+        unread
     }
 
     /// The command that the arguments of an example begin with.
@@ -171,11 +205,12 @@ impl<'p, 'a> Examples<'p, 'a> {
 
     /// An example that is the call of a declared probe did as that is declared.
     fn ended_as_declared(&self, args: &[String]) -> Assertion {
-        let without_format = self.context.derived(Derived::NoFormat);
-        for probe in self.context.declared().chain(without_format) {
+        let context = self.root.run.context;
+        let without_format = context.derived(Derived::NoFormat);
+        for probe in context.declared().chain(without_format) {
             for format in &probe.formats {
-                if probe.call(*format, self.context.promises) == args
-                    && let Some(run) = self.context.plain(probe, *format)
+                if probe.call(*format, context.promises) == args
+                    && let Some(run) = context.plain(probe, *format)
                 {
                     run.usable()?;
                 }

@@ -1,11 +1,13 @@
 //! The checks of principle 3: help, examples and version.
 
 mod examples;
+mod examples_parse;
 mod help;
 mod pages;
 mod version;
 
-pub use pages::names;
+pub use examples::Examples;
+pub use pages::{Pages, names};
 
 use super::Row;
 use crate::model::CheckId;
@@ -13,6 +15,8 @@ use agentnative_contract::Framing;
 
 /// A contract for the whole target does not take the place of the check.
 const NEVER: &[Framing] = &[];
+/// Such a contract has its own way to refuse a call.
+const ANY: &[Framing] = &[Framing::Document, Framing::Lines];
 
 /// The checks, their logic, and which contracts for the whole target take their place.
 pub(super) const CHECKS: &[Row] = &[
@@ -21,5 +25,6 @@ pub(super) const CHECKS: &[Row] = &[
     (CheckId::P3Examples, examples::examples, NEVER),
     (CheckId::P3CommandExamples, examples::command_examples, NEVER),
     (CheckId::P3ExamplesValid, examples::valid, NEVER),
+    (CheckId::P3ExamplesParse, examples_parse::parse, ANY),
     (CheckId::P3Version, version::version, NEVER),
 ];

@@ -14,7 +14,7 @@ const MOST: u64 = 1 << 20;
 const NAMED: usize = 3;
 
 /// The page that a run printed.
-pub(super) struct Printed<'a> {
+pub struct Printed<'a> {
     /// The run.
     pub run: RunView<'a>,
     /// The words of the command; none for the target itself.
@@ -24,7 +24,7 @@ pub(super) struct Printed<'a> {
 }
 
 /// All pages of a target.
-pub(super) struct Pages<'a> {
+pub struct Pages<'a> {
     /// Its own.
     pub root: Printed<'a>,
     /// Those of its commands, or why there is none.

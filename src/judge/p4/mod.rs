@@ -1,5 +1,7 @@
 //! The checks of principle 4: errors that say what to do.
 
+mod before_network;
+mod config_named;
 mod remedy;
 mod traceback;
 mod valid_set;
@@ -27,6 +29,8 @@ pub(super) const CHECKS: &[Row] = &[
     (CheckId::P4NoTraceback, traceback::no_traceback, NEVER),
     (CheckId::P4ValidSet, valid_set::valid_set, ANY),
     (CheckId::P4WriteError, write_error::write_error, NEVER),
+    (CheckId::P4ConfigNamed, config_named::config_named, NEVER),
+    (CheckId::P4BeforeNetwork, before_network::before_network, ANY),
 ];
 
 /// Why a failing run has no message whose words could be judged, and which check says so.

@@ -5,7 +5,7 @@ use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::Reason;
 use crate::model::{CheckId, OutputFormat};
-use crate::run::{Area, Change, EntryKind};
+use crate::run::{Area, Change, Changes, EntryKind};
 use std::collections::BTreeSet;
 use strict_json::sanitize;
 
@@ -75,11 +75,7 @@ impl<'a> Changed<'a> {
     }
 
     fn but_for(run: &RunView<'a>, spared: impl Fn(&str) -> bool) -> Result<Self, Reason> {
-        let Some(changes) = &run.observation.changes else {
-            run.ended()?;
-            let label = run.label();
-            return Err(format!("what {label} changed is not known: its folders hold too much, or cannot be read, or the recording does not tell").into());
-        };
+        let changes = listed(run)?;
         let is_spared =
             |change: &Change| change.area == Area::Home && (is_scratch(&change.path) || spared(&change.path));
         let (spared, counted): (Vec<_>, Vec<_>) = changes.list.iter().partition(|change| is_spared(change));
@@ -106,6 +102,14 @@ impl<'a> Changed<'a> {
         self.all.is_empty()
     }
 
+    /// Everything that a run made in its home, caches and logs among it.
+    pub fn made_in_home(run: &RunView<'a>) -> Result<Self, Reason> {
+        let changes = listed(run)?;
+        let is_made = |change: &&Change| change.area == Area::Home && change.before.is_none();
+        let is_cut = changes.count > changes.list.len();
+        Self { all: changes.list.iter().filter(is_made).collect(), is_cut, told: 0 }.told_apart(run)
+    }
+
     /// The changes in words: "creates `a`, removes `b` and 3 more".
     pub fn words(&self) -> String {
         // A folder that something was made in is told by that.
@@ -127,6 +131,16 @@ impl<'a> Changed<'a> {
             last => last.unwrap_or_default(),
         }
     }
+}
+
+/// What the recording lists of a run.
+pub fn listed<'a>(run: &RunView<'a>) -> Result<&'a Changes, Reason> {
+    if let Some(changes) = &run.observation.changes {
+        return Ok(changes);
+    }
+    run.ended()?;
+    let label = run.label();
+    Err(format!("what {label} changed is not known: its folders hold too much, or cannot be read, or the recording does not tell").into())
 }
 
 /// What the calls change that only read, in text.
@@ -159,5 +173,6 @@ fn in_words(change: &Change) -> String {
         (Area::Workspace, path) => format!("{does} `{path}`"),
         (Area::Home, ".") => format!("{does} the home folder"),
         (Area::Home, path) => format!("{does} `~/{path}`"),
+        (Area::Xdg, path) => format!("{does} `{path}` in the XDG folders"),
     }
 }

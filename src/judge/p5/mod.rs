@@ -8,7 +8,7 @@ mod idempotent;
 mod read_only;
 mod refusal;
 
-pub use changed::Changed;
+pub use changed::{Changed, listed};
 pub use idempotent::is_unsteady;
 
 use super::Row;

@@ -5,10 +5,13 @@ mod completions;
 mod global_flags;
 mod no_color;
 mod no_pager;
+mod sigint;
 mod sigterm;
 mod timeout;
+mod xdg;
 
 pub use global_flags::taken_elsewhere;
+pub use timeout::undeclared as no_request;
 
 use super::Row;
 use crate::model::CheckId;
@@ -26,4 +29,6 @@ pub(super) const CHECKS: &[Row] = &[
     (CheckId::P6BareEnvironment, bare_environment::bare_environment, NEVER),
     (CheckId::P6Sigterm, sigterm::sigterm, NEVER),
     (CheckId::P6Timeout, timeout::timeout, NEVER),
+    (CheckId::P6Sigint, sigint::sigint, NEVER),
+    (CheckId::P6Xdg, xdg::xdg, NEVER),
 ];

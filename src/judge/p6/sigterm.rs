@@ -14,11 +14,15 @@ use strict_json::sanitize;
 
 /// `p6-sigterm`
 pub fn sigterm(context: &CheckContext) -> Judgement {
-    let declared = context.probes.iter().filter(|probe| probe.is_declared() && probe.interrupt.is_some());
-    Judgement::of(
-        declared.flat_map(|probe| of_probe(context, probe)),
-        "no probe is declared that works for a while: declare one with `workspace` and `interrupt = { after = \"TEXT\" }`",
-    )
+    Judgement::of(interruptible(context).flat_map(|probe| of_probe(context, probe)), NONE)
+}
+
+/// What to declare where no call can be interrupted.
+pub(super) const NONE: &str = "no probe is declared that works for a while: declare one with `workspace` and `interrupt = { after = \"TEXT\" }`";
+
+/// The probes that are declared to work for a while.
+pub(super) fn interruptible<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
+    context.probes.iter().filter(|probe| probe.is_declared() && probe.interrupt.is_some())
 }
 
 fn of_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
@@ -31,7 +35,7 @@ fn of_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
     vec![ends(&run), leaves_nothing_half_done(&run, probe), works_again(context, probe)]
 }
 
-fn was_interrupted(run: &RunView, probe: &Probe) -> Result<(), Reason> {
+pub(super) fn was_interrupted(run: &RunView, probe: &Probe) -> Result<(), Reason> {
     if run.observation.signalled.is_some() {
         return Ok(());
     }
@@ -41,6 +45,12 @@ fn was_interrupted(run: &RunView, probe: &Probe) -> Result<(), Reason> {
     let text = sanitize::line(probe.interrupt.as_deref().unwrap_or_default());
     let label = run.label();
     Err(format!("{label} ended before it could be interrupted: `{text}` was not seen, or it ended right after it; correct `interrupt.after`, or make the call take longer").into())
+}
+
+/// Whether it does not end as it has to.
+pub(super) fn ends_wrong(context: &CheckContext, probe: &Probe) -> bool {
+    scene(context, Derived::Interrupted, probe)
+        .is_some_and(|run| was_interrupted(&run, probe).is_ok() && ends(&run).is_err())
 }
 
 /// It ends soon, with what tells that it was interrupted, and takes its children along.

@@ -23,6 +23,11 @@ pub fn timeout(context: &CheckContext) -> Judgement {
     if declared.peek().is_some() {
         return Judgement::of(declared.map(|probe| of_probe(context, probe)), "");
     }
+    undeclared(context)
+}
+
+/// What is said where no probe sends a request that nobody answers.
+pub fn undeclared(context: &CheckContext) -> Judgement {
     let undeclared = Undeclared {
         feature: Feature::Network,
         words: &NETWORK,

@@ -11,7 +11,7 @@ pub fn bundle(context: &CheckContext) -> Judgement {
         return Judgement::NotApplicable(NO_PROJECT.to_owned());
     };
     let mut findings = Vec::new();
-    for Bundle { file, frontmatter } in &project.bundles {
+    for Bundle { file, frontmatter, .. } in &project.bundles {
         let (kind, detail) = match frontmatter {
             Frontmatter::Missing => {
                 ("no-frontmatter", format!("{file} does not begin with YAML frontmatter"))

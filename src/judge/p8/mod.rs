@@ -1,6 +1,8 @@
 //! The checks of principle 8: instructions for agents.
 
 mod bundle;
+mod current;
+mod install;
 
 use super::Row;
 use crate::model::CheckId;
@@ -10,4 +12,8 @@ use agentnative_contract::Framing;
 const NEVER: &[Framing] = &[];
 
 /// The checks, their logic, and which contracts for the whole target take their place.
-pub(super) const CHECKS: &[Row] = &[(CheckId::P8Bundle, bundle::bundle, NEVER)];
+pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P8Bundle, bundle::bundle, NEVER),
+    (CheckId::P8BundleCurrent, current::current, NEVER),
+    (CheckId::P8BundleInstall, install::install, NEVER),
+];

@@ -7,10 +7,25 @@ use strict_json::sanitize;
 /// A line that shows a call of the target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {
-    /// Its line, counted from 0.
+    /// Its line in the page, counted from 0.
     pub line: usize,
     /// Its arguments, up to a pipe or the like.
     pub args: Vec<String>,
+}
+
+impl Example {
+    /// The call that a line of code shows; none where it is no call of the target with these names.
+    pub fn in_code(line: usize, code: &str, names: &Names) -> Option<Self> {
+        let (_, call) = call(code.trim());
+        let split = shell_words(call);
+        let args = names.behind(&split)?;
+        args.iter().any(|arg| !is_placeholder(arg)).then(|| Self { line, args: args.to_vec() })
+    }
+
+    /// Whether it can be called as it is: no word of it stands for another.
+    pub fn is_complete(&self) -> bool {
+        !self.args.iter().any(|arg| is_placeholder(arg) || arg.contains(['<', '>', '\u{2026}']))
+    }
 }
 
 /// The names that a target is called by, each of one or more words: the longest first.

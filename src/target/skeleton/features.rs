@@ -55,6 +55,14 @@ impl Skeleton<'_> {
             text,
             "#completions = [\"completions\", \"{shell}\"]    # prints a completion script; false if it has none",
         );
+        let is_skill =
+            |call: &Call| call.words.first().is_some_and(|word| word == "skill" || word == "skills");
+        if self.commands.calls.iter().any(is_skill) {
+            line(
+                text,
+                "#bundle_install = [\"skill\", \"install\"]    # installs its SKILL.md in the home folder; false if nothing does",
+            );
+        }
         let file = string(&format!(".config/{}/config.toml", self.name.replace('/', "-")));
         line(text, &format!("#config_file = {file}    # its configuration, in the home folder"));
     }

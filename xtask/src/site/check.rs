@@ -52,7 +52,7 @@ pub(super) fn page(check: &Check) -> String {
         ("level", unmet.to_owned()),
         ("layer", check.layer.name().to_owned()),
         ("principle", check.principle.to_string()),
-        ("requirements of the standard", check.standard.join(", ")),
+        ("requirements of the standard", check.requirements()),
         ("in the terminal", format!("`agentnative explain {id}`")),
     ];
     out.push_str(&self::facts(facts));
@@ -125,6 +125,17 @@ const fn derived_probe(derived: Derived) -> &'static str {
         Derived::Again => "the same call a second time in the same folder",
         Derived::Interrupted => "a declared probe that works for a while, interrupted by SIGTERM",
         Derived::After => "the same call after one that was interrupted, in the same folder",
+        Derived::Sigint => "a declared probe that works for a while, interrupted by SIGINT",
+        Derived::InvalidRequest => {
+            "a declared probe that calls a server which never answers, with an unknown flag"
+        }
+        Derived::AnonymousRequest => {
+            "a declared probe that calls a server which never answers, without the secret that it needs"
+        }
+        Derived::Example => {
+            "the examples of the help that call subcommands of declared probes, with an unknown flag"
+        }
+        Derived::BundleInstall => "the command that installs the instructions for agents",
         Derived::Timeout => {
             "a declared probe that calls a server which never answers, with a time limit of one second"
         }

@@ -3,7 +3,7 @@
 use super::folder::Folder;
 use super::process_tag::ProcessTag;
 use crate::environment::{clean_path, manager_variables};
-use crate::{Isolation, Job};
+use crate::{Isolation, Job, Variant};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
@@ -38,7 +38,7 @@ pub(super) fn of_run(
         in_front.push(":");
         in_front.push(path);
         env.insert("PATH".into(), in_front);
-        let folders = of_folder(folder).into_iter();
+        let folders = of_folder(folder, job.variant);
         let lacks_home = job.variant.lacks_home(job.nth);
         env.extend(folders.filter(|(name, _)| !lacks_home || name == "TMPDIR"));
     } else if job.isolation > Isolation::None {
@@ -52,16 +52,9 @@ pub(super) fn of_run(
 }
 
 /// The variables that lead into the fresh folder of one run.
-fn of_folder(folder: &Folder) -> [(OsString, OsString); 7] {
-    let home = folder.home();
-    [
-        ("HOME", home.clone()),
-        ("XDG_CONFIG_HOME", home.join(".config")),
-        ("XDG_CACHE_HOME", home.join(".cache")),
-        ("XDG_DATA_HOME", home.join(".local/share")),
-        ("XDG_STATE_HOME", home.join(".local/state")),
-        ("XDG_RUNTIME_DIR", folder.runtime()),
-        ("TMPDIR", folder.temporary()),
-    ]
-    .map(|(name, path)| (name.into(), path.into_os_string()))
+fn of_folder(folder: &Folder, variant: Variant) -> impl Iterator<Item = (OsString, OsString)> {
+    let own =
+        [("HOME", folder.home()), ("XDG_RUNTIME_DIR", folder.runtime()), ("TMPDIR", folder.temporary())];
+    let all = own.into_iter().chain(folder.xdg(variant));
+    all.map(|(name, path)| (name.into(), path.into_os_string()))
 }

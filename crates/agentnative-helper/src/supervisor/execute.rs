@@ -15,7 +15,10 @@ use super::stalled::StalledServer;
 use super::stream::{Step, Stream};
 use super::{Common, STOP, STOP_NOW, Stop};
 use crate::sys::{Silence, StdioIds, WaitState};
-use crate::{Captured, End, Isolation, Job, Leak, Outcome, Ready, SetupCall, Variant, Waiting, Workspace};
+use crate::{
+    Captured, End, Interruption, Isolation, Job, Leak, Outcome, Ready, SetupCall, StopSignal, Variant,
+    Waiting, Workspace,
+};
 use rustix::process::{Signal, getpid};
 use std::fs;
 use std::io;
@@ -90,7 +93,9 @@ async fn set_up(common: &Common, job: &Job, folder: &Folder, stop: &Stop) -> io:
     for setup in &job.setup {
         let SetupCall { args, env, interrupt } = setup.clone();
         let env = job.env.iter().cloned().chain(env).collect();
-        let call = Job { args, env, interrupt, variant: Variant::Plain, nth: 0, stdin: None, ..job.clone() };
+        // Where it stores things is the same as in the run.
+        let variant = if job.variant == Variant::Xdg { Variant::Xdg } else { Variant::Plain };
+        let call = Job { args, env, interrupt, variant, nth: 0, stdin: None, ..job.clone() };
         let outcome = run_in(common, &call, folder, Kind::Run, stop.clone()).await?;
         let how = match &outcome.end {
             End::Exited(0) => continue,
@@ -179,14 +184,14 @@ async fn run_in(common: &Common, job: &Job, folder: &Folder, kind: Kind, stop: S
         deadline: start + job.deadline,
         ended: None,
         cpu: Duration::ZERO,
-        interrupt: if job.interrupt.is_some() { Interrupt::Awaited } else { Interrupt::None },
+        interrupt: job.interrupt.as_ref().map_or(Interrupt::None, |stop| Interrupt::Awaited(stop.signal)),
         stop,
         drain: common.options.drain,
         grace: common.options.grace,
     };
-    if let Some(text) = &job.interrupt {
-        live.stdout.await_text(text);
-        live.stderr.await_text(text);
+    if let Some(Interruption { after, .. }) = &job.interrupt {
+        live.stdout.await_text(after);
+        live.stderr.await_text(after);
     }
     let forced = match live.launch(ours, &plan, target).await? {
         Some(Answer::Failed(number, words)) => Some((End::NotStarted(number, words), None)),
@@ -245,9 +250,9 @@ enum Interrupt {
     /// It is not to be.
     None,
     /// When a text is seen.
-    Awaited,
+    Awaited(StopSignal),
     /// At this moment.
-    At(Instant),
+    At(Instant, StopSignal),
     /// It was, at this moment.
     Sent(Instant),
 }
@@ -319,7 +324,7 @@ impl Live {
         loop {
             let before_deadline = self.deadline - BEFORE_DEADLINE.min(self.deadline - self.start);
             let mut wake = if before.is_none() { next.min(before_deadline) } else { next };
-            if let Interrupt::At(at) = self.interrupt {
+            if let Interrupt::At(at, _) = self.interrupt {
                 wake = wake.min(at);
             }
             match self.turn(wake.min(self.deadline), STOP).await {
@@ -353,14 +358,17 @@ impl Live {
         }
     }
 
-    /// Sends SIGTERM to the leader, where and when that is asked for.
+    /// Interrupts the run, where and when that is asked for.
     fn interrupt(&mut self, now: Instant) {
         self.interrupt = match self.interrupt {
-            Interrupt::Awaited if self.stdout.has_seen() || self.stderr.has_seen() => {
-                Interrupt::At(now + BEGUN)
+            Interrupt::Awaited(signal) if self.stdout.has_seen() || self.stderr.has_seen() => {
+                Interrupt::At(now + BEGUN, signal)
             }
-            Interrupt::At(at) if now >= at => {
-                self.tree.signal_leader(Signal::TERM);
+            Interrupt::At(at, signal) if now >= at => {
+                match signal {
+                    StopSignal::Terminate => self.tree.signal_leader(Signal::TERM),
+                    StopSignal::Interrupt => self.tree.signal(Signal::INT),
+                }
                 self.deadline = now + Job::GRACE;
                 Interrupt::Sent(now)
             }

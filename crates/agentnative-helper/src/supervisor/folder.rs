@@ -3,7 +3,7 @@
 use super::copy::copy_folder;
 use super::stalled::replace_text;
 use super::tripwires;
-use crate::{Job, Purpose, Template, Trip, Variant, Workspace};
+use crate::{Area, Job, Purpose, Template, Trip, Variant, Workspace};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -113,6 +113,9 @@ impl Folder {
         if let Some(home) = &job.home {
             copy_folder(Path::new(home), &folder.home())?;
         }
+        if job.variant == Variant::Xdg {
+            folder.move_from_home()?;
+        }
         if let Some(file) = job.config_file.as_ref().filter(|_| job.variant == Variant::Bare) {
             write(&folder.home().join(file), INVALID)?;
         }
@@ -125,12 +128,47 @@ impl Folder {
         Ok(folder)
     }
 
+    /// Puts the folders of the XDG variables beside the home, with what its template has in them.
+    fn move_from_home(&self) -> io::Result<()> {
+        make(&self.area(Area::Xdg))?;
+        for ((_, from), (_, to)) in self.xdg(Variant::Plain).into_iter().zip(self.xdg(Variant::Xdg)) {
+            match fs::rename(from, to) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     pub fn home(&self) -> PathBuf {
         self.path.join("home")
+    }
+
+    /// Where the folders of the XDG variables are: the home, as these are by default, or a folder beside it.
+    pub fn xdg(&self, variant: Variant) -> [(&'static str, PathBuf); 4] {
+        let [config, cache, data, state] = match variant {
+            Variant::Xdg => ["config", "cache", "data", "state"].map(|name| self.area(Area::Xdg).join(name)),
+            _ => [".config", ".cache", ".local/share", ".local/state"].map(|name| self.home().join(name)),
+        };
+        [
+            ("XDG_CONFIG_HOME", config),
+            ("XDG_CACHE_HOME", cache),
+            ("XDG_DATA_HOME", data),
+            ("XDG_STATE_HOME", state),
+        ]
+    }
+
+    /// The folder of an area that snapshots are made of.
+    pub fn area(&self, area: Area) -> PathBuf {
+        match area {
+            Area::Workspace => self.workspace(),
+            Area::Home => self.home(),
+            Area::Xdg => self.path.join("xdg"),
+        }
     }
 
     pub fn runtime(&self) -> PathBuf {

@@ -1,7 +1,7 @@
 //! Searches what a run printed and wrote for a secret, in the spellings in which it is often seen.
 
 use super::folder::Folder;
-use crate::{Area, Bytes, Captured, Changes, EntryKind, Leak, LeakForm, LeakPlace};
+use crate::{Bytes, Captured, Changes, EntryKind, Leak, LeakForm, LeakPlace};
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io::{self, Read};
@@ -64,7 +64,7 @@ impl Needles {
             let Some(entry) = change.after.as_ref().filter(|entry| entry.kind == EntryKind::File) else {
                 continue;
             };
-            let root = if change.area == Area::Home { folder.home() } else { folder.workspace() };
+            let root = folder.area(change.area);
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let file = File::from(rustix::fs::open(root.join(&change.path), flags, Mode::empty())?);
             let found = self.find(file.take(entry.size))?;

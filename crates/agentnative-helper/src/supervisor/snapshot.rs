@@ -38,7 +38,8 @@ impl Snapshot {
     pub fn of(folder: &Folder) -> io::Result<Self> {
         let mut entries = BTreeMap::new();
         let mut left = Left { entries: MOST_ENTRIES, bytes: MOST_BYTES, json: MOST_JSON };
-        for (area, root) in [(Area::Workspace, folder.workspace()), (Area::Home, folder.home())] {
+        for area in [Area::Workspace, Area::Home, Area::Xdg] {
+            let root = folder.area(area);
             let mut paths = vec![PathBuf::from(".")];
             while let Some(path) = paths.pop() {
                 let is_root = path == Path::new(".");

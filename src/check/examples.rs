@@ -1,0 +1,54 @@
+//! The examples in the help pages that can be tried: with an unknown flag behind them, which is to be refused.
+
+use super::inspect::page_of;
+use crate::catalogue::Derived;
+use crate::probe::{Probe, Recording};
+use crate::run::{End, Observation, RunKey};
+use crate::target::{Help, Names, Page};
+
+/// More examples are not tried.
+const MOST: usize = 40;
+/// What asks for a page, whatever else is wrong.
+const META: [&str; 5] = ["help", "--help", "-h", "--version", "-V"];
+
+/// The arguments of the examples of these pages, those of the target's own page first. Not of a command that passes
+/// its arguments on: an unknown flag is none of its own there.
+pub(super) fn of_pages(root: &Observation, of_commands: &[Observation]) -> Vec<Vec<String>> {
+    let bytes = page_of(root);
+    let commands = Help::parse(&bytes).commands;
+    let names = Names::of(&bytes, &commands, root.argv.split_last().map_or(&[][..], |(_, argv)| argv));
+    let read = |seen: &Observation| {
+        let path: Vec<String> = seen.key.probe.split_whitespace().map(str::to_owned).collect();
+        let words = path.len().saturating_sub(1);
+        let page = Page::read(&page_of(seen), &[], &names, &commands);
+        (path[..words].to_vec(), page)
+    };
+    let pages: Vec<(Vec<String>, Page)> = std::iter::once(root).chain(of_commands).map(read).collect();
+    let passes_on = |args: &[String]| {
+        pages.iter().any(|(path, page)| page.passes_on() && path.iter().all(|word| args.contains(word)))
+    };
+    let mut found: Vec<Vec<String>> = Vec::new();
+    for example in pages.iter().flat_map(|(_, page)| &page.examples) {
+        let args = &example.args;
+        let is_meta = args.iter().any(|arg| META.contains(&arg.as_str()) || arg == "--");
+        if !is_meta && example.is_complete() && !found.contains(args) && !passes_on(args) {
+            found.push(args.clone());
+        }
+    }
+    found.truncate(MOST);
+    found
+}
+
+/// Takes the examples out of the runs that are to be made unless each declared probe with an unknown flag was
+/// refused: an example that is not refused does what it says.
+pub(super) fn withhold(keys: &mut Vec<RunKey>, recording: &Recording) {
+    let kind = |name: &str, kind: Derived| {
+        recording.probes.iter().any(|probe: &Probe| probe.name == name && probe.is(kind))
+    };
+    let mut tried =
+        recording.observations.iter().filter(|seen| kind(&seen.key.probe, Derived::IgnoredFlag)).peekable();
+    let is_refused = |seen: &Observation| matches!(seen.end, End::Exited(code) if code != 0);
+    if tried.peek().is_none() || !tried.all(is_refused) {
+        keys.retain(|key| !kind(&key.probe, Derived::Example));
+    }
+}
