@@ -26,7 +26,7 @@ pub use verdict::Judgement;
 use verdict::Reason;
 
 use crate::baseline::{Baseline, Gap, Seen};
-use crate::catalogue::Check;
+use crate::catalogue::{Check, Derived};
 use crate::config::Waiver;
 use crate::model::{BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat, Variant, condition};
 use crate::probe::{self, Probe};
@@ -197,7 +197,13 @@ const NO_FILES: &str = "the recording contains no project files: it was made wit
 fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
     let declared = context.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
     let (_, needed) = probe::plan(&[check], declared, context.promises, Duration::ZERO);
-    let missing: Vec<&RunKey> = needed.iter().filter(|key| !context.has_run(key)).collect();
+    // Why an example was not tried, its check says.
+    let is_withheld = |key: &RunKey| {
+        let mut examples = context.derived(Derived::Example);
+        !context.interrupted && examples.any(|probe| probe.name == key.probe)
+    };
+    let missing: Vec<&RunKey> =
+        needed.iter().filter(|key| !context.has_run(key) && !is_withheld(key)).collect();
     not_made(context, &missing, needed.len())
 }
 

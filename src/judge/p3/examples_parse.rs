@@ -7,7 +7,7 @@ use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};
-use crate::probe::UNKNOWN_FLAG;
+use crate::probe::{Probe, UNKNOWN_FLAG};
 use std::collections::BTreeSet;
 
 /// `p3-examples-parse`
@@ -21,21 +21,20 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
         let none = pages.root.run.blocked_by(CheckId::P3Examples, "the help contains no example".to_owned());
         return Judgement::unverified(none);
     }
-    let tried = context.derived(Derived::Example).map(|probe| {
-        match context.plain(probe, OutputFormat::Text) {
-            Some(run) => of_run(&run, &examples),
-            // They are not made where another call shows that they would be carried out.
-            None => {
-                let what = format!(
-                    "{} was not tried: unknown flags are accepted, or no call shows that they are not",
-                    probe.name
-                );
-                inconclusive(pages.root.run.blocked_by(CheckId::P4UnknownFlag, what))
-            }
-        }
+    let run = |probe| context.plain(probe, OutputFormat::Text);
+    let (tried, withheld): (Vec<&Probe>, Vec<&Probe>) =
+        context.derived(Derived::Example).partition(|probe| run(probe).is_some());
+    // They are not made where another call shows that they would be carried out.
+    let open = withheld.first().map(|probe| {
+        let what = format!(
+            "{} and its like would be carried out, not rejected: unknown flags are accepted",
+            probe.name
+        );
+        inconclusive(pages.root.run.blocked_by(CheckId::P4UnknownFlag, what))
     });
+    let judged = tried.into_iter().filter_map(run).map(|run| of_run(&run, &examples));
     Judgement::of(
-        tried,
+        judged.chain(open),
         "no example can be tried: each one is incomplete, or calls a command that no probe calls",
     )
 }
