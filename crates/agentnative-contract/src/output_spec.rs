@@ -62,6 +62,9 @@ pub struct OutputSpec {
 pub struct Events {
     /// RFC 6901 pointer of a record's type.
     pub discriminator: String,
+    /// RFC 6901 pointer of what tells apart records of one type; the types are then `TYPE/SUBTYPE` or `TYPE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subtype: Option<String>,
     /// There are no other types than these.
     #[serde(default)]
     pub closed: bool,
@@ -169,6 +172,7 @@ impl OutputSpec {
                 .collect(),
             events: spec.events.as_ref().map(|events| Events {
                 discriminator: events.discriminator.text.clone(),
+                subtype: events.subtype.as_ref().map(|pointer| pointer.text.clone()),
                 closed: !events.allow_unknown,
                 types: events.schemas.iter().map(|(name, schema)| (name.clone(), refer(schema))).collect(),
                 first: events.first.clone(),

@@ -1,14 +1,22 @@
 //! RFC 6901 pointers into values on a tape.
 
 use super::tape::TapeNode;
-use strict_json::unescape_token;
+use strict_json::{escape_token, unescape_token};
 
-/// An RFC 6901 pointer, taken apart.
+/// An RFC 6901 pointer, taken apart. A token `*` stands for each element of an array and each member of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pointer {
     /// As it is written.
     pub text: String,
-    tokens: Vec<String>,
+    tokens: Vec<Token>,
+    /// It names at most one value.
+    is_single: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    Key(String),
+    Each,
 }
 
 impl Pointer {
@@ -22,13 +30,67 @@ impl Pointer {
         if parts.next() != Some("") || !text.split('/').all(valid) {
             return None;
         }
-        let tokens = parts.map(unescape_token).collect();
-        Some(Self { text: text.to_owned(), tokens })
+        let token = |part| if part == "*" { Token::Each } else { Token::Key(unescape_token(part)) };
+        let tokens: Vec<Token> = parts.map(token).collect();
+        Some(Self { text: text.to_owned(), is_single: !tokens.contains(&Token::Each), tokens })
     }
 
-    /// The value that it names.
+    /// A pointer into data, in which `*` is a key like any other.
+    pub fn literal(text: &str) -> Option<Self> {
+        let mut pointer = Self { is_single: true, ..Self::parse(text)? };
+        for token in &mut pointer.tokens {
+            if *token == Token::Each {
+                *token = Token::Key("*".to_owned());
+            }
+        }
+        Some(pointer)
+    }
+
+    /// Whether it names at most one value.
+    pub fn is_single(&self) -> bool {
+        self.is_single
+    }
+
+    /// The value that it names; the first of several.
     pub fn of<'a>(&self, value: TapeNode<'a>) -> Option<TapeNode<'a>> {
-        self.tokens.iter().try_fold(value, |value, token| value.get(token))
+        match self.is_single {
+            true => self.tokens.iter().try_fold(value, |value, token| match token {
+                Token::Key(key) => value.get(key),
+                Token::Each => None,
+            }),
+            false => self.places(value).into_iter().next().map(|(_, value)| value),
+        }
+    }
+
+    /// The values that it names.
+    pub fn all<'a>(&self, value: TapeNode<'a>) -> impl Iterator<Item = TapeNode<'a>> {
+        let (single, several) = match self.is_single {
+            true => (self.of(value), Vec::new()),
+            false => (None, self.places(value)),
+        };
+        single.into_iter().chain(several.into_iter().map(|(_, value)| value))
+    }
+
+    /// The value that it names as its `nth`, with a pointer that names this one alone.
+    pub fn place<'a>(&self, value: TapeNode<'a>, nth: usize) -> Option<(String, TapeNode<'a>)> {
+        self.places(value).into_iter().nth(nth)
+    }
+
+    fn places<'a>(&self, value: TapeNode<'a>) -> Vec<(String, TapeNode<'a>)> {
+        self.tokens.iter().fold(vec![(String::new(), value)], |found, token| {
+            let below = |(at, value): (String, TapeNode<'a>)| -> Vec<(String, TapeNode<'a>)> {
+                let named = |key: &str, value| (format!("{at}/{}", escape_token(key)), value);
+                match token {
+                    Token::Key(key) => value.get(key).map(|value| named(key, value)).into_iter().collect(),
+                    Token::Each => {
+                        let elements = value.items().enumerate();
+                        let elements = elements.map(|(nth, value)| (format!("{at}/{nth}"), value));
+                        elements.chain(value.pairs().map(|(key, value)| named(key, value))).collect()
+                    }
+                }
+            };
+            found.into_iter().flat_map(below).collect()
+        })
     }
 }
 
@@ -37,7 +99,7 @@ mod tests {
     use super::super::tape::Tape;
     use super::*;
     use jsonschema::json::Node as _;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn pointers_go_through_objects_and_arrays() {
@@ -51,6 +113,13 @@ mod tests {
         assert_eq!(get(""), Some(value));
         assert_eq!(get("/a/0/b~1~0"), Some(json!(1)));
         assert_eq!(get("/"), Some(json!(2)));
+        let all = |text: &str| -> Vec<(String, Value)> {
+            let places = Pointer::parse(text).unwrap().places(tape.root().unwrap());
+            places.into_iter().map(|(at, found)| (at, found.to_value().into_owned())).collect()
+        };
+        assert_eq!(all("/a/*/*"), [("/a/0/b~1~0".to_owned(), json!(1))]);
+        assert_eq!(all("/*/0"), [("/a/0".to_owned(), json!({"b/~": 1}))]);
+        assert_eq!(all("/a/*/c"), []);
         for none in ["a", "/a/00", "/a/1", "/a/-", "/a/0/b~2", "/a/+0"] {
             assert_eq!(get(none), None, "{none}");
         }

@@ -1,5 +1,6 @@
 //! Reads `contract.toml`: all that is wrong with it at once, each on its span.
 
+use super::pointer::Pointer;
 use super::read_rule::{self, MOST, Types, one_or_more, pattern, patterns, pointer};
 use super::spec::{Condition, EventTypes, Framing, Payload, Spec};
 use crate::Stream;
@@ -124,7 +125,8 @@ fn reference(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Optio
 fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<EventTypes> {
     let table = value.table("[events]", "a table: `type` and [events.schemas]")?;
     table.allow(&["type", "unknown", "first", "last", "schemas"]);
-    let discriminator = table.require("type", "the JSON pointer of the event type, such as \"/type\"");
+    let parts = table.require("type", "the JSON pointer of the event type, such as \"/type\"");
+    let parts = parts.and_then(|value| discriminator(&value));
     let schemas = table.require("schemas", "a table that maps event types to schemas");
     let schemas = schemas.and_then(|value| value.table("[events.schemas]", "a table of strings"))?;
     let mut types: Vec<(usize, String, String)> = schemas
@@ -138,9 +140,11 @@ fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<E
     types.sort();
     let schemas: Vec<_> = types.into_iter().map(|(_, name, reference)| (name, reference)).collect();
     let known = Types::of(schemas.iter().map(|(name, _)| name.clone()).collect());
+    let (discriminator, subtype) = parts?;
     let bounds = |key: &str| table.get(key).and_then(|value| known.all(&value));
     Some(EventTypes {
-        discriminator: discriminator.and_then(|value| pointer(&value))?,
+        discriminator,
+        subtype,
         allow_unknown: table
             .require("unknown", "\"allow\" or \"reject\" for event types without a schema")
             .and_then(|value| value.choice(&[("allow", true), ("reject", false)]))
@@ -149,6 +153,17 @@ fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<E
         last: bounds("last"),
         schemas,
     })
+}
+
+/// The pointer of an event's type, alone or with that of its subtype.
+fn discriminator(value: &Value<'_>) -> Option<(Pointer, Option<Pointer>)> {
+    const EXPECTED: &str = "one or two JSON pointers, such as [\"/type\", \"/subtype\"]";
+    let pointers = all(one_or_more(value, EXPECTED)?.iter().map(pointer))?;
+    let mut pointers = pointers.into_iter();
+    match (pointers.next(), pointers.next(), pointers.next()) {
+        (Some(first), second, None) => Some((first, second)),
+        _ => value.fault(&format!("expected {EXPECTED}")),
+    }
 }
 
 fn condition(table: &Table<'_>, types: &Types) -> Option<Condition> {

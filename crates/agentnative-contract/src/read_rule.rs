@@ -67,7 +67,7 @@ pub(super) fn read(table: &Table<'_>, types: &Types) -> Option<Rule> {
         "uses" => refer(table, &value, types),
         "steps" => life(table, &value, types).map(RuleKind::StateMachine),
         "compare" => compare(&value),
-        "same" => pointers(&value).map(RuleKind::Same),
+        "same" => all(one_or_more(&value, "JSON pointers")?.iter().map(pointers_to_any)).map(RuleKind::Same),
         _ => pointer(&value).map(RuleKind::SameKeys),
     };
     Some(Rule { id: id?, what: what?, filter, kind: kind? })
@@ -84,7 +84,7 @@ fn places(value: &Value<'_>, types: &Types) -> Option<Vec<PatternValue>> {
     let read = one_or_more(value, "places: { on = …, at = \"/pointer\" }")?.into_iter().map(|element| {
         let table = element.table("the place", "a table: { on = …, at = \"/pointer\" }")?;
         table.allow(&["on", "when", "at"]);
-        let at = table.require("at", "a pointer").and_then(|value| pointer(&value));
+        let at = table.require("at", "a pointer").and_then(|value| pointers_to_any(&value));
         Some(PatternValue { pattern: pattern(&table, types), at: at? })
     });
     all(read)
@@ -215,17 +215,24 @@ fn test(value: &Value<'_>) -> Option<Test> {
     all(read).map(Test::OneOf)
 }
 
+/// A pointer that names one value.
 pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
+    let pointer = pointers_to_any(value)?;
+    if !pointer.is_single() {
+        let words = "refers to several values, and one is expected here; use `*` in `when`, `at` and `same`";
+        return value.fault(&format!("{:?} {words}", pointer.text));
+    }
+    Some(pointer)
+}
+
+/// A pointer that may name several values, by `*`.
+fn pointers_to_any(value: &Value<'_>) -> Option<Pointer> {
     let text = value.string("a JSON pointer, such as \"/ok\"")?.text;
     parsed(&text).or_else(|fault| value.fault(&fault).ok_or(())).ok()
 }
 
 /// The pointer that a text is, or what is wrong with it.
 fn parsed(text: &str) -> Result<Pointer, String> {
-    if text.split('/').any(|token| token == "*") {
-        let words = "a pointer names one value, and `*` would be the name of a key";
-        return Err(format!("{text:?} refers to several values; {words}"));
-    }
     let words = "is not a JSON pointer; expected one such as \"/ok\" (\"\" is the complete document)";
     Pointer::parse(text).ok_or_else(|| format!("{text:?} {words}"))
 }

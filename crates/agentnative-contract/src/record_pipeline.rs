@@ -4,7 +4,7 @@ use super::contract::Contract;
 use super::exit_rules::RunExit;
 use super::location_buffer::LocationBuffer;
 use super::record_validator::{ValidatedRecord, ValidatedRecords, offset};
-use super::rule_index::text;
+use super::rule_index::place;
 use super::stream_state::{StreamOutcome, StreamState};
 use super::tape::Tape;
 use super::violation::Violation;
@@ -76,8 +76,8 @@ impl<'c> RecordPipeline<'c> {
             let full = found.len() >= judging.max_violations;
             let list = &records.inputs[inputs..record.inputs_end];
             inputs = record.inputs_end;
-            self.state.step(spec, &record.class, list, record.line, &mut violations, &mut |pointer| {
-                if full { None } else { source.value(record).root().and_then(|root| text(pointer, root)) }
+            self.state.step(spec, &record.class, list, record.line, &mut violations, &mut |at, nth| {
+                if full { None } else { source.value(record).root().and_then(|root| place(at, nth, root)) }
             });
             let event = self.state.events;
             if let Some(exit) = &judging.each_exits {

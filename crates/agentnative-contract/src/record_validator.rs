@@ -124,5 +124,5 @@ impl Sink for RecordValidator<'_> {
 /// Where the value of a pointer begins in the input.
 pub(super) fn offset(value: &Tape, pointer: &str) -> Option<u64> {
     let root = value.root()?;
-    Some(Pointer::parse(pointer)?.of(root).unwrap_or(root).offset())
+    Some(Pointer::literal(pointer)?.of(root).unwrap_or(root).offset())
 }

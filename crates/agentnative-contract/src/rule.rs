@@ -180,10 +180,10 @@ impl Serialize for Pattern {
 /// Whether a value has all these values in it.
 fn fits(when: &[(Pointer, Test)], value: TapeNode<'_>) -> bool {
     when.iter().all(|(pointer, test)| {
-        let found = pointer.of(value);
+        let mut found = pointer.all(value);
         match test {
-            Test::Present(present) => found.is_some() == *present,
-            Test::OneOf(values) => found.is_some_and(|found| values.iter().any(|value| is(found, value))),
+            Test::Present(present) => found.next().is_some() == *present,
+            Test::OneOf(values) => found.any(|found| values.iter().any(|value| is(found, value))),
         }
     })
 }

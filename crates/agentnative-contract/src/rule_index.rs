@@ -5,9 +5,10 @@
 
 use super::pointer::Pointer;
 use super::rule::{Pattern, PatternValue, Rule, RuleKind, StateMachine};
-use super::spec::{Framing, Spec};
+use super::spec::{EventTypes, Framing, Spec};
 use super::tape::{JsonKind, TapeNode};
 use super::violation::{Against, Violation, excerpt};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use strict_json::JsonType;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -24,16 +25,25 @@ pub(crate) struct RuleInput {
 pub(crate) enum InputKind {
     /// The event names something for others to use.
     Define { key: u64 },
-    /// The event uses it, at this place of the rule.
-    Use { place: usize, key: u64 },
+    /// The event uses it, at this place of the rule: the value that its pointer names as its `nth`.
+    Use { place: usize, nth: usize, key: u64 },
     /// The event takes one of these steps (a bit set) of the life with this key.
     Steps { key: u64, steps: u64 },
     /// The event takes a step if this value was not met there before.
     New { key: u64, step: usize, value: u64 },
-    /// The value at this pointer of the rule.
-    Same { pointer: usize, value: u64 },
+    /// The value that this pointer of the rule names as its `nth`.
+    Same { pointer: usize, nth: usize, value: u64 },
     /// The keys of the object.
     Keys { keys: u64 },
+}
+
+/// A scalar in an event.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Place {
+    /// The pointer that names it alone.
+    pub at: String,
+    /// What it says.
+    pub text: String,
 }
 
 /// Which kind of record it is.
@@ -83,19 +93,19 @@ impl RuleIndex {
         let mut name = None;
         if let Some(events) = &spec.events {
             match events.discriminator.of(value).map(TapeNode::kind) {
-                Some(JsonKind::Text(text)) => match self.types.get(text) {
-                    Some(index) => {
-                        class.event_type = Some(*index);
-                        name = Some(events.schemas[*index].0.as_str());
+                Some(JsonKind::Text(text)) => match self.event_type(events, text, value) {
+                    Ok(index) => {
+                        class.event_type = Some(index);
+                        name = Some(events.schemas[index].0.as_str());
                     }
-                    None => {
+                    Err(text) => {
                         if !events.allow_unknown {
                             let known: Vec<_> = spec.event_types().map(String::as_str).collect();
-                            let (found, known) = (excerpt(text), known.join(", "));
+                            let (found, known) = (excerpt(&text), known.join(", "));
                             let message = format!("unknown event type `{found}`; expected one of {known}");
                             violations.push(event_type(&events.discriminator, message));
                         }
-                        class.unknown = Some(excerpt(text));
+                        class.unknown = Some(excerpt(&text));
                     }
                 },
                 other => {
@@ -116,6 +126,24 @@ impl RuleIndex {
             }
         }
         class
+    }
+}
+
+impl RuleIndex {
+    /// The index of the type that an event is of: with its second part if that makes a type of the contract, else
+    /// without. The name of an unknown one is given back.
+    fn event_type<'v>(
+        &self,
+        events: &EventTypes,
+        text: &'v str,
+        value: TapeNode<'v>,
+    ) -> Result<usize, Cow<'v, str>> {
+        let second = events.subtype.as_ref().and_then(|pointer| match pointer.of(value)?.kind() {
+            JsonKind::Text(second) => Some(format!("{text}/{second}")),
+            _ => None,
+        });
+        let known = second.as_ref().and_then(|both| self.types.get(both)).or_else(|| self.types.get(text));
+        known.copied().ok_or_else(|| second.map_or(Cow::Borrowed(text), Cow::Owned))
     }
 }
 
@@ -154,14 +182,12 @@ fn extract_rule(
     let mut push = |kind| inputs.push(RuleInput { rule: index, kind });
     match &rule.kind {
         RuleKind::Refer { defines, uses } => {
-            let key_at = |place: &PatternValue| {
-                place.pattern.matches(name, value).then(|| key(&place.at, value)).flatten()
-            };
-            defines.iter().filter_map(key_at).for_each(|key| push(InputKind::Define { key }));
-            for (place, used) in uses.iter().enumerate() {
-                if let Some(key) = key_at(used) {
-                    push(InputKind::Use { place, key });
-                }
+            let matches = |place: &&PatternValue| place.pattern.matches(name, value);
+            for (_, key) in defines.iter().filter(matches).flat_map(|place| keys(&place.at, value)) {
+                push(InputKind::Define { key });
+            }
+            for (place, used) in uses.iter().enumerate().filter(|(_, used)| matches(used)) {
+                keys(&used.at, value).for_each(|(nth, key)| push(InputKind::Use { place, nth, key }));
             }
         }
         RuleKind::StateMachine(life) => extract_steps(life, name, value, push),
@@ -177,9 +203,7 @@ fn extract_rule(
         }
         RuleKind::Same(pointers) => {
             for (pointer, at) in pointers.iter().enumerate() {
-                if let Some(value) = key(at, value) {
-                    push(InputKind::Same { pointer, value });
-                }
+                keys(at, value).for_each(|(nth, value)| push(InputKind::Same { pointer, nth, value }));
             }
         }
         RuleKind::SameKeys(pointer) => {
@@ -229,20 +253,28 @@ fn extract_steps(
 
 /// The hash of a scalar that something is told by.
 fn key(pointer: &Pointer, value: TapeNode<'_>) -> Option<u64> {
-    match pointer.of(value)?.kind() {
+    keys(pointer, value).next().map(|(_, key)| key)
+}
+
+/// The hashes of the scalars that a pointer names, each with its number among all that it names.
+fn keys<'a>(pointer: &'a Pointer, value: TapeNode<'a>) -> impl Iterator<Item = (usize, u64)> + 'a {
+    let hash = |found: TapeNode<'_>| match found.kind() {
         JsonKind::Text(text) => Some(xxh3_64(text.as_bytes())),
         JsonKind::Number(number) => Some(xxh3_64_with_seed(number.to_string().as_bytes(), 1)),
         JsonKind::Bool(value) => Some(u64::from(value)),
         JsonKind::Null | JsonKind::Array | JsonKind::Object => None,
-    }
+    };
+    pointer.all(value).enumerate().filter_map(move |(nth, found)| Some((nth, hash(found)?)))
 }
 
-/// The text of a scalar, for messages.
-pub(crate) fn text(pointer: &Pointer, value: TapeNode<'_>) -> Option<String> {
-    match pointer.of(value)?.kind() {
+/// Where the value is that a pointer names as its `nth`, and its text if it is a scalar, for messages.
+pub(crate) fn place(pointer: &Pointer, nth: usize, value: TapeNode<'_>) -> Option<Place> {
+    let (at, found) = pointer.place(value, nth)?;
+    let text = match found.kind() {
         JsonKind::Text(text) => Some(excerpt(text)),
         JsonKind::Number(number) => Some(number.to_string()),
         JsonKind::Bool(value) => Some(value.to_string()),
         JsonKind::Null | JsonKind::Array | JsonKind::Object => None,
-    }
+    };
+    Some(Place { at, text: text? })
 }

@@ -65,6 +65,8 @@ impl Spec {
 pub(crate) struct EventTypes {
     /// Where an event has its type.
     pub discriminator: Pointer,
+    /// What tells apart events of one type: with it, the type is `TYPE/SUBTYPE`, if there is such a type.
+    pub subtype: Option<Pointer>,
     /// Each type with the reference to its schema, in the order of the file.
     pub schemas: Vec<(String, String)>,
     /// Other types are let through and counted.

@@ -4,7 +4,7 @@ use super::Contract;
 use super::exit_rules::{RunExit, judge_exit};
 use super::pointer::Pointer;
 use super::rule::{RuleKind, StateMachine};
-use super::rule_index::{InputKind, RecordClass, RuleInput, within};
+use super::rule_index::{InputKind, Place, RecordClass, RuleInput, within};
 use super::spec::{Framing, Spec};
 use super::violation::{Against, Violation};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,8 +14,8 @@ const MAX_KEYS: usize = 500_000;
 /// Names of unknown types that are told apart.
 const MAX_NAMES: usize = 100;
 
-/// Gives the text of the scalar at a pointer of an event.
-pub(super) type TextAt<'t> = &'t mut dyn FnMut(&Pointer) -> Option<String>;
+/// Gives the scalar that a pointer names in an event, as its n-th value.
+pub(super) type PlaceAt<'t> = &'t mut dyn FnMut(&Pointer, usize) -> Option<Place>;
 
 /// What a finished run comes to, besides its violations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl StreamState {
         Self { memory: vec![Memory::default(); rules], keys: vec![None; rules], ..Self::default() }
     }
 
-    /// Goes on by one event. `text` gives what stands at a pointer of it.
+    /// Goes on by one event. `place` gives what stands at a pointer of it.
     pub fn step(
         &mut self,
         spec: &Spec,
@@ -68,7 +68,7 @@ impl StreamState {
         inputs: &[RuleInput],
         line: u64,
         out: &mut Vec<Violation>,
-        text: TextAt<'_>,
+        place: PlaceAt<'_>,
     ) {
         self.events += 1;
         self.payload |= class.payload;
@@ -92,11 +92,11 @@ impl StreamState {
             *self.unknown.entry(name.to_owned()).or_default() += 1;
         }
         for input in inputs {
-            self.judge(spec, *input, text, out);
+            self.judge(spec, *input, place, out);
         }
     }
 
-    fn judge(&mut self, spec: &Spec, input: RuleInput, text: TextAt<'_>, out: &mut Vec<Violation>) {
+    fn judge(&mut self, spec: &Spec, input: RuleInput, place: PlaceAt<'_>, out: &mut Vec<Violation>) {
         let rule = &spec.rules[input.rule];
         let memory = &mut self.memory[input.rule];
         let full = self.kept >= MAX_KEYS;
@@ -112,7 +112,7 @@ impl StreamState {
                 self.kept += usize::from(memory.named.insert(key));
                 return;
             }
-            (RuleKind::Refer { defines, uses }, InputKind::Use { place, key }) => {
+            (RuleKind::Refer { defines, uses }, InputKind::Use { place: used, nth, key }) => {
                 if memory.named.contains(&key) {
                     return;
                 }
@@ -120,17 +120,16 @@ impl StreamState {
                     self.unjudged += 1;
                     return;
                 }
-                let at = &uses[place].at;
                 let names = alternatives(defines.iter().map(|place| place.pattern.to_string()).collect());
-                let found = text(at).unwrap_or_default();
-                (at.text.clone(), format!("`{found}` was not defined before by {names}"))
+                let found = place_of(&uses[used].at, nth, place);
+                (found.at, format!("`{}` was not defined before by {names}", found.text))
             }
             (RuleKind::StateMachine(_), InputKind::New { key, step, value }) => {
                 let mark = value ^ key.rotate_left(17) ^ (step as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 if memory.named.insert(mark) {
                     self.kept += 1;
                     let kind = InputKind::Steps { key, steps: 1 << step };
-                    self.judge(spec, RuleInput { kind, ..input }, text, out);
+                    self.judge(spec, RuleInput { kind, ..input }, place, out);
                 }
                 return;
             }
@@ -148,15 +147,14 @@ impl StreamState {
                     self.kept += usize::from(memory.lives.insert(key, (to, self.events)).is_none());
                     return;
                 }
-                invalid_transition(life, state, steps, text)
+                invalid_transition(life, state, steps, place)
             }
-            (RuleKind::Same(pointers), InputKind::Same { pointer, value }) => {
+            (RuleKind::Same(pointers), InputKind::Same { pointer, nth, value }) => {
                 if *memory.value.get_or_insert(value) == value {
                     return;
                 }
-                let at = &pointers[pointer];
-                let found = text(at).unwrap_or_default();
-                (at.text.clone(), format!("`{found}` differs from the first value"))
+                let found = place_of(&pointers[pointer], nth, place);
+                (found.at, format!("`{}` differs from the first value", found.text))
             }
             (RuleKind::SameKeys(pointer), InputKind::Keys { keys }) => {
                 if *self.keys[input.rule].get_or_insert(keys) == keys {
@@ -229,13 +227,19 @@ impl StreamState {
     }
 }
 
+/// The scalar at a pointer; where nothing more is known of the event, the pointer alone.
+fn place_of(pointer: &Pointer, nth: usize, place: PlaceAt<'_>) -> Place {
+    place(pointer, nth).unwrap_or_else(|| Place { at: pointer.text.clone(), ..Place::default() })
+}
+
 /// Where and how an event does not fit the state of its life.
-fn invalid_transition(life: &StateMachine, state: u8, steps: u64, text: TextAt<'_>) -> (String, String) {
+fn invalid_transition(life: &StateMachine, state: u8, steps: u64, place: PlaceAt<'_>) -> (String, String) {
     let matched = (0..life.steps.len()).find(|nth| steps >> nth & 1 == 1).unwrap_or(0);
     let pattern = &life.steps[matched].pattern;
     let pointer = pattern.when.last().map(|(pointer, _)| pointer).or(life.steps[matched].new.as_ref());
     let here = pointer.or_else(|| life.key.last().and_then(|part| part.first()));
-    let key: Vec<String> = life.key.iter().filter_map(|part| part.iter().find_map(&mut *text)).collect();
+    let key: Vec<String> =
+        life.key.iter().filter_map(|part| part.iter().find_map(|at| Some(place(at, 0)?.text))).collect();
     let of = if key.is_empty() { String::new() } else { format!(" of {}", key.join(", ")) };
     let next = life.steps.iter().filter(|step| step.from >> state & 1 == 1);
     let mut next: Vec<String> = next.map(|step| step.pattern.to_string()).collect();

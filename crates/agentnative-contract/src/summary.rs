@@ -94,7 +94,8 @@ impl Contract {
         let built_in = |id: &str, what: String| RuleSummary { id: id.to_owned(), what, detail: Vec::new() };
         let mut rules = Vec::new();
         if let Some(events) = &spec.events {
-            let at = &events.discriminator.text;
+            let subtype = events.subtype.as_ref().map(|pointer| format!(" and {}", pointer.text));
+            let at = format!("{}{}", events.discriminator.text, subtype.unwrap_or_default());
             let known = if events.allow_unknown { "" } else { ", and the contract knows it" };
             rules.push(built_in("event-type", format!("Each record has its type at {at}{known}.")));
             if let Some(first) = &events.first {

@@ -239,7 +239,7 @@ impl<'r, 'c> RecordReader<'r, 'c> {
                 schema.node_violations(element, self.room.saturating_sub(self.found.len()));
             self.verdict.more += more;
             for mut violation in violations {
-                let inner = Pointer::parse(&violation.pointer).and_then(|pointer| pointer.of(element));
+                let inner = Pointer::literal(&violation.pointer).and_then(|pointer| pointer.of(element));
                 let at = self.read.borrow().locate(inner.unwrap_or(element).offset());
                 violation.pointer = format!("/{}{}", self.count, violation.pointer);
                 self.found.push(violation.located(at));

@@ -67,11 +67,15 @@ impl OutputComparison<'_> {
 
     /// Compares streams whose records have types on both sides.
     fn streams<'b>(&mut self, walker: &mut Walker<'b>, old: &Stream<'b>, new: &Stream<'b>) {
-        let (was, is) = (&old.events.discriminator, &new.events.discriminator);
+        let parts = |events: &Events| match &events.subtype {
+            Some(subtype) => format!("{} and {subtype}", events.discriminator),
+            None => events.discriminator.clone(),
+        };
+        let (was, is) = (parts(&old.events), parts(&new.events));
         if was != is {
             let message = format!("the event type moved from {was} to {is}");
             let found = Change::breaking("diff-discriminator-changed", message).old(was).new_value(is);
-            self.add(Change { pointer: was.clone(), ..found });
+            self.add(Change { pointer: old.events.discriminator.clone(), ..found });
         }
         self.types(walker, old, new);
         self.bounds(&old.events, &new.events);
@@ -124,7 +128,7 @@ impl OutputComparison<'_> {
             let message = format!("the event type `{name}` is new{why}");
             let (_, alts) = &new.variants[name];
             let witness = walker.sample_of(alts).map(|mut document| {
-                set_type(&mut document, &new.events.discriminator, name);
+                set_type(&mut document, &new.events, name);
                 let expected: Vec<&str> = old.variants.keys().map(String::as_str).collect();
                 let rejected = format!("the type is `{name}`, expected one of {}", expected.join(", "));
                 Witness { document, rejected }
@@ -271,8 +275,16 @@ fn top_key(pointer: &str) -> Option<String> {
 }
 
 /// Puts the type into a record that was made up.
-fn set_type(document: &mut Value, pointer: &str, name: &str) {
-    if let (Some(key), Some(members)) = (top_key(pointer), document.as_object_mut()) {
-        members.insert(key, json!(name));
+fn set_type(document: &mut Value, events: &Events, name: &str) {
+    let (name, subtype) = match &events.subtype {
+        Some(pointer) => {
+            name.split_once('/').map_or((name, None), |(name, part)| (name, Some((pointer, part))))
+        }
+        None => (name, None),
+    };
+    for (pointer, word) in [(&events.discriminator, name)].into_iter().chain(subtype) {
+        if let (Some(key), Some(members)) = (top_key(pointer), document.as_object_mut()) {
+            members.insert(key, json!(word));
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! A user's own contract: a folder or a schema file anywhere, read strictly and offline.
 
 use agentnative_contract::error::{Error, ErrorKind};
-use agentnative_contract::{Against, Contract, Framing, RunExit, Settings, Validation, contract_path};
+use agentnative_contract::{
+    Against, Contract, Framing, RunExit, Settings, Validation, Violation, contract_path,
+};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -74,21 +76,100 @@ fn everything_that_is_wrong_is_told_at_once() {
     assert_eq!(found, expected, "{found:#?}");
 }
 
-/// A `*` is no wildcard here: a rule with one would never apply.
 #[test]
-fn a_pointer_with_a_star_is_told_with_its_place() {
+fn a_star_is_told_where_one_value_is_expected() {
     let text = lines(
-        "[[rule]]\nid = \"x\"\nwhat = \"w\"\nwhen = { \"/items/*/ok\" = true }\nsame = \"/items/*/id\"\n\
-         [[rule]]\nid = \"y\"\nwhat = \"w\"\ncompare = [\"/*\", \"=\", \"/a*\"]\n",
-    );
+        "[[rule]]\nid = \"x\"\nwhat = \"w\"\ncompare = [\"/*\", \"=\", { count = \"/a/*\" }]\n\
+         [[rule]]\nid = \"y\"\nwhat = \"w\"\nsame_keys = \"/*\"\n\
+         [[rule]]\nid = \"z\"\nwhat = \"w\"\nstart = \"s\"\nkey = \"/*/id\"\nsteps = [{ from = \"s\", on = \"a\", new = \"/*\", to = \"s\" }]\n",
+    )
+    .replace("type = \"/type\"", "type = [\"/type\", \"/*/kind\"]");
     let found = issues(&load(&[("contract.toml", &text), ("s.json", "{}")]).unwrap_err());
     let places = found.iter().map(|issue| issue.split(" refers to several values").next().unwrap());
     let expected = [
-        "contract.toml:15:10: \"/items/*/ok\"",
-        "contract.toml:16:8: \"/items/*/id\"",
-        "contract.toml:20:12: \"/*\"",
+        "contract.toml:7:18: \"/*/kind\"",
+        "contract.toml:15:12: \"/*\"",
+        "contract.toml:15:33: \"/a/*\"",
+        "contract.toml:19:13: \"/*\"",
+        "contract.toml:24:7: \"/*/id\"",
+        "contract.toml:25:40: \"/*\"",
     ];
     assert_eq!(places.collect::<Vec<_>>(), expected, "{found:#?}");
+    let three = lines("").replace("type = \"/type\"", "type = [\"/a\", \"/b\", \"/c\"]");
+    let found = issues(&load(&[("contract.toml", &three), ("s.json", "{}")]).unwrap_err());
+    assert_eq!(
+        found,
+        ["contract.toml:7:8: expected one or two JSON pointers, such as [\"/type\", \"/subtype\"]"]
+    );
+}
+
+#[test]
+fn a_star_stands_for_each_element_and_member() {
+    let text = lines(
+        "[[rule]]\nid = \"call\"\nwhat = \"A result is of a call.\"\ndefines = { on = \"a\", at = \"/items/*/id\" }\n\
+         uses = { on = \"b\", at = \"/items/*/of\" }\n\
+         [[rule]]\nid = \"one\"\nwhat = \"One run.\"\nwhen = { \"/*/*/final\" = true }\nsame = \"/map/*\"\n\
+         [[condition]]\nname = \"good\"\nwhat = \"w\"\nexit = 0\nnone = { when = { \"/items/*/bad\" = { present = true } } }\n",
+    );
+    let contract = load(&[("contract.toml", &text), ("s.json", "{}")]).unwrap();
+    let mut judge = contract.validator();
+    let mut push = |event| {
+        let told = |violation: Violation| (violation.rule, violation.pointer, violation.message);
+        judge.push(1, &event).into_iter().map(told).collect::<Vec<_>>()
+    };
+    assert_eq!(push(json!({"type": "a", "items": [{"id": "1"}, {}, {"id": 2}]})), []);
+    assert_eq!(push(json!({"type": "b", "items": [{"of": 2}, {"of": "1"}]})), []);
+    let of = |nth: usize, id: &str| {
+        let message = format!("`{id}` was not defined before by a: A result is of a call.");
+        ("call".to_owned(), format!("/items/{nth}/of"), message)
+    };
+    assert_eq!(
+        push(json!({"type": "b", "items": [{"of": "1"}, {"of": "x"}, 0, {"of": "y"}]})),
+        [of(1, "x"), of(3, "y")]
+    );
+    // Without an element that fits, the rule is silent; a member of an object is one as well.
+    assert_eq!(push(json!({"type": "a", "map": {"x": 1}, "items": [{"final": false}]})), []);
+    assert_eq!(push(json!({"type": "a", "map": {"x": 2, "y": 2}, "items": [{"final": true}]})), []);
+    let differs = push(json!({"type": "a", "map": {"x": 2, "y/z": 3}, "items": [{}, {"final": true}]}));
+    assert_eq!(
+        differs,
+        [("one".to_owned(), "/map/y~1z".to_owned(), "`3` differs from the first value: One run.".to_owned())]
+    );
+    assert_eq!(judge.finish(&RunExit::exit(0)).violations, []);
+    judge.push(1, &json!({"type": "a", "items": [{}, {"bad": null}]}));
+    assert_eq!(judge.finish(&RunExit::exit(0)).violations[0].rule, "exit-code");
+}
+
+#[test]
+fn a_type_can_have_a_subtype() {
+    let head = format!(
+        "{HEAD}framing = \"lines\"\n[events]\ntype = [\"/type\", \"/sub\"]\nunknown = \"allow\"\nfirst = \"a/x\"\n\
+         [events.schemas]\n\"a/x\" = \"x.json\"\na = \"a.json\"\n\"b/x\" = \"x.json\"\n"
+    );
+    let x = r#"{"required": ["x"]}"#;
+    let files = [("contract.toml", head.as_str()), ("x.json", x), ("a.json", r#"{"required": ["a"]}"#)];
+    let contract = load(&files).unwrap();
+    let mut judge = contract.validator();
+    let rules = |found: Vec<Violation>| found.into_iter().map(|found| found.message).collect::<Vec<_>>();
+    assert_eq!(rules(judge.push(1, &json!({"type": "a", "sub": "x", "x": 1}))), [""; 0]);
+    for (event, missing) in [
+        (json!({"type": "a", "sub": "x"}), "x"),
+        (json!({"type": "a", "sub": "other"}), "a"),
+        (json!({"type": "a", "sub": 1}), "a"),
+        (json!({"type": "a"}), "a"),
+        (json!({"type": "b", "sub": "x"}), "x"),
+    ] {
+        let found = rules(judge.push(2, &event));
+        assert!(matches!(&found[..], [only] if only.contains(&format!("`{missing}`"))), "{event}: {found:?}");
+    }
+    assert_eq!(rules(judge.push(3, &json!({"type": "b", "sub": "y"}))), [""; 0]);
+    assert_eq!(rules(judge.push(4, &json!({"type": "c"}))), [""; 0]);
+    let outcome = judge.finish(&RunExit::default());
+    assert_eq!(outcome.unknown.into_iter().collect::<Vec<_>>(), [("b/y".to_owned(), 1), ("c".to_owned(), 1)]);
+    let first = judge.push(1, &json!({"type": "a", "sub": "y", "a": 1}));
+    assert_eq!(rules(first), ["the stream begins with `a` instead of a/x"]);
+    let shown = contract.summary().rules[0].what.clone();
+    assert_eq!(shown, "Each record has its type at /type and /sub.");
 }
 
 /// Multiples and integers are told by the digits, beyond what a double holds.
