@@ -4,7 +4,8 @@ use super::complete;
 use super::progress::reading;
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{
-    Contract, DataFile, Framing, RunExit, Settings, Validation, Verdict, Violation, counted, data_files,
+    Contract, DataFile, Finding, Framing, RunExit, Settings, Validation, Verdict, Violation, counted,
+    data_files,
 };
 use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
@@ -75,6 +76,9 @@ pub(super) struct ValidatedFile {
     unknown_types: BTreeMap<String, u64>,
     /// Number of rule checks that were skipped because of the memory limit.
     unjudged: u64,
+    /// The known fault of the program that the run shows in the way it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<Finding>,
 }
 
 /// A line of `validate --output jsonl`.
@@ -94,6 +98,8 @@ enum Line<'a> {
         more: u64,
         unknown_types: &'a BTreeMap<String, u64>,
         unjudged: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        known: Option<&'a Finding>,
     },
     Summary {
         contract: &'a str,
@@ -166,6 +172,7 @@ impl ValidatedFile {
             more: verdict.more,
             unknown_types: verdict.unknown,
             unjudged: verdict.unjudged,
+            known: verdict.known,
         }
     }
 
@@ -179,6 +186,7 @@ impl ValidatedFile {
             more: self.more,
             unknown_types: &self.unknown_types,
             unjudged: self.unjudged,
+            known: self.known.as_ref(),
         }))
     }
 
@@ -194,6 +202,9 @@ impl ValidatedFile {
         }
         if self.unjudged > 0 {
             notes.push_str(&format!(", {} checks skipped: memory limit reached", self.unjudged));
+        }
+        if let Some(known) = &self.known {
+            notes.push_str(&format!(", known fault: {known}"));
         }
         notes
     }

@@ -42,12 +42,15 @@ pub struct Finding {
     pub message: String,
     /// Where.
     pub evidence: Evidence,
+    /// The contract knows it as a fault of the program: it is a warning, whatever the level of the check.
+    pub is_known: bool,
 }
 
 impl Finding {
     /// A finding of a kind that the check declares, whose message is the detail of its evidence.
     pub fn new(kind: &str, evidence: Evidence) -> Self {
-        Self { message: evidence.detail.clone(), evidence: Evidence { kind: kind.to_owned(), ..evidence } }
+        let message = evidence.detail.clone();
+        Self { message, evidence: Evidence { kind: kind.to_owned(), ..evidence }, is_known: false }
     }
 }
 
@@ -158,8 +161,10 @@ impl Judgement {
                 (Status::Unverified, messages.join("; "))
             }
             Self::Broken(findings, _) => {
-                let findings: Vec<Finding> = distinct_first(findings).collect();
+                let mut findings: Vec<Finding> = distinct_first(findings).collect();
+                findings.sort_by_key(|finding| finding.is_known);
                 let status = match check.level {
+                    Level::Must if findings.iter().all(|finding| finding.is_known) => Status::Warn,
                     Level::Must => Status::Fail,
                     Level::Should => Status::Warn,
                     Level::May => Status::NotApplicable,

@@ -141,7 +141,12 @@ impl Report {
             let n = self.results.iter().filter(of).count();
             format!("{n} MUST {} {what}", checks(n))
         };
-        let warnings = if self.deny.contains(&Level::Should) { self.summary.warn } else { 0 };
+        let denies = |result: &&CheckResult| {
+            result.level == Level::Should
+                && result.status == Status::Warn
+                && self.deny.contains(&Level::Should)
+        };
+        let warnings = self.results.iter().filter(denies).count();
         let denied = || format!("{warnings} SHOULD {} failed (--deny should)", checks(warnings));
         let message = match (self.conformant, self.verified || !strict) {
             _ if self.interrupted => {

@@ -85,3 +85,21 @@ fn what_is_no_report_is_named_with_its_place() {
     assert_eq!(folder.run(&["report", "merge", "none.json"]).code, Some(2));
     assert_eq!(folder.run(&["report", "merge"]).code, Some(2));
 }
+
+#[test]
+fn a_known_fault_is_a_warning_and_the_report_stays_conformant() {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/clis/violating/p2-contract-exit.known");
+    let check = |flags: &[&str]| {
+        let mut command = program();
+        command.args(["check", "./cli", "--check", "p2-contract-exit", "--strict"]).args(flags);
+        output_of(command.current_dir(fixture))
+    };
+    let seen = check(&["--json", "--deny", "should"]);
+    assert_eq!((seen.code, seen.status("p2-contract-exit").as_str()), (Some(0), "warn"));
+    assert_eq!(seen.data()["conformant"], true);
+    let evidence = &seen.data()["results"][0]["evidence"][0];
+    assert_eq!(evidence["kind"], "known");
+    let detail = evidence["detail"].as_str().unwrap();
+    assert!(detail.ends_with(" knows: An answer that comes too late exits with 0 (demo 12)"), "{detail}");
+    assert_eq!(check(&[]).code, Some(0));
+}

@@ -1,6 +1,6 @@
 //! Exit code and payload: whether they go together.
 
-use super::spec::{Condition, Payload, Spec};
+use super::spec::{Condition, Finding, Payload, Spec};
 use super::stream_state::alternatives;
 use super::violation::{Against, Violation};
 
@@ -22,21 +22,36 @@ impl RunExit<'_> {
 
 const RULE: &str = "exit-code";
 
-/// Judges how the run ended; gives whether the payload has to be complete.
+/// Judges how the run ended; gives whether the payload has to be complete, and the finding that it shows.
 pub(super) fn judge_exit(
     spec: &Spec,
     exit: &RunExit<'_>,
     events: u64,
     payload: u64,
     out: &mut Vec<Violation>,
-) -> bool {
+) -> (bool, Option<Finding>) {
+    let before = out.len();
+    let (complete, condition) = judge_condition(spec, exit, events, payload, out);
+    let shown = condition.filter(|_| out.len() == before).and_then(|condition| condition.finding.as_ref());
+    let finding = |id: &String| spec.findings.iter().find(|finding| finding.id.as_ref() == Some(id)).cloned();
+    (complete, shown.and_then(finding))
+}
+
+/// Whether the payload has to be complete, and the condition that the run is in.
+fn judge_condition<'s>(
+    spec: &'s Spec,
+    exit: &RunExit<'_>,
+    events: u64,
+    payload: u64,
+    out: &mut Vec<Violation>,
+) -> (bool, Option<&'s Condition>) {
     let run = Run { spec, events, payload };
     let mut found = |message: String| out.push(Violation::of_rule(Against::Exit, RULE, "", message));
     if let Some(name) = exit.condition {
         let Some(condition) = spec.conditions.iter().find(|condition| condition.name == name) else {
             let names = spec.conditions.iter().map(|condition| format!("`{}`", condition.name)).collect();
             found(format!("the contract has no condition `{name}`; expected {}", alternatives(names)));
-            return true;
+            return (true, None);
         };
         if let Some(code) = exit.exit
             && !condition.exit.contains(&code)
@@ -46,21 +61,21 @@ pub(super) fn judge_exit(
         if let Some(reason) = run.refusal(condition) {
             found(format!("{reason}; {}", describe(condition)));
         }
-        return condition.stdout == Payload::Whole;
+        return (condition.stdout == Payload::Whole, Some(condition));
     }
-    let Some(code) = exit.exit.filter(|_| !spec.conditions.is_empty()) else { return true };
+    let Some(code) = exit.exit.filter(|_| !spec.conditions.is_empty()) else { return (true, None) };
     let of_code: Vec<&Condition> = spec
         .conditions
         .iter()
         .filter(|condition| !condition.declared && condition.exit.contains(&code))
         .collect();
     if let Some(condition) = of_code.iter().find(|condition| run.refusal(condition).is_none()) {
-        return condition.stdout == Payload::Whole;
+        return (condition.stdout == Payload::Whole, Some(condition));
     }
     let Some(first) = of_code.first() else {
         let all = spec.exit_codes().iter().map(ToString::to_string).collect();
         found(format!("exit code {code} is not in the contract; expected {}", alternatives(all)));
-        return events > 0;
+        return (events > 0, None);
     };
     let fitting = spec.conditions.iter().filter(|condition| run.refusal(condition).is_none());
     let fitting: Vec<String> =
@@ -77,7 +92,7 @@ pub(super) fn judge_exit(
         format!("; this payload requires exit code {}", alternatives(fitting))
     };
     found(format!("exit code {code} means \"{}\", but {reason}{hint}", first.what.trim_end_matches('.')));
-    events > 0
+    (events > 0, None)
 }
 
 fn describe(condition: &Condition) -> String {

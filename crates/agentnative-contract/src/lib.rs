@@ -49,7 +49,7 @@ pub use outline::{OutlineLine, outline};
 pub use output_spec::{Errors, Events, Exit, Order, OutputSpec};
 pub use samples::{is_schema, is_schema_file};
 pub use schema::Schema;
-pub use spec::{Condition, Framing, Payload};
+pub use spec::{Condition, Finding, Framing, Payload};
 pub use stream_state::StreamOutcome;
 pub use stream_validator::StreamValidator;
 pub use summary::{ContractSummary, RuleSummary};

@@ -2,10 +2,10 @@
 
 use super::pointer::Pointer;
 use super::read_rule::{self, MOST, Types, one_or_more, pattern, patterns, pointer};
-use super::spec::{Condition, EventTypes, Framing, Payload, Spec};
+use super::spec::{Condition, EventTypes, Finding, Framing, Payload, Spec};
 use crate::Stream;
 use crate::error::Result;
-use crate::spanned_toml::{Span, Table, Value, all, parse_file};
+use crate::spanned_toml::{Span, Table, Value, all, parse_file, suggestion};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -78,14 +78,13 @@ fn parse(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
         events,
         rules,
         conditions,
-        findings: tables(file, "finding")
-            .iter()
-            .filter_map(|table| {
-                table.allow(&["what"]);
-                non_empty_string(&table.require("what", "a sentence")?)
-            })
-            .collect(),
+        findings: tables(file, "finding").iter().filter_map(finding).collect(),
     };
+    for table in tables(file, "condition") {
+        if let Some(value) = table.get("finding") {
+            known_finding(&value, &spec.findings);
+        }
+    }
     (spec, references)
 }
 
@@ -167,7 +166,7 @@ fn discriminator(value: &Value<'_>) -> Option<(Pointer, Option<Pointer>)> {
 }
 
 fn condition(table: &Table<'_>, types: &Types) -> Option<Condition> {
-    table.allow(&["name", "what", "exit", "stdout", "some", "none", "declared"]);
+    table.allow(&["name", "what", "exit", "stdout", "some", "none", "declared", "finding"]);
     let exit = table.require("exit", "the exit codes, such as [0]");
     let codes = exit.and_then(|value| all(one_or_more(&value, "exit codes")?.iter().map(Value::exit_code)));
     let payload = table.get("stdout").and_then(|value| {
@@ -189,7 +188,26 @@ fn condition(table: &Table<'_>, types: &Types) -> Option<Condition> {
         some,
         none,
         declared: table.get("declared").and_then(|value| value.boolean()).unwrap_or(false),
+        finding: table.get("finding").and_then(|value| non_empty_string(&value)),
     })
+}
+
+fn finding(table: &Table<'_>) -> Option<Finding> {
+    table.allow(&["id", "what", "reference"]);
+    let text = |key: &str| table.get(key).and_then(|value| non_empty_string(&value));
+    let (id, reference) = (text("id"), text("reference"));
+    let what = table.require("what", "a sentence").and_then(|value| non_empty_string(&value));
+    Some(Finding { id, what: what?, reference })
+}
+
+/// Notes the finding of a condition that the contract does not have.
+fn known_finding(value: &Value<'_>, findings: &[Finding]) {
+    let Some(id) = value.inner.as_str() else { return };
+    let ids = || findings.iter().filter_map(|finding| finding.id.as_deref());
+    if !ids().any(|known| known == id) {
+        let near = suggestion(id, ids());
+        value.fault::<()>(&format!("unknown finding `{id}`: no [[finding]] has this id; {near}"));
+    }
 }
 
 /// One pattern: `{ on = …, when = … }`.

@@ -45,7 +45,7 @@ pub(crate) struct Spec {
     pub events: Option<EventTypes>,
     pub rules: Vec<Rule>,
     pub conditions: Vec<Condition>,
-    pub findings: Vec<String>,
+    pub findings: Vec<Finding>,
 }
 
 impl Spec {
@@ -124,4 +124,30 @@ pub struct Condition {
     pub none: Vec<Pattern>,
     /// It applies only to runs that are declared to be in it.
     pub declared: bool,
+    /// The ID of the finding that a run in this condition shows: a known fault of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<String>,
+}
+
+/// Where the origin contradicts itself or the program, and which side the contract takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ContractFinding")]
+pub struct Finding {
+    /// Its ID, which conditions refer to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What it is, in a sentence or a few.
+    pub what: String,
+    /// Where it was published, such as the number of an issue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.reference {
+            Some(reference) => write!(f, "{} ({reference})", self.what.trim_end_matches('.')),
+            None => f.write_str(&self.what),
+        }
+    }
 }

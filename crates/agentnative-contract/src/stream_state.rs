@@ -5,7 +5,7 @@ use super::exit_rules::{RunExit, judge_exit};
 use super::pointer::Pointer;
 use super::rule::{RuleKind, StateMachine};
 use super::rule_index::{InputKind, Place, RecordClass, RuleInput, within};
-use super::spec::{Framing, Spec};
+use super::spec::{Finding, Framing, Spec};
 use super::violation::{Against, Violation};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -28,6 +28,8 @@ pub struct StreamOutcome {
     pub unknown: BTreeMap<String, u64>,
     /// How many facts were not judged, because too many keys had to be remembered.
     pub unjudged: u64,
+    /// The known fault of the program that the run shows in the way it ended.
+    pub known: Option<Finding>,
 }
 
 /// What has to be remembered of the events so far.
@@ -174,7 +176,8 @@ impl StreamState {
         let mut outcome =
             StreamOutcome { events: self.events, unjudged: self.unjudged, ..StreamOutcome::default() };
         outcome.unknown = std::mem::take(&mut self.unknown);
-        let complete = judge_exit(spec, exit, self.events, self.payload, &mut outcome.violations);
+        let (complete, known) = judge_exit(spec, exit, self.events, self.payload, &mut outcome.violations);
+        outcome.known = known;
         if complete {
             self.judge_end(spec, &mut outcome.violations);
         }

@@ -126,7 +126,7 @@ impl Contract {
             unknown_types_allowed: spec.events.as_ref().map(|events| events.allow_unknown),
             rules,
             conditions: spec.conditions.clone(),
-            findings: spec.findings.clone(),
+            findings: spec.findings.iter().map(ToString::to_string).collect(),
         }
     }
 

@@ -8,7 +8,7 @@ use super::pointer::Pointer;
 use super::record_pipeline::{Judging, LastRecord, RecordPipeline, RecordSource};
 use super::record_validator::{RecordValidator, ValidatedRecords};
 use super::schema::Schema;
-use super::spec::Framing;
+use super::spec::{Finding, Framing};
 use super::violation::Violation;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -43,6 +43,8 @@ pub struct Verdict {
     pub unknown: BTreeMap<String, u64>,
     /// Number of rule checks that were skipped because of the memory limit.
     pub unjudged: u64,
+    /// The known fault of the program that the run shows in the way it ended.
+    pub known: Option<Finding>,
 }
 
 impl Verdict {
@@ -152,6 +154,7 @@ impl<'c> Validation<'c> {
         verdict.findings.extend(outcome.violations.into_iter().take(room));
         verdict.unjudged += outcome.unjudged;
         verdict.unknown.extend(outcome.unknown);
+        verdict.known = verdict.known.take().or(outcome.known);
     }
 
     /// Reads lines one by one, whatever their length and however they are torn.

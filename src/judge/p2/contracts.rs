@@ -3,7 +3,7 @@
 use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Judgement, inconclusive};
+use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
 use agentnative_contract::{Against, Contract, RunExit, Violation};
 use strict_json::Position;
@@ -98,6 +98,11 @@ fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
     let outcome = judge.finish(&run.shell_code().map_or_else(RunExit::default, RunExit::exit));
     let unjudged = outcome.unjudged;
     note(None, outcome.violations);
+    if let Some(known) = outcome.known.filter(|_| distinct.is_empty() && kind == Against::Exit) {
+        let detail = format!("a fault that the contract {} knows: {known}", contract.name());
+        let finding = Finding::new("known", run.evidence(detail));
+        return Err(Finding { is_known: true, ..finding }.into());
+    }
     match (distinct.is_empty(), unjudged) {
         (false, _) => broken(run, contract, &distinct, count),
         (true, 0) => Ok(()),

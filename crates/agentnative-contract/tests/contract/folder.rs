@@ -362,6 +362,37 @@ fn a_stream_is_judged_across_its_events() {
 }
 
 #[test]
+fn a_condition_names_a_known_fault() {
+    let conditions = "[[condition]]\nname = \"good\"\nwhat = \"w\"\nexit = 0\nsome = { when = { \"/ok\" = true } }\n\
+         [[condition]]\nname = \"lie\"\nwhat = \"w\"\nexit = 0\nsome = { when = { \"/ok\" = false } }\nfinding = \"lies\"\n\
+         [[finding]]\nwhat = \"Something else.\"\n\
+         [[finding]]\nid = \"lies\"\nwhat = \"It exits with 0.\"\nreference = \"demo 7\"\n";
+    let contract =
+        load(&[("contract.toml", &document(conditions)), ("s.json", r#"{"type": "object"}"#)]).unwrap();
+    let known = |ok: bool, exit: RunExit<'_>| {
+        let mut judge = contract.validator();
+        judge.push(1, &json!({"ok": ok}));
+        let outcome = judge.finish(&exit);
+        (outcome.violations.len(), outcome.known.map(|finding| finding.to_string()))
+    };
+    let lie = || Some("It exits with 0 (demo 7)".to_owned());
+    assert_eq!(known(true, RunExit::exit(0)), (0, None));
+    assert_eq!(known(false, RunExit::exit(0)), (0, lie()));
+    assert_eq!(known(false, RunExit { exit: None, condition: Some("lie") }), (0, lie()));
+    assert_eq!(known(true, RunExit { exit: None, condition: Some("lie") }), (1, None));
+    assert_eq!(known(false, RunExit::exit(1)), (1, None));
+    assert_eq!(known(false, RunExit::default()), (0, None));
+    assert_eq!(contract.summary().findings, ["Something else.", "It exits with 0 (demo 7)"]);
+
+    let wrong = document(&conditions.replace("finding = \"lies\"", "finding = \"lie\""));
+    let found = issues(&load(&[("contract.toml", &wrong), ("s.json", "{}")]).unwrap_err());
+    assert_eq!(
+        found,
+        ["contract.toml:17:11: unknown finding `lie`: no [[finding]] has this id; did you mean `lies`?"]
+    );
+}
+
+#[test]
 fn names_and_paths_are_told_apart() {
     assert_eq!(contract_path(Path::new("/r"), "dexter-flat"), None);
     assert_eq!(contract_path(Path::new("/r"), "a.json").unwrap(), Path::new("/r/a.json"));
