@@ -8,20 +8,23 @@ use strict_json::{escape_token, unescape_token};
 pub(crate) struct Pointer {
     /// As it is written.
     pub text: String,
-    tokens: Vec<Token>,
-    /// It names at most one value.
-    is_single: bool,
+    tokens: Vec<String>,
+    /// It has a `*`.
+    has_star: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
-    Key(String),
-    Each,
-}
+/// The token that stands for each value.
+const EACH: &str = "*";
 
 impl Pointer {
     /// None when the text is no pointer.
     pub fn parse(text: &str) -> Option<Self> {
+        let pointer = Self::literal(text)?;
+        Some(Self { has_star: pointer.tokens.iter().any(|token| token == EACH), ..pointer })
+    }
+
+    /// A pointer into data, in which `*` is a key like any other.
+    pub fn literal(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
         let valid = |part: &str| {
             let mut tildes = part.split('~').skip(1);
@@ -30,43 +33,28 @@ impl Pointer {
         if parts.next() != Some("") || !text.split('/').all(valid) {
             return None;
         }
-        let token = |part| if part == "*" { Token::Each } else { Token::Key(unescape_token(part)) };
-        let tokens: Vec<Token> = parts.map(token).collect();
-        Some(Self { text: text.to_owned(), is_single: !tokens.contains(&Token::Each), tokens })
-    }
-
-    /// A pointer into data, in which `*` is a key like any other.
-    pub fn literal(text: &str) -> Option<Self> {
-        let mut pointer = Self { is_single: true, ..Self::parse(text)? };
-        for token in &mut pointer.tokens {
-            if *token == Token::Each {
-                *token = Token::Key("*".to_owned());
-            }
-        }
-        Some(pointer)
+        let tokens = parts.map(unescape_token).collect();
+        Some(Self { text: text.to_owned(), tokens, has_star: false })
     }
 
     /// Whether it names at most one value.
     pub fn is_single(&self) -> bool {
-        self.is_single
+        !self.has_star
     }
 
     /// The value that it names; the first of several.
     pub fn of<'a>(&self, value: TapeNode<'a>) -> Option<TapeNode<'a>> {
-        match self.is_single {
-            true => self.tokens.iter().try_fold(value, |value, token| match token {
-                Token::Key(key) => value.get(key),
-                Token::Each => None,
-            }),
-            false => self.places(value).into_iter().next().map(|(_, value)| value),
+        if self.has_star {
+            return self.places(value).into_iter().next().map(|(_, value)| value);
         }
+        self.tokens.iter().try_fold(value, |value, token| value.get(token))
     }
 
     /// The values that it names.
     pub fn all<'a>(&self, value: TapeNode<'a>) -> impl Iterator<Item = TapeNode<'a>> {
-        let (single, several) = match self.is_single {
-            true => (self.of(value), Vec::new()),
-            false => (None, self.places(value)),
+        let (single, several) = match self.has_star {
+            false => (self.of(value), Vec::new()),
+            true => (None, self.places(value)),
         };
         single.into_iter().chain(several.into_iter().map(|(_, value)| value))
     }
@@ -80,14 +68,12 @@ impl Pointer {
         self.tokens.iter().fold(vec![(String::new(), value)], |found, token| {
             let below = |(at, value): (String, TapeNode<'a>)| -> Vec<(String, TapeNode<'a>)> {
                 let named = |key: &str, value| (format!("{at}/{}", escape_token(key)), value);
-                match token {
-                    Token::Key(key) => value.get(key).map(|value| named(key, value)).into_iter().collect(),
-                    Token::Each => {
-                        let elements = value.items().enumerate();
-                        let elements = elements.map(|(nth, value)| (format!("{at}/{nth}"), value));
-                        elements.chain(value.pairs().map(|(key, value)| named(key, value))).collect()
-                    }
+                if !self.has_star || token != EACH {
+                    return value.get(token).map(|value| named(token, value)).into_iter().collect();
                 }
+                let elements = value.items().enumerate();
+                let elements = elements.map(|(nth, value)| (format!("{at}/{nth}"), value));
+                elements.chain(value.pairs().map(|(key, value)| named(key, value))).collect()
             };
             found.into_iter().flat_map(below).collect()
         })

@@ -138,12 +138,13 @@ impl RuleIndex {
         text: &'v str,
         value: TapeNode<'v>,
     ) -> Result<usize, Cow<'v, str>> {
-        let second = events.subtype.as_ref().and_then(|pointer| match pointer.of(value)?.kind() {
-            JsonKind::Text(second) => Some(format!("{text}/{second}")),
-            _ => None,
-        });
-        let known = second.as_ref().and_then(|both| self.types.get(both)).or_else(|| self.types.get(text));
-        known.copied().ok_or_else(|| second.map_or(Cow::Borrowed(text), Cow::Owned))
+        let known = |name: &str| self.types.get(name).copied();
+        let Some(subtype) = &events.subtype else { return known(text).ok_or(Cow::Borrowed(text)) };
+        let Some(JsonKind::Text(second)) = subtype.of(value).map(TapeNode::kind) else {
+            return known(text).ok_or(Cow::Borrowed(text));
+        };
+        let both = format!("{text}/{second}");
+        known(&both).or_else(|| known(text)).ok_or(Cow::Owned(both))
     }
 }
 
