@@ -299,6 +299,9 @@ impl Session {
             };
             let (mut last, rest): (Vec<RunKey>, _) = keys.into_iter().filter(open).partition(is_example);
             let mut make = |keys: &[RunKey], recording: &mut Recording| {
+                if runs.interrupted.is_some() {
+                    return Ok(());
+                }
                 let mut failed = None;
                 let mut on_done = |seen: &Observation| failed = failed.take().or(ended(seen).err());
                 let seen = runs.make(keys, &recording.probes, &recording.promises, &mut on_done)?;

@@ -55,7 +55,10 @@ fn of_run(run: &RunView, examples: &Examples) -> Assertion {
     let lines = message(run);
     let flag = UNKNOWN_FLAG.trim_start_matches('-');
     let line = lines.iter().find(|line| line.contains(flag));
-    let usual: BTreeSet<String> = reference.iter().flat_map(message).flat_map(|line| words(&line)).collect();
+    // What the target says of any unknown flag, and what it accepts in the declared call.
+    let mut usual: BTreeSet<String> =
+        reference.iter().flat_map(message).flat_map(|line| words(&line)).collect();
+    usual.extend(context.source_of(run.probe).iter().flat_map(|source| source.args.iter().cloned()));
     let is_named = |arg: &&String, line: &str| {
         let name = arg.split('=').next().unwrap_or(arg);
         name.len() > 1 && !usual.contains(name) && words(line).iter().any(|word| word == name)
