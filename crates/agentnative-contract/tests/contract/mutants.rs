@@ -54,10 +54,15 @@ pub fn mutants(contract: &Contract) -> Vec<Mutant> {
     let mut met = BTreeSet::new();
     let mut mutants = Vec::new();
     for (example, record) in valid_records(contract) {
-        let name = events.and_then(|events| record.pointer(&events.discriminator)?.as_str());
-        let schema = name.and_then(|name| of_types.get(name)).or(of_others.as_ref());
+        let name = events.and_then(|events| {
+            let first = record.pointer(&events.discriminator)?.as_str()?;
+            let second = events.subtype.as_ref().and_then(|pointer| record.pointer(pointer)?.as_str());
+            let both = second.map(|second| format!("{first}/{second}"));
+            Some(both.filter(|both| of_types.contains_key(&**both)).unwrap_or_else(|| first.to_owned()))
+        });
+        let schema = name.as_ref().and_then(|name| of_types.get(&**name)).or(of_others.as_ref());
         for (pointer, demand, by) in schema.iter().flat_map(|schema| demands(schema, &promise, &record)) {
-            if met.insert((name.map(str::to_owned), any_element(&pointer), demand.clone(), by)) {
+            if met.insert((name.clone(), any_element(&pointer), demand.clone(), by)) {
                 let mut record = record.clone();
                 let object = record.pointer_mut(&pointer).and_then(Value::as_object_mut).unwrap();
                 match &demand {
