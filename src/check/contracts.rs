@@ -4,7 +4,7 @@ use crate::config::Contracts;
 use crate::model::OutputFormat;
 use crate::probe::Probe;
 use agentnative_contract::error::Result;
-use agentnative_contract::{Contract, Framing, contract_path};
+use agentnative_contract::{Contract, contract_path};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -39,9 +39,9 @@ impl LoadedContracts {
             self.load(name)?;
         }
         if let Some(name) = contracts.json.clone().filter(|name| contracts.jsonl.as_ref() == Some(name)) {
-            match self.0[&name].framing() {
-                Framing::Document => contracts.jsonl = None,
-                Framing::Lines => contracts.json = None,
+            match self.0[&name].framing().format() {
+                OutputFormat::Jsonl => contracts.json = None,
+                _ => contracts.jsonl = None,
             }
         }
         Ok(())

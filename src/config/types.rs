@@ -2,7 +2,7 @@
 
 use super::{Asking, Date, Flag, Flags, Formats};
 use crate::model::{Level, OutputFormat, Stream};
-use agentnative_contract::{Contract, Framing};
+use agentnative_contract::Contract;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -200,12 +200,8 @@ impl TargetConfig {
     /// Takes over what a contract for the whole target says: how its format is asked for, the error channel,
     /// the exit codes.
     pub fn take(&mut self, contract: &Contract) {
-        let format = match contract.framing() {
-            Framing::Document => OutputFormat::Json,
-            Framing::Lines => OutputFormat::Jsonl,
-        };
         if let Some(ask) = contract.ask() {
-            self.formats.declare(format, ask.to_vec());
+            self.formats.declare(contract.framing().format(), ask.to_vec());
         }
         self.errors = contract.errors().unwrap_or(self.errors);
         let codes = contract.exit_codes();

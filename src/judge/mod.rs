@@ -31,16 +31,15 @@ use crate::config::Waiver;
 use crate::model::{BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat, Variant, condition};
 use crate::probe::{self, Probe};
 use crate::run::RunKey;
-use agentnative_contract::Framing;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What gives a verdict.
 type Logic = fn(&CheckContext) -> Judgement;
 
-/// A check with its logic, and the framings of a contract for the whole target that takes its place: such a
+/// A check with its logic, and the formats of a contract for the whole target that takes its place: such a
 /// contract has one format and its own way to ask for it, its own error channel and exit codes.
-type Row = (CheckId, Logic, &'static [Framing]);
+type Row = (CheckId, Logic, &'static [OutputFormat]);
 
 /// The checks that have logic of their own, principle by principle. Source checks have rules instead.
 const PRINCIPLES: &[&[Row]] =
@@ -114,7 +113,7 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
     };
     let whole = context.promises.contract.as_ref();
     match whole.and_then(|name| Some((name, context.contracts.get(name)?))) {
-        Some((name, contract)) if replaced_by.contains(&contract.framing()) => {
+        Some((name, contract)) if replaced_by.contains(&contract.framing().format()) => {
             Judgement::NotApplicable(format!("the contract {name} applies instead"))
         }
         _ => {

@@ -60,3 +60,16 @@ fn a_hostile_environment_is_shown_with_its_variables() {
     let all = folder.run(&[&args[..], &["--verbose"]].concat());
     assert!(all.out.contains("$ FORCE_COLOR=1 CLICOLOR_FORCE=1 TERM=xterm-256color "), "{}", all.out);
 }
+
+#[test]
+fn an_event_of_an_array_has_its_place() {
+    let folder = Folder::with("printf '[{\"type\":\"result\"},\\n {\"type\":\"user\"}]\\n'\n");
+    let args = ["check", "./cli", "--contract", "claude-json-verbose", "--check", "p2-contract-schema"];
+    let said = folder.run(&[&args[..], &["--probe", "run", "--json"]].concat());
+    let seen = &evidence(&said)[0];
+    let message = said.data()["results"][0]["message"].to_string();
+    assert!(message.contains("event 1, the document: missing key `duration_api_ms`"), "{message}");
+    assert_eq!([&seen["line"], &seen["column"]].map(Value::as_u64), [Some(1), Some(2)], "{seen:#}");
+    let argv = seen["argv"].as_str().unwrap();
+    assert!(argv.ends_with("/cli run -p --output-format json --verbose"), "{argv}");
+}

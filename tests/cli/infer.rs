@@ -43,6 +43,11 @@ fn bad_samples_give_no_schema_but_their_places() {
         assert!(text.code == Some(1) && text.err.contains("--framing"), "{}", text.err);
     }
     assert_eq!(folder.run(&["contract", "infer", "--framing", "lines", "lines.json"]).code, Some(0));
+    folder.write("array.json", "[{\"id\":1},{\"id\":2,\"name\":\"b\"}]");
+    let items = folder.run(&["contract", "infer", "--framing", "array", "--json", "array.json"]).data();
+    assert_eq!((&items["records"], &items["schema"]["required"]), (&json!(2), &json!(["id"])));
+    let text = folder.run(&["contract", "infer", "--framing", "array", "good.jsonl"]);
+    assert!(text.code == Some(1) && text.err.contains("expected an array of events"), "{}", text.err);
     for (args, code) in [(&["absent.json"][..], 2), (&["--enum-threshold", "x"], 2), (&[], 1)] {
         let args = [&["contract", "infer"], args].concat();
         assert_eq!(

@@ -188,7 +188,7 @@ impl Contract {
     /// Whether it says anything of what holds between events.
     pub fn has_stream_rules(&self) -> bool {
         let bounded = |events: &super::spec::EventTypes| events.first.is_some() || events.last.is_some();
-        self.spec.framing == Framing::Lines
+        self.spec.framing.has_events()
             && (!self.spec.rules.is_empty() || self.spec.events.as_ref().is_some_and(bounded))
     }
 }

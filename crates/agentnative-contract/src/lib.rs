@@ -2,6 +2,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
+mod array_records;
 mod contract;
 mod counted;
 mod data_file;

@@ -33,15 +33,18 @@ fn parse(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
     file.allow(&KEYS);
     let mut references = HashMap::new();
     let framing = file
-        .require("framing", "\"document\" or \"lines\"")
-        .and_then(|value| value.choice(&[("document", Framing::Document), ("lines", Framing::Lines)]))
+        .require("framing", "\"document\", \"lines\" or \"array\"")
+        .and_then(|value| {
+            let framings = [Framing::Document, Framing::Lines, Framing::Array];
+            value.choice(&framings.map(|framing| (framing.name(), framing)))
+        })
         .unwrap_or_default();
     let schema = file.get("schema").and_then(|value| reference(&value, &mut references));
     let events = file.get("events").and_then(|value| events(&value, &mut references));
     if framing == Framing::Document
         && let (Some(_), Some(value)) = (&events, file.get("events"))
     {
-        value.fault::<()>("`events` requires framing = \"lines\"; a document has one schema");
+        value.fault::<()>("`events` requires framing = \"lines\" or \"array\"; a document has one schema");
     }
     if schema.is_none() && file.get("schema").is_none() && file.get("events").is_none() {
         file.require("schema", "the file of the schema, or [events] with a schema for each type");

@@ -20,7 +20,7 @@ pub(super) struct Types(Option<Vec<String>>);
 impl Types {
     pub fn new(framing: Framing, events: Option<&EventTypes>) -> Self {
         let names = |events: &EventTypes| events.schemas.iter().map(|(name, _)| name.clone()).collect();
-        Self((framing == Framing::Lines).then(|| events.map(names).unwrap_or_default()))
+        Self(framing.has_events().then(|| events.map(names).unwrap_or_default()))
     }
 
     pub fn of(names: Vec<String>) -> Self {

@@ -221,7 +221,7 @@ fn extract_rule(
 pub(crate) fn within(spec: &Spec) -> Against {
     match spec.framing {
         Framing::Document => Against::Schema,
-        Framing::Lines => Against::Stream,
+        Framing::Lines | Framing::Array => Against::Stream,
     }
 }
 

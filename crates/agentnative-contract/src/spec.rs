@@ -2,7 +2,7 @@
 
 use super::pointer::Pointer;
 use super::rule::{Pattern, Rule};
-use crate::Stream;
+use crate::{OutputFormat, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -17,6 +17,8 @@ pub enum Framing {
     Document,
     /// JSON Lines: one object per line.
     Lines,
+    /// One JSON document that is an array of events.
+    Array,
 }
 
 impl Framing {
@@ -25,7 +27,21 @@ impl Framing {
         match self {
             Self::Document => "document",
             Self::Lines => "lines",
+            Self::Array => "array",
         }
+    }
+
+    /// The output format of a target that prints its data so.
+    pub const fn format(self) -> OutputFormat {
+        match self {
+            Self::Document | Self::Array => OutputFormat::Json,
+            Self::Lines => OutputFormat::Jsonl,
+        }
+    }
+
+    /// Whether the data consists of events.
+    pub const fn has_events(self) -> bool {
+        !matches!(self, Self::Document)
     }
 }
 

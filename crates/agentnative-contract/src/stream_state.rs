@@ -5,7 +5,7 @@ use super::exit_rules::{RunExit, judge_exit};
 use super::pointer::Pointer;
 use super::rule::{RuleKind, StateMachine};
 use super::rule_index::{InputKind, Place, RecordClass, RuleInput, within};
-use super::spec::{Finding, Framing, Spec};
+use super::spec::{Finding, Spec};
 use super::violation::{Against, Violation};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -188,7 +188,7 @@ impl StreamState {
 
     /// Judges what a stream that was not cut off ends with.
     fn judge_end(&self, spec: &Spec, out: &mut Vec<Violation>) {
-        if spec.framing == Framing::Document {
+        if !spec.framing.has_events() {
             if self.events == 0 {
                 let message = "expected a document, found none".to_owned();
                 out.push(Violation::of_rule(Against::Schema, "document", "", message));

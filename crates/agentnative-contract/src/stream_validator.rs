@@ -6,12 +6,12 @@ use super::record_pipeline::{Judging, LastRecord, RecordPipeline};
 use super::record_validator::RecordValidator;
 use super::spec::Framing;
 use super::stream_state::StreamOutcome;
-use super::violation::Violation;
+use super::violation::{Against, Violation};
 use serde_json::Value;
 
 /// Validates one run after another.
 ///
-/// Push the document, or each record of the stream, and then [`StreamValidator::finish`] with how the run
+/// Push each record of the stream, or the document, and then [`StreamValidator::finish`] with how the run
 /// ended.
 #[derive(Debug)]
 pub struct StreamValidator<'c> {
@@ -27,7 +27,7 @@ impl StreamValidator<'_> {
         let RecordValidator { value, records, .. } = &mut self.validator;
         let judging = Judging {
             each_exits: None,
-            numbered: self.pipeline.contract.framing() == Framing::Lines,
+            numbered: self.pipeline.contract.framing().has_events(),
             max_violations: usize::MAX,
         };
         let mut found = Vec::new();
@@ -35,10 +35,25 @@ impl StreamValidator<'_> {
         found
     }
 
+    /// Judges a whole document: the next and only value, or an array of all events where the contract's
+    /// framing says so. All events of an array are said to begin in line 1.
+    pub fn push_document(&mut self, document: &Value) -> Vec<Violation> {
+        match document {
+            _ if self.pipeline.contract.framing() != Framing::Array => self.push(1, document),
+            Value::Array(events) => events.iter().flat_map(|event| self.push(1, event)).collect(),
+            _ => vec![no_array()],
+        }
+    }
+
     /// Judges the run as a whole. The validator is then ready for the next run.
     pub fn finish(&mut self, exit: &RunExit<'_>) -> StreamOutcome {
         self.pipeline.finish(exit)
     }
+}
+
+/// What a document violates that should be an array of events.
+pub(super) fn no_array() -> Violation {
+    Violation::of_rule(Against::Schema, "array", "", "expected an array of events".to_owned())
 }
 
 impl Contract {

@@ -1,5 +1,6 @@
 //! Validates inputs against a contract: strictly read, in constant memory, errors with their places.
 
+use super::array_records::ArrayRecords;
 use super::contract::Contract;
 use super::exit_rules::RunExit;
 use super::location_buffer::{LocationBuffer, TeeReader};
@@ -9,6 +10,7 @@ use super::record_pipeline::{Judging, LastRecord, RecordPipeline, RecordSource};
 use super::record_validator::{RecordValidator, ValidatedRecords};
 use super::schema::Schema;
 use super::spec::{Finding, Framing};
+use super::stream_validator::no_array;
 use super::violation::Violation;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -35,7 +37,7 @@ pub struct Verdict {
     pub findings: Vec<Violation>,
     /// How many more errors there are that `findings` does not show.
     pub more: u64,
-    /// Number of records; 1 for a document.
+    /// Number of records; 1 for a document, the number of items for an array of events.
     pub records: u64,
     /// Length of the input.
     pub bytes: u64,
@@ -105,7 +107,7 @@ impl<'c> Validation<'c> {
         let mut verdict = Verdict::default();
         let mut over = self.several_documents();
         match self.settings.framing {
-            Framing::Document => over = self.document(reader, &mut verdict)?,
+            Framing::Document | Framing::Array => over = self.document(reader, &mut verdict)?,
             Framing::Lines => {
                 if let Some(Rest { reader, base }) = parallel::read(self, reader, &mut verdict, progress)? {
                     self.lines(reader, base, &mut verdict)?;
@@ -139,7 +141,7 @@ impl<'c> Validation<'c> {
         let several = self.several_documents();
         let judging = Judging {
             each_exits: several.then_some(self.settings.exit),
-            numbered: self.settings.framing == Framing::Lines && !several,
+            numbered: self.settings.framing.has_events() && !several,
             max_violations: self.settings.max_errors.saturating_sub(verdict.findings.len()),
         };
         verdict.unjudged += std::mem::take(&mut records.unjudged);
@@ -174,12 +176,18 @@ impl<'c> Validation<'c> {
         let (options, contract) = (self.options(), self.contract());
         let read = LocationBuffer::new(Position::START);
         let mut records = RecordReader::new(self, verdict, &read);
-        records.elements = contract.elements.as_deref();
-        let summary = read_document(TeeReader { reader, buffer: &read }, &options, &mut records)?;
-        if summary.whole > 0 {
-            records.validator.validate(summary.bytes);
-            records.judge();
-        }
+        let reader = TeeReader { reader, buffer: &read };
+        let summary = if records.validation.settings.framing == Framing::Array {
+            records.array(reader, &options)?
+        } else {
+            records.elements = contract.elements.as_deref();
+            let summary = read_document(reader, &options, &mut records)?;
+            if summary.whole > 0 {
+                records.validator.validate(summary.bytes);
+                records.judge();
+            }
+            summary
+        };
         let RecordReader { mut validator, found, .. } = records;
         verdict.unjudged += u64::from(validator.value.take_unjudged());
         // Whether there may be no document, the end of the run tells.
@@ -227,6 +235,19 @@ impl<'r, 'c> RecordReader<'r, 'c> {
         let mut source = LastRecord { value, read: Some(self.read) };
         self.validation.judge(records, &mut source, &mut self.found, self.verdict);
         self.validator.max_violations = self.room.saturating_sub(self.found.len());
+    }
+
+    /// Judges each item of a document that has to be an array.
+    fn array(&mut self, reader: impl Read, options: &ReadOptions) -> io::Result<Summary> {
+        let read = self.read;
+        let mut items = ArrayRecords::new(self, |start| read.borrow().locate(start).map_or(1, |at| at.line));
+        let mut summary = read_document(reader, options, &mut items)?;
+        let (count, other) = (items.count, items.other);
+        match other {
+            Some(start) => self.found.push(no_array().located(self.read.borrow().locate(start))),
+            None => summary.records = count,
+        }
+        Ok(summary)
     }
 
     /// A value has ended; if it is an element of the root, it is judged and forgotten.

@@ -7,11 +7,10 @@ mod secrets;
 mod terminals;
 
 use super::Row;
-use crate::model::CheckId;
-use agentnative_contract::Framing;
+use crate::model::{CheckId, OutputFormat};
 
 /// A contract for the whole target does not take the place of the check.
-const NEVER: &[Framing] = &[];
+const NEVER: &[OutputFormat] = &[];
 
 /// The checks, their logic, and which contracts for the whole target take their place.
 pub(super) const CHECKS: &[Row] = &[

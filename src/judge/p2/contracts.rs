@@ -87,7 +87,7 @@ fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
         Ok(())
     } else {
         strict_json::read_value(bytes.reader(), &options, LARGE).map(|document| match document.value {
-            Some(value) => note(None, judge.push(1, &value)),
+            Some(value) => note(None, judge.push_document(&value)),
             None => too_large = true,
         })
     };
@@ -137,6 +137,10 @@ fn broken(
     if bytes.is_empty() {
         return run.failed(kind, detail);
     }
-    let at = at.or_else(|| run.locate(&violation.pointer)).unwrap_or(Position::START);
+    let inside = match violation.event {
+        Some(event) if run.format() == OutputFormat::Json => format!("/{}{}", event - 1, violation.pointer),
+        _ => violation.pointer.clone(),
+    };
+    let at = at.or_else(|| run.locate(&inside)).unwrap_or(Position::START);
     run.failed_at(kind, Stream::Stdout, at, detail)
 }

@@ -24,18 +24,18 @@ pub use termination::{shows_pages, waiting};
 
 use super::Row;
 use crate::model::{CheckId, OutputFormat};
-use agentnative_contract::{Against, Framing};
+use agentnative_contract::Against;
 use project_files::ProjectFiles;
 use strict_json::Class;
 
 /// A contract for the whole target does not take the place of the check.
-const NEVER: &[Framing] = &[];
+const NEVER: &[OutputFormat] = &[];
 /// Such a contract says itself what holds.
-const ANY: &[Framing] = &[Framing::Document, Framing::Lines];
+const ANY: &[OutputFormat] = &[OutputFormat::Json, OutputFormat::Jsonl];
 /// One that has no JSON lines does.
-const DOCUMENT: &[Framing] = &[Framing::Document];
+const DOCUMENT: &[OutputFormat] = &[OutputFormat::Json];
 /// One that has nothing but JSON lines does.
-const LINES: &[Framing] = &[Framing::Lines];
+const LINES: &[OutputFormat] = &[OutputFormat::Jsonl];
 
 /// The checks, their logic, and which contracts for the whole target take their place.
 pub(super) const CHECKS: &[Row] = &[

@@ -10,13 +10,12 @@ pub use examples::Examples;
 pub use pages::{Pages, names};
 
 use super::Row;
-use crate::model::CheckId;
-use agentnative_contract::Framing;
+use crate::model::{CheckId, OutputFormat};
 
 /// A contract for the whole target does not take the place of the check.
-const NEVER: &[Framing] = &[];
+const NEVER: &[OutputFormat] = &[];
 /// Such a contract has its own way to refuse a call.
-const ANY: &[Framing] = &[Framing::Document, Framing::Lines];
+const ANY: &[OutputFormat] = &[OutputFormat::Json, OutputFormat::Jsonl];
 
 /// The checks, their logic, and which contracts for the whole target take their place.
 pub(super) const CHECKS: &[Row] = &[

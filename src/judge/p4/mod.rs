@@ -14,12 +14,11 @@ use super::run_view::RunView;
 use super::verdict::{Reason, Unmet};
 use crate::catalogue::Derived;
 use crate::model::{CheckId, OutputFormat, Stream};
-use agentnative_contract::Framing;
 
 /// A contract for the whole target does not take the place of the check.
-const NEVER: &[Framing] = &[];
+const NEVER: &[OutputFormat] = &[];
 /// Such a contract has its own way to refuse a call.
-const ANY: &[Framing] = &[Framing::Document, Framing::Lines];
+const ANY: &[OutputFormat] = &[OutputFormat::Json, OutputFormat::Jsonl];
 
 /// The checks, their logic, and which contracts for the whole target take their place.
 pub(super) const CHECKS: &[Row] = &[

@@ -18,12 +18,11 @@ use super::undeclared::Undeclared;
 use super::verdict::{Assertion, Finding, Judgement, Reason};
 use crate::catalogue::Derived;
 use crate::config::Feature;
-use crate::model::{CheckId, Evidence};
+use crate::model::{CheckId, Evidence, OutputFormat};
 use crate::probe::{Effect, Probe};
-use agentnative_contract::Framing;
 
 /// A contract for the whole target does not take the place of the check.
-const NEVER: &[Framing] = &[];
+const NEVER: &[OutputFormat] = &[];
 
 /// The checks, their logic, and which contracts for the whole target take their place.
 pub(super) const CHECKS: &[Row] = &[

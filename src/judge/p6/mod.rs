@@ -14,11 +14,10 @@ pub use global_flags::taken_elsewhere;
 pub use timeout::undeclared as no_request;
 
 use super::Row;
-use crate::model::CheckId;
-use agentnative_contract::Framing;
+use crate::model::{CheckId, OutputFormat};
 
 /// A contract for the whole target does not take the place of the check.
-const NEVER: &[Framing] = &[];
+const NEVER: &[OutputFormat] = &[];
 
 /// The checks, their logic, and which contracts for the whole target take their place.
 pub(super) const CHECKS: &[Row] = &[

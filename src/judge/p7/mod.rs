@@ -10,13 +10,12 @@ mod truncation;
 pub use no_spinner::moves_cursor;
 
 use super::Row;
-use crate::model::CheckId;
-use agentnative_contract::Framing;
+use crate::model::{CheckId, OutputFormat};
 
 /// A contract for the whole target does not take the place of the check.
-const NEVER: &[Framing] = &[];
+const NEVER: &[OutputFormat] = &[];
 /// Such a contract says itself what is printed, and no other calls are made.
-const ANY: &[Framing] = &[Framing::Document, Framing::Lines];
+const ANY: &[OutputFormat] = &[OutputFormat::Json, OutputFormat::Jsonl];
 
 /// The checks, their logic, and which contracts for the whole target take their place.
 pub(super) const CHECKS: &[Row] = &[

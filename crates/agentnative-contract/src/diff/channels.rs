@@ -129,6 +129,7 @@ fn framed(framing: Framing) -> &'static str {
     match framing {
         Framing::Document => "one JSON document",
         Framing::Lines => "JSON Lines",
+        Framing::Array => "one JSON array of events",
     }
 }
 

@@ -256,7 +256,7 @@ fn stream<'b>(side: Canonicalizer<'b>, bundle: &'b Bundle, spec: &OutputSpec) ->
         let variants = events.types.keys().filter_map(variant).collect();
         return Some(Stream { events: events.clone(), variants });
     }
-    let schema = bundle.schema(DATA).filter(|_| spec.framing == Some(Framing::Lines))?;
+    let schema = bundle.schema(DATA).filter(|_| spec.framing.is_some_and(Framing::has_events))?;
     let mut candidates = candidates(&side, &side.alternatives(&[schema])).into_iter();
     let (key, variants) = candidates.find(|(_, variants)| variants.len() > 1)?;
     let events = Events {

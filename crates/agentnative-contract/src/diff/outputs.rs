@@ -154,8 +154,9 @@ impl<'a> OutputComparison<'a> {
     }
 
     fn data<'b>(&mut self, walker: &mut Walker<'b>, before: &'b Bundle, after: &'b Bundle) {
-        let lines = [self.old.framing, self.new.framing] == [Some(Framing::Lines); 2];
-        if self.events(walker, before, after) && lines {
+        let events =
+            [self.old.framing, self.new.framing].map(|framing| framing.is_some_and(Framing::has_events));
+        if self.events(walker, before, after) && events == [true; 2] {
             return;
         }
         match (before.schema(DATA), after.schema(DATA)) {

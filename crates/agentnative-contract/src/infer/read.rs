@@ -1,5 +1,6 @@
 //! Reading samples: chunks of lines by several threads, a document by one.
 
+use super::super::array_records::ArrayRecords;
 use super::super::line_chunker::{Chunk, LineChunker};
 use super::super::spec::Framing;
 use super::super::violation::Violation;
@@ -55,7 +56,7 @@ pub(super) fn read(
         None => glance(&mut reader, &mut start)?,
     };
     let reader = io::Cursor::new(start).chain(reader);
-    let threads = if framing == Framing::Document { 1 } else { threads.max(1) };
+    let threads = if framing == Framing::Lines { threads.max(1) } else { 1 };
     let shared = Shared { cutter: Mutex::new(LineChunker::new(reader)), stop: AtomicBool::new(false) };
     let (told, telling) = channel();
     thread::scope(|scope| {
@@ -104,12 +105,7 @@ fn work<R: Read>(shared: &Shared<R>, framing: Framing, told: &Sender<u64>) -> io
     let mut buffer = Vec::new();
     while !shared.stop.load(Ordering::Relaxed) {
         let mut cutter = shared.cutter.lock().unwrap_or_else(PoisonError::into_inner);
-        let (summary, base) = if framing == Framing::Document {
-            let summary = read_document(&mut cutter.reader, &options(), &mut builder)?;
-            builder.end_document(summary.whole > 0);
-            shared.stop.store(true, Ordering::Relaxed);
-            (summary, Position::START)
-        } else {
+        let (summary, base) = if framing == Framing::Lines {
             let Some(Chunk { bytes, base, cut }) = cutter.next(std::mem::take(&mut buffer))? else { break };
             let summary = if cut {
                 // A line too long for a chunk: this thread reads all the rest as it comes.
@@ -121,6 +117,9 @@ fn work<R: Read>(shared: &Shared<R>, framing: Framing, told: &Sender<u64>) -> io
                 summary
             };
             (summary, base)
+        } else {
+            shared.stop.store(true, Ordering::Relaxed);
+            (document(&mut cutter.reader, framing, &mut builder)?, Position::START)
         };
         let whole = learnt.add(&summary, base);
         let _ = told.send(summary.bytes);
@@ -135,6 +134,21 @@ fn work<R: Read>(shared: &Shared<R>, framing: Framing, told: &Sender<u64>) -> io
     }
     (learnt.shape, learnt.records) = (builder.shape, builder.records);
     Ok(learnt)
+}
+
+/// Learns from a document, or from each item of one.
+fn document(reader: impl Read, framing: Framing, builder: &mut ShapeBuilder) -> io::Result<Summary> {
+    if framing == Framing::Array {
+        let mut records = ArrayRecords::new(builder, |_| 1);
+        let summary = read_document(reader, &options(), &mut records)?;
+        return match records.other {
+            Some(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "expected an array of events")),
+            None => Ok(summary),
+        };
+    }
+    let summary = read_document(reader, &options(), builder)?;
+    builder.end_document(summary.whole > 0);
+    Ok(summary)
 }
 
 impl Learnt {

@@ -73,7 +73,7 @@ fn judge(contract: &Contract, path: &Path, exit: &RunExit<'_>) -> Vec<Violation>
         }
     } else {
         let document = read_value(bytes.as_slice(), &ReadOptions::default(), u64::MAX).unwrap();
-        found.extend(judge.push(1, &document.value.unwrap()));
+        found.extend(judge.push_document(&document.value.unwrap()));
     }
     found.extend(judge.finish(exit).violations);
     found

@@ -85,6 +85,14 @@ const TABLE: &[(&str, &str, RunExit<'static>, Expected)] = &[
     // With --verbose, it is an array of all events.
     ("claude-json", "claude-tool-json-verbose.stdout", end(0), Reject(Against::Schema, "type")),
     ("claude-json", "claude-write-denied-json.stdout", end(0), Accept),
+    ("claude-json-verbose", "claude-tool-json-verbose.stdout", end(0), Accept),
+    ("claude-json-verbose", "claude-tool-json-verbose.stdout", end(1), EXIT),
+    ("claude-json-verbose", "claude-tool-json.stdout", end(0), Reject(Against::Schema, "array")),
+    ("claude-json-verbose", "claude-badflag.stdout", end(1), Accept),
+    ("qwen-json", "qwen-text-json.stdout", end(0), Accept),
+    ("qwen-json", "qwen-badflag.stdout", end(1), Accept),
+    ("qwen-json", "qwen-sigint.stdout", end(130), Accept),
+    ("qwen-json", "qwen-text-stream.stdout", end(0), NotJson),
     ("gemini-stream", "gemini-denied-stream.stdout", end(0), Accept),
     // Retried until the harness killed it: there is no result.
     ("gemini-stream", "gemini-err500-stream.stdout", UNKNOWN, Reject(Against::Stream, "last-event")),
@@ -220,9 +228,9 @@ fn judge(contract: &Contract, bytes: &[u8], ending: &RunExit<'_>) -> Got {
     let mut found = Vec::new();
     let summary = match contract.framing() {
         _ if bytes.is_empty() => None,
-        Framing::Document => {
+        Framing::Document | Framing::Array => {
             let document = read_value(bytes, &ReadOptions::default(), u64::MAX).unwrap();
-            found.extend(document.value.iter().flat_map(|value| judge.push(1, value)));
+            found.extend(document.value.iter().flat_map(|value| judge.push_document(value)));
             Some(document.summary)
         }
         Framing::Lines => Some(

@@ -172,6 +172,50 @@ fn a_type_can_have_a_subtype() {
     assert_eq!(shown, "Each record has its type at /type and /sub.");
 }
 
+/// The items of an array are events: each is judged at its place, and all together as a stream.
+#[test]
+fn an_array_is_a_stream_of_events() {
+    let toml = lines("[[rule]]\nid = \"run\"\nwhat = \"All are of one run.\"\nsame = \"/run\"\n")
+        .replace("framing = \"lines\"", "framing = \"array\"");
+    let schema = r#"{"properties": {"id": {"type": "array", "items": {"type": "string"}}}}"#;
+    let contract = load(&[("contract.toml", &toml), ("s.json", schema)]).unwrap();
+    let settings =
+        Settings { framing: contract.framing(), max_errors: 9, exit: RunExit::default(), threads: 2 };
+    let validate = |text: &str| {
+        let verdict = Validation::new(&contract, settings).input(text.as_bytes(), &mut |_| ()).unwrap();
+        let place = |v: &agentnative_contract::Violation| {
+            (v.rule.clone(), v.event, v.line, v.column, v.pointer.clone())
+        };
+        (verdict.records, verdict.findings.iter().map(place).collect::<Vec<_>>())
+    };
+    let long = format!(r#"{{"type":"a","run":1,"text":"{}"}}"#, "x".repeat(200_000));
+    assert_eq!(validate(&format!("[{long},\n {{\"type\":\"b\",\"id\":[\"[]\"]}}]\n")), (2, vec![]));
+    assert_eq!(validate("[]"), (0, vec![]));
+    let text = "[\n  {\"type\":\"a\",\"run\":1},\n  {\"type\":\"b\",\n   \"id\":[\"x\",7]}, {\"type\":\"a\",\"run\":2}]\n";
+    let (records, found) = validate(text);
+    assert_eq!(records, 3);
+    let at = |rule: &str, event, line, column, pointer: &str| {
+        (rule.to_owned(), Some(event), Some(line), Some(column), pointer.to_owned())
+    };
+    let expected = [at("s.json#/properties/id/items/type", 2, 4, 14, "/id/1"), at("run", 3, 4, 37, "/run")];
+    assert_eq!(found, expected);
+    for other in ["{\"type\":\"a\",\"x\":[{}]}", "\"text\"", "7"] {
+        let (records, found) = validate(other);
+        let expected = ("array".to_owned(), None, Some(1), Some(1), String::new());
+        assert_eq!((records, found), (1, vec![expected]), "{other}");
+        let mut values = contract.validator();
+        assert_eq!(values.push_document(&serde_json::from_str(other).unwrap())[0].rule, "array");
+    }
+    // What is torn is no JSON, and says nothing of how a stream ends.
+    assert_eq!(validate("[{\"type\":\"a\",\"run\":1},{\"type\"").1.len(), 1);
+    let mut values = contract.validator();
+    let found = values.push_document(&serde_json::from_str(text).unwrap());
+    let of_values = found.iter().map(|v| (v.rule.as_str(), v.event, v.pointer.as_str()));
+    let of_bytes =
+        expected.iter().map(|(rule, event, .., pointer)| (rule.as_str(), *event, pointer.as_str()));
+    assert!(of_values.eq(of_bytes));
+}
+
 /// Multiples and integers are told by the digits, beyond what a double holds.
 #[test]
 fn numbers_are_judged_as_they_are_written() {

@@ -1,7 +1,7 @@
 //! Invalid examples of a contract that need no file: valid ones without a required key, or with a key more in
 //! an object that takes no others.
 
-use agentnative_contract::{Contract, OutputSpec};
+use agentnative_contract::{Contract, Framing, OutputSpec};
 use jsonschema::{Registry, Validator};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,12 +119,13 @@ fn valid_records(contract: &Contract) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for file in files {
         let bytes = fs::read(&file).unwrap();
-        let records = serde_json::Deserializer::from_slice(&bytes).into_iter();
-        found.extend(
-            (1..)
-                .zip(records)
-                .map(|(nth, record)| (format!("{}, record {nth}", file.display()), record.unwrap())),
-        );
+        let records = serde_json::Deserializer::from_slice(&bytes).into_iter().map(Result::unwrap);
+        let records: Vec<Value> = match contract.framing() {
+            Framing::Array => records.flat_map(|array: Value| array.as_array().unwrap().clone()).collect(),
+            Framing::Document | Framing::Lines => records.collect(),
+        };
+        let name = |nth| format!("{}, record {nth}", file.display());
+        found.extend((1..).zip(records).map(|(nth, record)| (name(nth), record)));
     }
     found
 }
