@@ -40,9 +40,11 @@ enum ContractCommand {
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   agentnative contract show dexter-flat
+  agentnative contract show codex-exec@0.42
   agentnative contract show ./list.schema.json --schema")]
 struct ShowArgs {
-    /// Bundled contract, contract folder or schema file (a path has a `/` or ends in .json).
+    /// Bundled contract, contract folder or schema file (a path has a `/` or ends in .json), or one of its
+    /// versions: NAME@VERSION.
     #[arg(add = complete::contracts())]
     name: String,
     /// Show its JSON Schema.
@@ -149,6 +151,20 @@ fn show_page(shown: &Shown, page: &mut Page) {
         let meaning = format!(" {}", condition.meaning());
         page.line(2, &[Cell::new(Tone::Strong, condition.codes()), plain(&meaning)]);
         page.line(6, &[Cell::new(Tone::Dim, condition.data())]);
+    }
+    if !about.versions.is_empty() {
+        heading(page, "Versions");
+    }
+    for version in &about.versions {
+        let is_shown = version.version == about.version;
+        let shown = if is_shown { " (shown here)" } else { "" };
+        page.line(
+            2,
+            &[Cell::new(Tone::Strong, &version.version), plain(&format!(": {}{shown}", version.range))],
+        );
+        if let Some(drift) = &version.drift {
+            page.paragraph(6, drift);
+        }
     }
     if !about.findings.is_empty() {
         heading(page, "Findings");

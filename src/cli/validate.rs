@@ -25,8 +25,8 @@ pub(super) struct ValidateArgs {
     /// Bundled contract, contract folder or schema file (a path has a `/` or ends in .json).
     #[arg(long, value_name = "NAME|SCHEMA", add = complete::contracts())]
     contract: String,
-    /// Read the files as one `document` each or as JSON `lines` [default: as the contract says; for a
-    /// schema file from the file name].
+    /// Read the files as one `document` each, as JSON `lines`, or as an `array` of events each [default: as the
+    /// contract says; for a schema file from the file name].
     #[arg(long, value_enum, value_name = "FRAMING", hide_possible_values = true)]
     framing: Option<Framing>,
     /// Show at most N errors per file and count the others.

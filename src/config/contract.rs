@@ -2,8 +2,8 @@
 
 use super::section::Section;
 use super::{Contracts, Known, contract_path};
-use agentnative_contract::Contract;
 use agentnative_contract::spanned_toml::{Value, suggestion};
+use agentnative_contract::{Contract, split_version};
 use std::path::Path;
 
 const EXPECTED: &str = "a bundled contract's name, the path of a contract folder or schema file, or \
@@ -45,7 +45,8 @@ fn of_name(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<Contract
 fn existing(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<(String, bool)> {
     let name = value.string(EXPECTED)?.text;
     if let Some(path) = contract_path(root, &name) {
-        return match path.metadata() {
+        let versioned = || root.join(split_version(&name).0).metadata();
+        return match path.metadata().or_else(|error| versioned().map_err(|_| error)) {
             Ok(found) => Some((name, found.is_file())),
             Err(error) => value.fault(&format!(
                 "cannot read `{name}`: {error}; expected a contract folder or a schema file at {}",
@@ -53,7 +54,7 @@ fn existing(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<(String
             )),
         };
     }
-    if known.contracts.contains(&name.as_str()) {
+    if known.contracts.contains(&split_version(&name).0) {
         return Some((name, false));
     }
     let near = suggestion(&name, known.contracts.iter().copied());

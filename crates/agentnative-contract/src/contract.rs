@@ -6,6 +6,7 @@ use super::samples;
 use super::schema::{Compiler, Schema};
 use super::sources::{BUNDLE, Home, Sources, bundled, read_limited, unreadable};
 use super::spec::{Framing, Spec};
+use super::version::{self, ContractVersion, VersionChoice};
 use crate::Stream;
 use crate::error::{Error, Issue, Result};
 use crate::spanned_toml::{nearest, place};
@@ -48,9 +49,16 @@ pub fn contract_path(root: &Path, name: &str) -> Option<PathBuf> {
     (name.contains('/') || name.ends_with(".json")).then(|| root.join(name))
 }
 
+/// The name of a contract, and the version behind its last `@`.
+pub fn split_version(name: &str) -> (&str, Option<&str>) {
+    name.rsplit_once('@').map_or((name, None), |(name, version)| (name, Some(version)))
+}
+
 impl Contract {
-    /// A bundled contract; an error of configuration when there is none of this name.
+    /// A bundled contract, by its name or as `NAME@VERSION`; an error of configuration when there is none of this
+    /// name.
     pub fn bundled(name: &str) -> Result<Self> {
+        let (name, version) = split_version(name);
         let Some(known) = names().find(|known| *known == name) else {
             let error = Error::config(format!("unknown contract `{name}`"));
             return Err(match nearest(name, names()) {
@@ -60,18 +68,22 @@ impl Contract {
         };
         let text = bundled(known, CONTRACT_FILE).unwrap_or_default();
         let path = Path::new("contracts").join(known).join(CONTRACT_FILE);
-        Self::from_toml(text, &path, Home::Bundle(known))
+        Self::from_toml(text, &path, Home::Bundle(known), version)
     }
 
     /// A contract folder, or a schema file that is a contract with nothing else in it; an error of
     /// configuration with the place of everything that is wrong.
     pub fn load(path: &Path) -> Result<Self> {
+        Self::load_version(path, None)
+    }
+
+    fn load_version(path: &Path, version: Option<&str>) -> Result<Self> {
         let full = path.canonicalize().map_err(|error| unreadable(path, &error))?;
         if full.is_dir() {
             let file = path.join(CONTRACT_FILE);
             let text = String::from_utf8(read_limited(&file)?)
                 .map_err(|_| Error::config(format!("{} is not UTF-8", file.display())))?;
-            return Self::from_toml(&text, &file, Home::Folder(full));
+            return Self::from_toml(&text, &file, Home::Folder(full), version);
         }
         let (Some(folder), Some(file)) = (full.parent(), full.file_name().and_then(|name| name.to_str()))
         else {
@@ -86,16 +98,32 @@ impl Contract {
         Self::compile(spec, Sources::new(Home::Folder(folder.to_owned())), &|error, _| error)
     }
 
-    /// What a bundled contract's name or a path relative to `root` stands for: see [`contract_path`].
+    /// What a bundled contract's name or a path relative to `root` stands for, see [`contract_path`], with
+    /// `@VERSION` behind it or not.
     pub fn named(root: &Path, name: &str) -> Result<Self> {
         match contract_path(root, name) {
-            Some(path) => Self::load(&path),
+            Some(path) if path.exists() => Self::load(&path),
+            Some(path) => {
+                let (name, version) = split_version(name);
+                Self::load_version(&version.map_or(path, |_| root.join(name)), version)
+            }
             None => Self::bundled(name),
         }
     }
 
-    fn from_toml(text: &str, path: &Path, home: Home) -> Result<Self> {
-        let (spec, references) = read::read(text, path)?;
+    /// The versions of the program that it has a form for.
+    pub fn versions(&self) -> &[ContractVersion] {
+        &self.spec.versions
+    }
+
+    /// The version for a program, by what its `--version` prints; none where that contains no version number,
+    /// or the contract has no versions.
+    pub fn version_for(&self, printed: &str) -> Option<VersionChoice<'_>> {
+        version::choose(self.versions(), &version::find_version(printed)?)
+    }
+
+    fn from_toml(text: &str, path: &Path, home: Home, version: Option<&str>) -> Result<Self> {
+        let (spec, references) = read::read(text, path, version)?;
         Self::compile(spec, Sources::new(home), &|error, reference| {
             // Without a place of its own the error is about the reference.
             let Some(span) = references.get(reference).filter(|_| error.issues.is_empty()) else {

@@ -1,15 +1,17 @@
 //! Reads `contract.toml`: all that is wrong with it at once, each on its span.
 
+use super::layers::{self, LISTS, Layers};
 use super::pointer::Pointer;
 use super::read_rule::{self, MOST, Types, one_or_more, pattern, patterns, pointer};
 use super::spec::{Condition, EventTypes, Finding, Framing, Payload, Spec};
+use super::version::{self, ContractVersion};
 use crate::Stream;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::spanned_toml::{Span, Table, Value, all, parse_file, suggestion};
 use std::collections::HashMap;
 use std::path::Path;
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "name",
     "title",
     "version",
@@ -22,15 +24,62 @@ const KEYS: [&str; 12] = [
     "rule",
     "condition",
     "finding",
+    "versions",
 ];
 
-/// What the text of the file at `path` says, and where each schema reference is.
-pub(super) fn read(text: &str, path: &Path) -> Result<(Spec, HashMap<String, Span>)> {
-    parse_file(text, path, |file| parse(&file))
+/// What the text of the file at `path` says for a version, or for its own, and where each schema reference is.
+pub(super) fn read(text: &str, path: &Path, version: Option<&str>) -> Result<(Spec, HashMap<String, Span>)> {
+    parse_file(text, path, |file| parse(&file, version))?
 }
 
-fn parse(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
+fn parse(file: &Table<'_>, wanted: Option<&str>) -> Result<(Spec, HashMap<String, Span>)> {
     file.allow(&KEYS);
+    let own = parse_layers(&Layers::of_file(file));
+    unique(&tables(file, "versions"), "version", "version");
+    let mut read = vec![];
+    for table in tables(file, "versions") {
+        let Some(version) = layers::version(&table) else { continue };
+        let changed = layers::changes(&table).then(|| parse_layers(&Layers::of_version(file, &table)));
+        read.push((version, changed));
+    }
+    let versions: Vec<ContractVersion> = read.iter().map(|(version, _)| version.clone()).collect();
+    let chosen = match wanted.filter(|wanted| *wanted != own.0.version) {
+        Some(wanted) => {
+            let chosen =
+                chosen(&versions, wanted).ok_or_else(|| unknown_version(&own.0, &versions, wanted))?;
+            read.into_iter().find(|(version, _)| *version == *chosen)
+        }
+        None => None,
+    };
+    let (spec, references) = match chosen {
+        Some((version, Some((spec, references)))) => {
+            let name = format!("{}@{}", own.0.name, version.version);
+            (Spec { name, version: version.version, ..spec }, references)
+        }
+        _ => own,
+    };
+    Ok((Spec { versions, ..spec }, references))
+}
+
+/// The version of this name, or that is for this version of the program.
+fn chosen<'v>(versions: &'v [ContractVersion], wanted: &str) -> Option<&'v ContractVersion> {
+    let named = versions.iter().find(|version| version.version == wanted);
+    let fitting = || version::choose(versions, &version::find_version(wanted)?).filter(|choice| choice.fits);
+    named.or_else(|| fitting().map(|choice| choice.version))
+}
+
+fn unknown_version(spec: &Spec, versions: &[ContractVersion], wanted: &str) -> Error {
+    let error = Error::config(format!("the contract {} has no version {wanted}", spec.name));
+    let known: Vec<String> =
+        versions.iter().map(|version| format!("{} ({})", version.version, version.range)).collect();
+    error.hint(if known.is_empty() {
+        format!("its only version is {}", spec.version)
+    } else {
+        format!("versions: {}", known.join("; "))
+    })
+}
+
+fn parse_layers(file: &Layers<'_, '_>) -> (Spec, HashMap<String, Span>) {
     let mut references = HashMap::new();
     let framing = file
         .require("framing", "\"document\", \"lines\" or \"array\"")
@@ -47,19 +96,20 @@ fn parse(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
         value.fault::<()>("`events` requires framing = \"lines\" or \"array\"; a document has one schema");
     }
     if schema.is_none() && file.get("schema").is_none() && file.get("events").is_none() {
-        file.require("schema", "the file of the schema, or [events] with a schema for each type");
+        file.file.require("schema", "the file of the schema, or [events] with a schema for each type");
     }
     let types = Types::new(framing, events.as_ref());
-    let rules = tables(file, "rule").iter().filter_map(|table| read_rule::read(table, &types)).collect();
+    let rules = file.tables("rule").iter().filter_map(|table| read_rule::read(table, &types)).collect();
     let conditions: Vec<_> =
-        tables(file, "condition").iter().filter_map(|table| condition(table, &types)).collect();
+        file.tables("condition").iter().filter_map(|table| condition(table, &types)).collect();
     if conditions.iter().map(|condition| condition.some.len() + condition.none.len()).sum::<usize>() > MOST
         && let Some(value) = file.get("condition")
     {
         value.fault::<()>(&format!("the conditions have more than {MOST} patterns; the maximum is {MOST}"));
     }
-    unique(file, "rule", "id");
-    unique(file, "condition", "name");
+    for (list, key) in LISTS {
+        unique(&file.tables(list), list, key);
+    }
     let text = |key: &str| {
         let value = file.require(key, "a non-empty string");
         value.and_then(|value| non_empty_string(&value)).unwrap_or_default()
@@ -81,9 +131,10 @@ fn parse(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
         events,
         rules,
         conditions,
-        findings: tables(file, "finding").iter().filter_map(finding).collect(),
+        findings: file.tables("finding").iter().filter_map(finding).collect(),
+        versions: Vec::new(),
     };
-    for table in tables(file, "condition") {
+    for table in file.tables("condition") {
         if let Some(value) = table.get("finding") {
             known_finding(&value, &spec.findings);
         }
@@ -92,16 +143,16 @@ fn parse(file: &Table<'_>) -> (Spec, HashMap<String, Span>) {
 }
 
 /// The tables of `[[name]]`.
-fn tables<'a>(file: &Table<'a>, name: &str) -> Vec<Table<'a>> {
+pub(super) fn tables<'a>(file: &Table<'a>, name: &str) -> Vec<Table<'a>> {
     let expected = format!("tables, each under [[{name}]]");
     let elements = file.get(name).and_then(|value| value.elements(&expected)).unwrap_or_default();
     elements.iter().filter_map(|element| element.table(&format!("[[{name}]]"), "a table")).collect()
 }
 
 /// Notes the second and later tables of a name.
-fn unique(file: &Table<'_>, name: &str, key: &str) {
+fn unique(tables: &[Table<'_>], name: &str, key: &str) {
     let mut met = Vec::new();
-    for table in tables(file, name) {
+    for table in tables {
         let Some(value) = table.get(key) else { continue };
         let Some(text) = value.inner.as_str() else { continue };
         if met.contains(&text) {

@@ -2,6 +2,7 @@
 
 use super::pointer::Pointer;
 use super::rule::{Pattern, Rule};
+use super::version::ContractVersion;
 use crate::{OutputFormat, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,6 +63,8 @@ pub(crate) struct Spec {
     pub rules: Vec<Rule>,
     pub conditions: Vec<Condition>,
     pub findings: Vec<Finding>,
+    /// Its versions, as its file lists them.
+    pub versions: Vec<ContractVersion>,
 }
 
 impl Spec {

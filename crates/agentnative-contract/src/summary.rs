@@ -3,6 +3,7 @@
 use super::contract::Contract;
 use super::rule::{Rule, RuleKind};
 use super::spec::{Condition, Framing};
+use super::version::ContractVersion;
 use crate::Stream;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,6 +35,9 @@ pub struct ContractSummary {
     pub conditions: Vec<Condition>,
     /// Where the origin contradicts itself or the program, and which side the contract takes.
     pub findings: Vec<String>,
+    /// The versions of the program that it has a form for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<ContractVersion>,
 }
 
 /// A rule of a contract.
@@ -127,6 +131,7 @@ impl Contract {
             rules,
             conditions: spec.conditions.clone(),
             findings: spec.findings.iter().map(ToString::to_string).collect(),
+            versions: spec.versions.clone(),
         }
     }
 

@@ -38,6 +38,7 @@ impl<'a> Diagnostics<'a> {
             return None;
         }
         list.sort_by_key(|(offset, _)| *offset);
+        list.dedup();
         let issues: Vec<Issue> = list
             .into_iter()
             .map(|(offset, message)| Issue { place: Some(place(self.path, self.text, offset)), message })

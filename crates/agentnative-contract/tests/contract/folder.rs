@@ -216,6 +216,75 @@ fn an_array_is_a_stream_of_events() {
     assert!(of_values.eq(of_bytes));
 }
 
+/// A version replaces keys of the file, leaves tables out and adds others.
+#[test]
+fn a_contract_has_versions() {
+    let rule = |id: &str, at: &str| format!("id = \"{id}\"\nwhat = \"{id} stays.\"\nsame = \"{at}\"\n");
+    let text = lines(&format!("[[rule]]\n{}[[rule]]\n{}", rule("run", "/run"), rule("user", "/user")))
+        + "[[versions]]\nversion = \"1\"\nrange = \">=1\"\n\
+           [[versions]]\nversion = \"0.42\"\nrange = \">=0.40, <0.44\"\ndrift = \"`of` was `in`.\"\ndrops = [\"run\"]\n\
+           ask = [\"--old\"]\n[[versions.rule]]\n"
+        + &rule("in", "/in")
+        + "[[versions]]\nversion = \"0.2\"\nrange = \"<0.3\"\nframing = \"document\"\n";
+    let broken = text.clone();
+    let files = |text: &str| folder(&[("c/contract.toml", text), ("c/s.json", r#"{"type": "object"}"#)]);
+    // A document has no events, which the last version does not replace.
+    let error = Contract::named(files(&broken).path(), "./c").unwrap_err();
+    let told = issues(&error);
+    assert!(told.iter().any(|told| told.contains("`events` requires framing")), "{told:?}");
+    let text = text.replace(
+        "framing = \"document\"\n",
+        "[versions.events]\ntype = \"/kind\"\nunknown = \"allow\"\nschemas = { a = \"s.json\" }\n",
+    );
+    let folder = files(&text);
+    let load = |name: &str| Contract::named(folder.path(), name);
+    let rules = |name: &str| {
+        let rules = load(name).unwrap().summary().rules.into_iter().map(|rule| rule.id);
+        rules.filter(|id| id != "event-type").collect::<Vec<_>>()
+    };
+    let base = load("./c").unwrap();
+    assert_eq!(base.summary().versions.len(), 3);
+    assert_eq!(rules("./c"), ["run", "user"]);
+    assert_eq!(rules("./c@1"), rules("./c"));
+    for old in ["./c@0.42", "./c@0.43.7"] {
+        assert_eq!(rules(old), ["user", "in"]);
+        let old = load(old).unwrap();
+        assert_eq!((old.name(), old.ask()), ("mine@0.42", Some(&["--old".to_owned()][..])));
+        let push = |contract: &Contract, key: &str| {
+            let mut values = contract.validator();
+            [1, 2].map(|value| values.push(1, &json!({"type": "a", key: value})).len())
+        };
+        assert_eq!((push(&old, "in"), push(&old, "run")), ([0, 1], [0, 0]));
+        assert_eq!((push(&base, "in"), push(&base, "run")), ([0, 0], [0, 1]));
+    }
+    assert_eq!(load("./c@0.2").unwrap().validator().push(1, &json!({"kind": "a"})), []);
+    for (unknown, word) in [("./c@0.35", "0.42 (>=0.40, <0.44)"), ("p2-error@3", "its only version is 1")] {
+        let error = load(unknown).unwrap_err();
+        assert!(error.kind == ErrorKind::Config && error.hint.clone().unwrap().contains(word), "{error:?}");
+    }
+    let choice = |printed: &str| {
+        let choice = base.version_for(printed)?;
+        Some((choice.version.version.clone(), choice.fits))
+    };
+    for (printed, version, fits) in [
+        ("tool 1.7.0\n", "1", true),
+        ("v0.42.0-alpha.3 (build 7)", "0.42", true),
+        ("tool-cli 0.44", "0.42", false),
+        ("0.35.1", "0.2", false),
+        ("0.0.1", "0.2", true),
+    ] {
+        assert_eq!(choice(printed), Some((version.to_owned(), fits)), "{printed}");
+    }
+    assert_eq!((choice("unknown"), choice("build 7")), (None, None));
+    let wrong = text.replace("\"run\"]", "\"ruin\"]").replace("\"<0.3\"", "\"old\"");
+    let told = issues(&Contract::named(files(&wrong).path(), "./c").unwrap_err());
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(
+        told[0].contains("unknown name `ruin`") && told[1].contains("expected a range of versions"),
+        "{told:?}"
+    );
+}
+
 /// Multiples and integers are told by the digits, beyond what a double holds.
 #[test]
 fn numbers_are_judged_as_they_are_written() {

@@ -1,0 +1,57 @@
+//! The versions of a program that a contract is for, and which of them fits.
+
+use schemars::JsonSchema;
+use semver::{Version, VersionReq};
+use serde::Serialize;
+
+/// A version of a contract.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ContractVersion {
+    /// Its name, which stands behind the `@` of the contract's name: a version number of the program.
+    pub version: String,
+    /// The versions of the program that it is for, as Cargo writes ranges.
+    pub range: String,
+    /// What had changed since the version before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<String>,
+}
+
+impl ContractVersion {
+    fn fits(&self, found: &Version) -> bool {
+        VersionReq::parse(&self.range).is_ok_and(|range| range.matches(found))
+    }
+}
+
+/// The version of a contract that is taken for a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VersionChoice<'c> {
+    /// The version of the contract.
+    pub version: &'c ContractVersion,
+    /// Whether the program's version is in its range; it is the nearest otherwise.
+    pub fits: bool,
+}
+
+/// The first version number in a text, such as what `--version` prints; two or three numbers. What marks a
+/// release as preliminary is left out.
+pub fn find_version(text: &str) -> Option<Version> {
+    let numbers = |word: &str| {
+        let mut parts = word.split('.').map(str::parse::<u64>);
+        let (major, minor) = (parts.next()?.ok()?, parts.next()?.ok()?);
+        Some(Version::new(major, minor, parts.next().and_then(Result::ok).unwrap_or(0)))
+    };
+    text.split(|character: char| !character.is_ascii_digit() && character != '.').find_map(numbers)
+}
+
+/// The version whose range has this one; else that before it, or the oldest.
+pub(super) fn choose<'c>(versions: &'c [ContractVersion], found: &Version) -> Option<VersionChoice<'c>> {
+    let fitting = versions.iter().find(|version| version.fits(found));
+    if let Some(version) = fitting {
+        return Some(VersionChoice { version, fits: true });
+    }
+    let mut numbered: Vec<_> =
+        versions.iter().filter_map(|version| Some((find_version(&version.version)?, version))).collect();
+    numbered.sort_by(|one, other| one.0.cmp(&other.0));
+    let before = numbered.iter().rev().find(|(number, _)| number <= found);
+    let (_, version) = before.or(numbered.first())?;
+    Some(VersionChoice { version, fits: false })
+}
