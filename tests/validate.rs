@@ -57,6 +57,11 @@ fn exit_code_and_data_are_judged_together() {
     validate(&["--contract", "dexter-flat", "--condition", "usage"]).write_stdin(error).assert().code(0);
     validate(&["--contract", "dexter-flat", "--condition", "none"]).write_stdin(error).assert().code(2);
     validate(&["--contract", "agent-js"]).write_stdin("{\"ok\":true}").assert().code(1);
+    let files = folder(&[("err.txt", "Loading\n")]);
+    let stderr = |file| [&["--contract", "gemini-json", "--exit-code", "53", "--stderr", file][..]].concat();
+    let silent = validate(&stderr("err.txt")).current_dir(files.path()).write_stdin("").assert().code(1);
+    silent.stdout(predicate::str::contains("stderr contains no JSON object"));
+    validate(&stderr("gone.txt")).current_dir(files.path()).write_stdin("").assert().code(2);
 }
 
 #[test]

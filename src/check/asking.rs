@@ -3,7 +3,6 @@
 //! It is often the name of a file. So each call is first made with a value that no tool takes, in an empty folder:
 //! it has to do there what it does otherwise, or to refuse the value by name, and to write nothing.
 
-use super::locate::first_bytes;
 use super::runs::Make;
 use crate::model::OutputFormat;
 use crate::probe::{self, Probe, Promises, UNKNOWN_FORMAT};
@@ -62,7 +61,7 @@ pub(super) fn ask(probe: &Probe, promises: &Promises, make: &mut Make<'_>) -> Re
 fn is_harmless(seen: &Observation, probe: &Probe) -> bool {
     let End::Exited(code) = seen.end else { return false };
     let names = |bytes: &Bytes| {
-        let text = first_bytes(bytes, MOST);
+        let text = bytes.first(MOST);
         let text = String::from_utf8_lossy(&text);
         text.contains("-output") || text.contains(UNKNOWN_FORMAT)
     };

@@ -1,7 +1,7 @@
 //! Finding a target and reading its help pages, for `agentnative init`: nothing but help is called.
 
 use super::Session;
-use super::locate::{MAX_TEXT, find_one, first_bytes};
+use super::locate::{MAX_TEXT, find_one};
 use super::surroundings::failed;
 use crate::judge;
 use crate::run::{End, Isolation, Job, Observation, Runner};
@@ -94,7 +94,7 @@ fn help_page(seen: &Observation) -> Option<Vec<u8>> {
 
 /// What a call for help printed, on either stream.
 pub(super) fn page_of(seen: &Observation) -> Vec<u8> {
-    [first_bytes(&seen.stdout.bytes, MAX_TEXT), first_bytes(&seen.stderr.bytes, MAX_TEXT)].concat()
+    [seen.stdout.bytes.first(MAX_TEXT), seen.stderr.bytes.first(MAX_TEXT)].concat()
 }
 
 /// The exit codes whose meaning a text tells; the meaning is the rest of the line that begins with the code.

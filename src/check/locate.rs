@@ -5,7 +5,7 @@ use super::inspect::page_of;
 use super::{ConfigSource, Session};
 use crate::catalogue;
 use crate::config::{Config, Date, Known};
-use crate::run::{self, Bytes, End, Job, Observation, Runner};
+use crate::run::{self, End, Job, Observation, Runner};
 use crate::target::{CodeBase, Finder, Help, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
 use std::cell::RefCell;
@@ -125,21 +125,13 @@ pub(super) fn tool(runner: &mut Runner, argv: &[OsString], folder: &Path) -> Res
     let Some((program, args)) = argv.split_first() else { return Err(Error::general("no tool to run")) };
     let seen = runner.run_trusted(Job::new(run::find(program)?, args, folder, TOOL))?;
     if seen.end == End::Exited(0) {
-        return Ok(first_bytes(&seen.stdout.bytes, MAX_TEXT));
+        return Ok(seen.stdout.bytes.first(MAX_TEXT));
     }
-    let words = String::from_utf8_lossy(&first_bytes(&seen.stderr.bytes, MAX_TEXT)).trim().to_owned();
+    let words = String::from_utf8_lossy(&seen.stderr.bytes.first(MAX_TEXT)).trim().to_owned();
     Err(Error::config(format!("{} failed: {words}", program.to_string_lossy())))
 }
 
 /// What a run that asked for help says, on either stream.
 pub(super) fn help_of(seen: &Observation) -> Help {
     Help::parse(&page_of(seen))
-}
-
-/// The first bytes of a stream, at most so many.
-pub(super) fn first_bytes(bytes: &Bytes, most: u64) -> Vec<u8> {
-    let mut all = Vec::new();
-    // An unreadable capture is an empty one; what needs it says so.
-    let _ = std::io::Read::read_to_end(&mut std::io::Read::take(bytes.reader(), most), &mut all);
-    all
 }

@@ -1,7 +1,6 @@
 //! Where a target takes the arguments that ask for a format: found by trying, for the probes that do not say.
 
 use super::asking;
-use super::locate::first_bytes;
 use super::runs::Make;
 use crate::catalogue::Derived;
 use crate::config::FORMAT_PLACE;
@@ -152,7 +151,7 @@ fn placed(probe: &Probe, place: Place) -> Option<Probe> {
 
 /// Whether a call prints JSON: a call that ignores the flag prints something else, or what it prints without one.
 fn prints_json(seen: &Observation, without: &Observation) -> bool {
-    let head = |seen: &Observation| first_bytes(&seen.stdout.bytes, HEAD);
+    let head = |seen: &Observation| seen.stdout.bytes.first(HEAD);
     let is_json = |text: &[u8]| text.trim_ascii_start().first().is_some_and(|byte| b"{[".contains(byte));
     let head_of_seen = head(seen);
     // Prose before the document is the matter of another check.

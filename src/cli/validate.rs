@@ -11,6 +11,7 @@ use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fs;
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -38,6 +39,9 @@ pub(super) struct ValidateArgs {
     /// Condition of the contract under which the run ended.
     #[arg(long, value_name = "NAME")]
     condition: Option<String>,
+    /// Stderr of the run, judged together with its exit code.
+    #[arg(long, value_name = "FILE")]
+    stderr: Option<PathBuf>,
     /// Number of threads that validate JSON Lines [default: the number of processors, at most 8].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     jobs: Option<u8>,
@@ -111,7 +115,13 @@ enum Line<'a> {
 
 pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
     let contract = Contract::named(Path::new(""), &args.contract)?;
-    let exit = RunExit { exit: args.exit_code.map(i32::from), condition: args.condition.as_deref() };
+    let stderr = args.stderr.as_deref().map(|path| fs::read(path).map_err(|error| Error::data(path, &error)));
+    let stderr = stderr.transpose()?;
+    let exit = RunExit {
+        exit: args.exit_code.map(i32::from),
+        condition: args.condition.as_deref(),
+        stderr: stderr.as_deref(),
+    };
     let conditions = contract.summary().conditions.into_iter().map(|condition| condition.name);
     let names: Vec<String> = conditions.collect();
     if let Some(name) = exit.condition.filter(|name| !names.iter().any(|known| known == name)) {

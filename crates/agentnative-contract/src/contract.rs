@@ -26,6 +26,8 @@ pub struct Contract {
     pub(super) schema: Option<Arc<Schema>>,
     /// The schemas of the event types, in the order of the file.
     pub(super) schemas: Vec<Arc<Schema>>,
+    /// The schemas of the JSON objects on stderr, by condition.
+    pub(super) stderr_schemas: Vec<Option<Arc<Schema>>>,
     /// The schema of an element, where the document may be judged element by element.
     pub(super) elements: Option<Arc<Schema>>,
     pub(super) sources: Sources,
@@ -142,7 +144,8 @@ impl Contract {
             (sources.home().uri(file), fragment.to_owned())
         };
         let mut uris = Vec::new();
-        for reference in spec.schema.iter().chain(types()) {
+        let of_errors = || spec.conditions.iter().filter_map(|condition| condition.stderr_schema.as_ref());
+        for reference in spec.schema.iter().chain(types()).chain(of_errors()) {
             let (uri, fragment) = full(reference);
             if !uris.contains(&uri) {
                 let file = sources.file(&uri).map_err(|error| locate(error, reference))?;
@@ -167,7 +170,10 @@ impl Contract {
             Ok::<_, Error>(schema)
         };
         let schema = spec.schema.as_ref().map(&mut compile).transpose()?;
-        let schemas = types().map(compile).collect::<Result<Vec<_>>>()?;
+        let schemas = types().map(&mut compile).collect::<Result<Vec<_>>>()?;
+        let errors = spec.conditions.iter().map(|condition| condition.stderr_schema.as_ref());
+        let stderr_schemas =
+            errors.map(|schema| schema.map(&mut compile).transpose()).collect::<Result<_>>()?;
         let alone = spec.framing == Framing::Document && spec.rules.is_empty() && spec.conditions.is_empty();
         let elements = spec.schema.as_ref().filter(|_| alone).and_then(|reference| {
             let (uri, fragment) = full(reference);
@@ -175,7 +181,7 @@ impl Contract {
         });
         let elements = elements.map(|uri| compiler.compile(&uri).map(Arc::new)).transpose()?;
         drop(compiler);
-        Ok(Self { index: RuleIndex::new(&spec), spec, schema, schemas, elements, sources })
+        Ok(Self { index: RuleIndex::new(&spec), spec, schema, schemas, stderr_schemas, elements, sources })
     }
 
     /// Its name; for a schema file the path as it was given.

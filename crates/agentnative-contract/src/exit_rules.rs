@@ -1,6 +1,8 @@
 //! Exit code and payload: whether they go together.
 
+use super::contract::Contract;
 use super::spec::{Condition, Finding, Payload, Spec};
+use super::stderr_rules;
 use super::stream_state::alternatives;
 use super::violation::{Against, Violation};
 
@@ -11,12 +13,14 @@ pub struct RunExit<'a> {
     pub exit: Option<i32>,
     /// The condition that the run is said to be in.
     pub condition: Option<&'a str>,
+    /// What it wrote to stderr, where that is known.
+    pub stderr: Option<&'a [u8]>,
 }
 
 impl RunExit<'_> {
     /// A run that ended with this exit code.
     pub const fn exit(code: i32) -> Self {
-        Self { exit: Some(code), condition: None }
+        Self { exit: Some(code), condition: None, stderr: None }
     }
 }
 
@@ -24,14 +28,16 @@ const RULE: &str = "exit-code";
 
 /// Judges how the run ended; gives whether the payload has to be complete, and the finding that it shows.
 pub(super) fn judge_exit(
-    spec: &Spec,
+    contract: &Contract,
     exit: &RunExit<'_>,
     events: u64,
     payload: u64,
     out: &mut Vec<Violation>,
 ) -> (bool, Option<Finding>) {
     let before = out.len();
-    let (complete, condition) = judge_condition(spec, exit, events, payload, out);
+    let spec = &contract.spec;
+    let run = Run { contract, spec, events, payload, stderr: exit.stderr };
+    let (complete, condition) = judge_condition(&run, exit, out);
     let shown = condition.filter(|_| out.len() == before).and_then(|condition| condition.finding.as_ref());
     let finding = |id: &String| spec.findings.iter().find(|finding| finding.id.as_ref() == Some(id)).cloned();
     (complete, shown.and_then(finding))
@@ -39,13 +45,11 @@ pub(super) fn judge_exit(
 
 /// Whether the payload has to be complete, and the condition that the run is in.
 fn judge_condition<'s>(
-    spec: &'s Spec,
+    run: &Run<'s>,
     exit: &RunExit<'_>,
-    events: u64,
-    payload: u64,
     out: &mut Vec<Violation>,
 ) -> (bool, Option<&'s Condition>) {
-    let run = Run { spec, events, payload };
+    let Run { spec, events, .. } = *run;
     let mut found = |message: String| out.push(Violation::of_rule(Against::Exit, RULE, "", message));
     if let Some(name) = exit.condition {
         let Some(condition) = spec.conditions.iter().find(|condition| condition.name == name) else {
@@ -84,7 +88,7 @@ fn judge_condition<'s>(
         run.refusal(only).unwrap_or_default()
     } else {
         let names = of_code.iter().map(|condition| format!("`{}`", condition.name)).collect();
-        format!("the payload matches none of {}", alternatives(names))
+        format!("the run matches none of {}", alternatives(names))
     };
     let hint = if fitting.is_empty() {
         String::new()
@@ -104,14 +108,24 @@ fn codes(condition: &Condition) -> String {
 }
 
 struct Run<'a> {
+    contract: &'a Contract,
     spec: &'a Spec,
     events: u64,
     payload: u64,
+    stderr: Option<&'a [u8]>,
 }
 
 impl Run<'_> {
-    /// Why the payload is not that of a condition.
+    /// Why the run is not in a condition, as far as that is known.
     fn refusal(&self, condition: &Condition) -> Option<String> {
+        self.data_refusal(condition).or_else(|| {
+            let nth = self.spec.conditions.iter().position(|other| other.name == condition.name)?;
+            stderr_rules::refusal(self.contract, nth, condition, self.stderr?)
+        })
+    }
+
+    /// Why the payload is not that of a condition.
+    fn data_refusal(&self, condition: &Condition) -> Option<String> {
         match condition.stdout {
             Payload::Any => return None,
             Payload::Nothing if self.events > 0 => return Some("expected no data, found some".to_owned()),

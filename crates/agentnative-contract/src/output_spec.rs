@@ -1,7 +1,7 @@
 //! What one output promises, however that was learnt.
 
 use super::contract::Contract;
-use super::spec::{Framing, Payload};
+use super::spec::{ErrorOutput, Framing, Payload};
 use crate::{OutputFormat, Stream};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -103,6 +103,9 @@ pub struct Exit {
     /// The contents of stdout in this condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout: Option<Payload>,
+    /// The contents of stderr in this condition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<ErrorOutput>,
 }
 
 /// Where a failed run says why, and how.
@@ -186,6 +189,7 @@ impl OutputSpec {
                     condition: Some(condition.name.clone()),
                     codes: condition.exit.clone(),
                     stdout: Some(condition.stdout),
+                    stderr: condition.stderr,
                 })
                 .collect(),
             errors: spec.errors.map(|stream| Errors { stream, schema: None }),

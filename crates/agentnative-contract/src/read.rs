@@ -3,7 +3,7 @@
 use super::layers::{self, LISTS, Layers};
 use super::pointer::Pointer;
 use super::read_rule::{self, MOST, Types, one_or_more, pattern, patterns, pointer};
-use super::spec::{Condition, EventTypes, Finding, Framing, Payload, Spec};
+use super::spec::{Condition, ErrorOutput, EventTypes, Finding, Framing, Payload, Spec};
 use super::version::{self, ContractVersion};
 use crate::Stream;
 use crate::error::{Error, Result};
@@ -100,8 +100,11 @@ fn parse_layers(file: &Layers<'_, '_>) -> (Spec, HashMap<String, Span>) {
     }
     let types = Types::new(framing, events.as_ref());
     let rules = file.tables("rule").iter().filter_map(|table| read_rule::read(table, &types)).collect();
-    let conditions: Vec<_> =
-        file.tables("condition").iter().filter_map(|table| condition(table, &types)).collect();
+    let conditions: Vec<_> = file
+        .tables("condition")
+        .iter()
+        .filter_map(|table| condition(table, &types, &mut references))
+        .collect();
     if conditions.iter().map(|condition| condition.some.len() + condition.none.len()).sum::<usize>() > MOST
         && let Some(value) = file.get("condition")
     {
@@ -219,8 +222,19 @@ fn discriminator(value: &Value<'_>) -> Option<(Pointer, Option<Pointer>)> {
     }
 }
 
-fn condition(table: &Table<'_>, types: &Types) -> Option<Condition> {
-    table.allow(&["name", "what", "exit", "stdout", "some", "none", "declared", "finding"]);
+fn condition(table: &Table<'_>, types: &Types, references: &mut HashMap<String, Span>) -> Option<Condition> {
+    table.allow(&[
+        "name",
+        "what",
+        "exit",
+        "stdout",
+        "stderr",
+        "stderr_schema",
+        "some",
+        "none",
+        "declared",
+        "finding",
+    ]);
     let exit = table.require("exit", "the exit codes, such as [0]");
     let codes = exit.and_then(|value| all(one_or_more(&value, "exit codes")?.iter().map(Value::exit_code)));
     let payload = table.get("stdout").and_then(|value| {
@@ -234,11 +248,22 @@ fn condition(table: &Table<'_>, types: &Types) -> Option<Condition> {
     if let (Some(Payload::Nothing | Payload::Any), Some(value)) = (payload, table.get("some")) {
         value.fault::<()>("`some` requires data, but `stdout` does not; expected \"whole\" or \"part\"");
     }
+    let stderr = table.get("stderr").and_then(|value| {
+        let outputs = [ErrorOutput::Nothing, ErrorOutput::Text, ErrorOutput::Json];
+        value.choice(&outputs.map(|output| (output.name(), output)))
+    });
+    let stderr_schema = table.get("stderr_schema");
+    if let Some(value) = stderr_schema.as_ref().filter(|_| stderr != Some(ErrorOutput::Json)) {
+        value.fault::<()>("`stderr_schema` requires stderr = \"json\"");
+    }
+    let stderr_schema = stderr_schema.and_then(|value| reference(&value, references));
     Some(Condition {
         name: name?,
         what: what?,
         exit: codes?,
         stdout: payload.unwrap_or_default(),
+        stderr,
+        stderr_schema,
         some,
         none,
         declared: table.get("declared").and_then(|value| value.boolean()).unwrap_or(false),

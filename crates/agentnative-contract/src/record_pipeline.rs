@@ -81,7 +81,7 @@ impl<'c> RecordPipeline<'c> {
             });
             let event = self.state.events;
             if let Some(exit) = &judging.each_exits {
-                violations.extend(self.state.finish(spec, exit).violations);
+                violations.extend(self.state.finish(self.contract, exit).violations);
             }
             let mut own = std::iter::from_fn(|| own.next_if(|own| own.record == index));
             if full {
@@ -108,6 +108,6 @@ impl<'c> RecordPipeline<'c> {
 
     /// Judges the end of a run; what comes then is a new run.
     pub fn finish(&mut self, exit: &RunExit<'_>) -> StreamOutcome {
-        self.state.finish(&self.contract.spec, exit)
+        self.state.finish(self.contract, exit)
     }
 }

@@ -123,6 +123,29 @@ impl Payload {
     }
 }
 
+/// The contents of stderr under a condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ErrorOutput {
+    /// Nothing.
+    Nothing,
+    /// Text.
+    Text,
+    /// A JSON object that begins a line, alone or among text.
+    Json,
+}
+
+impl ErrorOutput {
+    /// The name that `contract.toml` uses.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Text => "text",
+            Self::Json => "json",
+        }
+    }
+}
+
 /// A condition that a run can end in.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "ConditionSummary")]
@@ -135,6 +158,12 @@ pub struct Condition {
     pub exit: Vec<i32>,
     /// The contents of stdout in this condition.
     pub stdout: Payload,
+    /// The contents of stderr in this condition; absent where they are unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<ErrorOutput>,
+    /// The schema of the JSON object on stderr.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr_schema: Option<String>,
     /// The data has each of these.
     #[schemars(with = "Vec<String>")]
     pub some: Vec<Pattern>,

@@ -172,11 +172,13 @@ impl StreamState {
     }
 
     /// Judges the end of the run and forgets it.
-    pub fn finish(&mut self, spec: &Spec, exit: &RunExit<'_>) -> StreamOutcome {
+    pub fn finish(&mut self, contract: &Contract, exit: &RunExit<'_>) -> StreamOutcome {
+        let spec = &contract.spec;
         let mut outcome =
             StreamOutcome { events: self.events, unjudged: self.unjudged, ..StreamOutcome::default() };
         outcome.unknown = std::mem::take(&mut self.unknown);
-        let (complete, known) = judge_exit(spec, exit, self.events, self.payload, &mut outcome.violations);
+        let (complete, known) =
+            judge_exit(contract, exit, self.events, self.payload, &mut outcome.violations);
         outcome.known = known;
         if complete {
             self.judge_end(spec, &mut outcome.violations);

@@ -82,12 +82,13 @@ impl Condition {
         format!("{}{declared}: {}", self.name, self.what)
     }
 
-    /// What stdout contains, as text.
+    /// What stdout and stderr contain, as text.
     pub fn data(&self) -> String {
         let stdout = format!("stdout: {}", self.stdout.name());
         let some = self.some.iter().map(|some| format!("with {some}"));
         let none = self.none.iter().map(|none| format!("without {none}"));
-        std::iter::once(stdout).chain(some).chain(none).collect::<Vec<_>>().join(", ")
+        let stderr = self.stderr.map(|stderr| format!("stderr: {}", stderr.name()));
+        std::iter::once(stdout).chain(some).chain(none).chain(stderr).collect::<Vec<_>>().join(", ")
     }
 }
 

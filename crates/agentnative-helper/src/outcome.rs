@@ -205,6 +205,14 @@ impl Bytes {
     pub fn reader(&self) -> impl Read + '_ {
         Reader { bytes: self, at: 0 }
     }
+
+    /// The first bytes, at most so many; none of what cannot be read.
+    pub fn first(&self, most: u64) -> Vec<u8> {
+        let mut first = Vec::new();
+        // An unreadable capture is an empty one; what needs it says so.
+        let _ = self.reader().take(most).read_to_end(&mut first);
+        first
+    }
 }
 
 #[cfg(unix)]

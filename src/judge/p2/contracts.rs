@@ -95,7 +95,9 @@ fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
         let words = "contains a value that is too large for this check: use `agentnative validate`";
         return inconclusive(format!("{} {words}", run.label()));
     }
-    let outcome = judge.finish(&run.shell_code().map_or_else(RunExit::default, RunExit::exit));
+    let stderr = run.bytes(Stream::Stderr).first(LARGE);
+    let exit = RunExit { exit: run.shell_code(), condition: None, stderr: Some(&stderr) };
+    let outcome = judge.finish(&exit);
     let unjudged = outcome.unjudged;
     note(None, outcome.violations);
     if let Some(known) = outcome.known.filter(|_| distinct.is_empty() && kind == Against::Exit) {

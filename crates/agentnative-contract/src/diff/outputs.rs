@@ -7,7 +7,7 @@ use super::channels::is_text;
 use super::typed_schema::TypedSchema;
 use super::walk::Walker;
 use super::witness::Witnesses;
-use crate::{Exit, Framing, OutputSpec, Payload, Stream};
+use crate::{ErrorOutput, Exit, Framing, OutputSpec, Payload, Stream};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -98,6 +98,7 @@ impl<'a> OutputComparison<'a> {
                 reported.extend(was.codes.iter().chain(&is.codes).copied());
             }
             self.payload(was, is, &what);
+            self.error_output(was, is, &what);
         }
         for code in after.difference(&before).filter(|code| !reported.contains(*code)) {
             let message = format!("the exit code {code} is new");
@@ -124,6 +125,15 @@ impl<'a> OutputComparison<'a> {
         let class = if narrower { Class::Compatible } else { Class::Breaking };
         let found = Change::new("diff-exit-payload-changed", class, message);
         self.add(found.old(before.name()).new_value(after.name()));
+    }
+
+    /// Compares what stderr contains when runs end in a condition.
+    fn error_output(&mut self, was: &Exit, is: &Exit, what: &str) {
+        let Some(before) = was.stderr.filter(|before| is.stderr != Some(*before)) else { return };
+        let after = is.stderr.map_or("unknown contents", ErrorOutput::name);
+        let message = format!("stderr contains {after}{what}; before: {}", before.name());
+        let found = Change::breaking("diff-exit-payload-changed", message);
+        self.add(found.old(before.name()).new_value(after));
     }
 
     /// Compares the schemas: those of the data, if there is any on both sides, and those of errors.

@@ -83,6 +83,7 @@ fn exit(expected: &Table) -> RunExit<'_> {
     RunExit {
         exit: expected.get("exit").map(|exit| exit.as_integer().unwrap() as i32),
         condition: expected.get("condition").map(|name| name.as_str().unwrap()),
+        stderr: expected.get("stderr").map(|text| text.as_str().unwrap().as_bytes()),
     }
 }
 

@@ -24,10 +24,10 @@ const fn end(code: i32) -> RunExit<'static> {
     RunExit::exit(code)
 }
 const fn under_condition(condition: &'static str, exit: Option<i32>) -> RunExit<'static> {
-    RunExit { exit, condition: Some(condition) }
+    RunExit { exit, condition: Some(condition), stderr: None }
 }
 /// The exit code was not recorded, or is that of the harness that ended the run.
-const UNKNOWN: RunExit<'static> = RunExit { exit: None, condition: None };
+const UNKNOWN: RunExit<'static> = RunExit { exit: None, condition: None, stderr: None };
 
 /// Contract, capture, how the run ended (death by signal n is 128 + n), what is expected.
 const TABLE: &[(&str, &str, RunExit<'static>, Expected)] = &[
@@ -200,7 +200,9 @@ fn shared_captures_are_judged_as_the_facts_say() {
     let mut wrong = Vec::new();
     for (name, file, ending, expected) in TABLE {
         let contract = Contract::bundled(name).unwrap();
-        let got = judge(&contract, &std::fs::read(folder.join(file)).unwrap(), ending);
+        let stderr = std::fs::read(folder.join(file).with_extension("stderr")).ok();
+        let ending = RunExit { stderr: stderr.as_deref(), ..*ending };
+        let got = judge(&contract, &std::fs::read(folder.join(file)).unwrap(), &ending);
         let agreed = match (&got, expected) {
             (Got::NotJson, NotJson) => true,
             (Got::Judged(found), Accept) => found.is_empty(),

@@ -216,6 +216,57 @@ fn an_array_is_a_stream_of_events() {
     assert!(of_values.eq(of_bytes));
 }
 
+/// What a condition says of stderr is judged where it is known.
+#[test]
+fn a_condition_says_what_is_on_stderr() {
+    let condition = |name: &str, exit: u8, stderr: &str| {
+        format!(
+            "[[condition]]\nname = \"{name}\"\nwhat = \"It is.\"\nexit = {exit}\nstdout = \"nothing\"\n{stderr}\n"
+        )
+    };
+    let text = document(
+        &[
+            condition("silent", 0, "stderr = \"nothing\""),
+            condition("usage", 2, "stderr = \"text\""),
+            condition("failed", 1, "stderr = \"json\"\nstderr_schema = \"s.json\""),
+            condition("refused", 2, "stderr = \"json\""),
+            condition("open", 3, ""),
+        ]
+        .concat(),
+    );
+    let contract = load(&[("contract.toml", &text), ("s.json", r#"{"required": ["code"]}"#)]).unwrap();
+    let judge = |exit: i32, condition, stderr| {
+        let ended = RunExit { exit: Some(exit), condition, stderr };
+        let found = contract.validator().finish(&ended).violations;
+        found.into_iter().map(|violation| violation.message).collect::<Vec<_>>().join("; ")
+    };
+    let among = b"Warning: old\n{ } never { \"code\": 1 }\n  { \"code\":\n 1 }\n at x (y)\n".as_slice();
+    for (exit, name, stderr, found) in [
+        (0, None, Some(b" \n".as_slice()), ""),
+        (0, None, Some(b"deprecated\n"), "expected nothing on stderr"),
+        (0, None, None, ""),
+        (1, None, Some(among), ""),
+        (
+            1,
+            None,
+            Some(b"{\"kind\": 1}\n"),
+            "no JSON object on stderr fits; of the last, the document: missing key `code`",
+        ),
+        (1, None, Some(b"{\"code\": 1\n"), "stderr contains no JSON object"),
+        (2, None, Some(b"wrong\n"), ""),
+        (2, None, Some(b""), "the run matches none of `usage` or `refused`"),
+        (2, Some("refused"), Some(b"wrong\n"), "stderr contains no JSON object"),
+        (2, Some("refused"), Some(b"{}"), ""),
+        (3, None, Some(b"\xff\n"), ""),
+    ] {
+        let said = judge(exit, name, stderr);
+        assert!(said.is_empty() == found.is_empty() && said.contains(found), "{exit} {stderr:?}: {said}");
+    }
+    let wrong = text.replace("stderr = \"json\"\nstderr_schema", "stderr_schema");
+    let told = issues(&load(&[("contract.toml", &wrong), ("s.json", "{\"type\": \"object\"}")]).unwrap_err());
+    assert!(told.len() == 1 && told[0].contains("`stderr_schema` requires stderr = \"json\""), "{told:?}");
+}
+
 /// A version replaces keys of the file, leaves tables out and adds others.
 #[test]
 fn a_contract_has_versions() {
@@ -491,8 +542,8 @@ fn a_condition_names_a_known_fault() {
     let lie = || Some("It exits with 0 (demo 7)".to_owned());
     assert_eq!(known(true, RunExit::exit(0)), (0, None));
     assert_eq!(known(false, RunExit::exit(0)), (0, lie()));
-    assert_eq!(known(false, RunExit { exit: None, condition: Some("lie") }), (0, lie()));
-    assert_eq!(known(true, RunExit { exit: None, condition: Some("lie") }), (1, None));
+    assert_eq!(known(false, RunExit { condition: Some("lie"), ..RunExit::default() }), (0, lie()));
+    assert_eq!(known(true, RunExit { condition: Some("lie"), ..RunExit::default() }), (1, None));
     assert_eq!(known(false, RunExit::exit(1)), (1, None));
     assert_eq!(known(false, RunExit::default()), (0, None));
     assert_eq!(contract.summary().findings, ["Something else.", "It exits with 0 (demo 7)"]);

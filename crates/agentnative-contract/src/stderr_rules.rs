@@ -1,0 +1,51 @@
+//! What a condition says of stderr: nothing, text, or a JSON object.
+
+use super::contract::Contract;
+use super::spec::{Condition, ErrorOutput};
+use serde_json::Value;
+
+/// More of a stderr is not looked at, in bytes: its end is.
+const MAX: usize = 1 << 20;
+
+/// Why a stderr is not that of a condition; none if it is.
+pub(super) fn refusal(
+    contract: &Contract,
+    nth: usize,
+    condition: &Condition,
+    stderr: &[u8],
+) -> Option<String> {
+    let text = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(MAX)..]);
+    match condition.stderr? {
+        ErrorOutput::Nothing if text.trim().is_empty() => None,
+        ErrorOutput::Nothing => Some("expected nothing on stderr, found some".to_owned()),
+        ErrorOutput::Text if text.trim().is_empty() => Some("expected text on stderr, found none".to_owned()),
+        ErrorOutput::Text => None,
+        ErrorOutput::Json => {
+            let objects = json_objects(&text);
+            let Some(last) = objects.last() else {
+                return Some("stderr contains no JSON object".to_owned());
+            };
+            let schema = contract.stderr_schemas[nth].as_ref()?;
+            if objects.iter().any(|object| schema.violations(object).is_empty()) {
+                return None;
+            }
+            let first = schema.violations(last).into_iter().next();
+            first.map(|violation| format!("no JSON object on stderr fits; of the last, {violation}"))
+        }
+    }
+}
+
+/// The JSON objects of a text, each of which begins a line: alone, or among warnings and stack traces.
+pub(super) fn json_objects(text: &str) -> Vec<Value> {
+    let mut objects = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        let begins = rest.trim_start_matches([' ', '\t']).starts_with('{');
+        let object = begins.then(|| values.next()).flatten().and_then(Result::ok);
+        let read = if object.is_some() { values.byte_offset() } else { 0 };
+        objects.extend(object);
+        rest = rest[read..].split_once('\n').map_or("", |(_, behind)| behind);
+    }
+    objects
+}
