@@ -27,6 +27,7 @@ mod query;
 mod run_summary;
 mod schema;
 mod scratchpad;
+mod serve;
 mod session;
 mod tools;
 
@@ -34,7 +35,7 @@ use agentnative_contract::error::Error;
 use agentnative_output::{ColorChoice, Output, OutputConfig, clap_error};
 use clap::CommandFactory;
 use failure::{Code, Failure};
-use options::Options;
+use options::{Command, Options};
 use std::ffi::OsString;
 
 /// The command line, for what is made from it.
@@ -55,6 +56,9 @@ pub fn main(args: &[OsString]) -> u8 {
     }
     let (protocol, format) = (flags.protocol, flags.format());
     let mut output = Output::new(flags.output());
+    if let Some(Command::Serve(args)) = &flags.command {
+        return serve::run(args, &mut output);
+    }
     match flags.resolve(args) {
         Ok(options) if options.json_schema => {
             let printed = schema::print(protocol, format, &mut output);

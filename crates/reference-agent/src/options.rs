@@ -3,6 +3,7 @@
 use super::config_file::{self, Limits};
 use super::failure::{Code, Failure, Result};
 use super::protocols::{self, Protocol};
+use super::serve::{self, ServeArgs};
 use agentnative_output::{ColorChoice, OutputConfig, OutputFormat};
 use clap::{Parser, ValueEnum};
 use clap_complete::Shell;
@@ -12,7 +13,13 @@ use std::path::{Path, PathBuf};
 
 /// A reference agent: sends a query to a model, runs the tools that the model calls, and prints the answer.
 #[derive(Parser, Deserialize, Debug, Clone, Default)]
-#[command(name = "reference-agent", version, after_help = after_help())]
+#[command(
+    name = "reference-agent",
+    version,
+    after_help = after_help(),
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true
+)]
 #[serde(deny_unknown_fields, default = "Options::defaults")]
 pub struct Options {
     /// Query [default: read from stdin].
@@ -22,6 +29,7 @@ pub struct Options {
     /// Output format: text, json, jsonl or csv [default: text, or the format of --contract].
     #[arg(
         long,
+        global = true,
         value_enum,
         value_name = "FORMAT",
         hide_possible_values = true,
@@ -30,11 +38,11 @@ pub struct Options {
     #[serde(skip)]
     output: Option<Format>,
     /// Same as --output json.
-    #[arg(long, help_heading = OUTPUT, conflicts_with_all = ["jsonl", "output"])]
+    #[arg(long, global = true, help_heading = OUTPUT, conflicts_with_all = ["jsonl", "output"])]
     #[serde(skip)]
     json: bool,
     /// Same as --output jsonl.
-    #[arg(long, help_heading = OUTPUT, conflicts_with = "output")]
+    #[arg(long, global = true, help_heading = OUTPUT, conflicts_with = "output")]
     #[serde(skip)]
     jsonl: bool,
     /// Print in the format of this contract instead of the agent's own.
@@ -54,12 +62,13 @@ pub struct Options {
     #[serde(skip)]
     pub raw: bool,
     /// Print no diagnostics.
-    #[arg(long, short, help_heading = OUTPUT)]
+    #[arg(long, short, global = true, help_heading = OUTPUT)]
     #[serde(skip)]
     quiet: bool,
     /// Colour in text: auto, always or never.
     #[arg(
         long,
+        global = true,
         value_enum,
         value_name = "WHEN",
         default_value = "auto",
@@ -146,12 +155,37 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     config: Option<PathBuf>,
+    /// What to do instead of a query.
+    #[command(subcommand)]
+    #[serde(skip)]
+    pub command: Option<Command>,
     /// System prompt.
     #[arg(skip)]
     pub system: Option<String>,
     /// Limits of attachments.
     #[arg(skip)]
     pub attachments: Limits,
+}
+
+/// What the agent does besides answering a query.
+#[derive(clap::Subcommand, Debug, Clone)]
+pub enum Command {
+    /// Run a mock model server that agents can be tried with, without a key and offline.
+    #[command(after_help = serve_help())]
+    Serve(ServeArgs),
+}
+
+fn serve_help() -> String {
+    format!(
+        "It speaks OpenAI chat completions and responses, Anthropic messages, and Gemini, streaming or not. The last \
+marker in the prompt chooses the answer:
+{}
+
+Examples:
+  reference-agent serve
+  reference-agent serve --port 8080 --output json",
+        serve::scenes()
+    )
 }
 
 /// Headings of groups of options in the help.

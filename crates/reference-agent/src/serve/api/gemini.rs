@@ -1,0 +1,60 @@
+//! Gemini's generateContent.
+
+use super::super::scene::Turn;
+use super::{Api, CACHED, INPUT, OUTPUT};
+use serde_json::{Value, json};
+
+pub(super) struct Gemini;
+
+impl Api for Gemini {
+    fn document(&self, model: &str, turn: &Turn) -> Value {
+        let text = turn.text.concat();
+        let text = (!text.is_empty()).then(|| json!({ "text": text }));
+        response(model, text.into_iter().chain(calls(turn)).collect(), true)
+    }
+
+    fn events(&self, model: &str, turn: &Turn) -> Vec<(Option<String>, String)> {
+        let parts: Vec<Value> =
+            turn.text.iter().map(|text| json!({ "text": text })).chain(calls(turn)).collect();
+        let count = parts.len();
+        let each = parts.into_iter().enumerate();
+        let mut events: Vec<Value> =
+            each.map(|(nth, part)| response(model, vec![part], nth + 1 == count)).collect();
+        if events.is_empty() {
+            events.push(response(model, Vec::new(), true));
+        }
+        events.into_iter().map(|event| (None, event.to_string())).collect()
+    }
+
+    fn error(&self, status: u16, message: &str) -> Value {
+        let name = match status {
+            401 => "UNAUTHENTICATED",
+            403 => "PERMISSION_DENIED",
+            404 => "NOT_FOUND",
+            429 => "RESOURCE_EXHAUSTED",
+            503 => "UNAVAILABLE",
+            500.. => "INTERNAL",
+            _ => "INVALID_ARGUMENT",
+        };
+        json!({ "error": { "code": status, "message": message, "status": name } })
+    }
+}
+
+fn calls(turn: &Turn) -> impl Iterator<Item = Value> + '_ {
+    let call = |call: &super::super::scene::Call| json!({ "functionCall": { "id": call.id, "name": call.name, "args": call.arguments } });
+    turn.calls.iter().map(call)
+}
+
+fn response(model: &str, parts: Vec<Value>, is_last: bool) -> Value {
+    let mut candidate = json!({ "index": 0, "content": { "role": "model", "parts": parts } });
+    if is_last {
+        candidate["finishReason"] = json!("STOP");
+    }
+    json!({
+        "candidates": [candidate], "modelVersion": model, "responseId": "resp_mock",
+        "usageMetadata": {
+            "promptTokenCount": INPUT, "cachedContentTokenCount": CACHED,
+            "candidatesTokenCount": OUTPUT, "totalTokenCount": INPUT + OUTPUT,
+        },
+    })
+}
