@@ -9,7 +9,9 @@ use crate::target::TargetSelector;
 use agentnative_contract::diff::{Change, compare};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::lock::Lock;
-use agentnative_contract::{CONTRACT_FILE, Contract, OutputSpec, contract_path, is_schema_file};
+use agentnative_contract::{
+    CONTRACT_FILE, Contract, OutputSpec, contract_path, is_schema_file, names, split_version,
+};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -41,9 +43,16 @@ pub fn diff(old: &DiffInput, new: &DiffInput) -> Vec<Change> {
     compare(&before, &[promises, unasked(&new.probes, &old.promises)].concat())
 }
 
+/// Whether a name stands for a version of a contract, and no file has this name.
+fn is_versioned(name: &str) -> bool {
+    let (contract, version) = split_version(name);
+    let is_contract = || names().any(|known| known == contract) || Path::new(contract).is_dir();
+    version.is_some() && !Path::new(name).exists() && is_contract()
+}
+
 impl DiffInput {
-    /// What a name stands for: a schema file, a bundled contract, a contract folder, a lock folder, a
-    /// recording, or a file of samples.
+    /// What a name stands for: a schema file, a bundled contract, a contract folder, a version of a contract
+    /// (`NAME@VERSION`), a lock folder, a recording, or a file of samples.
     ///
     /// # Errors
     /// When it is none of them, or cannot be read. What is not there is a wrong call where a file is named, and
@@ -54,6 +63,10 @@ impl DiffInput {
         if path.is_dir() && !path.join(CONTRACT_FILE).is_file() {
             let lock = Lock::read(path)?;
             return Ok(Self { lock: Some(lock.clone()), ..Self::of(name, lock.compared()) });
+        }
+        if is_versioned(name) {
+            let contract = Contract::named(Path::new(""), name)?;
+            return Ok(Self::of(name, vec![OutputSpec::of_contract(&contract)]));
         }
         // A word without a dot or a slash is the name of a contract.
         let named_file = contract_path(Path::new(""), name).is_some() || path.extension().is_some();

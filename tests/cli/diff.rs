@@ -76,6 +76,24 @@ fn json_is_one_envelope_that_keeps_its_schema() {
 }
 
 #[test]
+fn versions_of_a_contract_are_compared() {
+    let folder = folder();
+    let diff = |old, new| agentnative(folder.path(), &["contract", "diff", old, new]);
+    let (code, out, _) = diff("codex-exec@0.42", "codex-exec@0.45");
+    assert_eq!(code, 1);
+    for change in [
+        "breaking[diff-exit-changed]: the exit code when `failed` changed: now 1, before 0",
+        "breaking[diff-discriminator-changed]: the event type moved from /msg/type to /type",
+        "breaking[diff-event-removed]: the event type `(none)` was removed; a stream could begin with it",
+    ] {
+        assert!(out.contains(change), "{change}\n{out}");
+    }
+    assert_eq!(diff("codex-exec", "codex-exec@0.45").1, "no difference\n");
+    let (code, _, err) = diff("codex-exec@0.1", "codex-exec");
+    assert!(code == 78 && err.contains("the contract codex-exec has no version 0.1"), "{err}");
+}
+
+#[test]
 fn what_cannot_be_decided_is_said_and_is_no_break() {
     let folder = folder();
     let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts/codex-exec");

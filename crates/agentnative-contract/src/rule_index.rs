@@ -5,7 +5,7 @@
 
 use super::pointer::Pointer;
 use super::rule::{Pattern, PatternValue, Rule, RuleKind, StateMachine};
-use super::spec::{EventTypes, Framing, Spec};
+use super::spec::{EventTypes, Framing, Spec, UNTYPED};
 use super::tape::{JsonKind, TapeNode};
 use super::violation::{Against, Violation, excerpt};
 use std::borrow::Cow;
@@ -108,6 +108,10 @@ impl RuleIndex {
                         class.unknown = Some(excerpt(&text));
                     }
                 },
+                None if let Some(index) = self.types.get(UNTYPED) => {
+                    class.event_type = Some(*index);
+                    name = Some(UNTYPED);
+                }
                 other => {
                     let found = if other.is_some() { "a type that is not a string" } else { "no type" };
                     let message = format!("expected an event type, found {found}");

@@ -79,6 +79,9 @@ impl Spec {
     }
 }
 
+/// The type of events that have none, in a contract that allows those.
+pub(crate) const UNTYPED: &str = "(none)";
+
 /// The types of events in a stream.
 #[derive(Debug, Clone)]
 pub(crate) struct EventTypes {

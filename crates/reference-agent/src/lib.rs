@@ -33,14 +33,13 @@ mod tools;
 
 use agentnative_contract::error::Error;
 use agentnative_output::{ColorChoice, Output, OutputConfig, clap_error};
-use clap::CommandFactory;
 use failure::{Code, Failure};
-use options::{Command, Options};
+use options::Options;
 use std::ffi::OsString;
 
 /// The command line, for what is made from it.
 pub fn command() -> clap::Command {
-    Options::command()
+    Options::command_line()
 }
 
 /// Runs the agent with these arguments (the first is its name) and gives its exit code.
@@ -56,7 +55,7 @@ pub fn main(args: &[OsString]) -> u8 {
     }
     let (protocol, format) = (flags.protocol, flags.format());
     let mut output = Output::new(flags.output());
-    if let Some(Command::Serve(args)) = &flags.command {
+    if let Some(args) = &flags.serve {
         return serve::run(args, &mut output);
     }
     match flags.resolve(args) {

@@ -3,9 +3,9 @@
 use super::config_file::{self, Limits};
 use super::failure::{Code, Failure, Result};
 use super::protocols::{self, Protocol};
-use super::serve::{self, ServeArgs};
+use super::serve::ServeArgs;
 use agentnative_output::{ColorChoice, OutputConfig, OutputFormat};
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 use clap_complete::Shell;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -16,9 +16,7 @@ use std::path::{Path, PathBuf};
 #[command(
     name = "reference-agent",
     version,
-    after_help = after_help(),
-    args_conflicts_with_subcommands = true,
-    disable_help_subcommand = true
+    after_help = after_help()
 )]
 #[serde(deny_unknown_fields, default = "Options::defaults")]
 pub struct Options {
@@ -155,10 +153,10 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     config: Option<PathBuf>,
-    /// What to do instead of a query.
-    #[command(subcommand)]
+    /// Serve instead of answering a query.
+    #[arg(skip)]
     #[serde(skip)]
-    pub command: Option<Command>,
+    pub serve: Option<ServeArgs>,
     /// System prompt.
     #[arg(skip)]
     pub system: Option<String>,
@@ -167,25 +165,10 @@ pub struct Options {
     pub attachments: Limits,
 }
 
-/// What the agent does besides answering a query.
-#[derive(clap::Subcommand, Debug, Clone)]
-pub enum Command {
-    /// Run a mock model server that agents can be tried with, without a key and offline.
-    #[command(after_help = serve_help())]
-    Serve(ServeArgs),
-}
-
-fn serve_help() -> String {
-    format!(
-        "It speaks OpenAI chat completions and responses, Anthropic messages, and Gemini, streaming or not. The last \
-marker in the prompt chooses the answer:
-{}
-
-Examples:
-  reference-agent serve
-  reference-agent serve --port 8080 --output json",
-        serve::scenes()
-    )
+/// The command line with the subcommand `serve`, which the derived one cannot update.
+fn with_serve(command: clap::Command) -> clap::Command {
+    let command = command.args_conflicts_with_subcommands(true).disable_help_subcommand(true);
+    command.subcommand(ServeArgs::command())
 }
 
 /// Headings of groups of options in the help.
@@ -328,8 +311,22 @@ impl Options {
     /// The settings of the command line over the defaults. Answers to `--help` and `--version` are errors.
     pub fn parse_flags(args: &[OsString]) -> Result<Self, clap::Error> {
         let mut options = Self::defaults();
-        options.try_update_from(args)?;
+        options.update(args)?;
         Ok(options)
+    }
+
+    /// The whole command line.
+    pub fn command_line() -> clap::Command {
+        with_serve(Self::command())
+    }
+
+    /// Sets what the command line says.
+    fn update(&mut self, args: &[OsString]) -> Result<(), clap::Error> {
+        let matches = with_serve(Self::command_for_update()).try_get_matches_from(args)?;
+        self.update_from_arg_matches(&matches)?;
+        let serve = matches.subcommand().map(|(_, matches)| ServeArgs::from_arg_matches(matches));
+        self.serve = serve.transpose()?;
+        Ok(())
     }
 
     fn requested_format(&self) -> Option<Format> {
@@ -378,7 +375,7 @@ impl Options {
             let file = config_file::read(path)?;
             let allow_insecure_http = file.allow_insecure_http || self.allow_insecure_http;
             self = file;
-            let updated = self.try_update_from(args);
+            let updated = self.update(args);
             updated.map_err(|error| Failure::new(Code::InvalidOption, error.to_string()))?;
             // A flag that is not there counts as false.
             self.allow_insecure_http = allow_insecure_http;

@@ -10,6 +10,7 @@ use super::union::{Variants, by_tag, candidates};
 use super::validator::valid;
 use super::walk::{Walker, any_schema};
 use super::witness::Witnesses;
+use crate::spec::UNTYPED;
 use crate::{Events, Framing, OutputSpec};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -276,6 +277,9 @@ fn top_key(pointer: &str) -> Option<String> {
 
 /// Puts the type into a record that was made up.
 fn set_type(document: &mut Value, events: &Events, name: &str) {
+    if name == UNTYPED {
+        return;
+    }
     let (name, subtype) = match &events.subtype {
         Some(pointer) => {
             name.split_once('/').map_or((name, None), |(name, part)| (name, Some((pointer, part))))

@@ -35,9 +35,13 @@ impl Examples {
         }
     }
 
-    /// How an example is judged.
+    /// How an example is judged, by the version that it is of.
     fn judge(&self, contract: &Contract, kind: &str, name: &str) -> Vec<Violation> {
         let exit = exit(self.table(kind)[name].as_table().unwrap());
+        let version =
+            version(&self.table(kind)[name]).map(|version| format!("{}@{version}", contract.name()));
+        let versioned = version.map(|name| Contract::bundled(&name).unwrap());
+        let contract = versioned.as_ref().unwrap_or(contract);
         match self.data(kind, name) {
             Some(data) => judge(contract, &self.folder.join(data), &exit),
             None => contract.validator().finish(&exit).violations,
@@ -77,6 +81,11 @@ fn judge(contract: &Contract, path: &Path, exit: &RunExit<'_>) -> Vec<Violation>
     }
     found.extend(judge.finish(exit).violations);
     found
+}
+
+/// The version that an example is of, if it is not the contract's own.
+fn version(expected: &Value) -> Option<&str> {
+    expected.get("version").map(|version| version.as_str().unwrap())
 }
 
 fn exit(expected: &Table) -> RunExit<'_> {
@@ -183,18 +192,30 @@ fn every_contract_folder_is_complete() {
         }
         assert_eq!(named, found, "{name}: examples and expected.toml");
         assert!(valid.len() >= 3, "{name}: valid examples");
-        for rule in about.rules {
-            let breaks = |example: &Value| example.get("rule").and_then(Value::as_str) == Some(&rule.id);
-            let has = invalid.values().any(breaks);
-            assert!(has, "{name}: no invalid example for the rule {}", rule.id);
+        let versions = about.versions.iter().map(|version| Some(version.version.as_str()));
+        for of in std::iter::once(None).chain(versions.filter(|of| *of != Some(about.version.as_str()))) {
+            let full = of.map_or_else(|| name.to_owned(), |of| format!("{name}@{of}"));
+            has_examples_of_all(&Contract::bundled(&full).unwrap(), of, valid, invalid);
         }
-        for condition in about.conditions {
-            let exits = |example: &Value| {
-                let exit = example.get("exit").and_then(Value::as_integer);
-                exit.is_some_and(|exit| condition.exit.contains(&(exit as i32)))
-            };
-            let shown = valid.values().any(exits) && invalid.values().any(exits);
-            assert!(shown, "{name}: examples of {}", condition.name);
-        }
+    }
+}
+
+/// Each rule has an invalid example, and each condition a valid and an invalid one, of this version.
+fn has_examples_of_all(contract: &Contract, of: Option<&str>, valid: &Table, invalid: &Table) {
+    let about = contract.summary();
+    for rule in about.rules {
+        let breaks = |example: &Value| {
+            version(example) == of && example.get("rule").and_then(Value::as_str) == Some(&rule.id)
+        };
+        let has = invalid.values().any(breaks);
+        assert!(has, "{}: no invalid example for the rule {}", about.name, rule.id);
+    }
+    for condition in about.conditions {
+        let exits = |example: &Value| {
+            let exit = example.get("exit").and_then(Value::as_integer);
+            version(example) == of && exit.is_some_and(|exit| condition.exit.contains(&(exit as i32)))
+        };
+        let shown = valid.values().any(exits) && invalid.values().any(exits);
+        assert!(shown, "{}: examples of {}", about.name, condition.name);
     }
 }

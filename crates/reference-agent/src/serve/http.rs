@@ -1,7 +1,7 @@
 //! HTTP/1.1 with one request per connection, and limits.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 /// The head of a request is at most this long, in bytes.
@@ -11,6 +11,10 @@ const MAX_BODY: usize = 32 << 20;
 const HEADERS: usize = 128;
 /// How long the next bytes of a request, or the reader of an answer, may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Of a request that is refused, so much more is read, for so long.
+const MAX_UNREAD: u64 = 1 << 20;
+const LINGER: Duration = Duration::from_secs(1);
 
 /// A request.
 #[derive(Debug)]
@@ -149,16 +153,14 @@ fn chunks(stream: &TcpStream, mut bytes: Vec<u8>) -> Result<Vec<u8>, Refused> {
 }
 
 /// Answers with an error that no provider has.
-pub(super) fn refuse(stream: &TcpStream, status: u16, message: &str) -> io::Result<()> {
+pub(super) fn refuse(mut stream: &TcpStream, status: u16, message: &str) -> io::Result<()> {
     let body = serde_json::json!({ "error": { "code": status, "message": message } }).to_string();
-    whole(stream, status, "application/json", &body)
-}
-
-/// Answers at once.
-pub(super) fn whole(mut stream: &TcpStream, status: u16, media: &str, body: &str) -> io::Result<()> {
-    let length = body.len();
-    let head = head(status, media);
-    stream.write_all(format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes())
+    let (length, head) = (body.len(), head(status, "application/json"));
+    stream.write_all(format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes())?;
+    stream.shutdown(Shutdown::Write)?;
+    // A connection that is closed with bytes unread is reset, and the client loses the answer.
+    stream.set_read_timeout(Some(LINGER))?;
+    io::copy(&mut stream.take(MAX_UNREAD), &mut io::sink()).map(|_| ())
 }
 
 /// The head of an answer, without the empty line at its end.

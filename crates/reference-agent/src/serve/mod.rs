@@ -17,17 +17,29 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-pub use scene::help as scenes;
-
 /// So many connections are answered at a time; others are refused with 503.
 const CONNECTIONS: usize = 64;
 
-/// The arguments of `serve`.
-#[derive(clap::Args, Debug, Clone, Default)]
+/// Run a mock model server that agents can be tried with, without a key and offline.
+#[derive(clap::Parser, Debug, Clone, Default)]
+#[command(name = "serve", after_help = after_help())]
 pub struct ServeArgs {
     /// Port on 127.0.0.1; 0 for a free one.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
+}
+
+fn after_help() -> String {
+    format!(
+        "It speaks OpenAI chat completions and responses, Anthropic messages, and Gemini, streaming or not. The last \
+marker in the prompt chooses the answer:
+{}
+
+Examples:
+  reference-agent serve
+  reference-agent serve --port 8080 --output json",
+        scene::help()
+    )
 }
 
 /// What is told when the server listens.

@@ -35,7 +35,7 @@ const SCENES: [(&str, Scene, &str); 8] = [
 ];
 
 /// The scenes, for the help.
-pub fn help() -> String {
+pub(super) fn help() -> String {
     let scenes = SCENES.iter().map(|(marker, _, what)| format!("  {:16} {what}\n", format!("[[{marker}]]")));
     let error =
         format!("  {:16} an error of the provider with this HTTP status, from 400 to 599", "[[error-429]]");

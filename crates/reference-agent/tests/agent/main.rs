@@ -15,6 +15,7 @@ mod openai;
 mod options;
 mod query;
 mod readme;
+mod serve;
 mod server;
 mod spoiled;
 mod third_party;

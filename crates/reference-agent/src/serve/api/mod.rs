@@ -7,7 +7,7 @@ mod responses;
 
 use super::http::{self, Request};
 use super::prompt::Prompt;
-use super::scene::{Scene, Turn, turn};
+use super::scene::{ANSWER, Scene, Turn, turn};
 use serde_json::{Value, json};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -103,8 +103,8 @@ fn models() -> Value {
 impl Reply {
     fn of(status: u16, body: &Value) -> Self {
         let mut first = body.to_string();
-        let middle = first.floor_char_boundary(first.len() / 2);
-        let second = first.split_off(middle);
+        let words = first.find(ANSWER[0]).map(|start| start + ANSWER[0].len());
+        let second = first.split_off(words.unwrap_or(first.floor_char_boundary(first.len() / 2)));
         Self { status, media: "application/json", parts: [first, second], is_stream: false, scene: None }
     }
 
@@ -114,7 +114,7 @@ impl Reply {
             format!("{name}data: {data}\n\n")
         };
         // The first words of the answer are told before something happens.
-        let words = events.iter().position(|(_, data)| data.contains(super::scene::ANSWER[0]));
+        let words = events.iter().position(|(_, data)| data.contains(ANSWER[0]));
         let (first, second) = events.split_at(words.map_or(events.len() / 2, |words| words + 1));
         let parts = [first, second].map(|part| part.iter().map(text).collect());
         Self { status: 200, media: "text/event-stream", parts, is_stream: true, scene: Some(scene) }

@@ -1,0 +1,266 @@
+//! `serve`: each API, streaming or not, plays each scene; bad requests and signals.
+
+use crate::support::Place;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::process::Child;
+
+/// A server that plays, which is ended with the test.
+struct Serving {
+    child: Child,
+    port: u16,
+    place: Place,
+}
+
+impl Serving {
+    fn new() -> Self {
+        Self::with("--json", |line| {
+            let told: Value = serde_json::from_str(line).unwrap();
+            told["data"]["url"].as_str().unwrap().to_owned()
+        })
+    }
+
+    /// One that is started with a flag; `url` finds its URL in the line that it prints.
+    fn with(flag: &str, url: impl Fn(&str) -> String) -> Self {
+        let place = Place::new();
+        let mut child = place.agent(["serve", flag]).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let port = url(line.trim()).strip_prefix("http://127.0.0.1:").unwrap().parse().unwrap();
+        Self { child, port, place }
+    }
+
+    /// Sends bytes, and gives the status and the body of what comes back.
+    fn send(&self, request: &[u8]) -> (u16, String) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.write_all(request).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    fn post(&self, path: &str, body: &Value) -> (u16, String) {
+        let body = body.to_string();
+        self.send(format!("POST {path} HTTP/1.1\r\ncontent-length: {}\r\n\r\n{body}", body.len()).as_bytes())
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A way to ask for a turn.
+#[derive(Debug, Clone, Copy)]
+struct Api {
+    path: &'static str,
+    streams: bool,
+    /// The request with a prompt, and with a result of a tool behind it or not.
+    request: fn(&str, bool) -> Value,
+}
+
+const PARAMETERS: &str = r#"{"type":"object","required":["command","limit"],"properties":{"command":{"type":"string"},"limit":{"type":["integer","null"]}}}"#;
+
+fn parameters() -> Value {
+    serde_json::from_str(PARAMETERS).unwrap()
+}
+
+fn chat(prompt: &str, result: bool) -> Value {
+    let mut messages = vec![
+        json!({"role": "system", "content": "[[error-400]]"}),
+        json!({"role": "user", "content": prompt}),
+    ];
+    if result {
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": []}));
+        messages.push(json!({"role": "tool", "tool_call_id": "call_0", "content": "[[empty]]"}));
+    }
+    let tool = json!({"type": "function", "function": {"name": "run_shell", "parameters": parameters()}});
+    json!({"model": "m", "messages": messages, "tools": [tool]})
+}
+
+fn responses(prompt: &str, result: bool) -> Value {
+    let content = json!([{"type": "input_text", "text": prompt}]);
+    let mut input = vec![json!({"type": "message", "role": "user", "content": content})];
+    if result {
+        input.push(json!({"type": "function_call_output", "call_id": "call_0", "output": "x"}));
+    }
+    let tool = json!({"type": "function", "name": "shell", "parameters": parameters()});
+    json!({"model": "m", "input": input, "tools": [{"type": "web_search"}, tool]})
+}
+
+fn messages(prompt: &str, result: bool) -> Value {
+    let mut messages = vec![json!({"role": "user", "content": [{"type": "text", "text": prompt}]})];
+    if result {
+        let content = json!([{"type": "tool_result", "tool_use_id": "call_0", "content": "x"}]);
+        messages.push(json!({"role": "user", "content": content}));
+    }
+    json!({"model": "m", "messages": messages, "tools": [{"name": "Bash", "input_schema": parameters()}]})
+}
+
+fn gemini(prompt: &str, result: bool) -> Value {
+    let mut contents = vec![json!({"role": "user", "parts": [{"text": prompt}]})];
+    if result {
+        contents
+            .push(json!({"role": "user", "parts": [{"functionResponse": {"name": "x", "response": {}}}]}));
+    }
+    let declared = json!([{"name": "run_shell_command", "parametersJsonSchema": parameters()}]);
+    json!({"contents": contents, "tools": [{"functionDeclarations": declared}]})
+}
+
+fn streamed(request: fn(&str, bool) -> Value, prompt: &str, result: bool) -> Value {
+    let mut body = request(prompt, result);
+    body["stream"] = json!(true);
+    body
+}
+
+const APIS: [Api; 8] = [
+    Api { path: "/v1/chat/completions", streams: false, request: chat },
+    Api { path: "/v1/chat/completions", streams: true, request: |p, r| streamed(chat, p, r) },
+    Api { path: "/v1/responses", streams: false, request: responses },
+    Api { path: "/v1/responses", streams: true, request: |p, r| streamed(responses, p, r) },
+    Api { path: "/v1/messages?beta=true", streams: false, request: messages },
+    Api { path: "/v1/messages", streams: true, request: |p, r| streamed(messages, p, r) },
+    Api { path: "/v1beta/models/g:generateContent", streams: false, request: gemini },
+    Api { path: "/v1beta/models/g:streamGenerateContent?alt=sse", streams: true, request: gemini },
+];
+
+/// All texts at these keys, one behind the other, and the number of calls.
+fn told(value: &Value, texts: &mut String, calls: &mut Vec<Value>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| told(item, texts, calls)),
+        Value::Object(members) => {
+            let arguments =
+                ["arguments", "input", "args", "partial_json"].into_iter().find_map(|key| members.get(key));
+            if let Some(arguments) = arguments.filter(|arguments| **arguments != json!({})) {
+                let parsed = arguments.as_str().map(|text| serde_json::from_str(text).unwrap());
+                calls.push(parsed.unwrap_or_else(|| arguments.clone()));
+            }
+            for (key, member) in members {
+                match member {
+                    Value::String(text) if ["text", "content", "delta"].contains(&key.as_str()) => {
+                        *texts += text
+                    }
+                    _ => told(member, texts, calls),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What a body says: the texts of the answer, and the arguments of calls.
+fn answer(api: Api, body: &str) -> (String, Vec<Value>) {
+    let (mut texts, mut calls) = (String::new(), Vec::new());
+    if !api.streams {
+        told(&serde_json::from_str(body).unwrap(), &mut texts, &mut calls);
+        return (texts, calls);
+    }
+    let events = body.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
+    for event in events.map(|data| serde_json::from_str::<Value>(data).unwrap()) {
+        // What is told in pieces is not told again at the end.
+        let again = ["response.output_item.done", "response.completed"];
+        if event["type"].as_str().is_none_or(|kind| !again.contains(&kind)) {
+            told(&event, &mut texts, &mut calls);
+        }
+    }
+    (texts, calls)
+}
+
+#[test]
+fn each_api_plays_each_scene() {
+    let server = Serving::new();
+    for api in APIS {
+        let play = |prompt: &str, result| {
+            let (status, body) = server.post(api.path, &(api.request)(prompt, result));
+            assert_eq!(status, 200, "{api:?} {body}");
+            answer(api, &body)
+        };
+        let call = json!({"command": "echo hello-from-tool", "limit": 1000});
+        let text = || ("Mock answer: forty-two.".to_owned(), Vec::new());
+        assert_eq!(play("hello", false), text(), "{api:?}");
+        assert_eq!(play("a [[tool]] b", true), text(), "{api:?}");
+        assert_eq!(play("[[empty]]", false), (String::new(), Vec::new()), "{api:?}");
+        let calls = |prompt, result| play(prompt, result).1;
+        assert_eq!(calls("[[tool]]", false), std::slice::from_ref(&call), "{api:?}");
+        assert_eq!(calls("[[text]] [[two]]", false), [call.clone(), call.clone()], "{api:?}");
+        assert_eq!(calls("[[loop]]", true), [call], "{api:?}");
+        let (_, unknown) = server.post(api.path, &(api.request)("[[unknown-tool]]", false));
+        assert!(unknown.contains("no_such_tool"), "{api:?} {unknown}");
+        for status in [400, 401, 429, 529] {
+            let (got, body) = server.post(api.path, &(api.request)(&format!("[[error-{status}]]"), false));
+            let error: Value = serde_json::from_str(&body).unwrap();
+            assert_eq!(
+                (got, &error["error"]["message"]),
+                (status, &json!(format!("mock error {status}"))),
+                "{api:?}"
+            );
+        }
+        let (_, half) = server.post(api.path, &(api.request)("[[cut]]", false));
+        assert!(!half.is_empty() && !half.contains("forty-two."), "{api:?} {half}");
+    }
+}
+
+#[test]
+fn other_requests_are_answered_or_refused() {
+    let server = Serving::new();
+    let models = server.send(b"GET /v1/models HTTP/1.1\r\n\r\n");
+    assert!(models.0 == 200 && models.1.contains("mock-1"), "{models:?}");
+    assert_eq!(
+        server.post("/v1/messages/count_tokens", &json!({})),
+        (200, "{\"input_tokens\":100}".to_owned())
+    );
+    assert_eq!(server.post("/v1beta/models/g:countTokens", &json!({})).1, "{\"totalTokens\":100}");
+    let chunks = b"POST /v1/responses HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n{\"inpu\r\nA\r\nt\":\"[[empt\r\n5\r\ny]]\"}\r\n0\r\n\r\n";
+    assert_eq!(server.send(chunks).0, 200);
+    let long = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(100_000));
+    let wrong: [(&[u8], u16, &str); 9] = [
+        (b"GET /v1/responses HTTP/1.1\r\n\r\n", 405, "expected POST"),
+        (b"GET /elsewhere HTTP/1.1\r\n\r\n", 404, "no such path"),
+        (b"POST /v1/responses HTTP/1.1\r\ncontent-length: 2\r\n\r\n[]", 400, "not a JSON object"),
+        (b"POST /v1/messages HTTP/1.1\r\ncontent-length: 1\r\n\r\n{", 400, "not JSON"),
+        (b"POST /v1/messages HTTP/1.1\r\ncontent-length: 9\r\n\r\n{", 408, "ended early"),
+        (b"POST /x HTTP/1.1\r\ncontent-length: 99999999999\r\n\r\n", 413, "too long"),
+        (b"POST /x HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nfffffffffff\r\n", 413, "too long"),
+        (b"\x16\x03\x01 not http\r\n\r\n", 400, "not HTTP"),
+        (long.as_bytes(), 431, "too long"),
+    ];
+    for (request, status, words) in wrong {
+        let (got, body) = server.send(request);
+        assert!(got == status && body.contains(words), "{got} {body}");
+        assert!(serde_json::from_str::<Value>(&body).is_ok_and(|body| body["error"].is_object()), "{body}");
+    }
+}
+
+#[test]
+fn the_agent_is_a_client_of_it_and_a_signal_ends_it() {
+    let listening = |line: &str| line.strip_prefix("listening on ").unwrap().to_owned();
+    let mut server = Serving::with("--output=text", listening);
+    let url = format!("http://127.0.0.1:{}/v1", server.port);
+    let ask = |prompt: &str, more: &[&str]| {
+        let args = ["--base-url", &url, "--profile", "dev", "--jsonl", "--max-retries", "0", prompt];
+        let mut agent = server.place.agent(args.iter().chain(more));
+        crate::support::ran(agent.env("OPENAI_API_KEY", "key-of-the-test").spawn().unwrap())
+    };
+    for more in [&[][..], &["--no-stream"]] {
+        let ran = ask("say [[tool]]", more);
+        assert!(ran.code == 0 && ran.stdout.contains("hello-from-tool"), "{ran:?}");
+        assert!(ran.stdout.contains("Mock answer: forty-two."), "{ran:?}");
+    }
+    assert_eq!(ask("say [[error-401]]", &[]).code, 77);
+    assert_eq!(ask("say [[loop]]", &["--max-tool-turns", "2"]).code, 1);
+    kill_process(Pid::from_child(&server.child), Signal::TERM).unwrap();
+    let mut log = String::new();
+    server.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert_eq!(server.child.wait().unwrap().code(), Some(143));
+    assert!(log.starts_with("POST /v1/chat/completions 200 tool\n"), "{log}");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let ran = server.place.run(["serve", "--port", &port]);
+    assert!(ran.code == 1 && ran.stderr.contains(&format!("cannot listen at 127.0.0.1:{port}")), "{ran:?}");
+}
