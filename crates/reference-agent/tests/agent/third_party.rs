@@ -109,7 +109,7 @@ fn its_chaos_is_told_as_the_contract_tells_it() {
     let place = Place::new();
     place.file("agent.toml", "retry_base_ms = 1\n");
     let fixtures = json!([{"match": {"userMessage": "hello"}, "response": {"content": "hi"}}]);
-    for (chaos, code) in [("--chaos-drop", 8), ("--chaos-malformed", 8), ("--chaos-disconnect", 8)] {
+    for chaos in ["--chaos-drop", "--chaos-malformed", "--chaos-disconnect"] {
         let (_mock, url) = start(&place, &fixtures, &[chaos, "1"]);
         for contract in CONTRACTS {
             let args = ["--base-url", &url, "--contract", contract, "--config", "agent.toml", "hello"];
@@ -117,11 +117,7 @@ fn its_chaos_is_told_as_the_contract_tells_it() {
             ran.keeps(contract);
             assert_ne!(ran.code, 0, "{contract} {chaos}");
             if contract == "agent-js" {
-                assert_eq!(
-                    (ran.code, &ran.document()["health"]["retriesUsed"]),
-                    (code, &2.into()),
-                    "{chaos}"
-                );
+                assert_eq!((ran.code, &ran.document()["health"]["retriesUsed"]), (1, &2.into()), "{chaos}");
             }
         }
     }
