@@ -23,6 +23,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
                  5  no terminal to ask for approval
                  6  model refuses tools or images
                  7  provider timed out
+                 8  not used: the original retries, too, but exits with 1
                  9  unusable attachment",
     format: Some(OutputFormat::Json),
     reported_signals: &[],

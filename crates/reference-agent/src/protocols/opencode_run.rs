@@ -118,6 +118,10 @@ impl Encoder for OpencodeRun {
             return Ok(1);
         }
         self.flush_text(output)?;
+        // The tools of the step have ended, too.
+        if self.step.as_ref().is_some_and(|step| step.reason == "tool-calls") {
+            self.finish_step(output)?;
+        }
         self.line(output, "error", "error", &error(failure)).map(|()| 1)
     }
 }
