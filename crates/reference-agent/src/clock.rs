@@ -42,6 +42,14 @@ pub fn id(prefix: &str) -> String {
     format!("{prefix}{:012x}", fresh() & 0xffff_ffff_ffff)
 }
 
+/// A fresh UUID of version 4.
+pub fn uuid() -> String {
+    let (high, low) = (fresh(), fresh());
+    let (first, second, third) = (high >> 32, high >> 16 & 0xffff, high & 0xfff);
+    let (fourth, fifth) = (low >> 48 & 0x3fff | 0x8000, low & 0xffff_ffff_ffff);
+    format!("{first:08x}-{second:04x}-4{third:03x}-{fourth:04x}-{fifth:012x}")
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

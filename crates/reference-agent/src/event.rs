@@ -145,6 +145,17 @@ impl ToolRecord {
         }
     }
 
+    /// The exit code of the command that it ran.
+    pub fn exit_code(&self) -> Option<&Value> {
+        self.result.as_ref()?.get("exit_code")
+    }
+
+    /// What it worked on, for people.
+    pub fn title(&self) -> &str {
+        let mut keys = ["path", "pattern", "command", "expression"].into_iter();
+        keys.find_map(|key| self.input.get(key)?.as_str()).unwrap_or(&self.tool)
+    }
+
     /// The result as text, as models and the Dexter contracts get it.
     pub fn text(&self) -> String {
         match &self.error {

@@ -188,7 +188,8 @@ impl Run {
 
     fn end(mut self, outcome: &Outcome, output: &mut Output) -> u8 {
         let failure = outcome.as_ref().err();
-        let silent = failure.filter(|it| it.signal.is_some() && !self.options.protocol.reports_signals);
+        let reported = self.options.protocol.reported_signals;
+        let silent = failure.filter(|it| it.signal.is_some_and(|signal| !reported.contains(&signal)));
         // A tool that was cut off ends before the run does.
         if let (Some(_), None, Some(call)) = (failure, silent, self.summary.open.clone()) {
             let duration = now_ms().saturating_sub(call.started);

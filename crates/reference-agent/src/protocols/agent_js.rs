@@ -1,7 +1,7 @@
 //! agent-js: one document on standard output, for success and for failure. Nothing after
 //! a signal.
 
-use super::{Encoder, Protocol};
+use super::{Encoder, Protocol, own};
 use crate::attach::Attached;
 use crate::clock::iso;
 use crate::event::{Outcome, ToolCode, ToolRecord};
@@ -23,14 +23,12 @@ pub(super) const PROTOCOL: Protocol = Protocol {
                  5  no terminal to ask for approval
                  6  model refuses tools or images
                  7  provider timed out
-                 8  provider failed after all retries
+                 8  not used: the original retries, too, but exits with 1
                  9  unusable attachment",
     format: Some(OutputFormat::Json),
-    stderr_is_text: false,
-    scratchpad: None,
-    takes_empty_answer: true,
-    reports_signals: false,
+    reported_signals: &[],
     encoder: |options| Box::new(AgentJs(options.clone())),
+    ..own::PROTOCOL
 };
 
 struct AgentJs(Options);
@@ -205,9 +203,12 @@ fn tool_call(call: &ToolRecord) -> ToolEntry<'_> {
 fn code(code: Code) -> &'static str {
     match code {
         Code::NoQuery => Code::InvalidOption.name(),
-        Code::AuthRefused | Code::ProviderError | Code::EmptyAnswer | Code::TimedOut | Code::Interrupted => {
-            Code::RuntimeError.name()
-        }
+        Code::AuthRefused
+        | Code::ProviderError
+        | Code::RetryExhausted
+        | Code::EmptyAnswer
+        | Code::TimedOut
+        | Code::Interrupted => Code::RuntimeError.name(),
         code => code.name(),
     }
 }
@@ -220,7 +221,6 @@ fn exit_code(code: Code) -> u8 {
         Code::InteractiveApprovalJson | Code::InteractiveApprovalTty => 5,
         Code::VisionNotSupported | Code::ToolsNotSupported => 6,
         Code::FetchTimeout => 7,
-        Code::RetryExhausted => 8,
         Code::AttachmentNotFound
         | Code::AttachmentUnreadable
         | Code::AttachmentTooManyFiles

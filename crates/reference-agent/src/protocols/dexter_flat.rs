@@ -16,7 +16,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     stderr_is_text: false,
     scratchpad: Some(SCRATCHPAD),
     takes_empty_answer: false,
-    reports_signals: false,
+    reported_signals: &[],
     encoder: |_| Box::new(DexterFlat),
 };
 

@@ -18,7 +18,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     stderr_is_text: true,
     scratchpad: Some(SCRATCHPAD),
     takes_empty_answer: true,
-    reports_signals: false,
+    reported_signals: &[],
     encoder: |_| Box::new(DexterNested),
 };
 

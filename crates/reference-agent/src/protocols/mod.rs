@@ -1,9 +1,12 @@
 //! The protocols in which a run is written to standard output: a file and a row of [`PROTOCOLS`] each.
 
 mod agent_js;
+mod claude_stream;
+mod codex_exec;
 mod dexter_flat;
 mod dexter_nested;
 mod opencode_events;
+mod opencode_run;
 pub(super) mod own;
 mod table;
 
@@ -16,12 +19,15 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsString;
 
 /// All protocols, in the order of the help.
-const PROTOCOLS: [&Protocol; 5] = [
+const PROTOCOLS: [&Protocol; 8] = [
     &own::PROTOCOL,
     &dexter_flat::PROTOCOL,
     &dexter_nested::PROTOCOL,
     &agent_js::PROTOCOL,
     &opencode_events::PROTOCOL,
+    &opencode_run::PROTOCOL,
+    &codex_exec::PROTOCOL,
+    &claude_stream::PROTOCOL,
 ];
 
 /// A protocol: its facts, and what encodes a run in it.
@@ -39,8 +45,8 @@ pub struct Protocol {
     pub scratchpad: Option<&'static str>,
     /// An answer without a word is an answer.
     pub takes_empty_answer: bool,
-    /// The end of the run is written after a signal, too.
-    pub reports_signals: bool,
+    /// The signals after which the end of the run is written, too.
+    pub reported_signals: &'static [i32],
     /// Makes what encodes one run.
     pub encoder: fn(&Options) -> Box<dyn Encoder>,
 }

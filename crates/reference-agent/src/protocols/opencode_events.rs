@@ -3,7 +3,7 @@
 //! The whole run is one assistant message, as the origin's mapping wants it: its times are those of
 //! the run and its tokens the sum over all turns.
 
-use super::{Encoder, Protocol};
+use super::{Encoder, Protocol, own};
 use crate::clock::{id, now_ms};
 use crate::event::{Event, FileChange, Outcome, ToolRecord};
 use crate::options::{Options, Profile};
@@ -16,13 +16,10 @@ use std::path::PathBuf;
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     contract: Some("opencode-events"),
-    exit_codes: "",
     format: Some(OutputFormat::Jsonl),
-    stderr_is_text: false,
-    scratchpad: None,
     takes_empty_answer: true,
-    reports_signals: true,
     encoder: |options| Box::new(OpencodeEvents::new(options)),
+    ..own::PROTOCOL
 };
 
 /// One event.
@@ -190,7 +187,7 @@ impl OpencodeEvents {
 
     fn tool_result(&self, record: &ToolRecord, output: &mut Output) -> Result<()> {
         let time = json!({"start": record.started, "end": record.started + record.duration_ms});
-        let exit_code = record.result.as_ref().and_then(|result| result.get("exit_code"));
+        let exit_code = record.exit_code();
         let metadata = match (&record.change, exit_code) {
             // Consumers tell a new file from a changed one by it.
             (Some(change), _) => json!({"exists": !change.before.is_empty()}),
@@ -199,7 +196,7 @@ impl OpencodeEvents {
         };
         let state = match &record.error {
             None => json!({
-                "status": "completed", "input": record.input, "output": record.text(), "title": title(record),
+                "status": "completed", "input": record.input, "output": record.text(), "title": record.title(),
                 "metadata": metadata, "time": time,
             }),
             Some(error) => json!({
@@ -290,11 +287,6 @@ impl Encoder for OpencodeEvents {
         output.error(&failure.to_error());
         Ok(failure.exit_code())
     }
-}
-
-fn title(record: &ToolRecord) -> &str {
-    let mut keys = ["path", "pattern", "command", "expression"].into_iter();
-    keys.find_map(|key| record.input.get(key)?.as_str()).unwrap_or(&record.tool)
 }
 
 /// Lines added and deleted, where the beginning and the end that are the same do not count.

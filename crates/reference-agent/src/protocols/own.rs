@@ -9,6 +9,7 @@ use agentnative_contract::error::Result;
 use agentnative_output::{Output, OutputFormat};
 use schemars::JsonSchema;
 use serde::Serialize;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     contract: None,
@@ -17,7 +18,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     stderr_is_text: false,
     scratchpad: None,
     takes_empty_answer: false,
-    reports_signals: true,
+    reported_signals: &[SIGHUP, SIGINT, SIGTERM],
     encoder: |options| Box::new(Own { raw: options.raw, table: options.is_table(), steps: Vec::new() }),
 };
 

@@ -47,6 +47,12 @@ impl Tool {
     }
 }
 
+/// The names of the tools of a profile.
+pub fn names(profile: Profile) -> Vec<&'static str> {
+    let tools = specs::tools().into_iter().filter(|tool| tool.profile <= profile);
+    tools.map(|tool| tool.name).collect()
+}
+
 /// Asks whether a tool that changes something may run: the tool and its arguments.
 pub type Approve = Box<dyn FnMut(&str, &Map<String, Value>) -> bool + Send>;
 

@@ -85,8 +85,10 @@ fn an_empty_answer() {
     let nested = place.play("dexter-nested", &empty, &[]);
     assert_eq!((nested.code, &nested.document()["answer"]), (0, &"".into()));
     let agent_js = place.play("agent-js", &empty, &[]);
-    assert_eq!((agent_js.code, &agent_js.document()["message"]), (0, &"".into()));
-    assert_eq!(place.play("opencode-events", &empty, &[]).code, 0);
+    assert_eq!((agent_js.code, &agent_js.document()["code"]), (1, &"RUNTIME_ERROR".into()));
+    for contract in ["opencode-events", "opencode-run", "codex-exec", "claude-stream"] {
+        assert_eq!(place.play(contract, &empty, &[]).code, 0, "{contract}");
+    }
     let (own, document) = place.json(&empty, &[]);
     assert_eq!((own.code, &document["data"]["code"]), (1, &"EMPTY_ANSWER".into()));
 }
@@ -175,7 +177,7 @@ fn retries_are_made_counted_and_bounded() {
 
     let always = json!({"turns": [fails("server", now)], "repeat": true});
     let exhausted = place.play("agent-js", &always, &["--max-retries", "3"]);
-    assert_eq!((exhausted.code, &exhausted.document()["code"]), (8, &"RETRY_EXHAUSTED".into()));
+    assert_eq!((exhausted.code, &exhausted.document()["code"]), (1, &"RUNTIME_ERROR".into()));
     assert_eq!(exhausted.document()["health"]["retriesUsed"], 3);
     assert_eq!(exhausted.document()["termination"]["reason"], "provider_error");
     let none = place.play("agent-js", &always, &["--max-retries", "0"]);
@@ -183,7 +185,7 @@ fn retries_are_made_counted_and_bounded() {
     // Nobody waits for an hour.
     let long = json!({"turns": [fails("rate-limit", json!({"retry_after": 3600}))], "repeat": true});
     let exhausted = place.play("agent-js", &long, &[]);
-    assert_eq!((exhausted.code, &exhausted.document()["health"]["retriesUsed"]), (8, &0.into()));
+    assert_eq!((exhausted.code, &exhausted.document()["health"]["retriesUsed"]), (1, &0.into()));
 }
 
 #[test]
@@ -273,19 +275,29 @@ fn a_signal_ends_the_run_as_the_contract_says() {
             let (child, pid) = waiting(&place, &["--contract", contract]);
             kill_process(Pid::from_child(&child), signal).unwrap();
             let ran = ran(child);
-            assert_eq!(ran.code, code, "{contract}");
             assert!(!alive(&pid), "{contract}: the command was left behind");
-            if contract == "opencode-events" {
-                ran.keeps(contract);
-                let last = ran.records().pop().unwrap();
-                assert_eq!(last["type"], "session.idle");
-                assert_eq!(ran.of_type("session.error").len(), 1);
-            } else {
-                assert_eq!(ran.stdout, "", "{contract}: nothing is promised after a signal");
-                if code == 130 {
+            let end = match (contract, signal) {
+                ("opencode-events", _) => Some("session.idle"),
+                ("codex-exec", Signal::INT) => Some("turn.failed"),
+                ("claude-stream", Signal::INT) => Some("result"),
+                _ => None,
+            };
+            // The failed run that these two report has the exit code of any.
+            let failed = matches!(end, Some("turn.failed" | "result"));
+            assert_eq!(ran.code, if failed { 1 } else { code }, "{contract}");
+            let Some(end) = end else {
+                if matches!(contract, "opencode-run" | "codex-exec" | "claude-stream") {
                     ran.keeps(contract);
+                } else {
+                    assert_eq!(ran.stdout, "", "{contract}: nothing is promised after a signal");
+                    if code == 130 {
+                        ran.keeps(contract);
+                    }
                 }
-            }
+                continue;
+            };
+            ran.keeps(contract);
+            assert_eq!(ran.records().pop().unwrap()["type"], end);
         }
         for format in ["text", "json", "jsonl"] {
             let (child, pid) = waiting(&place, &["--output", format]);

@@ -1,4 +1,4 @@
-//! opencode-events: the events of a run, live and in order.
+//! The events of a run, live and in order.
 
 use crate::support::{Place, asks, says, script};
 use serde_json::{Value, json};
@@ -113,4 +113,71 @@ fn a_failure_is_told_in_the_stream_and_on_standard_error() {
         json!({"message": "it said no", "isRetryable": false, "statusCode": 400})
     );
     assert_eq!(ran.error()["message"], "it said no");
+}
+
+/// The types of the lines, with the part, item or block that each holds.
+fn course(ran: &crate::support::Ran) -> String {
+    let name = |record: &Value| {
+        let part = [
+            "/item/type",
+            "/item/status",
+            "/part/state/status",
+            "/part/reason",
+            "/message/content/0/type",
+            "/subtype",
+        ];
+        let part = part.iter().filter_map(|at| record.pointer(at)?.as_str());
+        std::iter::once(record["type"].as_str().unwrap()).chain(part).collect::<Vec<_>>().join(":")
+    };
+    ran.records().iter().map(name).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_course_of_a_run_as_other_agents_tell_it() {
+    let place = Place::new();
+    let refuse = script(&[
+        json!({"text": "words", "calls": [{"tool": "calculate", "args": {"expression": "1"}}]}),
+        json!({"fail": {"kind": "request", "message": "it said no"}}),
+    ]);
+    let claude_tool = "assistant:tool_use user:tool_result";
+    for (contract, whole, failed) in [
+        (
+            "opencode-run",
+            "step_start text tool_use:completed tool_use:completed tool_use:completed tool_use:error \
+             step_finish:tool-calls step_start text step_finish:stop"
+                .to_owned(),
+            "step_start text tool_use:completed step_finish:tool-calls error".to_owned(),
+        ),
+        (
+            "codex-exec",
+            "thread.started turn.started item.completed:agent_message \
+             item.started:file_change:in_progress item.completed:file_change:completed \
+             item.started:file_change:in_progress item.completed:file_change:completed \
+             item.started:command_execution:in_progress item.completed:command_execution:failed \
+             item.started:mcp_tool_call:in_progress item.completed:mcp_tool_call:failed \
+             item.completed:agent_message turn.completed"
+                .to_owned(),
+            "thread.started turn.started item.completed:agent_message \
+             item.started:mcp_tool_call:in_progress item.completed:mcp_tool_call:completed \
+             error turn.failed"
+                .to_owned(),
+        ),
+        (
+            "claude-stream",
+            format!(
+                "system:init assistant:text {} assistant:text result:success",
+                [claude_tool; 4].join(" ")
+            ),
+            format!("system:init assistant:text {claude_tool} result:error_during_execution"),
+        ),
+    ] {
+        assert_eq!(course(&place.play(contract, &turns(), &["--profile", "dev"])), whole, "{contract}");
+        let _ = std::fs::remove_file(place.work().join("a"));
+        let ran = place.play(contract, &refuse, &[]);
+        assert_eq!((ran.code, ran.stderr.as_str(), course(&ran)), (1, "", failed), "{contract}");
+        assert!(ran.stdout.contains("it said no"), "{contract}");
+        let limit = place.play(contract, &refuse, &["--max-tool-turns", "1"]);
+        assert_eq!(limit.code, 1, "{contract}");
+        assert!(limit.stdout.contains("no final answer"), "{contract}");
+    }
 }

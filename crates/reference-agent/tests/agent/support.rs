@@ -1,6 +1,6 @@
 //! Running the agent in a folder of its own, and holding what it prints to contracts.
 
-use agentnative_contract::{Contract, RunExit};
+use agentnative_contract::{Contract, Framing, RunExit};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::fs;
@@ -10,7 +10,15 @@ use std::process::{Child, Command, Stdio};
 use strict_json::{ReadOptions, read_records, read_value};
 
 /// The contracts beside the agent's own.
-pub const CONTRACTS: [&str; 4] = ["dexter-flat", "dexter-nested", "agent-js", "opencode-events"];
+pub const CONTRACTS: [&str; 7] = [
+    "dexter-flat",
+    "dexter-nested",
+    "agent-js",
+    "opencode-events",
+    "opencode-run",
+    "codex-exec",
+    "claude-stream",
+];
 
 /// A workspace, a home, and a script.
 pub struct Place {
@@ -162,8 +170,8 @@ impl Ran {
         let contract = Contract::bundled(name).unwrap();
         let mut judge = contract.validator();
         let mut found = Vec::new();
-        let values = match name {
-            "opencode-events" => self.records(),
+        let values = match () {
+            _ if contract.framing() == Framing::Lines => self.records(),
             _ if self.stdout.is_empty() => Vec::new(),
             _ => vec![self.document()],
         };

@@ -1,16 +1,28 @@
-//! Tool round trips against a server that nobody here wrote: `@copilotkit/aimock` from npm.
+//! Programs that nobody here wrote: tool round trips against the server `@copilotkit/aimock`, and the codex SDK,
+//! which reads what a run prints; both from npm.
 //!
-//! They install it into a temporary folder, so they are run only when asked for (`--ignored`).
+//! They are installed into temporary folders, so these tests are run only when asked for (`--ignored`).
 
 use crate::support::{CONTRACTS, Place, ran};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::Mutex;
 
-const PACKAGE: &str = "@copilotkit/aimock@1.43.0";
+const AIMOCK: &str = "@copilotkit/aimock@1.43.0";
+const CODEX_SDK: &str = "@openai/codex-sdk@0.163.0";
+
+/// Prints what the SDK makes of a run, or its error.
+const CODEX_RUN: &str = r#"
+    const [sdk, program, query] = process.argv.slice(2);
+    const { Codex } = await import(sdk);
+    const codex = new Codex({ codexPathOverride: program, env: { PATH: process.env.PATH } });
+    const turn = await codex.startThread({ skipGitRepoCheck: true }).run(query).catch(({ message }) => ({ message }));
+    console.log(JSON.stringify(turn));
+"#;
 
 /// The server; ended with the test.
 struct Mock(Child);
@@ -22,20 +34,18 @@ impl Drop for Mock {
     }
 }
 
-/// The program, installed once for all tests of this file, unless an earlier run did so.
-fn installed() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let folder = std::env::temp_dir().join("agentnative-test-aimock");
-        let program = folder.join("node_modules/.bin/llmock");
-        if !program.exists() {
-            let mut npm = Command::new("npm");
-            npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"]);
-            npm.arg(&folder).arg(PACKAGE).stdout(Stdio::null());
-            assert!(npm.status().unwrap().success(), "{PACKAGE} could not be installed with npm");
-        }
-        program
-    })
+/// The folder of a package, installed once, unless an earlier run did so.
+fn installed(package: &str, folder: &str) -> PathBuf {
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    let _one = INSTALLING.lock();
+    let folder = std::env::temp_dir().join(folder);
+    if !folder.join("package-lock.json").exists() {
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--omit=optional", "--silent"]);
+        npm.arg("--prefix").arg(&folder).arg(package).stdout(Stdio::null());
+        assert!(npm.status().unwrap().success(), "{package} could not be installed with npm");
+    }
+    folder.join("node_modules")
 }
 
 fn start(place: &Place, fixtures: &Value, more: &[&str]) -> (Mock, String) {
@@ -43,7 +53,7 @@ fn start(place: &Place, fixtures: &Value, more: &[&str]) -> (Mock, String) {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("all.json"), json!({"fixtures": fixtures}).to_string()).unwrap();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut child = Command::new(installed())
+    let mut child = Command::new(installed(AIMOCK, "agentnative-test-aimock").join(".bin/llmock"))
         .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-f"])
         .arg(&folder)
         .arg("--strict")
@@ -109,7 +119,7 @@ fn its_chaos_is_told_as_the_contract_tells_it() {
     let place = Place::new();
     place.file("agent.toml", "retry_base_ms = 1\n");
     let fixtures = json!([{"match": {"userMessage": "hello"}, "response": {"content": "hi"}}]);
-    for (chaos, code) in [("--chaos-drop", 8), ("--chaos-malformed", 8), ("--chaos-disconnect", 8)] {
+    for chaos in ["--chaos-drop", "--chaos-malformed", "--chaos-disconnect"] {
         let (_mock, url) = start(&place, &fixtures, &[chaos, "1"]);
         for contract in CONTRACTS {
             let args = ["--base-url", &url, "--contract", contract, "--config", "agent.toml", "hello"];
@@ -117,12 +127,43 @@ fn its_chaos_is_told_as_the_contract_tells_it() {
             ran.keeps(contract);
             assert_ne!(ran.code, 0, "{contract} {chaos}");
             if contract == "agent-js" {
-                assert_eq!(
-                    (ran.code, &ran.document()["health"]["retriesUsed"]),
-                    (code, &2.into()),
-                    "{chaos}"
-                );
+                assert_eq!((ran.code, &ran.document()["health"]["retriesUsed"]), (1, &2.into()), "{chaos}");
             }
         }
     }
+}
+
+#[test]
+#[ignore = "installs an SDK from npm"]
+fn the_codex_sdk_reads_a_run() {
+    let sdk = installed(CODEX_SDK, "agentnative-test-codex-sdk").join("@openai/codex-sdk/dist/index.js");
+    let place = Place::new();
+    place.file("hello.txt", "hello");
+    let agent = env!("CARGO_BIN_EXE_reference-agent");
+    let fails = place.outside("fails.json");
+    std::fs::write(
+        &fails,
+        json!({"turns": [{"fail": {"kind": "request", "message": "it said no"}}]}).to_string(),
+    )
+    .unwrap();
+    let run = |arguments: &str| {
+        let (program, script) = (place.outside("codex"), place.outside("run.mjs"));
+        // The SDK writes the query to standard input.
+        std::fs::write(&program, format!("#!/bin/sh\nexec '{agent}' --contract codex-exec {arguments}\n"))
+            .unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::write(&script, CODEX_RUN).unwrap();
+        let mut node = Command::new("node");
+        node.arg(&script).arg(&sdk).arg(&program).arg("list the files here").current_dir(place.work());
+        ran(node.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+    };
+    let turn = run("").document();
+    assert_eq!(turn["finalResponse"], "hello.txt");
+    assert_eq!(
+        (&turn["items"][0]["tool"], &turn["items"][0]["status"]),
+        (&"list_files".into(), &"completed".into())
+    );
+    assert_eq!(run(&format!("--script '{}'", fails.display())).document(), json!({"message": "it said no"}));
+    let usage = run("--nope").document();
+    assert!(usage["message"].as_str().unwrap().contains("exited with code 2"), "{usage}");
 }

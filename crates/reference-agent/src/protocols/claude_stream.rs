@@ -1,0 +1,175 @@
+//! claude-stream: the events of `claude -p --output-format stream-json --verbose`.
+//!
+//! It tells the truth where the origin does not: after an error of the provider the result has the subtype
+//! `error_during_execution`, not `success`; so it has after SIGINT, where the origin ends without a result
+//! and with exit code 0.
+
+use super::{Encoder, Protocol, own};
+use crate::clock::{id, now_ms, uuid};
+use crate::event::{Event, Outcome, ToolRecord};
+use crate::failure::Code;
+use crate::model::Usage;
+use crate::options::{ApprovalMode, Options};
+use crate::run_summary::RunSummary;
+use crate::tools;
+use agentnative_contract::error::Result;
+use agentnative_output::{Output, OutputFormat};
+use serde_json::{Value, json};
+use signal_hook::consts::SIGINT;
+
+pub(super) const PROTOCOL: Protocol = Protocol {
+    contract: Some("claude-stream"),
+    exit_codes: "0  success
+                 1  any failure",
+    format: Some(OutputFormat::Jsonl),
+    stderr_is_text: true,
+    takes_empty_answer: true,
+    reported_signals: &[SIGINT],
+    encoder: |options| {
+        let (options, session) = (options.clone(), uuid());
+        Box::new(ClaudeStream { options, session, ..ClaudeStream::default() })
+    },
+    ..own::PROTOCOL
+};
+
+#[derive(Default)]
+struct ClaudeStream {
+    options: Options,
+    session: String,
+    text: String,
+    /// The message that the events of a turn belong to, and what it cost.
+    message: String,
+    usage: Option<Usage>,
+    turn_started: u64,
+    /// How long the model was waited for, in milliseconds.
+    model_ms: u64,
+    denials: Vec<Value>,
+}
+
+impl ClaudeStream {
+    fn emit(&self, output: &mut Output, mut event: Value) -> Result<()> {
+        event["session_id"] = self.session.as_str().into();
+        event["uuid"] = uuid().into();
+        output.record(&event)
+    }
+
+    fn begin(&self, summary: &RunSummary, output: &mut Output) -> Result<()> {
+        let workspace = self.options.workspace();
+        let cwd = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
+        let tools = if summary.tools { tools::names(self.options.profile) } else { Vec::new() };
+        let approved = self.options.approval_mode == ApprovalMode::Auto;
+        let init = json!({
+            "type": "system", "subtype": "init", "cwd": cwd.display().to_string(), "tools": tools,
+            "mcp_servers": [], "model": summary.model, "slash_commands": [],
+            "permissionMode": if approved { "bypassPermissions" } else { "default" },
+            "apiKeySource": if summary.provider == "openai" { "OPENAI_API_KEY" } else { "none" },
+            "claude_code_version": env!("CARGO_PKG_VERSION"), "output_style": "default",
+        });
+        self.emit(output, init)
+    }
+
+    /// A block of the model's message: the origin prints the message once for each.
+    fn assistant(&self, summary: &RunSummary, block: &Value, output: &mut Output) -> Result<()> {
+        let message = json!({
+            "id": self.message, "type": "message", "role": "assistant", "model": summary.model,
+            "content": [block], "stop_reason": null, "stop_sequence": null,
+            "usage": usage(self.usage.unwrap_or_default()),
+        });
+        self.emit(output, json!({"type": "assistant", "message": message, "parent_tool_use_id": null}))
+    }
+
+    fn flush_text(&mut self, summary: &RunSummary, output: &mut Output) -> Result<()> {
+        let text = std::mem::take(&mut self.text);
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        self.assistant(summary, &json!({"type": "text", "text": text}), output)
+    }
+
+    fn tool_result(&self, record: &ToolRecord, output: &mut Output) -> Result<()> {
+        let block = json!({
+            "type": "tool_result", "tool_use_id": record.id, "content": record.text(), "is_error": !record.ok,
+        });
+        let result = record.result.clone().map_or_else(|| record.text().into(), Value::from);
+        self.emit(
+            output,
+            json!({
+                "type": "user", "message": {"role": "user", "content": [block]}, "parent_tool_use_id": null,
+                "tool_use_result": result,
+            }),
+        )
+    }
+
+    fn retry(&mut self, attempt: u32, message: &str, wait_ms: u64, output: &mut Output) -> Result<()> {
+        // The turn begins anew.
+        self.text.clear();
+        self.emit(output, json!({
+            "type": "system", "subtype": "api_retry", "attempt": attempt, "error_status": null, "error": message,
+            "max_retries": self.options.max_retries, "retry_delay_ms": wait_ms,
+        }))
+    }
+}
+
+impl Encoder for ClaudeStream {
+    fn event(&mut self, event: &Event, summary: &RunSummary, output: &mut Output) -> Result<()> {
+        match event {
+            Event::Start { .. } => return self.begin(summary, output),
+            Event::Turn { .. } => {
+                (self.message, self.usage, self.turn_started) = (id("msg_"), None, now_ms());
+            }
+            Event::Text { text, .. } => self.text.push_str(text),
+            Event::Retry { attempt, message, wait_ms, .. } => {
+                return self.retry(*attempt, message, *wait_ms, output);
+            }
+            Event::TurnEnded(usage) => {
+                self.usage = *usage;
+                self.model_ms += now_ms().saturating_sub(self.turn_started);
+                return self.flush_text(summary, output);
+            }
+            Event::ToolCall(call) => {
+                let block =
+                    json!({"type": "tool_use", "id": call.id, "name": call.tool, "input": call.input});
+                return self.assistant(summary, &block, output);
+            }
+            Event::Permission { id, tool, granted: false } => {
+                let input = summary.open.as_ref().map(|call| &call.input);
+                self.denials.push(json!({"tool_name": tool, "tool_use_id": id, "tool_input": input}));
+            }
+            Event::ToolResult(record) => return self.tool_result(record, output),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+        if let Err(failure) = outcome
+            && !summary.started
+        {
+            output.error(&failure.to_error());
+            return Ok(1);
+        }
+        self.flush_text(summary, output)?;
+        let mut result = json!({
+            "type": "result", "is_error": outcome.is_err(), "duration_ms": summary.timing_ms,
+            "duration_api_ms": self.model_ms, "num_turns": summary.turns.used, "total_cost_usd": 0,
+            "usage": usage(summary.usage.unwrap_or_default()), "permission_denials": self.denials,
+        });
+        match outcome {
+            Ok(answer) => (result["subtype"], result["result"]) = ("success".into(), answer.as_str().into()),
+            Err(failure) => {
+                let limit = failure.code == Code::MaxToolTurnsNoFinal;
+                let subtype = if limit { "error_max_turns" } else { "error_during_execution" };
+                (result["subtype"], result["errors"]) = (subtype.into(), json!([failure.message]));
+                result["api_error_status"] = failure.status.into();
+            }
+        }
+        self.emit(output, result).map(|()| outcome.is_err().into())
+    }
+}
+
+fn usage(usage: Usage) -> Value {
+    json!({
+        "input_tokens": usage.input, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+        "output_tokens": usage.output,
+    })
+}
