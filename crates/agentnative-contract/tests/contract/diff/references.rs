@@ -2,7 +2,7 @@
 
 use crate::diff::support::{changes, rules};
 use agentnative_contract::diff::{Class, compare};
-use agentnative_contract::{Framing, OutputSpec};
+use agentnative_contract::{Contract, Exit, Framing, OutputSpec, Payload};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -117,4 +117,17 @@ fn what_leads_nowhere_is_undecided_there_alone() {
                        "m": { "$id": "m", "$dynamicAnchor": "n", "type": kind } } })
     };
     assert!(rules(&changes(&two("integer"), &two("number"))).is_empty());
+}
+
+/// A probe that fails under a contract of events prints none of them, today as before.
+#[test]
+fn a_stream_that_stays_empty_is_no_question() {
+    let contract = Contract::bundled("opencode-run").unwrap();
+    let ends = |stdout| OutputSpec {
+        exits: vec![Exit { codes: vec![1], stdout, ..Exit::default() }],
+        ..OutputSpec::of_contract(&contract)
+    };
+    let told = |old, new| rules(&compare(&[ends(Some(old))], &[ends(Some(new))]));
+    assert!(told(Payload::Nothing, Payload::Nothing).is_empty());
+    assert!(!told(Payload::Whole, Payload::Nothing).is_empty());
 }
