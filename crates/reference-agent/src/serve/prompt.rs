@@ -10,7 +10,18 @@ pub(super) struct Prompt {
     /// Results of tools since the prompt with the marker.
     pub results: usize,
     pub tools: Vec<Tool>,
+    /// The JSON Schema of the answer, if it has to be JSON.
+    pub schema: Option<Value>,
 }
+
+/// Where the APIs have the schema of an answer.
+const SCHEMAS: [&str; 5] = [
+    "/response_format/json_schema/schema",
+    "/text/format/schema",
+    "/output_config/format/schema",
+    "/generationConfig/responseJsonSchema",
+    "/generationConfig/responseSchema",
+];
 
 /// A part of a conversation.
 enum Part<'a> {
@@ -41,7 +52,8 @@ impl Prompt {
                 }
             }
         }
-        Self { scene: scene.unwrap_or(Scene::Text), results, tools: tools(&body["tools"]) }
+        let schema = SCHEMAS.into_iter().find_map(|at| body.pointer(at)).cloned();
+        Self { scene: scene.unwrap_or(Scene::Text), results, tools: tools(&body["tools"]), schema }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the server plays: chosen by a marker in the prompt, such as `[[tool]]`.
 
+use super::prompt::Prompt;
 use serde_json::{Map, Value, json};
 
 /// What the model says in the end, in two parts.
@@ -84,22 +85,27 @@ pub(super) struct Call {
 /// A turn of the model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Turn {
-    pub text: Vec<&'static str>,
+    pub text: Vec<String>,
     pub calls: Vec<Call>,
 }
 
-/// The turn of a scene after so many results of tools.
-pub(super) fn turn(scene: Scene, results: usize, tools: &[Tool]) -> Turn {
+/// The turn that a prompt asks for.
+pub(super) fn turn(prompt: &Prompt) -> Turn {
+    let Prompt { scene, results, tools, schema } = prompt;
     let count = match scene {
         Scene::Loop => 1,
-        Scene::Tool | Scene::UnknownTool if results == 0 => 1,
-        Scene::Two if results == 0 => 2,
+        Scene::Tool | Scene::UnknownTool if *results == 0 => 1,
+        Scene::Two if *results == 0 => 2,
         _ => 0,
     };
-    let wanted = if scene == Scene::UnknownTool { None } else { preferred(tools) };
+    let wanted = if *scene == Scene::UnknownTool { None } else { preferred(tools) };
     // Without tools there is nothing to call.
     if count == 0 || tools.is_empty() {
-        let text = if scene == Scene::Empty { Vec::new() } else { ANSWER.to_vec() };
+        let text = match (scene, schema) {
+            (Scene::Empty, _) => Vec::new(),
+            (_, Some(schema)) => vec![arguments(schema).to_string()],
+            (_, None) => ANSWER.map(str::to_owned).to_vec(),
+        };
         return Turn { text, calls: Vec::new() };
     }
     let call = |nth| Call {
@@ -117,7 +123,7 @@ fn preferred(tools: &[Tool]) -> Option<&Tool> {
     WORDS.iter().find_map(has).or(tools.first())
 }
 
-/// Arguments that fit a schema: its required keys, with values that do no harm.
+/// An object that fits a schema: its required keys, with values that do no harm.
 fn arguments(schema: &Value) -> Value {
     let keys = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let all: Map<String, Value> =

@@ -75,7 +75,7 @@ pub(super) fn reply(request: &Request) -> Reply {
     }
     let of_path = path.rsplit('/').next().and_then(|end| end.split(':').next()).unwrap_or("mock-1");
     let model = body["model"].as_str().unwrap_or(of_path);
-    let turn = turn(prompt.scene, prompt.results, &prompt.tools);
+    let turn = turn(&prompt);
     if body["stream"] == true || verb == "streamGenerateContent" && request.query.contains("alt=sse") {
         return Reply::stream(&api.events(model, &turn), prompt.scene);
     }

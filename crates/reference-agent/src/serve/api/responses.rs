@@ -25,7 +25,7 @@ impl Api for Responses {
             open["status"] = json!("in_progress");
             let at = |kind: &str, item: &Value| json!({ "type": kind, "output_index": index, "item": item });
             events.push(at("response.output_item.added", &open));
-            let delta = |text: &&str| {
+            let delta = |text: &String| {
                 json!({
                     "type": "response.output_text.delta", "item_id": MESSAGE, "output_index": index,
                     "content_index": 0, "delta": text,
