@@ -25,6 +25,7 @@ mod last_time;
 mod locate;
 mod lock;
 mod place;
+mod program_contract;
 mod progress;
 mod runs;
 mod selection;

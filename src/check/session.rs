@@ -33,7 +33,8 @@ pub struct SessionOptions {
     /// Probes beside those of the configuration.
     pub probes: Vec<ProbeConfig>,
     /// A contract for the whole target, in the place of the default rules: a bundled contract's name, a
-    /// folder or a schema file.
+    /// folder or a schema file; `auto` for that of a known program, which is the default for a command on PATH
+    /// without a configuration, and `none` for the default rules.
     pub contract: Option<String>,
     /// When a run is ended by force; none for what the configuration says.
     pub timeout: Option<Duration>,
@@ -197,14 +198,16 @@ impl Session {
         }
         let mut contracts = LoadedContracts::default();
         let mut declared = self.declared(&target, config.as_ref(), &mut contracts)?;
-        let contract = match (&self.options.contract, &target.config.contract) {
-            (Some(name), _) => {
-                let (name, contract) = contracts.hold_all(name, Path::new("."), &mut declared)?;
-                target.config.take(contract);
+        let chosen = self.chosen_contract(&mut target, config.as_ref(), runner)?;
+        let contract = match &chosen {
+            Some(chosen) => {
+                let (name, contract) = contracts.hold_all(&chosen.name, &chosen.root, &mut declared)?;
+                if chosen.is_new {
+                    target.config.take(contract);
+                }
                 Some(name)
             }
-            (None, Some(name)) => Some(contracts.hold_all(name, root_of(config.as_ref()), &mut declared)?.0),
-            (None, None) => None,
+            None => None,
         };
         let services = Services::of(&target, config.as_ref())?;
         let acts_elsewhere = services.are_any() || self.options.allow_unconfined;
@@ -319,7 +322,8 @@ impl Session {
         recording.interrupted = interrupted.is_some();
         recording.fast = self.options.fast;
         recording.probes.append(&mut searched.refused);
-        recording.notes = sandbox.and_then(confined).into_iter().map(str::to_owned).collect();
+        recording.notes = chosen.and_then(|chosen| chosen.note).into_iter().collect();
+        recording.notes.extend(sandbox.and_then(confined).map(str::to_owned));
         recording.notes.append(&mut searched.notes);
         if checks.iter().any(|check| check.id == CheckId::P2ExitDocumented) {
             recording.manual = manual_of(&target, runner);
@@ -379,7 +383,7 @@ impl Session {
 }
 
 /// What names in the configuration are relative to.
-fn root_of(config: Option<&Config>) -> &Path {
+pub(super) fn root_of(config: Option<&Config>) -> &Path {
     config.map_or(Path::new("."), |config| &config.root)
 }
 

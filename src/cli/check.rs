@@ -48,7 +48,8 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true, add = complete::probes(), help_heading = group::RUNS)]
     probe: Vec<String>,
     /// Check against this contract instead of the default rules: format, error channel, exit codes. The
-    /// name of a bundled contract, a contract folder or a schema file.
+    /// name of a bundled contract (NAME or NAME@VERSION), a contract folder or a schema file; `auto` takes that
+    /// of a known agent, by its name and version, and `none` takes none [default: auto for --command without a configuration].
     #[arg(long, value_name = "NAME", help_heading = group::RUNS, add = complete::contracts())]
     contract: Option<String>,
     /// Also write the report to a file (repeatable), as text, json, jsonl, html, sarif, junit, gitlab,

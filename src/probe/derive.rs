@@ -177,7 +177,7 @@ pub fn questions(declared: &[Probe], promises: &Promises) -> Vec<Probe> {
 }
 
 /// A probe of the target itself.
-fn standalone(kind: Derived, promises: &Promises, timeout: Duration) -> Option<Probe> {
+pub fn standalone(kind: Derived, promises: &Promises, timeout: Duration) -> Option<Probe> {
     let (args, exit): (&[&str], _) = match kind {
         Derived::Help => (&["--help"], 0),
         Derived::HelpShort if !promises.other_short_help => (&["-h"], 0),

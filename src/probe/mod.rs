@@ -11,6 +11,7 @@ mod spec;
 
 pub use derive::{
     SHELLS, UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, command_helps, derived, questions,
+    standalone,
 };
 pub use env_flags::{EnvFlag, OFF, ON, env_flags};
 pub use plan::{help_run, plan};

@@ -1,5 +1,6 @@
 //! The command line, as a caller sees it: exit codes, streams, formats, files.
 
+mod agents;
 mod baseline;
 mod bundles;
 mod calls;

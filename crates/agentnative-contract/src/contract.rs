@@ -5,7 +5,7 @@ use super::rule_index::RuleIndex;
 use super::samples;
 use super::schema::{Compiler, Schema};
 use super::sources::{BUNDLE, Home, Sources, bundled, read_limited, unreadable};
-use super::spec::{Framing, Spec};
+use super::spec::{ContractProgram, Framing, Spec};
 use super::version::{self, ContractVersion, VersionChoice};
 use crate::Stream;
 use crate::error::{Error, Issue, Result};
@@ -111,6 +111,17 @@ impl Contract {
             }
             None => Self::bundled(name),
         }
+    }
+
+    /// The program whose output it is taken from, where that has a contract for its runs by default.
+    pub fn program(&self) -> Option<&ContractProgram> {
+        self.spec.program.as_ref()
+    }
+
+    /// The bundled contract for the runs of a program of this name.
+    pub fn of_program(program: &str) -> Option<Self> {
+        let is_for = |contract: &Self| contract.program().is_some_and(|known| known.name == program);
+        names().filter_map(|name| Self::bundled(name).ok()).find(is_for)
     }
 
     /// The versions of the program that it has a form for.

@@ -53,7 +53,7 @@ pub use outline::{OutlineLine, outline};
 pub use output_spec::{Errors, Events, Exit, Order, OutputSpec};
 pub use samples::{is_schema, is_schema_file};
 pub use schema::Schema;
-pub use spec::{Condition, ErrorOutput, Finding, Framing, Payload};
+pub use spec::{Condition, ContractProgram, ErrorOutput, Finding, Framing, Payload};
 pub use stream_state::StreamOutcome;
 pub use stream_validator::StreamValidator;
 pub use summary::{ContractSummary, RuleSummary};

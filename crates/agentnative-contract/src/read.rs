@@ -3,7 +3,7 @@
 use super::layers::{self, LISTS, Layers};
 use super::pointer::Pointer;
 use super::read_rule::{self, MOST, Types, one_or_more, pattern, patterns, pointer};
-use super::spec::{Condition, ErrorOutput, EventTypes, Finding, Framing, Payload, Spec};
+use super::spec::{Condition, ContractProgram, ErrorOutput, EventTypes, Finding, Framing, Payload, Spec};
 use super::version::{self, ContractVersion};
 use crate::Stream;
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use crate::spanned_toml::{Span, Table, Value, all, parse_file, suggestion};
 use std::collections::HashMap;
 use std::path::Path;
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "name",
     "title",
     "version",
@@ -25,6 +25,7 @@ const KEYS: [&str; 13] = [
     "condition",
     "finding",
     "versions",
+    "program",
 ];
 
 /// What the text of the file at `path` says for a version, or for its own, and where each schema reference is.
@@ -135,6 +136,7 @@ fn parse_layers(file: &Layers<'_, '_>) -> (Spec, HashMap<String, Span>) {
         rules,
         conditions,
         findings: file.tables("finding").iter().filter_map(finding).collect(),
+        program: file.get("program").and_then(|value| program(&value)),
         versions: Vec::new(),
     };
     for table in file.tables("condition") {
@@ -269,6 +271,15 @@ fn condition(table: &Table<'_>, types: &Types, references: &mut HashMap<String, 
         declared: table.get("declared").and_then(|value| value.boolean()).unwrap_or(false),
         finding: table.get("finding").and_then(|value| non_empty_string(&value)),
     })
+}
+
+fn program(value: &Value<'_>) -> Option<ContractProgram> {
+    let table = value.table("[program]", "a table: `name`, `prints` and `timeout`")?;
+    table.allow(&["name", "prints", "timeout"]);
+    let name = table.require("name", "the name of the program").and_then(|value| non_empty_string(&value));
+    let prints = table.get("prints").and_then(|value| non_empty_string(&value));
+    let timeout = table.get("timeout").and_then(|value| value.seconds());
+    Some(ContractProgram { name: name?, prints, timeout: timeout.map(|timeout| timeout.as_secs()) })
 }
 
 fn finding(table: &Table<'_>) -> Option<Finding> {

@@ -63,6 +63,7 @@ pub(crate) struct Spec {
     pub rules: Vec<Rule>,
     pub conditions: Vec<Condition>,
     pub findings: Vec<Finding>,
+    pub program: Option<ContractProgram>,
     /// Its versions, as its file lists them.
     pub versions: Vec<ContractVersion>,
 }
@@ -77,6 +78,19 @@ impl Spec {
     pub fn exit_codes(&self) -> BTreeSet<i32> {
         self.conditions.iter().flat_map(|condition| &condition.exit).copied().collect()
     }
+}
+
+/// The program whose output a contract is taken from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ContractProgram {
+    /// Its name, as it is called.
+    pub name: String,
+    /// What its `--version` prints beside the version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prints: Option<String>,
+    /// A time limit that suits its runs, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
 }
 
 /// The type of events that have none, in a contract that allows those.

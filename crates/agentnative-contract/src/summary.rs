@@ -2,7 +2,7 @@
 
 use super::contract::Contract;
 use super::rule::{Rule, RuleKind};
-use super::spec::{Condition, Framing};
+use super::spec::{Condition, ContractProgram, Framing};
 use super::version::ContractVersion;
 use crate::Stream;
 use schemars::JsonSchema;
@@ -35,6 +35,9 @@ pub struct ContractSummary {
     pub conditions: Vec<Condition>,
     /// Where the origin contradicts itself or the program, and which side the contract takes.
     pub findings: Vec<String>,
+    /// The program whose output it is taken from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<ContractProgram>,
     /// The versions of the program that it has a form for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<ContractVersion>,
@@ -132,6 +135,7 @@ impl Contract {
             rules,
             conditions: spec.conditions.clone(),
             findings: spec.findings.iter().map(ToString::to_string).collect(),
+            program: spec.program.clone(),
             versions: spec.versions.clone(),
         }
     }

@@ -1,0 +1,89 @@
+//! Known agents: the contract that their name and version choose.
+
+use super::support::{Folder, output_of};
+use agentnative::check::load_config;
+use serde_json::json;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+/// What `check` says of a program of this name that prints this for `--version`, and of its one probe.
+fn checked(name: &str, printed: &str, args: &[&str]) -> super::support::CliOutput {
+    let folder = Folder::new();
+    let script = format!(
+        "#!/bin/sh\ncase $* in --version) echo '{printed}'; exit;; --help) exit;; esac\necho \"{{\\\"type\\\":\\\"$*\\\"}}\"\n"
+    );
+    folder.write(name, &script);
+    let path = folder.path().join(name);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let mut command = folder.command();
+    command.env("PATH", path).args([
+        "check",
+        "--command",
+        name,
+        "--check",
+        "p2-contract-stream",
+        "--probe",
+        "say",
+    ]);
+    output_of(command.args(["--json"]).args(args))
+}
+
+#[test]
+fn name_and_version_of_an_agent_choose_its_contract() {
+    for (name, printed, args, contract) in [
+        ("codex", "codex-cli 0.169.0", &[][..], Some("codex-exec")),
+        ("codex", "codex-cli 0.42.0", &[], Some("codex-exec@0.42")),
+        // Another program of this name, and a version that the contract was not written for.
+        ("codex", "codex 0.169.0", &[], None),
+        ("codex", "codex-cli 0.1.0", &[], None),
+        ("codex", "codex-cli", &[], None),
+        ("other", "codex-cli 0.169.0", &[], None),
+        ("codex", "codex-cli 0.169.0", &["--contract", "none"], None),
+        ("claude", "2.1.197 (Claude Code)", &["--contract", "auto"], Some("claude-stream")),
+    ] {
+        let data = checked(name, printed, args).data();
+        let notes = data["notes"].as_array().cloned().unwrap_or_default();
+        let note = contract.map(|contract| {
+            json!(format!("the contract {contract} applies, since `--version` prints {printed:?}; --contract none undoes it"))
+        });
+        assert_eq!(notes.first(), note.as_ref(), "{name} {printed} {args:?}: {notes:?}");
+        let result = &data["results"][0];
+        // To the older form, the line of the program is a prelude.
+        let expected = match contract {
+            None => "not-applicable",
+            Some("codex-exec@0.42") => "pass",
+            Some(_) => "fail",
+        };
+        assert_eq!(result["status"], expected, "{name} {printed} {args:?}: {result}");
+    }
+    let error = checked("other", "1.0", &["--contract", "auto"]);
+    assert_eq!(error.code, Some(78));
+    assert_eq!(error.error()["message"], "no bundled contract fits the program other");
+}
+
+#[test]
+fn a_contract_that_is_named_takes_the_version_of_the_program() {
+    for (printed, note) in [
+        ("tool 0.42.1", "the contract codex-exec@0.42 applies to 0.42.1"),
+        ("tool 0.43.0", "the contract codex-exec has no form for 0.43.0: the nearest, 0.42, applies"),
+        ("tool", "`--version` prints no version number: the newest form of the contract applies"),
+    ] {
+        let data = checked("tool", printed, &["--contract", "codex-exec"]).data();
+        assert_eq!(data["notes"][0], note);
+    }
+    let data = checked("tool", "tool 0.42.1", &["--contract", "codex-exec@0.169"]).data();
+    assert_eq!(data.get("notes"), None);
+}
+
+#[test]
+fn the_configurations_of_agents_name_what_is_there() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/agents");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let configs: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
+    assert!(configs.len() >= 4, "{configs:?}");
+    for path in configs {
+        let config = load_config(&path).unwrap();
+        assert!(!config.probes.is_empty() && config.services.len() == 1, "{}", path.display());
+    }
+}
