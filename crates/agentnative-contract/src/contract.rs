@@ -121,7 +121,9 @@ impl Contract {
     /// The bundled contract for the runs of a program of this name.
     pub fn of_program(program: &str) -> Option<Self> {
         let is_for = |contract: &Self| contract.program().is_some_and(|known| known.name == program);
-        names().filter_map(|name| Self::bundled(name).ok()).find(is_for)
+        // Only what names the program is read and compiled.
+        let names_it = |name: &&str| bundled(name, CONTRACT_FILE).is_some_and(|text| text.contains(program));
+        names().filter(names_it).filter_map(|name| Self::bundled(name).ok()).find(is_for)
     }
 
     /// The versions of the program that it has a form for.
