@@ -2,7 +2,9 @@
 
 use super::pointer::Pointer;
 use super::read::{non_empty_string, pattern_of};
-use super::rule::{Pattern, PatternValue, Relation, Rule, RuleKind, StateMachine, Term, Test, Transition};
+use super::rule::{
+    Pattern, PatternValue, Relation, Rule, RuleKind, StateMachine, Term, Test, Total, TotalKind, Transition,
+};
 use super::spec::{EventTypes, Framing};
 use crate::spanned_toml::{Table, Value, all, suggestion};
 use serde_json::Value as Json;
@@ -66,7 +68,7 @@ pub(super) fn read(table: &Table<'_>, types: &Types) -> Option<Rule> {
     let kind = match key {
         "uses" => refer(table, &value, types),
         "steps" => life(table, &value, types).map(RuleKind::StateMachine),
-        "compare" => compare(&value),
+        "compare" => compare(&value, types),
         "same" => all(one_or_more(&value, "JSON pointers")?.iter().map(pointers_to_any)).map(RuleKind::Same),
         _ => pointer(&value).map(RuleKind::SameKeys),
     };
@@ -145,28 +147,48 @@ fn step(element: &Value<'_>, states: &mut Vec<String>, types: &Types) -> Option<
 }
 
 /// `["/a", "<=", "/b"]`
-fn compare(value: &Value<'_>) -> Option<RuleKind> {
+fn compare(value: &Value<'_>, types: &Types) -> Option<RuleKind> {
     const EXPECTED: &str = "two terms with a relation between them, such as [\"/start\", \"<=\", \"/end\"]";
     let elements = value.elements(EXPECTED)?;
     let [left, relation, right] = elements.as_slice() else {
         return value.fault(&format!("expected {EXPECTED}"));
     };
     let relation = relation.choice(&Relation::NAMES);
-    let (left, right) = (term(left), term(right));
+    let (left, right) = (term(left, types), term(right, types));
     Some(RuleKind::Compare { left: left?, relation: relation?, right: right? })
 }
 
-fn term(value: &Value<'_>) -> Option<Term> {
+/// A term; one that comes of all events so far stands alone.
+fn term(value: &Value<'_>, types: &Types) -> Option<Term> {
     if value.inner.is_str() {
         return pointer(value).map(Term::At);
     }
-    let expected = "a pointer, { count = \"/pointer\", when = … } or { ratio = [\"/a\", \"/b\"] }";
+    let expected = "a pointer, { count = \"/pointer\", when = … }, { ratio = [\"/a\", \"/b\"] }, or \
+                    { sum = \"/pointer\", on = … } (or `last`, or `events`)";
     let table = value.table("the term", expected)?;
+    if let Some(key) = ["sum", "last"].into_iter().find(|key| table.get(key).is_some()) {
+        table.allow(&[key, "on", "when"]);
+        let value = table.get(key)?;
+        let kind = match key {
+            "sum" => TotalKind::Sum(pointers_to_any(&value)?),
+            _ => TotalKind::Last(pointer(&value)?),
+        };
+        return Some(Term::Total(Total { kind, pattern: pattern(&table, types) }));
+    }
+    if let Some(on) = table.get("events") {
+        table.allow(&["events", "when"]);
+        let pattern = Pattern { on: Some(types.all(&on)?), when: tests(&table) };
+        return Some(Term::Total(Total { kind: TotalKind::Events, pattern }));
+    }
     if let Some(value) = table.get("ratio") {
         table.allow(&["ratio"]);
         let elements = value.elements("two terms")?;
         let [left, right] = elements.as_slice() else { return value.fault("expected two terms") };
-        return Some(Term::Ratio(Box::new(term(left)?), Box::new(term(right)?)));
+        let (left, right) = (term(left, types)?, term(right, types)?);
+        if left.total().or(right.total()).is_some() {
+            return value.fault("a ratio has no `sum`, `last` or `events`");
+        }
+        return Some(Term::Ratio(Box::new(left), Box::new(right)));
     }
     table.allow(&["count", "when"]);
     let of = pointer(&table.require("count", "the JSON pointer of an array")?)?;
@@ -219,7 +241,8 @@ fn test(value: &Value<'_>) -> Option<Test> {
 pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
     let pointer = pointers_to_any(value)?;
     if !pointer.is_single() {
-        let words = "refers to several values, and one is expected here; use `*` in `when`, `at` and `same`";
+        let words =
+            "refers to several values, and one is expected here; use `*` in `when`, `at`, `same` and `sum`";
         return value.fault(&format!("{:?} {words}", pointer.text));
     }
     Some(pointer)

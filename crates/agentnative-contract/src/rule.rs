@@ -35,6 +35,14 @@ pub(crate) enum RuleKind {
     SameKeys(Pointer),
 }
 
+impl RuleKind {
+    /// The sides of a comparison of which one comes of all events so far.
+    pub fn totals(&self) -> Option<[&Term; 2]> {
+        let Self::Compare { left, right, .. } = self else { return None };
+        left.total().or(right.total()).map(|_| [left, right])
+    }
+}
+
 /// A life cycle.
 #[derive(Debug, Clone)]
 pub(crate) struct StateMachine {
@@ -93,6 +101,53 @@ pub(crate) enum Term {
     },
     /// One number by another; 0 where that is 0.
     Ratio(Box<Term>, Box<Term>),
+    /// A number that comes of all events so far.
+    Total(Total),
+}
+
+/// A number that comes of all events of a pattern so far.
+#[derive(Debug, Clone)]
+pub(crate) struct Total {
+    pub kind: TotalKind,
+    pub pattern: Pattern,
+}
+
+/// How a number comes of events.
+#[derive(Debug, Clone)]
+pub(crate) enum TotalKind {
+    /// The sum of the numbers here.
+    Sum(Pointer),
+    /// The last number here.
+    Last(Pointer),
+    /// How many events there are.
+    Events,
+}
+
+impl Total {
+    /// What an event adds, or sets where only the last number counts; none if it does neither.
+    pub fn part(&self, event_type: Option<&str>, value: TapeNode<'_>) -> Option<f64> {
+        let number = |found: TapeNode<'_>| match found.kind() {
+            JsonKind::Number(number) => number.as_f64(),
+            _ => None,
+        };
+        if !self.pattern.matches(event_type, value) {
+            return None;
+        }
+        match &self.kind {
+            TotalKind::Sum(at) => Some(at.all(value).filter_map(number).sum()),
+            TotalKind::Last(at) => at.of(value).and_then(number),
+            TotalKind::Events => Some(1.0),
+        }
+    }
+
+    fn describe(&self) -> String {
+        let of = &self.pattern;
+        match &self.kind {
+            TotalKind::Sum(at) => format!("the sum of {} of all {of}", at.text),
+            TotalKind::Last(at) => format!("the last {} of {of}", at.text),
+            TotalKind::Events => format!("the number of {of}"),
+        }
+    }
 }
 
 /// How two numbers are to stand.
@@ -217,6 +272,7 @@ impl Term {
                 let (left, right) = (left.of(value)?.as_f64()?, right.of(value)?.as_f64()?);
                 Number::from_f64(if right == 0.0 { 0.0 } else { left / right })
             }
+            Self::Total(_) => None,
         }
     }
 
@@ -230,7 +286,13 @@ impl Term {
                 format!("the number of elements of {} with {tests}", of.text)
             }
             Self::Ratio(left, right) => format!("{} / {}", left.describe(), right.describe()),
+            Self::Total(total) => total.describe(),
         }
+    }
+
+    /// What it comes of, if that is all events so far.
+    pub fn total(&self) -> Option<&Total> {
+        if let Self::Total(total) = self { Some(total) } else { None }
     }
 
     /// The pointer that a violation names.
@@ -238,6 +300,7 @@ impl Term {
         match self {
             Self::At(pointer) | Self::Count { of: pointer, .. } => &pointer.text,
             Self::Ratio(left, _) => left.pointer(),
+            Self::Total(_) => "",
         }
     }
 }

@@ -4,7 +4,7 @@
 //! it; what holds between events is decided from these inputs alone (see `stream_state`).
 
 use super::pointer::Pointer;
-use super::rule::{Pattern, PatternValue, Rule, RuleKind, StateMachine};
+use super::rule::{Pattern, PatternValue, Rule, RuleKind, StateMachine, Term, TotalKind};
 use super::spec::{EventTypes, Framing, Spec, UNTYPED};
 use super::tape::{JsonKind, TapeNode};
 use super::violation::{Against, Violation, excerpt};
@@ -35,6 +35,10 @@ pub(crate) enum InputKind {
     Same { pointer: usize, nth: usize, value: u64 },
     /// The keys of the object.
     Keys { keys: u64 },
+    /// The event adds this number to a side of the rule, or sets it; as the bits of a binary64.
+    Total { side: usize, sets: bool, number: u64 },
+    /// The event's own numbers of both sides, as bits; not a number for a side that comes of all events.
+    Compare { sides: [u64; 2] },
 }
 
 /// A scalar in an event.
@@ -169,7 +173,9 @@ fn concerns(rule: &Rule, kind: Option<&str>) -> bool {
         RuleKind::StateMachine(life) => life.steps.iter().any(|step| step.pattern.concerns(kind)),
         RuleKind::Compare { .. } | RuleKind::Same(_) | RuleKind::SameKeys(_) => true,
     };
-    rule.filter.concerns(kind) && parts()
+    let totals = rule.kind.totals().into_iter().flatten().filter_map(Term::total);
+    let adds = totals.into_iter().any(|total| total.pattern.concerns(kind));
+    adds || rule.filter.concerns(kind) && parts()
 }
 
 fn extract_rule(
@@ -181,10 +187,14 @@ fn extract_rule(
     violations: &mut Vec<Violation>,
 ) {
     let rule = &spec.rules[index];
+    let mut push = |kind| inputs.push(RuleInput { rule: index, kind });
+    if let Some(sides) = rule.kind.totals() {
+        extract_totals(rule, sides, name, value, push);
+        return;
+    }
     if !rule.filter.matches(name, value) {
         return;
     }
-    let mut push = |kind| inputs.push(RuleInput { rule: index, kind });
     match &rule.kind {
         RuleKind::Refer { defines, uses } => {
             let matches = |place: &&PatternValue| place.pattern.matches(name, value);
@@ -218,6 +228,26 @@ fn extract_rule(
                 push(InputKind::Keys { keys });
             }
         }
+    }
+}
+
+/// What an event adds to sums over the stream, and then what is compared in it.
+fn extract_totals(
+    rule: &Rule,
+    sides: [&Term; 2],
+    name: Option<&str>,
+    value: TapeNode<'_>,
+    mut push: impl FnMut(InputKind),
+) {
+    for (side, total) in sides.iter().enumerate().filter_map(|(side, term)| Some((side, term.total()?))) {
+        if let Some(number) = total.part(name, value) {
+            let sets = matches!(total.kind, TotalKind::Last(_));
+            push(InputKind::Total { side, sets, number: number.to_bits() });
+        }
+    }
+    if rule.filter.matches(name, value) {
+        let own = |term: &Term| term.of(value).and_then(|number| number.as_f64()).unwrap_or(f64::NAN);
+        push(InputKind::Compare { sides: sides.map(|term| own(term).to_bits()) });
     }
 }
 

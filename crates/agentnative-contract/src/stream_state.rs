@@ -3,10 +3,11 @@
 use super::Contract;
 use super::exit_rules::{RunExit, judge_exit};
 use super::pointer::Pointer;
-use super::rule::{RuleKind, StateMachine};
+use super::rule::{Relation, RuleKind, StateMachine, Term, TotalKind};
 use super::rule_index::{InputKind, Place, RecordClass, RuleInput, within};
 use super::spec::{Finding, Spec};
 use super::violation::{Against, Violation};
+use serde_json::Number;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Keys that all rules together remember; what comes beyond is counted, not judged.
@@ -54,6 +55,8 @@ struct Memory {
     named: HashSet<u64>,
     lives: HashMap<u64, (u8, u64)>,
     value: Option<u64>,
+    /// The sums and last values of a comparison.
+    totals: [Option<f64>; 2],
 }
 
 impl StreamState {
@@ -158,6 +161,16 @@ impl StreamState {
                 let found = place_of(&pointers[pointer], nth, place);
                 (found.at, format!("`{}` differs from the first value", found.text))
             }
+            (RuleKind::Compare { .. }, InputKind::Total { side, sets, number }) => {
+                let (number, total) = (f64::from_bits(number), &mut memory.totals[side]);
+                *total = Some(if sets { number } else { total.unwrap_or(0.0) + number });
+                return;
+            }
+            (RuleKind::Compare { left, relation, right }, InputKind::Compare { sides }) => {
+                let Some(message) = compared(memory, [left, right], *relation, sides) else { return };
+                let own = if left.total().is_some() { right } else { left };
+                (own.pointer().to_owned(), message)
+            }
             (RuleKind::SameKeys(pointer), InputKind::Keys { keys }) => {
                 if *self.keys[input.rule].get_or_insert(keys) == keys {
                     return;
@@ -230,6 +243,31 @@ impl StreamState {
             }
         }
     }
+}
+
+/// How two numbers do not stand as they should; none where they do, or one of them is not there.
+fn compared(memory: &Memory, terms: [&Term; 2], relation: Relation, own: [u64; 2]) -> Option<String> {
+    let number = |side: usize| {
+        let number = match terms[side].total() {
+            // Of no events there is a sum, but no last one.
+            Some(total) if !matches!(total.kind, TotalKind::Last(_)) => {
+                Some(memory.totals[side].unwrap_or(0.0))
+            }
+            Some(_) => memory.totals[side],
+            None => Some(f64::from_bits(own[side])),
+        };
+        number.and_then(whole_or_not)
+    };
+    let (left, right) = (number(0)?, number(1)?);
+    let [one, other] = terms.map(Term::describe);
+    let message = || format!("expected {one} {} {other}, found {left} and {right}", relation.name());
+    (!relation.holds(&left, &right)).then(message)
+}
+
+/// A number, without a fraction where it has none.
+fn whole_or_not(number: f64) -> Option<Number> {
+    let digits = format!("{number}");
+    digits.parse::<i64>().map(Number::from).ok().or_else(|| Number::from_f64(number))
 }
 
 /// The scalar at a pointer; where nothing more is known of the event, the pointer alone.

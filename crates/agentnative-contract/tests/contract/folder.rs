@@ -4,7 +4,7 @@ use agentnative_contract::error::{Error, ErrorKind};
 use agentnative_contract::{
     Against, Contract, Framing, RunExit, Settings, Validation, Violation, contract_path,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -265,6 +265,60 @@ fn a_condition_says_what_is_on_stderr() {
     let wrong = text.replace("stderr = \"json\"\nstderr_schema", "stderr_schema");
     let told = issues(&load(&[("contract.toml", &wrong), ("s.json", "{\"type\": \"object\"}")]).unwrap_err());
     assert!(told.len() == 1 && told[0].contains("`stderr_schema` requires stderr = \"json\""), "{told:?}");
+}
+
+/// A number of an event can be compared with what came of all events before it.
+#[test]
+fn sums_and_last_values_of_a_stream_are_compared() {
+    let rule = |id: &str, term: &str| {
+        format!(
+            "[[rule]]\nid = \"{id}\"\nwhat = \"It adds up.\"\non = \"b\"\ncompare = [\"/{id}\", \"=\", {term}]\n"
+        )
+    };
+    let text = lines(
+        &[
+            rule("sum", "{ sum = \"/parts/*/cost\", on = \"a\", when = { \"/ok\" = true } }"),
+            rule("last", "{ last = \"/total\", on = \"a\" }"),
+            rule("events", "{ events = \"a\" }"),
+        ]
+        .concat(),
+    );
+    let contract = load(&[("contract.toml", &text), ("s.json", r#"{"type": "object"}"#)]).unwrap();
+    let a = |cost: f64, ok: bool, total: u64| json!({"type": "a", "ok": ok, "total": total, "parts": [{"cost": cost}, {"cost": 0.1}]});
+    let b =
+        |sum: f64, last: u64, events: u64| json!({"type": "b", "sum": sum, "last": last, "events": events});
+    let judge = |values: &[Value]| {
+        let text: String = values.iter().map(|value| format!("{value}\n")).collect();
+        let settings =
+            |threads| Settings { framing: Framing::Lines, max_errors: 9, exit: RunExit::default(), threads };
+        let found = [1, 2].map(|threads| {
+            let verdict =
+                Validation::new(&contract, settings(threads)).input(text.as_bytes(), &mut |_| ()).unwrap();
+            verdict.findings.into_iter().map(|v| (v.rule, v.event, v.message)).collect::<Vec<_>>()
+        });
+        assert_eq!(found[0], found[1]);
+        found[0].clone()
+    };
+    assert_eq!(judge(&[a(0.2, true, 3), a(9.0, false, 5), b(0.3, 5, 2), a(0.1, true, 6), b(0.5, 6, 3)]), []);
+    // Of no events there is a sum, but no last value.
+    assert_eq!(judge(&[b(0.0, 7, 0)]), []);
+    assert_eq!(judge(&[a(0.2, true, 3), json!({"type": "b"})]), []);
+    let found = judge(&[a(0.2, true, 3), b(0.4, 4, 2)]);
+    let said =
+        |rule: &str| found.iter().find(|found| found.0 == rule).map(|found| (found.1, found.2.as_str()));
+    for (rule, message) in [
+        (
+            "sum",
+            "the sum of /parts/*/cost of all a with /ok true, found 0.4 and 0.30000000000000004: It adds up.",
+        ),
+        ("last", "the last /total of a, found 4 and 3: It adds up."),
+        ("events", "the number of a, found 2 and 1: It adds up."),
+    ] {
+        assert_eq!(said(rule), Some((Some(2), &*format!("expected /{rule} = {message}"))));
+    }
+    let wrong = text.replace("{ events = \"a\" }", "{ ratio = [\"/x\", { events = \"a\" }] }");
+    let told = issues(&load(&[("contract.toml", &wrong), ("s.json", "{}")]).unwrap_err());
+    assert!(told.len() == 1 && told[0].contains("a ratio has no `sum`"), "{told:?}");
 }
 
 /// A version replaces keys of the file, leaves tables out and adds others.
