@@ -58,6 +58,7 @@ impl Session {
             }
             (None, None) => return Ok(None),
         };
+        let root = std::path::absolute(&root).unwrap_or(root);
         let contract = Contract::named(&root, &name)?;
         let chosen = |name, note| Ok(Some(ChosenContract { name, root, is_new, note }));
         if split_version(&name).1.is_some() || contract.versions().len() < 2 {
