@@ -65,6 +65,10 @@ impl Session {
             return chosen(name, None);
         }
         let printed = printed_version(target, config, runner)?;
+        if !is_program_of(&contract, &printed) {
+            // It speaks the contract under versions of its own.
+            return chosen(name, None);
+        }
         let (version, note) = version_for(&contract, &printed);
         chosen(version.map_or(name.clone(), |version| format!("{name}@{version}")), note)
     }
@@ -80,9 +84,8 @@ impl Session {
         let Some(contract) = Contract::of_program(&name) else { return Ok(None) };
         let Some(program) = contract.program() else { return Ok(None) };
         let printed = printed_version(target, config, runner)?;
-        let is_it = program.prints.as_ref().is_none_or(|text| printed.contains(text));
         let fits = contract.version_for(&printed).is_some_and(|choice| choice.fits);
-        if !is_it || !fits {
+        if !is_program_of(&contract, &printed) || !fits {
             return Ok(None);
         }
         if target.config.timeout == TargetConfig::default().timeout && self.options.timeout.is_none() {
@@ -97,6 +100,12 @@ impl Session {
         );
         Ok(Some(ChosenContract { name, root: PathBuf::from("."), is_new: true, note: Some(note) }))
     }
+}
+
+/// Whether what a program prints for `--version` is what the program of the contract prints.
+fn is_program_of(contract: &Contract, printed: &str) -> bool {
+    let expected = contract.program().and_then(|program| program.prints.as_ref());
+    expected.is_none_or(|text| printed.contains(text))
 }
 
 /// The version of a contract for a program, unless it is the contract's own, and what the reader has to know.

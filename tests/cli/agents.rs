@@ -65,15 +65,19 @@ fn name_and_version_of_an_agent_choose_its_contract() {
 #[test]
 fn a_contract_that_is_named_takes_the_version_of_the_program() {
     for (printed, note) in [
-        ("tool 0.42.1", "the contract codex-exec@0.42 applies to 0.42.1"),
-        ("tool 0.43.0", "the contract codex-exec has no form for 0.43.0: the nearest, 0.42, applies"),
-        ("tool", "`--version` prints no version number: the newest form of the contract applies"),
+        ("codex-cli 0.42.1", "the contract codex-exec@0.42 applies to 0.42.1"),
+        ("codex-cli 0.43.0", "the contract codex-exec has no form for 0.43.0: the nearest, 0.42, applies"),
+        ("codex-cli", "`--version` prints no version number: the newest form of the contract applies"),
     ] {
         let data = checked("tool", printed, &["--contract", "codex-exec"]).data();
         assert_eq!(data["notes"][0], note);
     }
-    let data = checked("tool", "tool 0.42.1", &["--contract", "codex-exec@0.169"]).data();
-    assert_eq!(data.get("notes"), None);
+    // A version that is named, and a program with versions of its own.
+    for (printed, contract) in [("codex-cli 0.42.1", "codex-exec@0.169"), ("tool 0.42.1", "codex-exec")] {
+        let data = checked("tool", printed, &["--contract", contract]).data();
+        assert_eq!(data.get("notes"), None);
+        assert_eq!(data["results"][0]["status"], "fail");
+    }
 }
 
 #[test]
