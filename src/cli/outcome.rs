@@ -20,16 +20,18 @@ const MAX_ROWS: usize = 20;
 
 Examples:
   agentnative outcome run.jsonl
-  agentnative outcome --from opencode --exit-code 1 --json run.jsonl")]
+  agentnative outcome --from opencode --exit-code 1 --json run.jsonl
+  agentnative outcome --from pi --format atif run.jsonl > trajectory.json")]
 pub(super) struct OutcomeArgs {
     /// Files with the events of one run, in this order, or `-` for stdin [default: -].
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Stream of events: opencode (events of its server), opencode-run (`opencode run --format json`), or
-    /// auto, which recognizes them.
+    /// Agent whose output it is: opencode (events of its server), opencode-run (`opencode run --format json`),
+    /// claude, codex, gemini, qwen, pi, cline (their JSON outputs, as a stream or a document), or auto,
+    /// which recognizes them.
     #[arg(long, value_enum, default_value = "auto", value_name = "STREAM", hide_possible_values = true)]
     from: Dialect,
-    /// Stderr of the agent, events or text; read after the other files.
+    /// Stderr of the agent, text and events; read after the other files.
     #[arg(long, value_name = "FILE")]
     stderr: Option<PathBuf>,
     /// Exit code of the agent; any other than 0 makes the run a failure.
@@ -38,6 +40,10 @@ pub(super) struct OutcomeArgs {
     /// Keep the inputs and outputs of tool calls.
     #[arg(long)]
     full: bool,
+    /// Document to print: outcome, or atif, the steps of the run in harbor's Agent Trajectory Interchange
+    /// Format, as the whole of stdout. ATIF implies --full and keeps each step: memory grows with the run.
+    #[arg(long, value_enum, default_value = "outcome", value_name = "FORMAT", hide_possible_values = true)]
+    format: Format,
     /// Prompt of the run, for the metadata.
     #[arg(long, value_name = "TEXT")]
     initial_prompt: Option<String>,
@@ -49,10 +55,21 @@ pub(super) struct OutcomeArgs {
     follow: bool,
 }
 
+/// What is printed.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// The outcome, in the output format.
+    Outcome,
+    /// The trajectory, as JSON.
+    Atif,
+}
+
 pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
+    let atif = args.format == Format::Atif;
     let collector = Collector::new(OutcomeOptions {
         dialect: args.from,
-        full: args.full,
+        full: args.full || atif,
+        steps: atif,
         exit_code: args.exit_code,
         initial_prompt: args.initial_prompt,
         attempt: args.attempt,
@@ -65,7 +82,7 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
     }
     let mut printed = None;
     if args.follow {
-        let jsonl = output.config().format == OutputFormat::Jsonl;
+        let jsonl = output.config().format == OutputFormat::Jsonl && !atif;
         let before_waiting = || {
             let outcome = collector.outcome();
             if jsonl && printed.as_ref() != Some(&outcome) {
@@ -85,6 +102,15 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
     }
     let skipped = collector.skipped();
     skipped.iter().for_each(|warning| output.diagnostic(&format!("warning: {warning}")));
+    if atif {
+        let trajectory = collector.atif();
+        let document = match output.config().format {
+            OutputFormat::Jsonl => agentnative_output::to_string(&trajectory)?,
+            OutputFormat::Text | OutputFormat::Json => agentnative_output::pretty(&trajectory)?,
+        };
+        output.raw(&document)?;
+        return Ok(0);
+    }
     let outcome = collector.outcome();
     // The last change was printed as it came.
     let record = (printed.as_ref() != Some(&outcome)).then_some(&outcome);
@@ -163,11 +189,14 @@ fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
 /// Model, time, tokens, cost, session: what is known of them.
 fn facts(outcome: &RunOutcome) -> Vec<String> {
     let metrics = outcome.metrics.clone().unwrap_or_default();
+    // Those of the whole run, where they are known.
+    let all_tokens = metrics.input_tokens.zip(metrics.output_tokens);
+    let all_tokens = all_tokens.map(|(input, output)| Quantity(input.0 + output.0));
     let facts = [
         metrics.model_name,
         metrics.duration_ms.map(duration),
-        metrics.tokens_used.map(|Quantity(tokens)| format!("{tokens} tokens")),
-        metrics.cost.map(|Quantity(cost)| format!("${cost}")),
+        all_tokens.or(metrics.tokens_used).map(|Quantity(tokens)| format!("{tokens} tokens")),
+        metrics.total_cost.or(metrics.cost).map(|Quantity(cost)| format!("${cost}")),
         outcome.session_id.clone(),
     ];
     facts.into_iter().flatten().collect()

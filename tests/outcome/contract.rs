@@ -1,6 +1,6 @@
 //! The types, the schema that they generate and the bundled contract agree.
 
-use super::{assistant, event, of, session, text, tool, with};
+use super::{assistant, event, of, part, session, text, tool, with};
 use crate::mutants::mutants;
 use agentnative_contract::Contract;
 use agentnative_contract::outcome::{Collector, OutcomeOptions, RunOutcome};
@@ -53,6 +53,8 @@ fn outcomes() -> Vec<Value> {
             "write",
             json!({ "status": "completed", "input": { "filePath": "/a", "content": "x" }, "output": "o", "time": { "start": 1, "end": 2.5 } }),
         ),
+        part(json!({ "id": "f", "sessionID": "s", "messageID": "m", "type": "step-finish", "cost": 0.5,
+            "tokens": { "input": 1, "output": 2, "reasoning": 3, "cache": { "read": 4, "write": 5 } } })),
         event("permission.asked", json!({ "sessionID": "s", "id": "p", "permission": "x" })),
         event("session.error", json!({ "error": { "name": "E", "message": "m", "stack": stack } })),
     ];

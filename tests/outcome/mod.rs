@@ -1,5 +1,6 @@
 //! From event streams to outcomes, through the library and the program.
 
+mod agents;
 mod captures;
 mod contract;
 mod follow;

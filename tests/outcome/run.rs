@@ -30,7 +30,7 @@ fn of(events: &[Value]) -> Value {
 }
 
 #[test]
-fn tokens_and_cost_are_summed_and_times_span_the_run() {
+fn sums_and_times_span_the_run_and_the_last_step_has_its_own_tokens_and_cost() {
     let outcome = of(&[
         start(1000, "m1"),
         text(1001, "m1", "I shall."),
@@ -43,7 +43,9 @@ fn tokens_and_cost_are_summed_and_times_span_the_run() {
     assert_eq!(outcome["success"], true);
     assert_eq!(outcome["message"], "Done.\nReally.");
     let metrics = json!({
-        "start_time_ms": 1000, "end_time_ms": 1400, "duration_ms": 400, "tokens_used": 188, "cost": 0.2,
+        "start_time_ms": 1000, "end_time_ms": 1400, "duration_ms": 400, "tokens_used": 94, "cost": 0.1,
+        "input_tokens": 180, "output_tokens": 8, "reasoning_tokens": 6, "cache_read_tokens": 22, "cache_write_tokens": 0,
+        "total_cost": 0.2, "steps": 2,
         "api_calls_count": 0, "tool_calls_count": 0,
     });
     assert_eq!(outcome["metrics"], metrics);

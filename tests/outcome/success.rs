@@ -30,7 +30,7 @@ fn a_stream_in_which_nothing_was_understood_is_no_success() {
             vec!["Error: no such model"],
             "no known event in 1 line; line 1 is skipped: expected a JSON value, found `Error`",
         ),
-        (vec![r#"{"type":"thread.started"}"#], "no known event in 1 line: the types are unknown"),
+        (vec![r#"{"type":"thread.begun"}"#], "no known event in 1 line: the types are unknown"),
         (
             vec!["{}", "[]", "1"],
             "no known event in 3 lines; line 2 is skipped: expected an object, found an array",

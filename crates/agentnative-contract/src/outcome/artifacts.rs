@@ -1,6 +1,9 @@
 //! The files that a run touched, each once, with what became of it.
 
+use super::fields::MAX_TEXT;
+use super::json::owned;
 use super::types::{Artifact, ArtifactKind, Operation};
+use serde_json::Value;
 use std::collections::HashMap;
 
 /// What one event tells of a file.
@@ -62,6 +65,25 @@ impl Artifacts {
         };
         self.list.into_iter().map(artifact).collect()
     }
+}
+
+/// What a call of a tool that writes files will have done when it succeeds. Agents name these tools and their
+/// parameters in similar ways; whether the file was there before, the call does not say.
+pub(super) fn touches(tool: Option<&str>, input: Option<&Value>) -> Vec<Touch> {
+    let writes = matches!(tool, Some("Write" | "write" | "write_file" | "write_to_file"));
+    let edits = ["Edit", "MultiEdit", "NotebookEdit", "edit", "replace", "replace_in_file", "editor"];
+    let path = |input: &Value| {
+        ["/file_path", "/path", "/notebook_path"].iter().find_map(|place| owned(input, place))
+    };
+    let known = writes || tool.is_some_and(|tool| edits.contains(&tool));
+    let Some((path, input)) = input.filter(|_| known).and_then(|input| Some((path(input)?, input))) else {
+        return Vec::new();
+    };
+    let content = input.get("content").and_then(Value::as_str).filter(|_| writes);
+    // A longer one was truncated.
+    let content = content.filter(|content| content.len() <= MAX_TEXT);
+    let size = content.map(|content| content.len() as u64);
+    vec![Touch { path, operation: None, size, kind: ArtifactKind::File }]
 }
 
 /// What two operations on a file, one behind the other, come to.

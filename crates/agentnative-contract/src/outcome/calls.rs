@@ -9,17 +9,49 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use xxhash_rust::xxh3::xxh3_64;
 
+/// What one event tells of a call.
+#[derive(Debug, Default)]
+pub(super) struct Update<'e> {
+    pub(super) id: &'e str,
+    /// A call begins, even if an earlier one had this id.
+    pub(super) begins: bool,
+    pub(super) message: Option<&'e str>,
+    pub(super) name: Option<&'e str>,
+    /// How it ended; none as long as it has not.
+    pub(super) status: Option<CallStatus>,
+    pub(super) start: Option<f64>,
+    pub(super) end: Option<f64>,
+    pub(super) input: Option<Value>,
+    pub(super) output: Option<String>,
+    /// The files that it touches if it succeeds.
+    pub(super) touches: Vec<Touch>,
+}
+
+/// What became of an update.
 #[derive(Debug)]
+pub(super) struct Taken {
+    /// Which call it is.
+    pub(super) at: usize,
+    /// The call is new.
+    pub(super) new: bool,
+    /// The files that it touched.
+    pub(super) touches: Vec<Touch>,
+}
+
+#[derive(Debug, Default)]
 struct Call {
+    /// Kept if inputs and outputs are.
+    id: String,
     name: Rc<str>,
     /// Hash of the message that it belongs to.
     message: Option<u64>,
-    /// How it ended; cancelled as long as it has not.
-    status: CallStatus,
+    /// How it ended; none as long as it has not.
+    status: Option<CallStatus>,
     start: Option<f64>,
     end: Option<f64>,
     input: Option<Value>,
     output: Option<String>,
+    touches: Vec<Touch>,
 }
 
 /// The tool calls of a session, in the order they were begun.
@@ -43,46 +75,78 @@ impl Calls {
         self.open > 0
     }
 
-    /// Takes an update of a tool part. False when it does not name its call.
-    pub(super) fn update(&mut self, event: &EventFields, full: bool) -> bool {
-        let Some(id) = event.name(Field::CallId).or(event.name(Field::PartId)) else { return false };
-        let id = xxh3_64(id.as_bytes());
-        let message = event.name(Field::PartMessage).map(|message| xxh3_64(message.as_bytes()));
-        let status = match event.text(Field::ToolStatus) {
-            Some("completed") => CallStatus::Completed,
-            Some("error") => CallStatus::Error,
-            _ => CallStatus::Cancelled,
+    /// Whether a call with this id began.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.index.contains_key(&xxh3_64(id.as_bytes()))
+    }
+
+    /// Takes an update of a tool part. None when it does not name its call.
+    pub(super) fn update(&mut self, event: &EventFields, full: bool) -> Option<Taken> {
+        let output = event.text(Field::ToolOutput).or(event.text(Field::ToolError));
+        let update = Update {
+            id: event.name(Field::CallId).or(event.name(Field::PartId))?,
+            begins: false,
+            message: event.name(Field::PartMessage),
+            name: event.name(Field::Tool),
+            status: match event.text(Field::ToolStatus) {
+                Some("completed") => Some(CallStatus::Completed),
+                Some("error") => Some(CallStatus::Error),
+                _ => None,
+            },
+            start: event.number(Field::ToolStart),
+            end: event.number(Field::ToolEnd),
+            input: event.input.clone(),
+            output: output.map(str::to_owned),
+            touches: Vec::new(),
         };
+        Some(self.take(update, full))
+    }
+
+    /// Takes what one event tells of a call.
+    pub(super) fn take(&mut self, update: Update<'_>, full: bool) -> Taken {
+        let hash = xxh3_64(update.id.as_bytes());
+        let message = update.message.map(|message| xxh3_64(message.as_bytes()));
         // Some providers give the ids of calls anew with each message.
-        let same = |call: &Call| call.message.is_none() || message.is_none() || call.message == message;
-        let known = self.index.get(&id).copied().filter(|at| same(&self.list[*at]));
+        let same = |call: &Call| {
+            !(update.begins && call.status.is_some())
+                && (call.message.is_none() || message.is_none() || call.message == message)
+        };
+        let known = self.index.get(&hash).copied().filter(|at| same(&self.list[*at]));
         let at = known.unwrap_or_else(|| {
-            let name = self.name(event.name(Field::Tool).unwrap_or("unknown"));
-            let (start, end, input, output) = (None, None, None, None);
-            self.list.push(Call { name, message, status: CallStatus::Cancelled, start, end, input, output });
-            self.index.insert(id, self.list.len() - 1);
+            let name = self.name(update.name.unwrap_or("unknown"));
+            let id = if full { update.id.to_owned() } else { String::new() };
+            self.list.push(Call { id, name, message, ..Call::default() });
+            self.index.insert(hash, self.list.len() - 1);
             self.open += 1;
             self.list.len() - 1
         });
-        if let Some(name) = event.name(Field::Tool) {
+        if let Some(name) = update.name {
             self.list[at].name = self.name(name);
         }
+        let mut taken = Taken { at, new: known.is_none(), touches: Vec::new() };
         let call = &mut self.list[at];
-        if status != CallStatus::Cancelled {
-            self.open -= usize::from(call.status == CallStatus::Cancelled);
-        } else if call.status != CallStatus::Cancelled {
-            return true; // An update that comes late.
+        if update.status.is_none() && call.status.is_some() {
+            return taken; // An update that comes late.
         }
-        call.status = status;
+        self.open -= usize::from(update.status.is_some() && call.status.is_none());
+        call.status = update.status.or(call.status);
         call.message = message.or(call.message);
-        call.start = event.number(Field::ToolStart).or(call.start);
-        call.end = event.number(Field::ToolEnd).or(call.end);
-        if full {
-            call.input = event.input.clone().or(call.input.take());
-            let output = event.text(Field::ToolOutput).or(event.text(Field::ToolError));
-            call.output = output.map(str::to_owned).or(call.output.take());
+        call.start = update.start.or(call.start);
+        call.end = update.end.or(call.end);
+        call.input = update.input.filter(|_| full).or(call.input.take());
+        call.output = update.output.filter(|_| full).or(call.output.take());
+        call.touches.extend(update.touches);
+        if call.status.is_some() {
+            taken.touches = std::mem::take(&mut call.touches);
+            taken.touches.retain(|_| call.status == Some(CallStatus::Completed));
         }
-        true
+        taken
+    }
+
+    /// Id, input and output of a call, as far as they are kept.
+    pub(super) fn kept(&self, at: usize) -> (&str, &str, Option<&Value>, Option<&str>) {
+        let call = &self.list[at];
+        (&call.id, &call.name, call.input.as_ref(), call.output.as_deref())
     }
 
     /// Names repeat: each is held once.
@@ -100,7 +164,7 @@ impl Calls {
             inputs: call.input.clone().unwrap_or(Value::Null),
             outputs: call.output.clone(),
             duration_ms: span(call.start, call.end).map(Quantity),
-            status: call.status,
+            status: call.status.unwrap_or(CallStatus::Cancelled),
         };
         self.list.iter().map(finish).collect()
     }

@@ -182,7 +182,8 @@ impl Walk {
                 Keep::Full => self.full,
                 // Other parts than texts have text too, and most say first what they are.
                 _ if field == Field::Text => {
-                    self.event.text(Field::PartType).is_none_or(|kind| kind == "text")
+                    let kind = self.event.text(Field::PartType);
+                    kind.is_none_or(|kind| kind == "text" || self.full && kind == "reasoning")
                 }
                 _ => true,
             })

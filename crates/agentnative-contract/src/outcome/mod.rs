@@ -2,28 +2,45 @@
 //!
 //! The mapping is that of the document on opencode's JSON output, except where real streams
 //! show it wrong: a call whose part is updated five times is one call, a file is created or deleted
-//! when there is evidence of it, and a stream in which nothing was understood is no success. Two
-//! dialects of opencode's events are told apart by themselves, see [`Dialect`]; of several sessions
-//! the main one is that of the parent.
+//! when there is evidence of it, and a stream in which nothing was understood is no success. The
+//! agents of [`Dialect`] are told apart by their first event; of several sessions the main one is that
+//! of the parent.
 //!
-//! Streams are read in constant memory: what grows is only the outcome. Parts that carry nothing
-//! which is needed are passed over and not built. Lines that cannot be read are skipped with a
-//! warning; partial data never makes an error.
+//! Streams are read in constant memory: what grows is only the outcome, and the steps where they are
+//! kept for an export. Parts that carry nothing which is needed are passed over and not built. Lines
+//! that cannot be read are skipped with a warning; partial data never makes an error.
+//!
+//! opencode's events, which are many, are walked through field by field (`event`, `fields`); those of
+//! the others are built as values (`whole`) and read with `json`. A dialect is one file, with a row in
+//! `state`; what all share is in `session`, `calls`, `artifacts`, `texts`, `usage` and `trace`.
 
 mod artifacts;
+mod atif;
 mod calls;
+mod claude;
+mod cline;
+mod codex;
 mod event;
 mod fields;
+mod gemini;
+mod json;
 mod opencode;
 mod opencode_run;
+mod pi;
+mod qwen;
 mod read;
 mod session;
 mod state;
 mod stderr;
 mod texts;
+mod times;
+mod trace;
 mod types;
+mod usage;
 mod warnings;
+mod whole;
 
+pub use atif::Trajectory;
 pub use read::{Collector, MAX_LINE};
 pub use types::{
     Artifact, ArtifactKind, CallStatus, ErrorDetails, Metadata, Metrics, Operation, Quantity, RunOutcome,
@@ -41,6 +58,18 @@ pub enum Dialect {
     Opencode,
     /// What `opencode run --format json` prints.
     OpencodeRun,
+    /// What `claude -p` prints with `--output-format stream-json` or `json`.
+    Claude,
+    /// What `codex exec --json` prints, of 0.42 and later.
+    Codex,
+    /// What `gemini` prints with `--output-format stream-json` or `json`.
+    Gemini,
+    /// What `qwen` prints with `--output-format stream-json` or `json`.
+    Qwen,
+    /// What `pi --mode json` prints.
+    Pi,
+    /// What `cline --json` prints.
+    Cline,
 }
 
 /// What is known of a run beside its stream, and what is wanted.
@@ -50,6 +79,8 @@ pub struct OutcomeOptions {
     pub dialect: Dialect,
     /// Keep the inputs and outputs of tools, each up to 1 MiB.
     pub full: bool,
+    /// Keep the steps, for [`Collector::atif`]: memory grows with them.
+    pub steps: bool,
     /// The exit code of the program; one that is not 0 makes the run a failure.
     pub exit_code: Option<i32>,
     /// The prompt that the agent was given.

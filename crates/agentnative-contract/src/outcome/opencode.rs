@@ -5,10 +5,18 @@ use super::artifacts::{Touch, by_contents};
 use super::event::EventFields;
 use super::fields::Field;
 use super::session::{Activity, Session, error_details};
-use super::state::{EventStream, State, Taken};
+use super::state::{Cache, EventStream, Events, State, Taken};
+use super::trace::Source;
 use super::types::{ArtifactKind, Operation};
+use super::usage::Usage;
 
-pub(super) const STREAM: EventStream = EventStream { dialect: Dialect::Opencode, take, unfinished };
+pub(super) const STREAM: EventStream = EventStream {
+    dialect: Dialect::Opencode,
+    agent: "opencode",
+    cache: Cache::Apart,
+    events: Events::Fields(take),
+    unfinished,
+};
 
 fn take(state: &mut State, event: &EventFields, kind: &str) -> Taken {
     match kind {
@@ -66,6 +74,7 @@ fn session_info(state: &mut State, event: &EventFields) -> Taken {
     };
     let Some(session) = state.session(Some(id)) else { return Taken::Idle };
     session.announced = true;
+    session.version = event.owned(Field::Version).or(session.version.take());
     session.parent = event.owned(Field::InfoParent).or(session.parent.take());
     session.created = event.number(Field::Created).or(session.created);
     session.updated = event.number(Field::Updated).or(session.updated);
@@ -79,9 +88,7 @@ fn session_status(state: &mut State, event: &EventFields) -> Taken {
     in_session(state, event, |session| {
         session.activity = if status == "idle" { Activity::Idle } else { Activity::Busy };
         if status == "retry" {
-            let reason = event.name(Field::StatusMessage).unwrap_or("no reason given");
-            let attempt = event.number(Field::StatusAttempt).unwrap_or(1.0);
-            session.warnings.add(&format!("Session retry: {reason} (attempt {attempt})"));
+            session.retry(event.name(Field::StatusMessage), event.number(Field::StatusAttempt));
         }
     })
 }
@@ -124,11 +131,51 @@ fn message(state: &mut State, event: &EventFields) -> Taken {
     Taken::Understood
 }
 
+/// A part that begins or ends a step, or is of its reasoning; the same in both streams.
+/// `id` is that of the part, if it may come again.
+pub(super) fn step(session: &mut Session, event: &EventFields, kind: &str, id: &str, time: Option<f64>) {
+    match kind {
+        "step-start" => {
+            if let Some(trace) = &mut session.trace {
+                trace.begin(Source::Agent, id, time);
+            }
+        }
+        "step-finish" if session.last_finish.as_deref() != Some(id) || id.is_empty() => {
+            session.last_finish = Some(id.to_owned());
+            session.request(&Usage {
+                input: event.number(Field::StepIn),
+                output: event.number(Field::StepOut),
+                reasoning: event.number(Field::StepReasoning),
+                cache_read: event.number(Field::StepCacheRead),
+                cache_write: event.number(Field::StepCacheWrite),
+                cost: event.number(Field::StepCost),
+            });
+        }
+        "reasoning" => trace_text(session, event, true),
+        _ => {}
+    }
+}
+
+/// Keeps a text part for the export.
+pub(super) fn trace_text(session: &mut Session, event: &EventFields, reasoning: bool) {
+    if let (Some(trace), Some(text)) = (&mut session.trace, event.text(Field::Text)) {
+        trace.current();
+        trace.text(reasoning, event.name(Field::PartId).unwrap_or_default(), text);
+    }
+}
+
 fn part(state: &mut State, event: &EventFields) -> Taken {
     let Some(kind) = event.name(Field::PartType) else { return Taken::Lacks("a type of part") };
     let id = event.name(Field::PartSession).or(event.name(Field::Session));
     match kind {
         "tool" => return state.tool(event),
+        "step-start" | "step-finish" | "reasoning" => {
+            return state.session(id).map_or(Taken::Idle, |session| {
+                let id = event.name(Field::PartId).unwrap_or_default();
+                step(session, event, kind, id, session.assistant.created);
+                Taken::Understood
+            });
+        }
         "text" => {
             let Some(message) = event.name(Field::PartMessage) else { return Taken::Lacks("a messageID") };
             let (Some(text), Some(session)) = (event.text(Field::Text), state.session(id)) else {
@@ -136,6 +183,11 @@ fn part(state: &mut State, event: &EventFields) -> Taken {
             };
             let role = session.role(message);
             let last = session.assistant.id.as_deref() == Some(message);
+            match role {
+                Some(true) => trace_text(session, event, false),
+                Some(false) => session.user(event.name(Field::PartId).unwrap_or_default(), text, None),
+                None => {}
+            }
             if role.is_none() || last {
                 let part = event.name(Field::PartId).unwrap_or_default();
                 session.texts.put(message, part, text);

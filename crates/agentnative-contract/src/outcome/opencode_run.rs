@@ -3,15 +3,23 @@
 use super::Dialect;
 use super::event::EventFields;
 use super::fields::Field;
+use super::opencode::{step, trace_text};
 use super::session::{Activity, Session, error_details};
-use super::state::{EventStream, State, Taken};
+use super::state::{Cache, EventStream, Events, State, Taken};
 
-pub(super) const STREAM: EventStream = EventStream { dialect: Dialect::OpencodeRun, take, unfinished };
+pub(super) const STREAM: EventStream = EventStream {
+    dialect: Dialect::OpencodeRun,
+    agent: "opencode",
+    cache: Cache::Apart,
+    events: Events::Fields(take),
+    unfinished,
+};
 
 fn take(state: &mut State, event: &EventFields, kind: &str) -> Taken {
     match kind {
-        "step_start" | "text" | "tool_use" | "step_finish" | "error" => {}
-        "reasoning" => return Taken::Idle,
+        "reasoning" if !event.has(Field::Part) => return Taken::Idle,
+        "step_start" | "text" | "reasoning" | "tool_use" | "step_finish" | "error" => {}
+        "user" | "done" if event.has(Field::Session) => return Taken::Idle,
         _ => return Taken::Unknown,
     }
     let error = (kind == "error").then(|| error_details(event));
@@ -38,29 +46,31 @@ fn take(state: &mut State, event: &EventFields, kind: &str) -> Taken {
         session.learn_role(message, true);
         session.texts.last_message(message);
     }
+    let number = session.event.to_string();
     match kind {
         "step_start" => {
             session.activity = Activity::Busy;
             session.assistant.finish = None;
+            step(session, event, "step-start", &number, time);
         }
         "text" => {
             if let Some(text) = event.text(Field::Text) {
                 let part = event.name(Field::PartId).unwrap_or_default();
                 session.texts.put(message, part, text);
+                trace_text(session, event, false);
             }
         }
+        "reasoning" => trace_text(session, event, true),
         "tool_use" => return state.tool(event),
         "step_finish" => {
+            // Each step is an answer of its own, as a message is on the bus.
             let run = &mut session.assistant;
-            let sum = |sum: Option<f64>, more: Option<f64>| match (sum, more) {
-                (Some(sum), Some(more)) => Some(sum + more),
-                (sum, more) => sum.or(more),
-            };
+            run.input = event.number(Field::StepIn).or(run.input);
+            run.output = event.number(Field::StepOut).or(run.output);
+            run.cost = event.number(Field::StepCost).or(run.cost);
             run.completed = time.or(run.completed);
-            run.input = sum(run.input, event.number(Field::TokensIn));
-            run.output = sum(run.output, event.number(Field::TokensOut));
-            run.cost = sum(run.cost, event.number(Field::Cost));
             run.finish = Some(event.name(Field::Finish).unwrap_or_default().to_owned());
+            step(session, event, "step-finish", &number, time);
             session.activity = Activity::Idle;
         }
         _ => {}

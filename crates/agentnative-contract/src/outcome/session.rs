@@ -1,11 +1,13 @@
 //! What is known of one session.
 
 use super::artifacts::Artifacts;
-use super::calls::{Calls, span};
+use super::calls::{Calls, Update, span};
 use super::event::EventFields;
 use super::fields::Field;
 use super::texts::Texts;
-use super::types::{ErrorDetails, Metrics, Quantity};
+use super::trace::{Source, Trace};
+use super::types::ErrorDetails;
+use super::usage::{Usage, sum};
 use super::warnings::Warnings;
 use std::collections::VecDeque;
 use xxhash_rust::xxh3::xxh3_64;
@@ -104,11 +106,38 @@ pub(super) struct Session {
     pub(super) permissions: Permissions,
     /// Hashes of message ids, with whether they are the assistant's.
     roles: VecDeque<(u64, bool)>,
+    /// What was used, of all requests.
+    pub(super) used: Usage,
+    /// The step that ended last.
+    pub(super) last_finish: Option<String>,
+    /// How many requests there were.
+    pub(super) steps: Option<f64>,
+    /// Tokens of all kinds, where the agent adds them up itself.
+    pub(super) tokens: Option<f64>,
+    /// Milliseconds, where the agent measures them itself.
+    pub(super) duration: Option<f64>,
+    /// The final answer, where an event tells it apart from the texts.
+    pub(super) answer: Option<String>,
+    /// How many calls there were, where the stream does not show each; none inside if it does not tell.
+    pub(super) uncounted: Option<Option<f64>>,
+    /// The version of the agent.
+    pub(super) version: Option<String>,
+    /// Inputs and outputs of calls are kept.
+    pub(super) full: bool,
+    /// The steps, if they are kept.
+    pub(super) trace: Option<Trace>,
+    /// The number of the event at hand.
+    pub(super) event: u64,
     earliest: Option<f64>,
     latest: Option<f64>,
 }
 
 impl Session {
+    /// Nothing is known yet; inputs and outputs of calls, and steps, are kept or not.
+    pub(super) fn new(full: bool, trace: Option<Trace>) -> Self {
+        Self { full, trace, ..Self::default() }
+    }
+
     /// Whether a message is the assistant's, when that is known.
     pub(super) fn role(&self, message: &str) -> Option<bool> {
         let id = xxh3_64(message.as_bytes());
@@ -132,33 +161,123 @@ impl Session {
         }
     }
 
+    /// An answer of the model begins, with the id of its message.
+    pub(super) fn step(&mut self, id: &str, time: Option<f64>) {
+        self.acted = true;
+        self.texts.last_message(id);
+        if let Some(trace) = &mut self.trace {
+            trace.begin(Source::Agent, id, time);
+        }
+    }
+
+    /// Where the stream does not show where an answer begins: behind calls that have ended.
+    pub(super) fn step_behind_calls(&mut self, time: Option<f64>) {
+        let open = self.calls.any_open();
+        if let Some(trace) = &mut self.trace
+            && !trace.current().calls.is_empty()
+            && !open
+        {
+            let id = trace.steps.len().to_string();
+            trace.begin(Source::Agent, &id, time);
+        }
+        if let Some(trace) = &mut self.trace {
+            let step = trace.current();
+            step.time = step.time.or(time);
+        }
+    }
+
+    /// A text of the answer at hand, whole.
+    pub(super) fn text(&mut self, text: &str) {
+        self.texts.add(text);
+        if let Some(trace) = &mut self.trace {
+            trace.current();
+            trace.text(false, &self.event.to_string(), text);
+        }
+    }
+
+    /// What the model thought.
+    pub(super) fn reasoning(&mut self, text: &str) {
+        if let Some(trace) = &mut self.trace {
+            trace.current();
+            trace.text(true, &self.event.to_string(), text);
+        }
+    }
+
+    /// What the user wrote, with the id of it.
+    pub(super) fn user(&mut self, id: &str, text: &str, time: Option<f64>) {
+        if let Some(trace) = &mut self.trace
+            && trace.begin(Source::User, id, time)
+        {
+            trace.text(false, id, text);
+        }
+    }
+
+    /// What a call does, with the files that it touches.
+    pub(super) fn call(&mut self, update: Update<'_>) {
+        self.acted = true;
+        self.at(update.start);
+        self.at(update.end);
+        let taken = self.calls.take(update, self.full);
+        for touch in taken.touches {
+            self.artifacts.touch(self.event, touch);
+        }
+        if taken.new
+            && let Some(trace) = &mut self.trace
+        {
+            trace.current().calls.push(taken.at);
+        }
+    }
+
+    /// The end of a call that took so many milliseconds.
+    pub(super) fn call_of_span(&mut self, update: Update<'_>, milliseconds: Option<f64>) {
+        let start = milliseconds.map(|_| 0.0);
+        self.calls.take(Update { start, end: milliseconds, ..update }, self.full);
+    }
+
+    /// A part of a text, which goes on in the next one.
+    pub(super) fn delta(&mut self, text: &str) {
+        self.texts.extend(text);
+        if let Some(trace) = &mut self.trace {
+            trace.current().extend(text);
+        }
+    }
+
+    /// A request is tried again.
+    pub(super) fn retry(&mut self, reason: Option<&str>, attempt: Option<f64>) {
+        let (reason, attempt) = (reason.unwrap_or("no reason given"), attempt.unwrap_or(1.0));
+        self.warnings.add(&format!("Session retry: {reason} (attempt {attempt})"));
+    }
+
+    /// The step at hand used so much.
+    pub(super) fn used_in_step(&mut self, usage: Usage) {
+        if let Some(trace) = &mut self.trace {
+            trace.current().usage = Some(usage);
+        }
+    }
+
+    /// A request used so much.
+    pub(super) fn request(&mut self, usage: &Usage) {
+        self.steps = sum(self.steps, Some(1.0));
+        self.used = self.used.plus(usage);
+        self.used_in_step(usage.clone());
+    }
+
+    /// The run failed, as far as is known.
+    pub(super) fn fail(&mut self, kind: Option<String>, message: &str) {
+        let message = Some(message.to_owned());
+        self.error = Some(ErrorDetails { kind, message, ..ErrorDetails::default() });
+    }
+
+    /// What was an error was none: the run went on.
+    pub(super) fn recover(&mut self) {
+        if let Some(error) = self.error.take() {
+            self.warnings.add(&in_a_line(&error));
+        }
+    }
+
     /// From the first to the last time of the session.
     pub(super) fn total(&self) -> Option<f64> {
         span(self.earliest, self.latest)
-    }
-
-    /// The times, tokens and cost of the run, without the counts.
-    pub(super) fn metrics(&self) -> Metrics {
-        let assistant = &self.assistant;
-        let (start, end) = (assistant.created, assistant.completed);
-        let duration = span(start, end).or(span(self.created, self.updated));
-        let tokens = match (assistant.input, assistant.output) {
-            (None, None) => None,
-            (input, output) => Some(input.unwrap_or(0.0) + output.unwrap_or(0.0)),
-        };
-        // Costs are sums of small decimals; what is behind the twelfth is no money.
-        let cost = assistant.cost.map(|cost| (cost * 1e12).round() / 1e12);
-        let model = assistant.provider.as_ref().zip(assistant.model.as_ref());
-        let model_name = model.map(|(provider, model)| format!("{provider}/{model}"));
-        Metrics {
-            start_time_ms: start.map(Quantity),
-            end_time_ms: end.map(Quantity),
-            duration_ms: duration.map(Quantity),
-            tokens_used: tokens.map(Quantity),
-            cost: cost.map(Quantity),
-            model_name,
-            ..Metrics::default()
-        }
     }
 }
 

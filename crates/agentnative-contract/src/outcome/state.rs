@@ -4,11 +4,14 @@ use super::artifacts::{Artifacts, Touch};
 use super::calls;
 use super::event::EventFields;
 use super::fields::Field;
-use super::session::{Session, in_a_line};
-use super::stderr;
+use super::session::{Activity, Session, in_a_line};
+use super::stderr::Tail;
+use super::trace::Trace;
 use super::types::{ErrorDetails, Metadata, Metrics, Quantity, RunOutcome};
-use super::{Dialect, OutcomeOptions, opencode, opencode_run};
+use super::{Dialect, OutcomeOptions};
+use super::{claude, cline, codex, gemini, opencode, opencode_run, pi, qwen};
 use crate::counted;
+use serde_json::Value;
 
 /// So many sessions are kept apart; the events of others are passed over.
 const MAX_SESSIONS: usize = 1024;
@@ -30,19 +33,66 @@ pub(super) enum Taken {
 /// How the events of one agent become an outcome.
 pub(super) struct EventStream {
     pub(super) dialect: Dialect,
-    /// Takes an event.
-    pub(super) take: fn(&mut State, &EventFields, &str) -> Taken,
+    /// The agent's name, as exports have it.
+    pub(super) agent: &'static str,
+    pub(super) cache: Cache,
+    pub(super) events: Events,
     /// Why a session is no success although no error was reported.
     pub(super) unfinished: fn(&Session) -> Option<String>,
 }
 
+/// Whether an agent counts the tokens that a cache had among the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cache {
+    Apart,
+    Within,
+}
+
+/// How the events of a stream are read.
+pub(super) enum Events {
+    /// By their fields alone, with their type.
+    Fields(fn(&mut State, &EventFields, &str) -> Taken),
+    /// Each as a whole.
+    Values {
+        /// Whether a stream of unknown origin is this one, by an event.
+        begins: fn(&Value) -> bool,
+        take: fn(&mut State, &Value) -> Taken,
+    },
+}
+
+impl EventStream {
+    /// Takes an event; `named` when the stream is known to be this one.
+    fn take(&self, state: &mut State, event: &EventFields, value: Option<&Value>, named: bool) -> Taken {
+        match (&self.events, event.name(Field::Type), value) {
+            (Events::Fields(take), Some(kind), _) => take(state, event, kind),
+            (Events::Fields(_), None, _) => Taken::Lacks("a type"),
+            (Events::Values { begins, take }, _, Some(value)) if named || begins(value) => take(state, value),
+            (Events::Values { .. }, ..) => Taken::Unknown,
+        }
+    }
+}
+
 /// The streams that are known. Another agent's is one more file and one more line.
-const STREAMS: &[EventStream] = &[opencode::STREAM, opencode_run::STREAM];
+const STREAMS: &[EventStream] = &[
+    opencode::STREAM,
+    opencode_run::STREAM,
+    claude::STREAM,
+    codex::STREAM,
+    gemini::STREAM,
+    qwen::STREAM,
+    pi::STREAM,
+    cline::STREAM,
+];
+
+/// Why a run is no success that none of its events ended.
+pub(super) fn unfinished(session: &Session) -> Option<String> {
+    (session.activity != Activity::Idle).then(|| "the stream ends before the run does".to_owned())
+}
 
 /// What has been read so far.
 pub(super) struct State {
     pub(super) options: OutcomeOptions,
-    stream: Option<&'static EventStream>,
+    pub(super) stream: Option<&'static EventStream>,
     sessions: Vec<Session>,
     /// Files that no session was named for.
     pub(super) loose: Artifacts,
@@ -52,8 +102,8 @@ pub(super) struct State {
     /// Lines that were refused, and the first reason.
     pub(super) refused: u64,
     pub(super) first_refusal: Option<String>,
-    /// The line of text that says why it failed, and whether it surely does.
-    said: Option<(String, bool)>,
+    /// The last lines of text on standard error.
+    pub(super) said: Tail,
     too_many_sessions: bool,
 }
 
@@ -69,35 +119,53 @@ impl State {
             understood: 0,
             refused: 0,
             first_refusal: None,
-            said: None,
+            said: Tail::default(),
             too_many_sessions: false,
         }
     }
 
-    /// Takes a line of text from standard error: the last that speaks of an error counts, else the last.
-    pub(super) fn said(&mut self, line: &str) {
-        let error = stderr::is_error(line);
-        if error || !self.said.as_ref().is_some_and(|(_, error)| *error) {
-            self.said = Some((line.to_owned(), error));
+    /// Whether events are wanted by their fields, and whether as a whole.
+    pub(super) fn wants(&self) -> (bool, bool) {
+        match self.stream.map(|stream| &stream.events) {
+            None => (true, true),
+            Some(Events::Fields(_)) => (true, false),
+            Some(Events::Values { .. }) => (false, true),
         }
     }
 
-    /// Takes an event; gives a warning when it is not as it should be.
-    pub(super) fn take(&mut self, event: &EventFields) -> Option<String> {
+    /// How many events told something about a run.
+    pub(super) const fn understood(&self) -> u64 {
+        self.understood
+    }
+
+    /// Takes an event, and as a whole if it was built, with whether a text of it was cut. Gives a warning when it
+    /// is not as it should be.
+    pub(super) fn take(&mut self, event: &EventFields, built: Option<(&Value, bool)>) -> Option<String> {
         self.events += 1;
-        let Some(kind) = event.name(Field::Type) else { return Some("has no type".to_owned()) };
-        let fixed = self.stream;
-        for stream in fixed.map_or(STREAMS, std::slice::from_ref) {
-            match (stream.take)(self, event, kind) {
+        let kind = event.name(Field::Type);
+        let mut lacks = None;
+        let known = self.stream;
+        for stream in known.map_or(STREAMS, std::slice::from_ref) {
+            match stream.take(self, event, built.map(|(value, _)| value), known.is_some()) {
                 Taken::Unknown => continue,
                 Taken::Understood => self.understood += 1,
                 Taken::Idle => {}
-                Taken::Lacks(what) => return Some(format!("is {kind} without {what}")),
+                Taken::Lacks(what) => {
+                    // Of an unknown stream it may be an event of another.
+                    lacks = lacks.or(Some(what));
+                    continue;
+                }
             }
             self.stream = Some(stream);
-            break;
+            let cut = match stream.events {
+                Events::Fields(_) => event.cut,
+                Events::Values { .. } => built.is_some_and(|(_, cut)| cut),
+            };
+            return cut.then(|| "has a text over 1 MiB, which was truncated".to_owned());
         }
-        event.cut.then(|| "has a text over 1 MiB, which was truncated".to_owned())
+        lacks.map(|what| {
+            kind.map_or_else(|| "has no type".to_owned(), |kind| format!("is {kind} without {what}"))
+        })
     }
 
     /// The session with this id; without one, the first. None when there are too many.
@@ -113,11 +181,13 @@ impl State {
                 return None;
             }
             None => {
-                self.sessions.push(Session::default());
+                let trace = self.options.steps.then(Trace::default);
+                self.sessions.push(Session::new(self.options.full, trace));
                 self.sessions.len() - 1
             }
         };
         let session = &mut self.sessions[at];
+        session.event = self.events;
         if session.id.is_empty() {
             id.clone_into(&mut session.id);
         }
@@ -131,8 +201,9 @@ impl State {
         else {
             return Taken::Idle;
         };
-        if !session.calls.update(event, full) {
-            return Taken::Lacks("a callID");
+        let Some(taken) = session.calls.update(event, full) else { return Taken::Lacks("a callID") };
+        if let Some(trace) = session.trace.as_mut().filter(|_| taken.new) {
+            trace.current().calls.push(taken.at);
         }
         session.acted = true;
         session.at(event.number(Field::ToolStart));
@@ -184,36 +255,24 @@ impl State {
     }
 
     /// The session of the run: the first that was announced, or the one above it.
-    fn main(&self) -> Option<&Session> {
+    pub(super) fn main(&self) -> Option<&Session> {
         let announced = self.sessions.iter().find(|session| session.announced);
         announced.or(self.sessions.first()).map(|session| self.root(session))
     }
 
     /// The outcome of what has been read, with the warnings of the reading.
     pub(super) fn outcome(&self, reading: Vec<String>) -> RunOutcome {
-        let mut outcome = match self.main() {
-            Some(main) if self.understood > 0 => self.of_session(main),
-            _ if self.events + self.refused == 0 && self.said.is_some() => {
-                RunOutcome { error: self.said_why(), ..RunOutcome::default() }
-            }
-            _ => RunOutcome { error: Some(self.not_understood()), ..RunOutcome::default() },
-        };
-        if let (Some(error), None, Some((line, true))) =
-            (&mut outcome.error, &outcome.error_details, &self.said)
-            && error != line
-        {
-            *error = format!("{error}; {line}");
-        }
-        if let Some(code) = self.options.exit_code.filter(|code| *code != 0) {
-            let exited = format!("the program exited with {code}");
-            // What the agent says itself is reason enough.
-            if outcome.error_details.is_none() {
-                let error = outcome.error.take().or_else(|| self.said_why());
-                outcome.error =
-                    Some(error.map_or_else(|| exited.clone(), |error| format!("{error}; {exited}")));
-            }
+        let main = self.main().filter(|_| self.understood > 0);
+        let mut outcome = main.map_or_else(RunOutcome::default, |main| self.of_session(main));
+        // What the agent says itself is reason enough.
+        if outcome.error_details.is_none() {
+            let refused = main.is_some_and(|main| main.permissions.was_refused());
+            outcome.error = self.reasons(main.is_some(), outcome.error, refused);
         }
         outcome.success = outcome.error.is_none();
+        if outcome.message == outcome.error {
+            outcome.message = None;
+        }
         if self.too_many_sessions {
             let warning = format!("more than {MAX_SESSIONS} sessions; the events of the others are ignored");
             outcome.warnings.push(warning);
@@ -221,6 +280,20 @@ impl State {
         outcome.warnings.extend(reading);
         outcome.metadata = self.metadata(&outcome);
         outcome
+    }
+
+    /// Why the run failed, where no event of an error says it: what the stream lacks, standard error, the exit code.
+    fn reasons(&self, understood: bool, unfinished: Option<String>, refused: bool) -> Option<String> {
+        let code = self.options.exit_code.filter(|code| *code != 0);
+        if understood && unfinished.is_none() && code.is_none() {
+            return None;
+        }
+        let said = self.said.text().filter(|_| unfinished.is_none() || !refused);
+        let silent = self.events + self.refused == 0 && said.is_some();
+        let lacks = if understood || silent { unfinished } else { Some(self.not_understood()) };
+        let exited = code.map(|code| format!("the program exited with {code}"));
+        let reasons: Vec<String> = [lacks, said, exited].into_iter().flatten().collect();
+        Some(reasons.join("; "))
     }
 
     fn of_session(&self, main: &Session) -> RunOutcome {
@@ -242,25 +315,22 @@ impl State {
         let unfinished = || self.stream.and_then(|stream| (stream.unfinished)(main));
         let tool_calls = main.calls.finish();
         #[expect(clippy::cast_precision_loss, reason = "there are fewer calls than 2^53")]
-        let calls = Some(Quantity(tool_calls.len() as f64));
+        let shown = tool_calls.len() as f64;
+        let calls = main.uncounted.unwrap_or(Some(shown)).map(Quantity);
         let metrics = Metrics { api_calls_count: calls, tool_calls_count: calls, ..main.metrics() };
         RunOutcome {
             success: false,
             session_id: Some(main.id.clone()).filter(|id| !id.is_empty()),
-            message: main.texts.message(),
+            message: main.answer.clone().or_else(|| main.texts.message()),
             artifacts: artifacts.finish(),
             error: error.or_else(unfinished),
             error_details: error_details.filter(|details| *details != ErrorDetails::default()),
             tool_calls,
             warnings,
             requires_approval: approval,
-            metrics: Some(metrics),
+            metrics: Some(metrics).filter(|metrics| *metrics != Metrics::default()),
             metadata: None,
         }
-    }
-
-    fn said_why(&self) -> Option<String> {
-        self.said.as_ref().map(|(line, _)| line.clone())
     }
 
     fn not_understood(&self) -> String {

@@ -1,86 +1,84 @@
-//! Standard error of an agent: lines of text among events.
+//! Standard error of an agent: lines of text among JSON objects.
 
-use std::io::{self, Read};
+use serde::de::IgnoredAny;
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read};
 use strict_json::sanitize;
 
-/// A line of text is kept up to here, in bytes.
-const LINE: usize = 2_000;
+/// Of a longer line, or of an object of more bytes, the rest is passed over.
+const MAX: u64 = 1 << 20;
+/// The last lines are kept up to here, in bytes.
+const MAX_TAIL: usize = 4 << 10;
 
-/// Where a line is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
-    /// Only white space has come.
-    Start,
-    /// In an event, which begins with `{`.
-    Event,
-    /// In text.
-    Text,
+/// The last lines of text.
+#[derive(Debug, Default)]
+pub(super) struct Tail {
+    lines: VecDeque<String>,
+    bytes: usize,
 }
 
-/// Reads events and leaves empty lines in the place of text, which is given to `text` line by line.
-pub(super) struct Events<R, F> {
-    input: R,
-    text: F,
-    at: At,
-    line: Vec<u8>,
-}
-
-impl<R: Read, F: FnMut(&str)> Events<R, F> {
-    pub(super) fn new(input: R, text: F) -> Self {
-        Self { input, text, at: At::Start, line: Vec::new() }
+impl Tail {
+    /// Takes a line, without its escapes.
+    pub(super) fn push(&mut self, line: &[u8]) {
+        let mut line = sanitize::plain(line).trim().to_owned();
+        if line.is_empty() {
+            return;
+        }
+        line.truncate(line.floor_char_boundary(MAX_TAIL));
+        self.bytes += line.len() + usize::from(!self.lines.is_empty());
+        self.lines.push_back(line);
+        while self.bytes > MAX_TAIL
+            && let Some(first) = self.lines.pop_front()
+        {
+            self.bytes -= first.len() + 1;
+        }
     }
 
-    /// What is left of a byte.
-    fn passed(&mut self, byte: u8) -> bool {
-        if byte == b'\n' {
-            self.end_line();
-            return true;
-        }
-        if self.at == At::Start && !byte.is_ascii_whitespace() {
-            self.at = if byte == b'{' { At::Event } else { At::Text };
-        }
-        if self.at == At::Text && self.line.len() < LINE {
-            self.line.push(byte);
-        }
-        self.at != At::Text
-    }
-
-    fn end_line(&mut self) {
-        let line = sanitize::plain(&self.line);
-        if !line.trim().is_empty() {
-            (self.text)(line.trim());
-        }
-        self.line.clear();
-        self.at = At::Start;
+    /// The lines, if there are any.
+    pub(super) fn text(&self) -> Option<String> {
+        (!self.lines.is_empty()).then(|| Vec::from_iter(self.lines.iter().map(String::as_str)).join("\n"))
     }
 }
 
-impl<R: Read, F: FnMut(&str)> Read for Events<R, F> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let count = self.input.read(buffer)?;
-            if count == 0 {
-                self.end_line();
-                return Ok(0);
-            }
-            let mut kept = 0;
-            for at in 0..count {
-                let byte = buffer[at];
-                if self.passed(byte) {
-                    buffer[kept] = byte;
-                    kept += 1;
-                }
-            }
-            // Nothing would be the end.
-            if kept > 0 {
-                return Ok(kept);
-            }
+/// Reads to the end and gives each object that begins a line to `object`, which says whether it is an event,
+/// and each other line to `text`.
+pub(super) fn read(
+    input: impl Read,
+    mut object: impl FnMut(&[u8]) -> io::Result<bool>,
+    mut text: impl FnMut(&[u8]),
+) -> io::Result<()> {
+    let mut input = BufReader::new(input);
+    let mut pending = Vec::new();
+    let mut more = true;
+    let mut say = |lines: &mut Vec<u8>| {
+        lines.split(|byte| *byte == b'\n').for_each(&mut text);
+        lines.clear();
+    };
+    while more {
+        let begins = input.fill_buf()?.first() == Some(&b'{');
+        if begins || pending.len() as u64 > MAX {
+            say(&mut pending);
+        }
+        let from = pending.len();
+        more = line(&mut input, &mut pending)?;
+        // An object ends a line, and one of several lines in a line of its own.
+        let whole = pending.first() == Some(&b'{')
+            && (begins || pending[from..].trim_ascii_start().starts_with(b"}"))
+            && serde_json::from_slice::<IgnoredAny>(&pending).is_ok();
+        if whole && object(&pending)? {
+            pending.clear();
+        } else if whole || pending.first() != Some(&b'{') || !more {
+            say(&mut pending);
         }
     }
+    Ok(())
 }
 
-/// Whether a line says that something failed.
-pub(super) fn is_error(line: &str) -> bool {
-    let line = line.to_ascii_lowercase();
-    ["error", "fatal", "panic"].iter().any(|word| line.starts_with(word)) || line.contains("error:")
+/// Appends the next line; false at the end.
+fn line(input: &mut impl BufRead, to: &mut Vec<u8>) -> io::Result<bool> {
+    input.by_ref().take(MAX).read_until(b'\n', to)?;
+    if to.last() != Some(&b'\n') {
+        input.skip_until(b'\n')?;
+    }
+    Ok(!input.fill_buf()?.is_empty())
 }

@@ -81,6 +81,22 @@ impl Texts {
         fits
     }
 
+    /// A text that goes on in the next one.
+    pub(super) fn extend(&mut self, text: &str) {
+        match self.parts.last_mut() {
+            Some(last) => {
+                let fits = text.floor_char_boundary(MAX_TEXT - last.len().min(MAX_TEXT));
+                last.push_str(&text[..fits]);
+            }
+            None => self.parts.push(text.to_owned()),
+        }
+    }
+
+    /// One more text of the last message.
+    pub(super) fn add(&mut self, text: &str) {
+        self.parts.push(text.to_owned());
+    }
+
     /// A part's text goes on.
     pub(super) fn append(&mut self, id: &str, text: &str) {
         let id = xxh3_64(id.as_bytes());

@@ -23,7 +23,7 @@ pub struct RunOutcome {
     /// The files that the run created, modified or deleted, in the order they were met.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
-    /// Why the run failed, in one line.
+    /// Why the run failed: in one line, or in the last lines of standard error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// More about the error that the agent reported.
@@ -153,16 +153,37 @@ pub struct Metrics {
     /// How long it took, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<Quantity>,
-    /// Input and output tokens together.
+    /// Input and output tokens together; for opencode, those of the last message alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_used: Option<Quantity>,
-    /// What it cost, in dollars.
+    /// Input tokens of all requests, as the agent counts them: some leave out what the cache had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<Quantity>,
+    /// Output tokens of all requests, as the agent counts them: some leave out the reasoning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<Quantity>,
+    /// Reasoning tokens of all requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<Quantity>,
+    /// Input tokens of all requests that came from the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_read_tokens: Option<Quantity>,
+    /// Input tokens of all requests that went to the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write_tokens: Option<Quantity>,
+    /// The number of requests to the model, as the agent shows or counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Quantity>,
+    /// What it cost, in dollars; for opencode, of the last message alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Quantity>,
-    /// The number of tool parts, each call counted once.
+    /// What all requests cost, in dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_cost: Option<Quantity>,
+    /// The number of tool parts, each call counted once. Absent if the stream does not show them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_calls_count: Option<Quantity>,
-    /// The number of tool calls.
+    /// The number of tool calls. Absent if the stream does not show them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_calls_count: Option<Quantity>,
     /// The model, as `provider/model`.

@@ -97,6 +97,27 @@ fn any_stream_takes_the_memory_of_its_outcome() {
             let error = outcome.error.unwrap();
             assert!(error.contains("line 1 is skipped: it is longer than 64 MiB"), "{error}");
         }
+        // Agents whose events are built: messages, each with the texts so far; 60 MB of texts in an event, and of numbers.
+        let (outcome, _) = outcome_of(10_000, |number, out| {
+            match number {
+            0 => writeln!(out, r#"{{"type":"session","version":3,"id":"s"}}"#).unwrap(),
+            _ => writeln!(out, r#"{{"type":"message_end","message":{{"role":"assistant","content":[{{"type":"text","text":"{output}"}}]}},"messages":["{output}","{output}"]}}"#).unwrap(),
+        }
+        });
+        assert_eq!(outcome.metrics.unwrap().steps.map(|steps| steps.0), Some(9_999.0));
+        for (body, warning) in [
+            (output.as_str(), "line 2 has a text over 1 MiB, which was truncated"),
+            ("\",0,1,2,3,4,5,6,7,8,9,\"", "line 2 is skipped: its values take more than 4 MiB"),
+        ] {
+            let body = body.repeat(60_000 / body.len());
+            let (outcome, _) = outcome_of(1003, |number, out| match number {
+                0 => out.push_str("{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n"),
+                1 => out.push_str("{\"type\":\"message_end\",\"message\":{\"content\":[\""),
+                1002 => out.push_str("\"]}}\n"),
+                _ => out.push_str(&body),
+            });
+            assert_eq!(outcome.warnings, [warning]);
+        }
         let grown = peak().unwrap() - before;
         assert!(grown < 20 * 1024, "{grown} KiB more than before");
     });

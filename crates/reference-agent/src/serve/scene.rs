@@ -7,6 +7,10 @@ use serde_json::{Map, Value, json};
 pub(super) const ANSWER: [&str; 2] = ["Mock answer: ", "forty-two."];
 /// What a command prints that the model calls.
 const WORD: &str = "hello-from-tool";
+/// The names of tools that write a file have one of these words.
+const WRITING: [&str; 3] = ["write", "create", "edit"];
+/// The file that they write, in the working directory.
+const FILE: &str = "hello.txt";
 
 /// A scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +19,7 @@ pub(super) enum Scene {
     Empty,
     Tool,
     Two,
+    Write,
     Loop,
     UnknownTool,
     Slow,
@@ -24,11 +29,12 @@ pub(super) enum Scene {
 }
 
 /// The scenes by their markers, and what they are.
-const SCENES: [(&str, Scene, &str); 8] = [
+const SCENES: [(&str, Scene, &str); 9] = [
     ("text", Scene::Text, "an answer"),
     ("empty", Scene::Empty, "an answer without text"),
     ("tool", Scene::Tool, "a tool call, then an answer"),
     ("two", Scene::Two, "two tool calls at once, then an answer"),
+    ("write", Scene::Write, "a call of a tool that writes a file, then an answer"),
     ("loop", Scene::Loop, "tool calls without end"),
     ("unknown-tool", Scene::UnknownTool, "a call of a tool that does not exist, then an answer"),
     ("slow", Scene::Slow, "an answer of which the second half takes 30 seconds"),
@@ -94,16 +100,20 @@ pub(super) fn turn(prompt: &Prompt) -> Turn {
     let Prompt { scene, results, tools, schema } = prompt;
     let count = match scene {
         Scene::Loop => 1,
-        Scene::Tool | Scene::UnknownTool if *results == 0 => 1,
+        Scene::Tool | Scene::Write | Scene::UnknownTool if *results == 0 => 1,
         Scene::Two if *results == 0 => 2,
         _ => 0,
     };
-    let wanted = if *scene == Scene::UnknownTool { None } else { preferred(tools) };
+    let (wanted, path) = match scene {
+        Scene::UnknownTool => (None, "."),
+        Scene::Write => (preferred(tools, &WRITING), FILE),
+        _ => (preferred(tools, &[]), "."),
+    };
     // Without tools there is nothing to call.
     if count == 0 || tools.is_empty() {
         let text = match (scene, schema) {
             (Scene::Empty, _) => Vec::new(),
-            (_, Some(schema)) => vec![arguments(schema).to_string()],
+            (_, Some(schema)) => vec![arguments(schema, ".").to_string()],
             (_, None) => ANSWER.map(str::to_owned).to_vec(),
         };
         return Turn { text, calls: Vec::new() };
@@ -111,27 +121,28 @@ pub(super) fn turn(prompt: &Prompt) -> Turn {
     let call = |nth| Call {
         id: format!("call_{}", results + nth),
         name: wanted.map_or_else(|| "no_such_tool".to_owned(), |tool| tool.name.clone()),
-        arguments: wanted.map_or_else(|| json!({}), |tool| arguments(&tool.parameters)),
+        arguments: wanted.map_or_else(|| json!({}), |tool| arguments(&tool.parameters, path)),
     };
     Turn { text: Vec::new(), calls: (0..count).map(call).collect() }
 }
 
-/// The tool that is called: one that runs a command, else one that reads, else the first.
-fn preferred(tools: &[Tool]) -> Option<&Tool> {
+/// The tool that is called: one with the first of these words in its name, else one that runs a command, else one
+/// that reads, else the first.
+fn preferred<'t>(tools: &'t [Tool], words: &[&str]) -> Option<&'t Tool> {
     const WORDS: [&str; 8] = ["bash", "shell", "exec", "run_command", "command", "read", "list", "glob"];
     let has = |word: &&str| tools.iter().find(|tool| tool.name.to_ascii_lowercase().contains(*word));
-    WORDS.iter().find_map(has).or(tools.first())
+    words.iter().chain(&WORDS).find_map(has).or(tools.first())
 }
 
-/// An object that fits a schema: its required keys, with values that do no harm.
-fn arguments(schema: &Value) -> Value {
+/// An object that fits a schema: its required keys, with values that do no harm; where it names a file, this one.
+fn arguments(schema: &Value, path: &str) -> Value {
     let keys = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let all: Map<String, Value> =
-        keys.map(|key| (key.to_owned(), argument(key, &schema["properties"][key]))).collect();
+        keys.map(|key| (key.to_owned(), argument(key, &schema["properties"][key], path))).collect();
     Value::Object(all)
 }
 
-fn argument(key: &str, schema: &Value) -> Value {
+fn argument(key: &str, schema: &Value, path: &str) -> Value {
     if let Some(first) = schema["enum"].as_array().and_then(|values| values.first()) {
         return first.clone();
     }
@@ -142,11 +153,11 @@ fn argument(key: &str, schema: &Value) -> Value {
     match kind.to_ascii_lowercase().as_str() {
         "array" if is(&["command", "cmd"]) => json!(["echo", WORD]),
         "array" => json!([]),
-        "object" => arguments(schema),
+        "object" => arguments(schema, path),
         "integer" | "number" => json!(1000),
         "boolean" => json!(false),
         _ if is(&["command", "cmd", "script"]) => json!(format!("echo {WORD}")),
-        _ if is(&["path", "file", "dir"]) => json!("."),
+        _ if is(&["path", "file", "dir"]) => json!(path),
         _ => json!("say hello"),
     }
 }

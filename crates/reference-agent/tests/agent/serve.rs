@@ -65,10 +65,15 @@ struct Api {
     request: fn(&str, bool) -> Value,
 }
 
+const WRITING: &str = r#"{"type":"object","required":["file_path","content"],"properties":{"file_path":{"type":"string"},"content":{"type":"string"}}}"#;
 const PARAMETERS: &str = r#"{"type":"object","required":["command","limit"],"properties":{"command":{"type":"string"},"limit":{"type":["integer","null"]}}}"#;
 
 fn parameters() -> Value {
     serde_json::from_str(PARAMETERS).unwrap()
+}
+
+fn writing() -> Value {
+    serde_json::from_str(WRITING).unwrap()
 }
 
 fn chat(prompt: &str, result: bool) -> Value {
@@ -81,7 +86,8 @@ fn chat(prompt: &str, result: bool) -> Value {
         messages.push(json!({"role": "tool", "tool_call_id": "call_0", "content": "[[empty]]"}));
     }
     let tool = json!({"type": "function", "function": {"name": "run_shell", "parameters": parameters()}});
-    json!({"model": "m", "messages": messages, "tools": [tool]})
+    let write = json!({"type": "function", "function": {"name": "write_file", "parameters": writing()}});
+    json!({"model": "m", "messages": messages, "tools": [write, tool]})
 }
 
 fn responses(prompt: &str, result: bool) -> Value {
@@ -91,7 +97,8 @@ fn responses(prompt: &str, result: bool) -> Value {
         input.push(json!({"type": "function_call_output", "call_id": "call_0", "output": "x"}));
     }
     let tool = json!({"type": "function", "name": "shell", "parameters": parameters()});
-    json!({"model": "m", "input": input, "tools": [{"type": "web_search"}, tool]})
+    let write = json!({"type": "function", "name": "write_file", "parameters": writing()});
+    json!({"model": "m", "input": input, "tools": [{"type": "web_search"}, write, tool]})
 }
 
 fn messages(prompt: &str, result: bool) -> Value {
@@ -100,7 +107,8 @@ fn messages(prompt: &str, result: bool) -> Value {
         let content = json!([{"type": "tool_result", "tool_use_id": "call_0", "content": "x"}]);
         messages.push(json!({"role": "user", "content": content}));
     }
-    json!({"model": "m", "messages": messages, "tools": [{"name": "Bash", "input_schema": parameters()}]})
+    let write = json!({"name": "Write", "input_schema": writing()});
+    json!({"model": "m", "messages": messages, "tools": [write, {"name": "Bash", "input_schema": parameters()}]})
 }
 
 fn gemini(prompt: &str, result: bool) -> Value {
@@ -109,7 +117,8 @@ fn gemini(prompt: &str, result: bool) -> Value {
         contents
             .push(json!({"role": "user", "parts": [{"functionResponse": {"name": "x", "response": {}}}]}));
     }
-    let declared = json!([{"name": "run_shell_command", "parametersJsonSchema": parameters()}]);
+    let write = json!({"name": "write_file", "parametersJsonSchema": writing()});
+    let declared = json!([write, {"name": "run_shell_command", "parametersJsonSchema": parameters()}]);
     json!({"contents": contents, "tools": [{"functionDeclarations": declared}]})
 }
 
@@ -190,6 +199,8 @@ fn each_api_plays_each_scene() {
         assert_eq!(calls("[[tool]]", false), std::slice::from_ref(&call), "{api:?}");
         assert_eq!(calls("[[text]] [[two]]", false), [call.clone(), call.clone()], "{api:?}");
         assert_eq!(calls("[[loop]]", true), [call], "{api:?}");
+        let write = json!({"file_path": "hello.txt", "content": "say hello"});
+        assert_eq!(calls("[[write]]", false), [write], "{api:?}");
         let (_, unknown) = server.post(api.path, &(api.request)("[[unknown-tool]]", false));
         assert!(unknown.contains("no_such_tool"), "{api:?} {unknown}");
         for status in [400, 401, 429, 529] {

@@ -1,0 +1,191 @@
+//! A run in ATIF, harbor's Agent Trajectory Interchange Format.
+
+use super::RunOutcome;
+use super::session::Session;
+use super::state::{Cache, EventStream};
+use super::times::rfc3339;
+use super::trace::{self, Source};
+use super::types::Quantity;
+use super::usage::{Usage, money, sum};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+const VERSION: &str = "ATIF-v1.8";
+
+/// A run, step by step, as a document in ATIF.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Trajectory {
+    schema_version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    agent: Agent,
+    steps: Vec<Step>,
+    final_metrics: FinalMetrics,
+    extra: Ended,
+}
+
+/// How the run ended, which ATIF has no members for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Ended {
+    success: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Agent {
+    name: &'static str,
+    version: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_name: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+struct Step {
+    step_id: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timestamp: Option<String>,
+    source: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observation: Option<Observation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics: Option<Metrics>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Call {
+    tool_call_id: String,
+    function_name: String,
+    arguments: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Observation {
+    results: Vec<Observed>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Observed {
+    source_call_id: String,
+    content: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Metrics {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_tokens: Option<Quantity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completion_tokens: Option<Quantity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_tokens: Option<Quantity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<Quantity>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    extra: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct FinalMetrics {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_prompt_tokens: Option<Quantity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_completion_tokens: Option<Quantity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_cached_tokens: Option<Quantity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_cost_usd: Option<Quantity>,
+    total_steps: usize,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    extra: Map<String, Value>,
+}
+
+/// The run of a session, with its outcome and the stream that it was read from.
+pub(super) fn trajectory(
+    stream: Option<&EventStream>,
+    session: Option<&Session>,
+    outcome: RunOutcome,
+) -> Trajectory {
+    let cache = stream.map_or(Cache::Apart, |stream| stream.cache);
+    let kept = session.and_then(|session| Some((session, session.trace.as_ref()?)));
+    let kept =
+        kept.into_iter().flat_map(|(session, trace)| trace.steps.iter().map(move |step| (session, step)));
+    let mut steps: Vec<Step> = kept.map(|(session, kept)| step(session, kept, cache)).collect();
+    let prompt = outcome.metadata.as_ref().and_then(|metadata| metadata.initial_prompt.clone());
+    if let Some(message) = prompt.filter(|_| steps.iter().all(|step| step.source != "user")) {
+        steps.insert(0, Step { source: "user", message, ..Step::default() });
+    }
+    if steps.is_empty() {
+        // ATIF knows no run without a step.
+        let message = outcome.error.clone().unwrap_or_else(|| "no steps".to_owned());
+        steps.push(Step { source: "system", message, ..Step::default() });
+    }
+    for (at, step) in steps.iter_mut().enumerate() {
+        step.step_id = at + 1;
+    }
+    let used = metrics(&session.map(|session| session.used.clone()).unwrap_or_default(), cache);
+    Trajectory {
+        schema_version: VERSION,
+        session_id: outcome.session_id,
+        agent: Agent {
+            name: stream.map_or("unknown", |stream| stream.agent),
+            version: session
+                .and_then(|session| session.version.clone())
+                .unwrap_or_else(|| "unknown".to_owned()),
+            model_name: outcome.metrics.and_then(|metrics| metrics.model_name),
+        },
+        final_metrics: FinalMetrics {
+            total_prompt_tokens: used.prompt_tokens,
+            total_completion_tokens: used.completion_tokens,
+            total_cached_tokens: used.cached_tokens,
+            total_cost_usd: used.cost_usd,
+            total_steps: steps.len(),
+            extra: used.extra,
+        },
+        steps,
+        extra: Ended { success: outcome.success, error: outcome.error },
+    }
+}
+
+fn step(session: &Session, kept: &trace::Step, cache: Cache) -> Step {
+    let (mut tool_calls, mut results) = (Vec::new(), Vec::new());
+    for at in &kept.calls {
+        let (id, name, input, output) = session.calls.kept(*at);
+        let arguments = match input {
+            Some(Value::Object(members)) => members.clone(),
+            Some(Value::Null) | None => Map::new(),
+            Some(other) => Map::from_iter([("value".to_owned(), other.clone())]),
+        };
+        tool_calls.push(Call { tool_call_id: id.to_owned(), function_name: name.to_owned(), arguments });
+        let content = output.map(str::to_owned);
+        results.extend(content.map(|content| Observed { source_call_id: id.to_owned(), content }));
+    }
+    Step {
+        step_id: 0,
+        timestamp: kept.time.and_then(rfc3339),
+        source: if kept.source == Source::User { "user" } else { "agent" },
+        message: kept.message(),
+        reasoning_content: kept.reasoning(),
+        tool_calls,
+        observation: Some(Observation { results }).filter(|observation| !observation.results.is_empty()),
+        metrics: kept.usage.as_ref().map(|usage| metrics(usage, cache)),
+    }
+}
+
+fn metrics(usage: &Usage, cache: Cache) -> Metrics {
+    let cached = sum(usage.cache_read, usage.cache_write).filter(|_| cache == Cache::Apart);
+    let others = [("reasoning_tokens", usage.reasoning), ("cache_write_tokens", usage.cache_write)];
+    let others =
+        others.into_iter().filter_map(|(key, tokens)| Some((key, tokens.filter(|tokens| *tokens > 0.0)?)));
+    Metrics {
+        prompt_tokens: sum(usage.input, cached).map(Quantity),
+        completion_tokens: usage.output.map(Quantity),
+        cached_tokens: usage.cache_read.map(Quantity),
+        cost_usd: usage.cost.map(money).map(Quantity),
+        extra: others.map(|(key, tokens)| (key.to_owned(), json!(Quantity(tokens)))).collect(),
+    }
+}

@@ -1,0 +1,232 @@
+//! Recordings of each agent, cut down, with the outcome that was written by hand from reading them.
+
+use super::as_json;
+use agentnative_contract::outcome::{Collector, Dialect, OutcomeOptions, RunOutcome, outcome};
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+
+/// Each recording with the exit code of the run and its dialect.
+const RECORDINGS: &[(&str, i32, Dialect)] = &[
+    ("claude-array", 0, Dialect::Claude),
+    ("claude-document", 0, Dialect::Claude),
+    ("claude-error", 1, Dialect::Claude),
+    ("claude-turn-limit", 1, Dialect::Claude),
+    ("claude-write", 0, Dialect::Claude),
+    ("cline-error", 1, Dialect::Cline),
+    ("cline-tool", 0, Dialect::Cline),
+    ("codex-0.42", 0, Dialect::Codex),
+    ("codex-error", 1, Dialect::Codex),
+    ("codex-experimental", 0, Dialect::Codex),
+    ("codex-terminated", 124, Dialect::Codex),
+    ("codex-two", 0, Dialect::Codex),
+    ("gemini-denied", 0, Dialect::Gemini),
+    ("gemini-document", 0, Dialect::Gemini),
+    ("gemini-tool", 0, Dialect::Gemini),
+    ("gemini-turn-limit", 53, Dialect::Gemini),
+    ("gemini-write", 0, Dialect::Gemini),
+    ("opencode-bus", 0, Dialect::Opencode),
+    ("opencode-rejected", 0, Dialect::OpencodeRun),
+    ("opencode-two", 0, Dialect::OpencodeRun),
+    ("pi-error", 0, Dialect::Pi),
+    ("pi-tool", 0, Dialect::Pi),
+    ("qwen-array", 0, Dialect::Qwen),
+    ("qwen-error", 0, Dialect::Qwen),
+    ("qwen-tool", 0, Dialect::Qwen),
+    ("qwen-turn-limit", 53, Dialect::Qwen),
+];
+
+const DIALECTS: [Dialect; 8] = [
+    Dialect::Opencode,
+    Dialect::OpencodeRun,
+    Dialect::Claude,
+    Dialect::Codex,
+    Dialect::Gemini,
+    Dialect::Qwen,
+    Dialect::Pi,
+    Dialect::Cline,
+];
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/outcome").join(name)
+}
+
+/// What was read of a recording; of its standard error as well, if there is some.
+fn collected(name: &str, options: OutcomeOptions) -> Collector {
+    let collector = Collector::new(options);
+    collector.read(File::open(path(&format!("{name}.stdout"))).unwrap(), "").unwrap();
+    match File::open(path(&format!("{name}.stderr"))) {
+        Ok(stderr) => collector.read_stderr(stderr).unwrap(),
+        Err(error) => assert_eq!(error.kind(), io::ErrorKind::NotFound),
+    }
+    collector
+}
+
+fn document(name: &str) -> Value {
+    serde_json::from_slice(&fs::read(path(name)).unwrap()).unwrap()
+}
+
+#[test]
+fn outcomes_are_those_written_by_hand_recognized_and_named() {
+    let mut wrong = Vec::new();
+    for (name, exit_code, dialect) in RECORDINGS {
+        let expected = document(&format!("{name}.outcome.json"));
+        for dialect in [Dialect::Auto, *dialect] {
+            let options =
+                OutcomeOptions { dialect, exit_code: Some(*exit_code), ..OutcomeOptions::default() };
+            let outcome = as_json(&collected(name, options).outcome());
+            if outcome != expected {
+                wrong.push(format!("{name} ({dialect:?}): {outcome:#}\nexpected {expected:#}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn trajectories_have_each_step() {
+    let mut count = 0;
+    for (name, exit_code, _) in RECORDINGS {
+        let file = format!("{name}.atif.json");
+        if !path(&file).exists() {
+            continue;
+        }
+        let options = OutcomeOptions {
+            full: true,
+            steps: true,
+            exit_code: Some(*exit_code),
+            ..OutcomeOptions::default()
+        };
+        let trajectory = serde_json::to_value(collected(name, options).atif()).unwrap();
+        assert_eq!(trajectory, document(&file), "{name}");
+        count += 1;
+    }
+    assert_eq!(count, 7, "one of each agent");
+}
+
+#[test]
+fn a_recording_without_its_last_event_is_no_success() {
+    for (name, exit_code, _) in RECORDINGS {
+        let stream = fs::read_to_string(path(&format!("{name}.stdout"))).unwrap();
+        // Documents have one event; these two streams have no last one.
+        if *exit_code != 0
+            || stream.lines().count() < 2
+            || stream.starts_with("{\n")
+            || ["codex-0.42", "opencode-bus"].contains(name)
+        {
+            continue;
+        }
+        let (cut, _) = stream.trim_end().rsplit_once('\n').unwrap();
+        let outcome = outcome(cut.lines());
+        assert!(!outcome.success && outcome.error.is_some(), "{name}: {outcome:?}");
+    }
+}
+
+#[test]
+fn an_array_that_is_cut_off_keeps_its_items_and_is_no_success() {
+    for name in ["claude-array", "qwen-array"] {
+        let whole = fs::read_to_string(path(&format!("{name}.stdout"))).unwrap();
+        let cut = &whole[..whole.rfind("\"result\"").unwrap()];
+        let outcome = outcome([cut]);
+        assert!(!outcome.success && outcome.session_id.is_some(), "{name}: {outcome:?}");
+        assert_eq!(outcome.error.as_deref(), Some("the stream ends before the run does"), "{name}");
+        assert_eq!(outcome.warnings.len(), 1, "{name}: {outcome:?}");
+        assert!(outcome.warnings[0].contains("is skipped"), "{name}: {outcome:?}");
+    }
+}
+
+#[test]
+fn text_before_the_events_is_skipped_even_if_it_begins_with_a_bracket() {
+    let stream = fs::read_to_string(path("pi-tool.stdout")).unwrap();
+    let outcome = outcome(["[info] loading", &stream]);
+    assert!(outcome.success, "{outcome:?}");
+    assert_eq!(outcome.warnings.len(), 1, "{outcome:?}");
+}
+
+#[test]
+fn streams_of_another_agent_are_no_success() {
+    for (name, exit_code, own) in RECORDINGS {
+        for dialect in DIALECTS {
+            // Qwen Code has the form of Claude Code; the old codex has no last event.
+            let same =
+                matches!((own, dialect), (Dialect::Qwen, Dialect::Claude) | (Dialect::Claude, Dialect::Qwen));
+            if dialect == *own || same {
+                continue;
+            }
+            let options =
+                OutcomeOptions { dialect, exit_code: Some(*exit_code), ..OutcomeOptions::default() };
+            let outcome = collected(name, options).outcome();
+            assert!(!outcome.success, "{name} as {dialect:?}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn events_with_values_of_any_type_give_an_outcome_that_keeps_its_schema() {
+    let schema = serde_json::to_value(schemars::schema_for!(RunOutcome)).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for (name, _, dialect) in RECORDINGS {
+        let stream = fs::read_to_string(path(&format!("{name}.stdout"))).unwrap();
+        let events: Vec<Value> = match serde_json::from_str(&stream) {
+            Ok(Value::Array(events)) => events,
+            Ok(event) => vec![event],
+            Err(_) => stream.lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
+        };
+        let mut count = 0;
+        for (at, event) in events.iter().enumerate() {
+            for pointer in pointers(event) {
+                let mut changed = event.clone();
+                let other = [json!(null), json!(""), json!(-1.5), json!([{}]), json!({ "type": "text" })];
+                *changed.pointer_mut(&pointer).unwrap() = other[count % other.len()].clone();
+                count += 1;
+                let collector = Collector::new(OutcomeOptions {
+                    dialect: *dialect,
+                    full: true,
+                    steps: true,
+                    ..OutcomeOptions::default()
+                });
+                let lines = events.iter().enumerate();
+                collector.read_lines(
+                    lines.map(|(line, event)| if line == at { &changed } else { event }.to_string()),
+                );
+                let outcome = as_json(&collector.outcome());
+                assert!(validator.is_valid(&outcome), "{name} {at} {pointer}: {outcome:#}");
+                assert!(serde_json::to_value(collector.atif()).unwrap()["steps"][0]["message"].is_string());
+            }
+        }
+    }
+}
+
+/// The pointer of each value inside of one.
+fn pointers(value: &Value) -> Vec<String> {
+    let members: Vec<(String, &Value)> = match value {
+        Value::Object(members) => {
+            members.iter().map(|(key, value)| (key.replace('/', "~1"), value)).collect()
+        }
+        Value::Array(elements) => {
+            elements.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let inside = |(key, value): (String, &Value)| {
+        let below: Vec<String> = pointers(value).iter().map(|below| format!("/{key}{below}")).collect();
+        std::iter::once(format!("/{key}")).chain(below)
+    };
+    members.into_iter().flat_map(inside).collect()
+}
+
+#[test]
+fn the_last_lines_of_standard_error_say_why_a_run_failed() {
+    let collector = Collector::new(OutcomeOptions { exit_code: Some(3), ..OutcomeOptions::default() });
+    let said = (0..100_000).map(|line| format!("\u{1b}[31mline {line}\u{1b}[0m\n")).collect::<String>();
+    collector.read_stderr(format!("{said}{{\"no\": \"event\"}}\n").as_bytes()).unwrap();
+    let outcome = collector.outcome();
+    let error = outcome.error.unwrap();
+    let (lines, exited) = error.rsplit_once("; ").unwrap();
+    assert_eq!(exited, "the program exited with 3");
+    assert!(lines.len() <= 4096 && lines.len() > 4000, "{}", lines.len());
+    assert!(lines.ends_with("line 99998\nline 99999\n{\"no\": \"event\"}"), "{lines}");
+    assert!(lines.starts_with("line "), "whole lines: {lines}");
+    assert_eq!(outcome.warnings, Vec::<String>::new());
+}
