@@ -31,6 +31,7 @@ const RECORDINGS: &[(&str, i32, Dialect)] = &[
     ("opencode-two", 0, Dialect::OpencodeRun),
     ("pi-error", 0, Dialect::Pi),
     ("pi-tool", 0, Dialect::Pi),
+    ("pi-write", 0, Dialect::Pi),
     ("qwen-array", 0, Dialect::Qwen),
     ("qwen-error", 0, Dialect::Qwen),
     ("qwen-tool", 0, Dialect::Qwen),

@@ -8,7 +8,7 @@ pub(super) const ANSWER: [&str; 2] = ["Mock answer: ", "forty-two."];
 /// What a command prints that the model calls.
 const WORD: &str = "hello-from-tool";
 /// The names of tools that write a file have one of these words.
-const WRITING: [&str; 3] = ["write", "create", "edit"];
+const WRITING: [&str; 2] = ["write", "edit"];
 /// The file that they write, in the working directory.
 const FILE: &str = "hello.txt";
 
