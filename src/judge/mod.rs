@@ -103,20 +103,27 @@ fn gaps(context: &CheckContext, check: &Check, judgement: &Judgement) -> Vec<Gap
     }
 }
 
+fn row(check: CheckId) -> Option<Row> {
+    PRINCIPLES.iter().copied().flatten().copied().find(|row| row.0 == check)
+}
+
+/// The contract for the whole target, if it takes the place of a check.
+fn replaced_by_contract<'c>(context: &CheckContext<'c>, check: CheckId) -> Option<&'c str> {
+    let name = context.promises.contract.as_ref()?;
+    let format = context.contracts.get(name)?.framing().format();
+    row(check)?.2.contains(&format).then_some(name)
+}
+
 fn judgement(context: &CheckContext, check: &Check) -> Judgement {
     if check.source.is_some() {
         return source::judge(&context.code, check);
     }
-    let Some((_, logic, replaced_by)) = PRINCIPLES.iter().copied().flatten().find(|row| row.0 == check.id)
-    else {
+    let Some((_, logic, _)) = row(check.id) else {
         return Judgement::unverified(format!("{} is not implemented yet", check.id));
     };
-    let whole = context.promises.contract.as_ref();
-    match whole.and_then(|name| Some((name, context.contracts.get(name)?))) {
-        Some((name, contract)) if replaced_by.contains(&contract.framing().format()) => {
-            Judgement::NotApplicable(format!("the contract {name} applies instead"))
-        }
-        _ => {
+    match replaced_by_contract(context, check.id) {
+        Some(name) => Judgement::NotApplicable(format!("the contract {name} applies instead")),
+        None => {
             let judgement = complete(context, check, logic(context));
             // What does not concern the target does not either where no format can be asked for.
             let formats = Some(&check.runs.formats).filter(|formats| formats.iter().all(|f| f.is_json()));

@@ -157,6 +157,9 @@ impl<'a> RunView<'a> {
                     Ok(plain) if plain.exit() == Some(expected) => CheckId::P2ExitConsistent,
                     _ => exit_check(self.context.promises, self.probe),
                 };
+                if super::replaced_by_contract(self.context, check).is_some() {
+                    return Some(format!("{what}: correct the program, or `exit` of the probe").into());
+                }
                 Some(self.blocked_by(check, what))
             }
             (End::Exited(_), _) => {

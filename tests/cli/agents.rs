@@ -91,3 +91,20 @@ fn the_configurations_of_agents_name_what_is_there() {
         assert!(!config.probes.is_empty() && config.services.len() == 1, "{}", path.display());
     }
 }
+
+#[test]
+fn under_a_contract_a_wrong_exit_code_is_blamed_on_no_check_that_does_not_apply() {
+    let folder = Folder::new();
+    let config = "[target]\ncommand = [\"false\"]\ncontract = \"vibe-streaming\"\n\n[[probe]]\nname = \"wrong\"\nargs = [\"--no\"]\nexit = 2\n";
+    folder.write("agentnative.toml", config);
+    let data =
+        output_of(folder.command().args(["check", "--check", "p2-contract-exit", "--json", "."])).data();
+    let result = &data["results"][0];
+    assert_eq!(result["status"], "unverified");
+    let message = result["message"].as_str().unwrap();
+    assert_eq!(
+        message,
+        "wrong · jsonl exited with 1 instead of 2: correct the program, or `exit` of the probe"
+    );
+    assert_eq!(result.get("blocked_by"), None, "{result}");
+}
