@@ -36,7 +36,9 @@ fn check_id(folder: &Path) -> io::Result<String> {
         variants += &format!("/// `{id}`\n{variant},\n");
         all += &format!("Self::{variant}, ");
         ids += &format!("Self::{variant} => {id:?},\n");
-        texts += &format!("Self::{variant} => include_str!({path:?}),\n");
+        texts += &format!(
+            "Self::{variant} => include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/checks/{id}.toml\")),\n"
+        );
     }
     Ok(format!(
         "/// The ID of a check: one for each file in `checks/`. IDs are stable for ever.\n\
