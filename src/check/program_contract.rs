@@ -91,6 +91,9 @@ impl Session {
         if target.config.timeout == TargetConfig::default().timeout && self.options.timeout.is_none() {
             target.config.timeout = program.timeout.map_or(target.config.timeout, Duration::from_secs);
         }
+        for (variable, value) in &program.env {
+            target.config.env.entry(variable.clone()).or_insert_with(|| value.clone());
+        }
         let (version, _) = version_for(&contract, &printed);
         let name =
             version.map_or(contract.name().to_owned(), |version| format!("{}@{version}", contract.name()));

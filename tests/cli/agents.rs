@@ -63,6 +63,26 @@ fn name_and_version_of_an_agent_choose_its_contract() {
 }
 
 #[test]
+fn the_program_of_a_contract_runs_without_its_updates() {
+    let folder = Folder::new();
+    let script = "#!/bin/sh\ncase $* in --version) echo '2.1.197 (Claude Code)'; exit;; --help) exit;; esac\necho \"updates=${DISABLE_AUTOUPDATER:-on}.\"\n";
+    folder.write("claude", script);
+    let path = folder.path().join("claude");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    for (args, printed) in [(&[][..], "updates=1."), (&["--contract", "none"], "updates=on.")] {
+        let mut command = folder.command();
+        command.env("PATH", &path).args(["check", "--command", "claude", "--check", "p2-contract-stream"]);
+        command.args(["--check", "p2-output-json", "--probe", "say", "--record", "it.rec", "--json"]);
+        let output = output_of(command.args(args));
+        assert!(folder.path().join("it.rec").exists(), "{output:?}");
+        let recording = std::fs::read_to_string(folder.path().join("it.rec")).unwrap();
+        assert!(recording.contains(printed), "{args:?}: {recording}");
+        std::fs::remove_file(folder.path().join("it.rec")).unwrap();
+    }
+}
+
+#[test]
 fn a_contract_that_is_named_takes_the_version_of_the_program() {
     for (printed, note) in [
         ("codex-cli 0.42.1", "the contract codex-exec@0.42 applies to 0.42.1"),

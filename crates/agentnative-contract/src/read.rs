@@ -274,12 +274,13 @@ fn condition(table: &Table<'_>, types: &Types, references: &mut HashMap<String, 
 }
 
 fn program(value: &Value<'_>) -> Option<ContractProgram> {
-    let table = value.table("[program]", "a table: `name`, `prints` and `timeout`")?;
-    table.allow(&["name", "prints", "timeout"]);
+    let table = value.table("[program]", "a table: `name`, `prints`, `timeout` and `env`")?;
+    table.allow(&["name", "prints", "timeout", "env"]);
     let name = table.require("name", "the name of the program").and_then(|value| non_empty_string(&value));
     let prints = table.get("prints").and_then(|value| non_empty_string(&value));
     let timeout = table.get("timeout").and_then(|value| value.seconds());
-    Some(ContractProgram { name: name?, prints, timeout: timeout.map(|timeout| timeout.as_secs()) })
+    let env = table.get("env").and_then(|value| value.variables()).unwrap_or_default();
+    Some(ContractProgram { name: name?, prints, timeout: timeout.map(|timeout| timeout.as_secs()), env })
 }
 
 fn finding(table: &Table<'_>) -> Option<Finding> {

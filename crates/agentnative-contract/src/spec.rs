@@ -6,7 +6,7 @@ use super::version::ContractVersion;
 use crate::{OutputFormat, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Framing of the data on a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -91,6 +91,9 @@ pub struct ContractProgram {
     /// A time limit that suits its runs, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
+    /// Variables that keep its runs from downloading updates and sending telemetry.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
 }
 
 /// The type of events that have none, in a contract that allows those.
