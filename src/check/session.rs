@@ -437,12 +437,20 @@ fn something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()
     let mut first = None;
     for seen in observations {
         let End::NotStarted(_, why) = &seen.end else { return Ok(()) };
-        first = first.or(Some((why, seen.end.is_denied())));
+        first = first.or(Some((why, &seen.end)));
     }
     let command = target.command.join(" ");
     Err(match first {
-        Some((words, true)) => Error::auth(format!("nothing could be run: {command}: {words}")),
-        Some((words, false)) => Error::nothing_run(format!("nothing could be run: {command}: {words}")),
+        Some((words, end)) => {
+            let message = format!("nothing could be run: {command}: {words}");
+            match end {
+                end if end.is_denied() => Error::auth(message),
+                end if end.is_no_program() => Error::nothing_run(message).hint(
+                    "a script needs a first line such as `#!/bin/sh`, a binary must be for this machine",
+                ),
+                _ => Error::nothing_run(message),
+            }
+        }
         None => Error::nothing_run(format!("nothing was run: the selected checks need no run of {command}"))
             .hint("declare probes with --probe \"ARGS\", or as [[probe]] in agentnative.toml"),
     })

@@ -142,6 +142,10 @@ fn what_cannot_be_done_is_1() {
     let path = folder.script("no-interpreter", "");
     std::fs::write(&path, "#!/no/such/interpreter\n").unwrap();
     refused_as(&folder, &["check", "./no-interpreter"], (1, "nothing-run"), "nothing could be run", "");
+    // Bytes that the kernel cannot execute: no shell runs them, and no check passes on what a shell says of them.
+    std::fs::write(&path, "exit 2\n").unwrap();
+    let check = ["check", "./no-interpreter", "--check", "p2-exit-usage"];
+    refused_as(&folder, &check, (1, "nothing-run"), "Exec format error", "`#!/bin/sh`");
     // One that is there and may not be executed.
     folder.write("interpreter", "");
     std::fs::write(&path, format!("#!{}/interpreter\n", folder.path().display())).unwrap();

@@ -47,6 +47,11 @@ fn a_launch_failure_is_never_an_exit_code() {
     let denied = End::NotStarted(13, words("Permission denied"));
     assert_eq!(end_of(&file("not-executable", "#!/bin/sh\n", 0o644)), denied);
     assert_eq!(end_of(folder.path()), denied);
+    // No shell is asked to run what the kernel refuses.
+    let refused = End::NotStarted(8, words("Exec format error"));
+    assert_eq!(end_of(&file("no-program", "echo it ran\n", 0o755)), refused);
+    assert_eq!(end_of(&file("other-machine", "\x7fELF\x02\x01\x01 of another machine", 0o755)), refused);
+    assert_eq!(end_of(&file("empty", "", 0o755)), refused);
 
     let mut lost = sh("exit 0", Variant::Plain);
     lost.job.cwd = folder.path().join("missing").into();

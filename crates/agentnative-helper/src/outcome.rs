@@ -86,11 +86,19 @@ pub enum End {
     Interrupted,
 }
 
+/// The number of the error, the same on each Unix.
+const ENOEXEC: i32 = 8;
+
 impl End {
     /// Whether it never started since the system does not allow it.
     pub fn is_denied(&self) -> bool {
         let Self::NotStarted(number, _) = self else { return false };
         std::io::Error::from_raw_os_error(*number).kind() == std::io::ErrorKind::PermissionDenied
+    }
+
+    /// Whether it never started since the kernel cannot execute such a file (`ENOEXEC`).
+    pub fn is_no_program(&self) -> bool {
+        matches!(self, Self::NotStarted(ENOEXEC, _))
     }
 }
 

@@ -13,8 +13,7 @@ use rustix::termios::isatty;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::Duration;
 
 /// What the launcher ends with when it could not become the target.
@@ -77,7 +76,7 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     dup2_stdout(stdout).map_err(failed("cannot set stdout"))?;
     dup2_stderr(stderr).map_err(failed("cannot set stderr"))?;
     std::env::set_current_dir(&plan.job.cwd).map_err(|e| ("cannot enter the working directory", e))?;
-    reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
+    sys::reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
     let enforced = match &plan.sandbox {
         None => None,
         Some(paths) => Some(sys::confine(paths, &plan.job.connect).map_err(|e| ("cannot confine it", e))?),
@@ -88,17 +87,14 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     close_fds::set_fds_cloexec(3, &[]);
     tell(socket, &Answer::Started(enforced)).map_err(|e| ("agentnative ended", e))?;
 
-    // The standard library sets SIGPIPE back to its default and unblocks all signals before exec.
-    #[expect(clippy::disallowed_methods, reason = "the launcher becomes the target here")]
-    let mut command = Command::new(&plan.job.program);
-    command.args(&plan.job.args).env_clear().envs(plan.job.env);
-    let mut error = command.exec();
+    let execute = || sys::execute(&plan.job.program, &plan.job.args, &plan.job.env);
+    let mut error = execute();
     for _ in 0..TEXT_BUSY_TRIES {
         if error.raw_os_error() != Some(Errno::TXTBSY.raw_os_error()) {
             break;
         }
         std::thread::sleep(TEXT_BUSY_PAUSE);
-        error = command.exec();
+        error = execute();
     }
     Err(("", error))
 }
@@ -127,19 +123,3 @@ fn set_limits(plan: &Plan) {
 }
 
 const MOST_OPEN_FILES: u64 = 1 << 16;
-
-/// Sets signals that are ignored back to their defaults: a signal with a handler gets its default back
-/// at exec, so it is enough to have one.
-fn reset_signals(ignored: &[i32]) -> io::Result<()> {
-    if ignored.is_empty() {
-        return Ok(());
-    }
-    use tokio::signal::unix::{SignalKind, signal};
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-    let _entered = runtime.enter();
-    for &number in ignored {
-        // SIGKILL and its like can have no handler, and cannot be ignored either.
-        signal(SignalKind::from_raw(number)).map(drop).unwrap_or_default();
-    }
-    Ok(())
-}

@@ -8,8 +8,59 @@ pub(crate) fn own() -> &'static Path {
     Path::new("/proc/self/exe")
 }
 
+#[cfg(feature = "runtime")]
+pub(crate) use execute::{execute, reset_signals};
 #[cfg(feature = "client")]
 pub(crate) use start::start;
+
+#[cfg(feature = "runtime")]
+mod execute {
+    use nix::sys::signal::SigSet;
+    use nix::unistd::execve;
+    use signal_hook::consts::{FORBIDDEN, SIGPIPE};
+    use std::collections::BTreeMap;
+    use std::ffi::{CString, OsStr, OsString};
+    use std::io;
+    use std::os::unix::ffi::OsStrExt;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    /// Becomes another program, or comes back with the reason why not. The kernel alone decides: `exec` of the
+    /// standard library has the C library run a file that the kernel refuses as a script of the shell. Of a
+    /// variable that is given twice, the last value counts.
+    pub(crate) fn execute(program: &OsStr, args: &[OsString], env: &[(OsString, OsString)]) -> io::Error {
+        let become_it = || -> io::Result<std::convert::Infallible> {
+            let text = |text: &OsStr| Ok::<_, io::Error>(CString::new(text.as_bytes())?);
+            let program = text(program)?;
+            let args = args.iter().map(|arg| text(arg));
+            let args = std::iter::once(Ok(program.clone())).chain(args).collect::<io::Result<Vec<_>>>()?;
+            let last: BTreeMap<_, _> = env.iter().map(|(name, value)| (name, value)).collect();
+            let variable = |(name, value): (&OsString, &OsString)| {
+                Ok::<_, io::Error>(CString::new([name.as_bytes(), b"=", value.as_bytes()].concat())?)
+            };
+            let env = last.into_iter().map(variable).collect::<io::Result<Vec<_>>>()?;
+            Ok(execve(&program, &args, &env)?)
+        };
+        match become_it() {
+            Ok(never) => match never {},
+            Err(error) => error,
+        }
+    }
+
+    /// Unblocks all signals, and sets those that are ignored, and SIGPIPE, which this program ignores, back to
+    /// their defaults: a signal with a handler gets its default back at exec, so it is enough to have one.
+    ///
+    /// # Errors
+    /// The kernel refuses to unblock signals.
+    pub(crate) fn reset_signals(ignored: &[i32]) -> io::Result<()> {
+        for &number in ignored.iter().chain([&SIGPIPE]).filter(|number| !FORBIDDEN.contains(number)) {
+            // A number that is no signal cannot be ignored either.
+            let unread = Arc::new(AtomicBool::new(false));
+            signal_hook::flag::register(number, unread).map(drop).unwrap_or_default();
+        }
+        Ok(SigSet::empty().thread_set_mask()?)
+    }
+}
 
 #[cfg(feature = "client")]
 mod start {

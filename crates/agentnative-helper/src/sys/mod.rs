@@ -23,10 +23,10 @@ pub(crate) use details::{check_view, file_size_limit, has_variable, ignored_sign
 #[cfg(feature = "runtime")]
 pub(crate) use end::die_with_parent;
 pub(crate) use end::{become_reaper, end, exit_handle, reap};
-#[cfg(feature = "runtime")]
-pub(crate) use executable::own;
 #[cfg(feature = "client")]
 pub(crate) use executable::start;
+#[cfg(feature = "runtime")]
+pub(crate) use executable::{execute, own, reset_signals};
 pub(crate) use process::{Stat, children, children_of, stat};
 #[cfg(feature = "runtime")]
 pub(crate) use wait_state::{Silence, StdioIds, WaitState};
