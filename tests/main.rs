@@ -18,6 +18,8 @@ mod help;
 mod help_examples;
 mod help_pages;
 mod html;
+#[path = "support/python.rs"]
+mod interpreter;
 mod judging;
 mod library;
 mod lists;

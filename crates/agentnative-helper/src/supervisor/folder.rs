@@ -1,6 +1,7 @@
 //! The fresh folder of one run: its home, its runtime folder, its temporary files, its workspace.
 
 use super::copy::copy_folder;
+use super::removal::{self, remove};
 use super::stalled::replace_text;
 use super::tripwires;
 use crate::{Area, Job, Purpose, Template, Trip, Variant, Workspace};
@@ -22,15 +23,20 @@ const INVALID: &[u8] = b"\0\xff[{(<=: \n";
 /// The parent of the folders of all runs, for this user only; removed at the end.
 #[derive(Debug)]
 pub(super) struct Root {
-    dir: tempfile::TempDir,
+    path: PathBuf,
     next: AtomicU32,
+    /// Locked as long as this process is there.
+    _owner: File,
 }
 
 impl Root {
     pub fn new() -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix("agentnative-").permissions(Permissions::from_mode(0o700));
-        let root = Self { dir: builder.tempdir()?, next: AtomicU32::new(0) };
+        builder.prefix(removal::PREFIX).permissions(Permissions::from_mode(0o700));
+        let folder = builder.tempdir()?;
+        let owner = removal::own(folder.path())?;
+        let root = Self { path: folder.keep(), next: AtomicU32::new(0), _owner: owner };
+        removal::sweep(&std::env::temp_dir());
         make(&root.tripwires())?;
         for purpose in Purpose::ALL {
             for name in purpose.programs() {
@@ -46,19 +52,19 @@ impl Root {
 
     /// The programs on tripwires, which all runs share.
     pub fn tripwires(&self) -> PathBuf {
-        self.dir.path().join("trip")
+        self.path.join("trip")
     }
 
     /// Where large captures go.
     pub fn spool(&self) -> &Path {
-        self.dir.path()
+        &self.path
     }
 
     /// The path of a folder that is not there yet. They all have the same length, so that a table with a
     /// path in it looks the same in each run.
     pub fn next(&self) -> PathBuf {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.dir.path().join(format!("{number:06}"))
+        self.path.join(format!("{number:06}"))
     }
 }
 
@@ -89,7 +95,7 @@ fn make(path: &Path) -> io::Result<()> {
 impl Drop for Root {
     fn drop(&mut self) {
         // What could not be removed after its run gets a second chance.
-        remove(self.dir.path());
+        remove(&self.path);
     }
 }
 
@@ -234,25 +240,5 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         remove(&self.path);
-    }
-}
-
-/// Removes a folder with all that is in it, also what its owner may not read. What cannot be removed
-/// stays.
-fn remove(path: &Path) {
-    if fs::remove_dir_all(path).is_err() {
-        open_up(path);
-        fs::remove_dir_all(path).unwrap_or_default();
-    }
-}
-
-/// Gives the owner all rights on each folder below `path`.
-fn open_up(path: &Path) {
-    let mut folders = vec![path.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        // Not through a link: only what `symlink_metadata` says is a folder comes here.
-        fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap_or_default();
-        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        folders.extend(entries.filter(|e| e.file_type().is_ok_and(|t| t.is_dir())).map(|e| e.path()));
     }
 }

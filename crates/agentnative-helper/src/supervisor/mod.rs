@@ -19,6 +19,7 @@ mod plan;
 mod process_tag;
 mod process_tree;
 mod queue;
+mod removal;
 mod service;
 mod snapshot;
 mod stalled;
@@ -176,6 +177,8 @@ impl Supervisor {
         setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files }).unwrap_or_default();
         options.jobs = options.jobs.max(1);
         options.max_output = options.max_output.min(MOST_OUTPUT);
+        // Before there is anything to clean up.
+        let handled = handle_signals(&ignored);
         let root = Root::new().map_err(|e| {
             Failure::of("cannot make a temporary folder", &e).hint("TMPDIR names the folder for them")
         })?;
@@ -191,7 +194,6 @@ impl Supervisor {
             enforced: Cell::new(None),
             ignored,
         };
-        let handled = handle_signals(&common.ignored);
         Ok(Self { common: Rc::new(common), _handled: handled })
     }
 

@@ -1,0 +1,72 @@
+//! The temporary folders of runs: whatever a target makes in them, they are gone afterwards.
+
+use super::support::{CliOutput, Folder, output_of};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// The program's folders begin so, and hold this file, which their owner has locked.
+const PREFIX: &str = "agentnative-";
+const OWNER: &str = ".agentnative-owner";
+
+fn check_in(folder: &Folder, temporary: &Path) -> CliOutput {
+    let args = ["check", "./cli", "--json", "--fast", "--check", "p2-exit-success", "--probe", "go"];
+    output_of(folder.command().env("TMPDIR", temporary).args(args).args(["--timeout", "60"]))
+}
+
+fn left_in(temporary: &Path) -> Vec<String> {
+    let entries = fs::read_dir(temporary).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn folders_of_any_depth_and_without_rights_are_removed() {
+    let folder = Folder::with(&format!(
+        "case $* in *go*) exec '{}' \"${{0%/*}}/deep.py\" ;; esac\necho ok\n",
+        crate::interpreter::program().display()
+    ));
+    let deep = [
+        "import os",
+        "os.chdir(os.environ['HOME'])",
+        "os.makedirs('a/0/b'); os.mkdir('0'); os.symlink('/', 'a/1'); os.symlink('..', 'a/0/link')",
+        "os.mkdir('closed'); open('closed/file', 'w').close(); os.chmod('closed', 0)",
+        "for _ in range(4000):",
+        "    os.mkdir('d'); os.chdir('d')",
+        "print('{}')",
+    ];
+    folder.write("deep.py", deep.join("\n"));
+    let temporary = tempfile::tempdir().unwrap();
+    let seen = check_in(&folder, temporary.path());
+    assert_eq!((seen.code, seen.status("p2-exit-success").as_str()), (Some(0), "pass"), "{}", seen.err);
+    assert_eq!(left_in(temporary.path()), [""; 0]);
+}
+
+#[test]
+fn what_a_killed_program_left_is_removed_by_the_next_one() {
+    let folder = Folder::demo("");
+    let temporary = tempfile::tempdir().unwrap();
+    let made = |name: &str, owner: bool| -> PathBuf {
+        let path = temporary.path().join(format!("{PREFIX}{name}"));
+        fs::create_dir_all(path.join("000001/home")).unwrap();
+        if owner {
+            File::create(path.join(OWNER)).unwrap();
+        }
+        path
+    };
+    let [left, alive, young] = ["left", "alive", "young"].map(|name| made(name, true));
+    let foreign = made("of-a-user", false);
+    let lock = File::open(alive.join(OWNER)).unwrap();
+    lock.lock().unwrap();
+    let long_ago = SystemTime::now() - Duration::from_secs(600);
+    for path in [&left, &alive, &foreign] {
+        File::open(path).unwrap().set_modified(long_ago).unwrap();
+    }
+    check_in(&folder, temporary.path());
+    assert_eq!(
+        left_in(temporary.path()),
+        ["alive", "of-a-user", "young"].map(|name| format!("{PREFIX}{name}"))
+    );
+    assert!(young.exists());
+}
