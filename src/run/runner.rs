@@ -1,6 +1,6 @@
 //! Makes many runs, in a process of their own.
 
-use super::{Enforced, Job, Observation, RunKey, RunSpec, RunnerOptions};
+use super::{End, Enforced, Job, Observation, RunKey, RunSpec, RunnerOptions};
 use crate::model::OutputFormat;
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_helper::{Event, Failure, Helper};
@@ -56,7 +56,7 @@ impl Runner {
     /// [`End::Interrupted`](super::End::Interrupted), a second one kills them at once.
     ///
     /// # Errors
-    /// Those of [`Runner::start`], and when the helper is gone.
+    /// Those of [`Runner::start`]; when the helper is gone, or wants for resources: the runner is of no use then.
     pub fn run_all_blocking(
         &mut self,
         specs: Vec<RunSpec>,
@@ -73,6 +73,12 @@ impl Runner {
         helper.run(specs.into_iter().map(|spec| spec.job).collect()).map_err(error)?;
         loop {
             match helper.next_event().map_err(error)? {
+                Event::Done(_, outcome) if outcome.end.is_want_of_resources() => {
+                    let End::NotStarted(_, words) = outcome.end else { continue };
+                    return Err(Error::general(words).hint(
+                        "raise the limits (ulimit -n, ulimit -u), or let TMPDIR name a folder with more room",
+                    ));
+                }
                 Event::Done(at, outcome) => {
                     if let Some(place) = done.get_mut(at) {
                         let (key, argv) = named[at].clone();

@@ -89,11 +89,23 @@ pub enum End {
 /// The number of the error, the same on each Unix.
 const ENOEXEC: i32 = 8;
 
+/// How the words begin of what keeps the helper from making a run.
+pub(crate) const CANNOT_MAKE: &str = "agentnative cannot make the run: ";
+/// EAGAIN (no more processes), ENOMEM, ENFILE, EMFILE, ENOSPC, EDQUOT on Linux.
+const WANTS: [i32; 6] = [11, 12, 23, 24, 28, 122];
+
 impl End {
     /// Whether it never started since the system does not allow it.
     pub fn is_denied(&self) -> bool {
         let Self::NotStarted(number, _) = self else { return false };
         std::io::Error::from_raw_os_error(*number).kind() == std::io::ErrorKind::PermissionDenied
+    }
+
+    /// Whether it was not made, or not to its end, since this machine has no more descriptors, processes, memory or
+    /// room on its disk for the helper: that says nothing of the target.
+    pub fn is_want_of_resources(&self) -> bool {
+        let Self::NotStarted(number, words) = self else { return false };
+        WANTS.contains(number) && words.starts_with(CANNOT_MAKE)
     }
 
     /// Whether it never started since the kernel cannot execute such a file (`ENOEXEC`).

@@ -13,7 +13,7 @@ const MEMORY: usize = 64 * 1024;
 /// How much of a capture file is read at a time.
 const PIECE: usize = 256 * 1024;
 
-/// The stream may not grow any more: past the limit in bytes, or the disk is full.
+/// The stream may not grow any more: past the limit in bytes, or nothing more can be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooMuch(pub u64);
 
@@ -47,6 +47,8 @@ pub(super) struct Sink {
     /// The most that is taken, in bytes.
     pub limit: u64,
     full: bool,
+    /// Why nothing more could be stored.
+    failed: Option<io::Error>,
     chunks: Vec<Chunk>,
     folder: PathBuf,
     awaited: Option<Awaited>,
@@ -62,6 +64,7 @@ impl Sink {
             len: 0,
             limit,
             full: false,
+            failed: None,
             chunks: Vec::new(),
             folder,
             awaited: None,
@@ -102,6 +105,7 @@ impl Sink {
             return Ok(());
         }
         self.full = true;
+        self.failed = stored.err();
         Err(TooMuch(self.len))
     }
 
@@ -134,12 +138,18 @@ impl Sink {
     }
 
     /// What arrived.
-    pub fn finish(self) -> Captured {
+    ///
+    /// # Errors
+    /// When not all of it up to the limit could be stored.
+    pub fn finish(self) -> io::Result<Captured> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
         let bytes = match self.spilled {
             None => self.memory.into(),
             Some((file, hash)) => Bytes::File { file: file.into(), len: self.len, digest: hash.digest128() },
         };
-        Captured { bytes, chunks: self.chunks }
+        Ok(Captured { bytes, chunks: self.chunks })
     }
 }
 

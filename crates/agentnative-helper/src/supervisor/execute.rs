@@ -14,6 +14,7 @@ use super::snapshot::Snapshot;
 use super::stalled::StalledServer;
 use super::stream::{Step, Stream};
 use super::{Common, STOP, STOP_NOW, Stop};
+use crate::outcome::CANNOT_MAKE;
 use crate::sys::{Silence, StdioIds, WaitState};
 use crate::{
     Captured, End, Interruption, Isolation, Job, Leak, Outcome, Ready, SetupCall, StopSignal, Variant,
@@ -84,7 +85,7 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
     run.await.unwrap_or_else(|error: io::Error| {
         let number = error.raw_os_error().unwrap_or(0);
         let reason = if number == 0 { error.to_string() } else { errno_message(number) };
-        not_started(number, format!("agentnative cannot make the run: {reason}"))
+        not_started(number, format!("{CANNOT_MAKE}{reason}"))
     })
 }
 

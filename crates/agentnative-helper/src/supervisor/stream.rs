@@ -237,7 +237,7 @@ impl Stream {
     pub async fn finish(self) -> io::Result<Captured> {
         match self.source {
             Source::File(file) => adopt(file, self.sink.limit, self.start.elapsed()).await,
-            Source::Fd(_) | Source::Idle(_) | Source::Closed => Ok(self.sink.finish()),
+            Source::Fd(_) | Source::Idle(_) | Source::Closed => self.sink.finish(),
         }
     }
 }
