@@ -4,12 +4,15 @@ use super::contracts::LoadedContracts;
 use crate::baseline::{Baseline, Seen};
 use crate::catalogue::Check;
 use crate::judge::source::Code;
-use crate::judge::{self, Accepted, CheckContext, NoCode};
+use crate::judge::{self, Accepted, CheckContext, CheckJudgement, NoCode};
 use crate::model::CheckId;
 use crate::probe::{self, Recording};
 use crate::report::Report;
 use crate::run::Observation;
-use agentnative_contract::error::Result;
+use agentnative_contract::budget::{self, Budget};
+use agentnative_contract::error::{Error, Result};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 /// A report and what it rests on.
@@ -47,11 +50,10 @@ pub fn judge(recording: &Recording, checks: &[&Check]) -> Result<Report> {
 
 /// The same where the faults of a baseline are accepted, with the faults that were seen.
 pub fn judge_with(recording: &Recording, checks: &[&Check], baseline: &Baseline) -> Result<(Report, Seen)> {
-    let contracts = LoadedContracts::of(&recording.probes)?;
     let accepted = Accepted { waivers: &recording.waivers, baseline, target: &recording.target.name };
-    let mut context = context(recording, &contracts);
-    context.selected = checks.iter().map(|check| check.id).collect();
-    let verdicts = judge::judge(&context, checks, accepted);
+    let judgements = judgements(recording, checks)?;
+    let none = LoadedContracts::default();
+    let verdicts = judge::accept(&context(recording, &none), checks, judgements, accepted);
     let notes = [&recording.notes[..], &verdicts.notes].concat();
     let (target, runs) = (recording.target.clone(), recording.observations.len());
     let report = Report::new(target, runs, recording.interrupted, verdicts.results, notes);
@@ -62,6 +64,46 @@ pub fn judge_with(recording: &Recording, checks: &[&Check], baseline: &Baseline)
         ..report
     };
     Ok((report, verdicts.seen))
+}
+
+/// After so many checks that have spent their budget, the remaining ones are not judged.
+const MOST_SPENT: usize = 3;
+
+/// What each check says. A target chooses what judging it costs, so each check has a budget: where that is spent,
+/// the check is unverified.
+fn judgements(recording: &Recording, checks: &[&Check]) -> Result<Vec<CheckJudgement>> {
+    let recording = Arc::new(recording.clone());
+    let ids: Vec<CheckId> = checks.iter().map(|check| check.id).collect();
+    let (mut judgements, mut times) = (Vec::new(), 0);
+    while judgements.len() < ids.len() && times < MOST_SPENT {
+        let (sender, judged) = channel();
+        let (recording, ids, first) = (Arc::clone(&recording), ids.clone(), judgements.len());
+        let work = move || {
+            let contracts = LoadedContracts::of(&recording.probes)?;
+            let mut context = context(&recording, &contracts);
+            context.selected = ids.iter().copied().collect();
+            for id in &ids[first..] {
+                // Nobody waits for it any more where this fails.
+                let _ = sender.send(judge::judge_one(&context, id.check()));
+                budget::progress();
+            }
+            Ok::<_, Error>(())
+        };
+        let done = budget::within(Budget::STEP, work);
+        judgements.extend(judged.try_iter());
+        match done {
+            Ok(done) => done?,
+            Err(spent) => {
+                times += 1;
+                judgements
+                    .push(CheckJudgement::unverified(format!("judging this was stopped: it needs {spent}")));
+            }
+        }
+    }
+    let left = ids.len().saturating_sub(judgements.len());
+    let why = "not judged: judging other checks has spent the budget";
+    judgements.extend((0..left).map(|_| CheckJudgement::unverified(why)));
+    Ok(judgements)
 }
 
 /// What the judge looks at of a recording.

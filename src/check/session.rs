@@ -152,6 +152,8 @@ impl Session {
                 return Err(Error::nothing_run("the target has neither a program nor code to check"));
             }
         };
+        // From here on a signal ends this process at once.
+        drop(runner);
         if let Some(code) = &code {
             code::read(code, root.as_deref(), source, project, &mut recording)?;
         }

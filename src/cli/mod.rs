@@ -25,6 +25,7 @@ mod watch;
 mod whole_file;
 
 use crate::run::RunnerOptions;
+use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::error::Result;
 use agentnative_output::{ColorChoice, Output, OutputConfig, OutputFormat, asked_format, clap_error};
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -170,8 +171,11 @@ impl Command {
             Self::Check(args) => check::run(&args, output, runner),
             Self::Report(args) => report::run(&args, output),
             Self::List(args) => list::run(args, output),
-            Self::Validate(args) => validate::run(&args, output),
-            Self::Contract(args) => contract::run(&args, output, runner),
+            Self::Validate(args) => within_budget(output, move |output| validate::run(&args, output)),
+            Self::Contract(args) => {
+                let runner = runner.clone();
+                within_budget(output, move |output| contract::run(&args, output, &runner))
+            }
             Self::Explain(args) => explain::run(&args, output),
             Self::Init(args) => init::run(args, output, runner),
             Self::Outcome(args) => outcome::run(args, output),
@@ -179,6 +183,15 @@ impl Command {
             Self::Completions(args) => completions::run(&args, output),
         }
     }
+}
+
+/// Does the work of a command whose cost a schema or a document decides: each step of it has a budget.
+fn within_budget(
+    output: &Output,
+    work: impl FnOnce(&mut Output) -> Result<u8> + Send + 'static,
+) -> Result<u8> {
+    let config = *output.config();
+    budget::within(Budget::STEP, move || work(&mut Output::new(config)))?
 }
 
 /// A path for people: relative to the current folder, where it is below it.

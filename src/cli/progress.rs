@@ -1,6 +1,7 @@
 //! What people see while a command works: how far it is, and how long it will take.
 
 use crate::check::Progress;
+use agentnative_contract::budget;
 use agentnative_contract::error::Result;
 use agentnative_contract::{DataFile, counted};
 use agentnative_output::{Output, time_left};
@@ -49,6 +50,7 @@ pub(super) fn reading<'o>(
     let (name, length, opened) = (file.name.clone(), file.length, Instant::now());
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
     move |bytes| {
+        budget::progress();
         let line = match length {
             Some(length) => {
                 let left = left(bytes, length, opened.elapsed());

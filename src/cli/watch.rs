@@ -3,10 +3,11 @@
 use super::check::{self, CheckArgs};
 use super::shown;
 use crate::check::{Look, Watched, first_change};
-use crate::run::RunnerOptions;
+use crate::run::{Hearing, RunnerOptions};
 use agentnative_contract::error::{Error, ErrorKind, Result, exit_of_signal};
 use agentnative_output::{Output, OutputFormat};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -88,19 +89,23 @@ fn separator(changed: &Path) -> String {
 }
 
 /// The signal that ends the loop; while runs are made, they end with it as well.
-struct Signal(Arc<AtomicUsize>);
+struct Signal {
+    number: Arc<AtomicUsize>,
+    _hearing: Hearing,
+}
 
 impl Signal {
     fn listen() -> Result<Self> {
-        let number = Arc::new(AtomicUsize::new(0));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register_usize(signal, number.clone(), signal as usize)
-                .map_err(|error| Error::general(format!("cannot listen to signals: {error}")))?;
+        let cannot = |error: io::Error| Error::general(format!("cannot listen to signals: {error}"));
+        let (signals, number) = ([SIGINT, SIGTERM, SIGHUP], Arc::new(AtomicUsize::new(0)));
+        let hearing = Hearing::begin(&signals).map_err(cannot)?;
+        for signal in signals {
+            signal_hook::flag::register_usize(signal, number.clone(), signal as usize).map_err(cannot)?;
         }
-        Ok(Self(number))
+        Ok(Self { number, _hearing: hearing })
     }
 
     fn number(&self) -> Option<i32> {
-        i32::try_from(self.0.load(Ordering::SeqCst)).ok().filter(|number| *number > 0)
+        i32::try_from(self.number.load(Ordering::SeqCst)).ok().filter(|number| *number > 0)
     }
 }

@@ -66,12 +66,41 @@ pub struct Accepted<'a> {
     pub target: &'a str,
 }
 
+/// What one check says by itself: nothing is accepted yet.
+pub struct CheckJudgement {
+    judgement: Judgement,
+    gaps: Vec<Gap>,
+}
+
+impl CheckJudgement {
+    /// That of a check that could not be decided.
+    pub fn unverified(why: impl Into<Reason>) -> Self {
+        Self { judgement: Judgement::unverified(why), gaps: vec![Gap::default()] }
+    }
+}
+
+/// What one check says.
+pub fn judge_one(context: &CheckContext, check: &Check) -> CheckJudgement {
+    let judgement = judgement(context, check);
+    CheckJudgement { gaps: gaps(context, check, &judgement), judgement }
+}
+
 /// The verdict on each of `checks`, with what is accepted.
 pub fn judge(context: &CheckContext, checks: &[&Check], accepted: Accepted<'_>) -> Verdicts {
+    let judgements = checks.iter().map(|check| judge_one(context, check));
+    accept(context, checks, judgements, accepted)
+}
+
+/// The verdicts that follow from what the checks say, one each, with what is accepted.
+pub fn accept(
+    context: &CheckContext,
+    checks: &[&Check],
+    judgements: impl IntoIterator<Item = CheckJudgement>,
+    accepted: Accepted<'_>,
+) -> Verdicts {
     let mut waived = waive::Waived::new(accepted, context.probes, context.fast);
-    for check in checks {
-        let judgement = judgement(context, check);
-        waived.seen.made(check.id, gaps(context, check, &judgement));
+    for (check, CheckJudgement { judgement, gaps }) in checks.iter().zip(judgements) {
+        waived.seen.made(check.id, gaps);
         waived.add(check, judgement);
     }
     waived.waive_dependents();

@@ -13,8 +13,8 @@ mod spec;
 
 pub use agentnative_helper::{
     Area, Bytes, Captured, Change, Changes, Chunk, End, Enforced, Entry, EntryKind, HOSTILE_ENVIRONMENTS,
-    Interruption, Isolation, Job, Leak, LeakForm, LeakPlace, Leftover, Options as RunnerOptions, Purpose,
-    Ready, Secret, Service, SetupCall, StopSignal, Template, TemplateFile, Trip, Waiting, Workspace,
+    Hearing, Interruption, Isolation, Job, Leak, LeakForm, LeakPlace, Leftover, Options as RunnerOptions,
+    Purpose, Ready, Secret, Service, SetupCall, StopSignal, Template, TemplateFile, Trip, Waiting, Workspace,
     clean_path, manager_variables,
 };
 pub use observation::Observation;

@@ -2,6 +2,7 @@
 
 mod agents;
 mod baseline;
+mod budget;
 mod bundles;
 mod calls;
 mod changes;
@@ -11,6 +12,7 @@ mod diff;
 mod errors;
 mod evidence;
 mod exits;
+mod folders;
 mod infer;
 mod init;
 mod live;

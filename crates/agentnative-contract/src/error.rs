@@ -20,6 +20,8 @@ pub enum ErrorKind {
     NothingRun,
     /// The output or a file could not be written: exit code 1.
     Write,
+    /// The work on a document or a schema needs too much time or memory: exit code 1.
+    Budget,
     /// The command could not do its work for another reason: exit code 1.
     General,
     /// Wrong arguments, or a data file named by them that is not there: exit code 2.
@@ -34,7 +36,7 @@ impl ErrorKind {
     /// The process exit code of this kind.
     pub const fn exit_code(self) -> u8 {
         match self {
-            Self::Findings | Self::NothingRun | Self::Write | Self::General => 1,
+            Self::Findings | Self::NothingRun | Self::Write | Self::Budget | Self::General => 1,
             Self::Usage => 2,
             Self::Auth => 77,
             Self::Config => 78,
@@ -47,6 +49,7 @@ impl ErrorKind {
             Self::Findings => "findings",
             Self::NothingRun => "nothing-run",
             Self::Write => "write",
+            Self::Budget => "budget",
             Self::General => "general",
             Self::Usage => "usage",
             Self::Auth => "auth",

@@ -3,6 +3,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod array_records;
+pub mod budget;
 mod contract;
 mod counted;
 mod data_file;

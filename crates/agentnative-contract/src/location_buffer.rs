@@ -1,6 +1,7 @@
 //! The last bytes of an input, and the beginning of its last line, kept to find the line and column of
 //! what is found in them.
 
+use crate::budget;
 use std::cell::RefCell;
 use std::io::{self, Read};
 use strict_json::Position;
@@ -80,6 +81,7 @@ impl<R: Read> Read for TeeReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
         self.buffer.borrow_mut().keep(&buffer[..read]);
+        budget::progress();
         Ok(read)
     }
 }

@@ -22,6 +22,9 @@ const FOLDER: &str = "folder:/";
 const MAX_DEPTH: usize = 120;
 /// A file of a contract is at most this long.
 const MAX_BYTES: u64 = 16 << 20;
+/// All schemas of a contract together hold at most so many JSON values: a compiled one takes a hundred times the
+/// memory of its text.
+const MAX_VALUES: usize = 200_000;
 
 /// The files of one contract.
 #[derive(Debug, Clone)]
@@ -85,6 +88,15 @@ impl File {
     }
 }
 
+/// The number of JSON values in a value, itself included.
+fn count(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(elements) => elements.iter().map(count).sum(),
+        Value::Object(members) => members.values().map(count).sum::<usize>(),
+        _ => 0,
+    }
+}
+
 fn wrong_file(path: &Path, at: Position, message: String) -> Error {
     let small = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let place = Place { file: path.to_owned(), line: small(at.line), column: small(at.column) };
@@ -107,6 +119,8 @@ pub(super) struct Sources {
 struct State {
     /// The files read so far, by URI.
     files: BTreeMap<String, Arc<File>>,
+    /// The JSON values in all of them.
+    values: usize,
     /// The first error of a file.
     error: Option<Error>,
 }
@@ -141,6 +155,11 @@ impl Sources {
             return Ok(Arc::clone(file));
         }
         let file = Arc::new(self.read(uri)?);
+        state.values += count(&file.value);
+        if state.values > MAX_VALUES {
+            let many = format!("the schemas hold more than {MAX_VALUES} JSON values");
+            return Err(file.fault("", format!("{many}, which takes too much memory")));
+        }
         state.files.insert(uri.to_owned(), Arc::clone(&file));
         Ok(file)
     }

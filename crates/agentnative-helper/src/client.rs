@@ -7,7 +7,8 @@ use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 use signal_hook::SigId;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::low_level::{pipe, unregister};
+use signal_hook::flag::register_conditional_default;
+use signal_hook::low_level::{emulate_default_handler, pipe, unregister};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
@@ -16,7 +17,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 /// A helper: a process of its own that makes runs. It ends, with all runs, when this is dropped or the
 /// caller's process is gone.
@@ -26,6 +28,10 @@ pub struct Helper {
     socket: Option<UnixStream>,
     child: Child,
     signals: Vec<Heard>,
+    /// Present if there are any.
+    hearing: Option<Hearing>,
+    /// A signal was told to whoever asked for runs.
+    told: bool,
     files: SharedFiles,
 }
 
@@ -47,19 +53,30 @@ impl Helper {
         });
         let child = child.map_err(cannot)?;
         drop(theirs);
-        let mut helper =
-            Self { socket: Some(ours), child, signals: Vec::new(), files: SharedFiles::default() };
+        let mut helper = Self {
+            socket: Some(ours),
+            child,
+            signals: Vec::new(),
+            hearing: None,
+            told: false,
+            files: SharedFiles::default(),
+        };
         helper.send(&Request::Start(options.clone()), &[])?;
         let ignored = match helper.receive()? {
             (Reply::Ready(ignored), ..) => ignored,
             (Reply::Refused(failure), ..) => return Err(failure),
             _ => return Err(helper.gone()),
         };
-        let heard = [SIGINT, SIGTERM, SIGHUP]
+        let heard: Vec<i32> = SIGNALS
             .into_iter()
-            .filter(|signal| options.stop_on_signals && !ignored.contains(signal));
-        let signals: io::Result<_> = heard.map(Heard::new).collect();
-        helper.signals = signals.map_err(|e| Failure::of("cannot listen to signals", &e))?;
+            .filter(|signal| options.stop_on_signals && !ignored.contains(signal))
+            .collect();
+        let cannot = |e: io::Error| Failure::of("cannot listen to signals", &e);
+        if !heard.is_empty() {
+            helper.hearing = Some(Hearing::begin(&heard).map_err(cannot)?);
+        }
+        let signals: io::Result<_> = heard.into_iter().map(Heard::new).collect();
+        helper.signals = signals.map_err(cannot)?;
         Ok(helper)
     }
 
@@ -123,6 +140,7 @@ impl Helper {
     /// When the helper is gone.
     pub fn next_event(&mut self) -> Result<Event, Failure> {
         if let Some(signal) = self.wait().map_err(|_| self.gone())? {
+            self.told = true;
             return Ok(Event::Signal(signal));
         }
         let (reply, behind, files) = self.receive()?;
@@ -215,6 +233,14 @@ impl Drop for Helper {
     fn drop(&mut self) {
         self.socket = None;
         self.child.wait().map(drop).unwrap_or_default();
+        // One that came when nobody asked for events any more is not lost.
+        let missed = self.signals.iter().find(|heard| !self.told && heard.is_pending());
+        let missed = missed.map(|heard| heard.signal);
+        self.signals.clear();
+        self.hearing = None;
+        if let Some(signal) = missed.filter(|_| UNHEARD.load(Ordering::SeqCst)) {
+            emulate_default_handler(signal).unwrap_or_default();
+        }
     }
 }
 
@@ -233,6 +259,11 @@ impl Heard {
         Ok(Self { signal, pipe, handler: pipe::register(signal, write)? })
     }
 
+    /// Whether it came and was not taken.
+    fn is_pending(&self) -> bool {
+        rustix::io::ioctl_fionread(&self.pipe).is_ok_and(|bytes| bytes > 0)
+    }
+
     fn take(&self) -> i32 {
         (&self.pipe).read(&mut [0]).map(drop).unwrap_or_default();
         self.signal
@@ -242,6 +273,46 @@ impl Heard {
 impl Drop for Heard {
     fn drop(&mut self) {
         unregister(self.handler);
+    }
+}
+
+/// The signals that end the work of a program.
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+/// Signals that somebody handles as long as this is there. When the last of these is dropped, they end the process
+/// again, as they do by default: what was registered for a signal is never quite taken away.
+#[derive(Debug)]
+pub struct Hearing(());
+
+/// How many there are, and the signals that end the process where there are none.
+static HEARINGS: Mutex<(usize, Vec<i32>)> = Mutex::new((0, Vec::new()));
+/// Whether there are none.
+static UNHEARD: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+impl Hearing {
+    /// Says that these signals are handled from now on.
+    ///
+    /// # Errors
+    /// When they cannot be listened to.
+    pub fn begin(signals: &[i32]) -> io::Result<Self> {
+        let mut hearings = HEARINGS.lock().unwrap_or_else(PoisonError::into_inner);
+        for signal in signals {
+            if !hearings.1.contains(signal) {
+                register_conditional_default(*signal, Arc::clone(&UNHEARD))?;
+                hearings.1.push(*signal);
+            }
+        }
+        hearings.0 += 1;
+        UNHEARD.store(false, Ordering::SeqCst);
+        Ok(Self(()))
+    }
+}
+
+impl Drop for Hearing {
+    fn drop(&mut self) {
+        let mut hearings = HEARINGS.lock().unwrap_or_else(PoisonError::into_inner);
+        hearings.0 -= 1;
+        UNHEARD.store(hearings.0 == 0, Ordering::SeqCst);
     }
 }
 

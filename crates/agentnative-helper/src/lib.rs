@@ -38,7 +38,7 @@ mod variant;
 
 pub use change::{Area, Change, Changes, Entry, EntryKind, Leak, LeakForm, LeakPlace};
 #[cfg(feature = "client")]
-pub use client::Helper;
+pub use client::{Hearing, Helper};
 pub use environment::{HOSTILE_ENVIRONMENTS, clean_path, folders_of, manager_variables};
 #[cfg(any(feature = "client", feature = "runtime"))]
 pub use failure::Failure;

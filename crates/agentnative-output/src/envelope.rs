@@ -22,7 +22,7 @@ pub struct Envelope<T> {
 pub struct ErrorObject {
     /// The kind in words, such as "configuration error".
     pub error: String,
-    /// The kind as a stable name: `findings`, `nothing-run`, `write`, `general`, `usage`, `auth` or `config`.
+    /// The kind as a stable name: `findings`, `nothing-run`, `write`, `budget`, `general`, `usage`, `auth` or `config`.
     pub kind: String,
     /// One line: what went wrong.
     pub message: String,
@@ -55,6 +55,7 @@ impl From<&Error> for ErrorObject {
             ErrorKind::Findings => "requirement not met",
             ErrorKind::NothingRun => "nothing run",
             ErrorKind::Write => "write error",
+            ErrorKind::Budget => "budget spent",
             ErrorKind::General => "general error",
             ErrorKind::Usage => "usage error",
             ErrorKind::Auth => "authentication or permission error",

@@ -21,8 +21,8 @@ GRACE = 5.0
 class Error(Exception):
     """The command could not be checked.
 
-    `kind` is that of the error object of the program: `usage`, `auth`, `config`, `nothing-run`, `general`; or
-    `not-installed`, if there is no program, and `timeout`, if the check took longer than its deadline.
+    `kind` is that of the error object of the program: `usage`, `auth`, `config`, `nothing-run`, `budget`, `general`;
+    or `not-installed`, if there is no program, and `timeout`, if the check took longer than its deadline.
     """
 
     def __init__(self, kind: str, message: str, hint: str | None = None) -> None:

@@ -6,11 +6,15 @@ use super::predicates::{INWARD, contains, is_as_strict};
 use super::typed_schema::{
     ArrayKeywords, Bound, Condition, Conjunction, ObjectKeywords, TypedSchema, accepts_nothing, bit,
 };
+use crate::budget::checkpoint;
 use serde_json::{Map, Value, json};
 use strict_json::JsonType;
 
 /// Alternatives of one schema, at most; beyond that a union is taken as a condition.
 pub(super) const MAX_ALTERNATIVES: usize = 256;
+
+/// Schemas that one value has to keep at one place, at most; what is beyond is not understood.
+const MAX_SOURCES: usize = 1_000;
 
 /// Makes alternatives of schemas of one bundle.
 #[derive(Clone, Copy)]
@@ -65,6 +69,12 @@ impl<'a> Canonicalizer<'a> {
         };
         // To keep a schema twice is to keep it once; so recursion without an end ends.
         if alt.sources.iter().any(|known| std::ptr::eq(*known, schema)) {
+            return vec![alt];
+        }
+        checkpoint();
+        if alt.sources.len() >= MAX_SOURCES {
+            let unknown = json!({ UNKNOWN: "too many schemas in one another" });
+            alt.conditions.push(Condition { schema: unknown, opaque: true });
             return vec![alt];
         }
         alt.sources.push(schema);

@@ -1,6 +1,7 @@
 //! A schema that stands for itself, made of one that refers to others.
 
 use super::bundle::{UNKNOWN, map_schemas};
+use crate::budget::checkpoint;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -36,6 +37,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn write(&mut self, schema: &Value, depth: usize) -> Value {
+        checkpoint();
         let Some(members) = schema.as_object() else { return schema.clone() };
         if depth > 400 {
             self.opaque = true;

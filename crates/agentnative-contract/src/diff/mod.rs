@@ -31,6 +31,7 @@ pub use change::{Change, Class, Elsewhere, Witness};
 
 use super::OutputSpec;
 use crate::OutputFormat;
+use crate::budget::{self, Budget};
 use outputs::OutputComparison;
 use std::collections::BTreeMap;
 
@@ -41,12 +42,12 @@ use std::collections::BTreeMap;
 pub fn compare(old: &[OutputSpec], new: &[OutputSpec]) -> Vec<Change> {
     let mut changes = Vec::new();
     if let ([old], [new]) = (old, new) {
-        changes = OutputComparison::new(old, new).compare();
+        changes = compared(old, new);
     } else {
         let (before, after) = (by_probe_and_format(old), by_probe_and_format(new));
         for (key, old) in &before {
             match after.get(key) {
-                Some(new) => changes.extend(OutputComparison::new(old, new).compare()),
+                Some(new) => changes.extend(compared(old, new)),
                 None => {
                     let found =
                         Change::breaking("diff-output-removed", format!("{} was removed", label(old)));
@@ -61,6 +62,14 @@ pub fn compare(old: &[OutputSpec], new: &[OutputSpec]) -> Vec<Change> {
     }
     changes.sort_by_key(|change| change.class);
     elsewhere::told_once(changes)
+}
+
+/// The changes of one output. Its schemas are compared within a budget.
+fn compared(old: &OutputSpec, new: &OutputSpec) -> Vec<Change> {
+    let sides = (old.clone(), new.clone());
+    let whole =
+        budget::within(Budget::COMPARISON, move || OutputComparison::new(&sides.0, &sides.1).compare(None));
+    whole.unwrap_or_else(|spent| OutputComparison::new(old, new).compare(Some(spent)))
 }
 
 type Key<'a> = (Option<&'a str>, Option<OutputFormat>);

@@ -3,6 +3,7 @@
 use super::bundle::parts;
 use super::canonicalize::Canonicalizer;
 use super::typed_schema::{Bound, TypedSchema, bit};
+use crate::budget::checkpoint;
 use crate::decimal::Decimal;
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
@@ -87,6 +88,9 @@ pub(super) fn is_within(alt: &TypedSchema<'_>, value: &Value) -> bool {
     }
 }
 
+/// Conditions in one another are looked at this deep: one may refer to itself.
+const MAX_DEPTH: usize = 64;
+
 impl<'a> Canonicalizer<'a> {
     /// The only values that a node takes, where they are plainly listed.
     pub(super) fn finite_values(&self, node: &[&Value]) -> Option<Vec<Value>> {
@@ -122,13 +126,18 @@ impl<'a> Canonicalizer<'a> {
 
     /// The keys whose values a condition tests.
     pub(super) fn tested_keys(&self, condition: &Value) -> Vec<String> {
-        let Some(members) = condition.as_object() else { return Vec::new() };
+        self.keys_tested(condition, 0)
+    }
+
+    fn keys_tested(&self, condition: &Value, depth: usize) -> Vec<String> {
+        checkpoint();
+        let Some(members) = condition.as_object().filter(|_| depth < MAX_DEPTH) else { return Vec::new() };
         let properties = members.get("properties").and_then(Value::as_object).into_iter().flatten();
         let tested = properties.filter(|(_, schema)| self.listed_values(schema, 0).is_some());
         let mut keys: Vec<String> = tested.map(|(key, _)| key.clone()).collect();
         let in_place = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|keyword| parts(members, keyword));
         for part in in_place.chain(members.get("not")).chain(self.reference(members)) {
-            keys.extend(self.tested_keys(part));
+            keys.extend(self.keys_tested(part, depth + 1));
         }
         keys
     }
@@ -136,6 +145,15 @@ impl<'a> Canonicalizer<'a> {
     /// Whether a condition holds for all values of an alternative (or for none of them); none where it
     /// depends.
     pub(super) fn evaluate(&self, condition: &Value, alt: &TypedSchema<'_>) -> Option<bool> {
+        self.evaluate_at(condition, alt, 0)
+    }
+
+    fn evaluate_at(&self, condition: &Value, alt: &TypedSchema<'_>, depth: usize) -> Option<bool> {
+        checkpoint();
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let evaluate = |part: &Value| self.evaluate_at(part, alt, depth + 1);
         let members = match condition {
             Value::Bool(truth) => return Some(*truth),
             other => other.as_object()?,
@@ -152,12 +170,10 @@ impl<'a> Canonicalizer<'a> {
                     _ => None,
                 },
                 "const" | "enum" if alt.types == bit(JsonType::Object) => Some(false),
-                "$ref" => self.target(value.as_str()?).and_then(|target| self.evaluate(target, alt)),
-                "not" => self.evaluate(value, alt).map(|truth| !truth),
-                "allOf" => all_of(value, |part| self.evaluate(part, alt)),
-                "anyOf" => {
-                    all_of(value, |part| self.evaluate(part, alt).map(|truth| !truth)).map(|none| !none)
-                }
+                "$ref" => self.target(value.as_str()?).and_then(evaluate),
+                "not" => evaluate(value).map(|truth| !truth),
+                "allOf" => all_of(value, evaluate),
+                "anyOf" => all_of(value, |part| evaluate(part).map(|truth| !truth)).map(|none| !none),
                 _ => None,
             };
             match part {

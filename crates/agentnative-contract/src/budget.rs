@@ -1,0 +1,246 @@
+//! Work that is ended when it takes too much: what a schema or a document costs, its author decides.
+
+use crate::error::{Error, ErrorKind};
+use cpu_time::ProcessTime;
+use memory_stats::memory_stats;
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// The stack of such work: schemas nest, and refer to each other, deeper than documents do.
+const STACK: usize = 64 << 20;
+/// Longest time between two looks at what the work has used.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// What a step of work may use: until the work is over or calls [`progress`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// CPU time of this process.
+    pub time: Duration,
+    /// Bytes of memory of this process beyond those that it has at the start.
+    pub memory: u64,
+}
+
+impl Budget {
+    /// For what is made of a schema or a document.
+    pub const STEP: Self = Self { time: Duration::from_secs(10), memory: 160 << 20 };
+    /// For the comparison of two outputs, whose schemas may be large.
+    pub const COMPARISON: Self = Self { time: Duration::from_secs(30), ..Self::STEP };
+}
+
+/// The part of a budget that is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spent {
+    /// CPU time, of which so much was there.
+    Time(Duration),
+    /// Memory, of which so many bytes were there.
+    Memory(u64),
+}
+
+impl fmt::Display for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time(limit) => write!(f, "more than {} s of CPU time", limit.as_secs_f64()),
+            Self::Memory(limit) => write!(f, "more than {} MiB of memory", limit >> 20),
+        }
+    }
+}
+
+impl From<Spent> for Error {
+    fn from(spent: Spent) -> Self {
+        Self::new(ErrorKind::Budget, format!("the work was stopped: it needs {spent}"))
+            .hint("a schema gets expensive by references that branch again and again, a document by a great many errors")
+    }
+}
+
+/// What the work and whoever waits for it share.
+#[derive(Default)]
+struct Shared {
+    /// Nobody waits for the work any more.
+    cancelled: AtomicBool,
+    steps: AtomicU64,
+}
+
+thread_local! {
+    /// The work that this thread does.
+    static WORK: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+}
+
+/// What unwinds the stack of work that nobody waits for.
+struct Cancelled;
+
+/// Does work on a thread of its own, within a budget. Where that is spent, the work ends at its next
+/// [`checkpoint`]; nobody waits for that, so its thread may go on for a while.
+///
+/// # Errors
+/// Which part of the budget is spent.
+///
+/// # Panics
+/// If the work does.
+pub fn within<T: Send + 'static>(
+    budget: Budget,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Spent> {
+    let shared = Arc::new(Shared::default());
+    let (sender, done) = channel();
+    // It comes back where no thread can be had.
+    let work = Arc::new(Mutex::new(Some(work)));
+    let take = |work: &Mutex<Option<_>>| work.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let mut start = Usage::now();
+    let thread = thread::Builder::new().name("work within a budget".to_owned()).stack_size(STACK).spawn({
+        let (shared, work) = (Arc::clone(&shared), Arc::clone(&work));
+        move || {
+            WORK.set(Some(shared));
+            let result = take(&work).map(|work| catch_unwind(AssertUnwindSafe(work)));
+            // Nobody may wait any more.
+            let _ = result.map(|result| sender.send(result));
+        }
+    });
+    if thread.is_err()
+        && let Some(work) = take(&work)
+    {
+        return Ok(work());
+    }
+    let (mut pause, mut steps) = (Duration::from_millis(1), 0);
+    let spent = loop {
+        match done.recv_timeout(pause) {
+            Ok(Ok(result)) => return Ok(result),
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(RecvTimeoutError::Disconnected) => resume_unwind(Box::new("the work is lost")),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        pause = (pause * 2).min(PAUSE);
+        let now = Usage::now();
+        if is_cancelled() {
+            break None;
+        }
+        // Where this is within another budget, that one waits for as long as this one lasts.
+        progress();
+        let made = shared.steps.load(Ordering::Relaxed);
+        if made != steps {
+            (steps, start) = (made, now);
+            continue;
+        }
+        if now.time.saturating_sub(start.time) > budget.time {
+            break Some(Spent::Time(budget.time));
+        }
+        if now.memory.saturating_sub(start.memory) > budget.memory {
+            break Some(Spent::Memory(budget.memory));
+        }
+    };
+    shared.cancelled.store(true, Ordering::Relaxed);
+    match spent {
+        Some(spent) => Err(spent),
+        // This is work within a budget itself.
+        None => cancel(),
+    }
+}
+
+/// Says that the work of this thread got on by a step: the next one has a budget of its own.
+pub fn progress() {
+    WORK.with_borrow(|work| {
+        if let Some(work) = work {
+            work.steps.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+}
+
+/// Ends the work of this thread where nobody waits for it any more. For loops and recursion that take memory.
+pub fn checkpoint() {
+    if is_cancelled() {
+        cancel()
+    }
+}
+
+fn is_cancelled() -> bool {
+    WORK.with_borrow(|work| work.as_ref().is_some_and(|work| work.cancelled.load(Ordering::Relaxed)))
+}
+
+fn cancel() -> ! {
+    let reason: Box<dyn Any + Send> = Box::new(Cancelled);
+    resume_unwind(reason)
+}
+
+/// What this process has used.
+struct Usage {
+    time: Duration,
+    /// Bytes.
+    memory: u64,
+}
+
+impl Usage {
+    fn now() -> Self {
+        let memory = memory_stats().map_or(0, |stats| stats.physical_mem as u64);
+        Self { time: ProcessTime::now().as_duration(), memory }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Budget, Spent, checkpoint, progress, within};
+    use std::hint::black_box;
+    use std::sync::mpsc::channel;
+    use std::time::{Duration, Instant};
+
+    const SHORT: Budget = Budget { time: Duration::from_millis(50), memory: u64::MAX };
+
+    fn spin() {
+        loop {
+            black_box(());
+            checkpoint();
+        }
+    }
+
+    #[test]
+    fn work_has_its_result_and_its_panic() {
+        assert_eq!(within(Budget::STEP, || 7), Ok(7));
+        let panic =
+            std::panic::catch_unwind(|| within(Budget::STEP, || std::panic::resume_unwind(Box::new("no"))));
+        assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"no"));
+    }
+
+    #[test]
+    fn time_and_memory_are_bounded() {
+        assert_eq!(within(SHORT, spin), Err(Spent::Time(SHORT.time)));
+        let small = Budget { memory: 32 << 20, ..Budget::STEP };
+        let hoard = || {
+            let mut all = Vec::new();
+            loop {
+                checkpoint();
+                all.push(vec![1_u8; 1 << 20]);
+            }
+        };
+        assert_eq!(within::<()>(small, hoard), Err(Spent::Memory(32 << 20)));
+    }
+
+    #[test]
+    fn what_nobody_waits_for_ends_with_the_work_within_it() {
+        let (sender, ended) = channel::<()>();
+        let outer = within(SHORT, move || {
+            let _ = within(Budget::STEP, move || {
+                let _held = sender;
+                spin();
+            });
+        });
+        assert_eq!(outer, Err(Spent::Time(SHORT.time)));
+        // The sender is dropped when the inner thread has unwound.
+        assert!(ended.recv().is_err());
+    }
+
+    #[test]
+    fn a_step_has_a_budget_of_its_own() {
+        let long = within(SHORT, || {
+            let began = Instant::now();
+            while began.elapsed() < SHORT.time * 4 {
+                progress();
+            }
+        });
+        assert_eq!(long, Ok(()));
+    }
+}
