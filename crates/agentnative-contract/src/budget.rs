@@ -117,9 +117,6 @@ pub fn within<T: Send + 'static>(
         }
         pause = (pause * 2).min(PAUSE);
         let now = Usage::now();
-        if is_cancelled() {
-            break None;
-        }
         // Where this is within another budget, that one waits for as long as this one lasts.
         progress();
         let made = shared.steps.load(Ordering::Relaxed);
@@ -128,18 +125,14 @@ pub fn within<T: Send + 'static>(
             continue;
         }
         if now.time.saturating_sub(start.time) > budget.time {
-            break Some(Spent::Time(budget.time));
+            break Spent::Time(budget.time);
         }
         if now.memory.saturating_sub(start.memory) > budget.memory {
-            break Some(Spent::Memory(budget.memory));
+            break Spent::Memory(budget.memory);
         }
     };
     shared.cancelled.store(true, Ordering::Relaxed);
-    match spent {
-        Some(spent) => Err(spent),
-        // This is work within a budget itself.
-        None => cancel(),
-    }
+    Err(spent)
 }
 
 /// Says that the work of this thread got on by a step: the next one has a budget of its own.
@@ -153,18 +146,11 @@ pub fn progress() {
 
 /// Ends the work of this thread where nobody waits for it any more. For loops and recursion that take memory.
 pub fn checkpoint() {
-    if is_cancelled() {
-        cancel()
+    let cancelled = |work: &Arc<Shared>| work.cancelled.load(Ordering::Relaxed);
+    if WORK.with_borrow(|work| work.as_ref().is_some_and(cancelled)) {
+        let reason: Box<dyn Any + Send> = Box::new(Cancelled);
+        resume_unwind(reason)
     }
-}
-
-fn is_cancelled() -> bool {
-    WORK.with_borrow(|work| work.as_ref().is_some_and(|work| work.cancelled.load(Ordering::Relaxed)))
-}
-
-fn cancel() -> ! {
-    let reason: Box<dyn Any + Send> = Box::new(Cancelled);
-    resume_unwind(reason)
 }
 
 /// What this process has used.
@@ -220,16 +206,16 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_ends_with_the_work_within_it() {
+    fn work_within_work_has_a_budget_of_its_own_and_ends_when_that_is_spent() {
         let (sender, ended) = channel::<()>();
         let outer = within(SHORT, move || {
-            let _ = within(Budget::STEP, move || {
+            within(Budget { time: SHORT.time * 4, ..SHORT }, move || {
                 let _held = sender;
                 spin();
-            });
+            })
         });
-        assert_eq!(outer, Err(Spent::Time(SHORT.time)));
-        // The sender is dropped when the inner thread has unwound.
+        assert_eq!(outer, Ok(Err(Spent::Time(SHORT.time * 4))));
+        // The sender is dropped when the thread has unwound.
         assert!(ended.recv().is_err());
     }
 
