@@ -3,7 +3,6 @@
 use crate::error::{Error, ErrorKind};
 use cpu_time::ProcessTime;
 use memory_stats::memory_stats;
-use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -148,8 +147,7 @@ pub fn progress() {
 pub fn checkpoint() {
     let cancelled = |work: &Arc<Shared>| work.cancelled.load(Ordering::Relaxed);
     if WORK.with_borrow(|work| work.as_ref().is_some_and(cancelled)) {
-        let reason: Box<dyn Any + Send> = Box::new(Cancelled);
-        resume_unwind(reason)
+        resume_unwind(Box::new(Cancelled))
     }
 }
 

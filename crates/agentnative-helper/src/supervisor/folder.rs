@@ -6,7 +6,6 @@ use super::stalled::replace_text;
 use super::tripwires;
 use crate::{Area, Job, Purpose, Template, Trip, Variant, Workspace};
 use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -219,11 +218,9 @@ impl Folder {
     /// The calls of these programs; none where there were none on PATH, or their log cannot be read.
     pub fn trips(&self) -> Option<Vec<Trip>> {
         self.tripwires().symlink_metadata().ok()?;
-        // The target may have put anything in its place: a pipe that nobody writes, a link.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = match rustix::fs::open(self.path.join("trip.log"), flags, Mode::empty()) {
-            Ok(file) => File::from(file),
-            Err(Errno::NOENT) => return Some(Vec::new()),
+        let file = match open_itself(&self.path.join("trip.log")) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(Vec::new()),
             Err(_) => return None,
         };
         let mut log = Vec::new();
@@ -235,6 +232,13 @@ impl Folder {
     pub fn workspace(&self) -> PathBuf {
         self.path.join("work")
     }
+}
+
+/// Opens a file to read it, never what a link leads to, and without waiting: a target may have put anything in its
+/// place, also a pipe that nobody writes.
+pub(super) fn open_itself(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }
 
 impl Drop for Folder {

@@ -1,6 +1,6 @@
 //! The helper's executable: a supervisor that makes runs, some side by side.
 //!
-//! `talk` is its side of the socket, `execute` makes a single run: `channel` opens the standard
+//! `talk` is its side of the socket, `execute` makes a single run, `live` a call of it: `channel` opens the standard
 //! descriptors, `launch` starts this executable again as the `launcher`, which becomes the target as
 //! the `plan` says; `stream` and `capture` take the bytes; `process_tag` and `process_tree` know the
 //! processes of a run again and end them all; `queue` says which run is made when, and which are made
@@ -14,6 +14,7 @@ mod execute;
 mod folder;
 mod launch;
 mod launcher;
+mod live;
 mod needles;
 mod plan;
 mod process_tag;

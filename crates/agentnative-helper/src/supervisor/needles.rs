@@ -1,9 +1,7 @@
 //! Searches what a run printed and wrote for a secret, in the spellings in which it is often seen.
 
-use super::folder::Folder;
+use super::folder::{Folder, open_itself};
 use crate::{Bytes, Captured, Changes, EntryKind, Leak, LeakForm, LeakPlace};
-use rustix::fs::{Mode, OFlags};
-use std::fs::File;
 use std::io::{self, Read};
 
 /// A secret of fewer bytes is not searched: it is a part of other words.
@@ -65,9 +63,7 @@ impl Needles {
                 continue;
             };
             let root = folder.area(change.area);
-            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            let file = File::from(rustix::fs::open(root.join(&change.path), flags, Mode::empty())?);
-            let found = self.find(file.take(entry.size))?;
+            let found = self.find(open_itself(&root.join(&change.path))?.take(entry.size))?;
             let place = LeakPlace::File(change.area, change.path.clone(), entry.mode);
             leaks.extend(found.map(|(form, _)| Leak { place, form }));
         }

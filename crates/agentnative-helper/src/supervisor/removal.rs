@@ -1,5 +1,6 @@
 //! Removes the folders of runs: whatever a target has made in them, and those whose owner was killed.
 
+use super::folder::open_itself;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
@@ -44,13 +45,8 @@ fn is_abandoned(folder: &Path) -> bool {
     if !found.is_dir() || !settled || found.uid() != rustix::process::geteuid().as_raw() {
         return false;
     }
-    let owner = OpenOptions::new().write(true).custom_flags(link_flags()).open(folder.join(OWNER));
-    owner.is_ok_and(|owner| flock(&owner, FlockOperation::NonBlockingLockExclusive).is_ok())
-}
-
-/// What keeps us from following a link, or waiting for a pipe, in the place of the file.
-fn link_flags() -> i32 {
-    (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits().cast_signed()
+    open_itself(&folder.join(OWNER))
+        .is_ok_and(|owner| flock(&owner, FlockOperation::NonBlockingLockExclusive).is_ok())
 }
 
 /// Removes a folder with all that is in it, also what its owner may not read. What cannot be removed stays.

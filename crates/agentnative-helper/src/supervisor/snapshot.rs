@@ -1,11 +1,10 @@
 //! Snapshots of the workspace and the home of a run, and what changed between two.
 
-use super::folder::Folder;
+use super::folder::{Folder, open_itself};
 use crate::{Area, Change, Changes, Entry, EntryKind};
-use rustix::fs::{Mode, OFlags};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -114,9 +113,7 @@ fn entry(at: &Path, metadata: &Metadata, left: &mut Left) -> io::Result<Entry> {
         return Ok(bare(EntryKind::Other));
     }
     left.bytes = left.bytes.checked_sub(metadata.len()).ok_or_else(too_much)?;
-    // Whoever is still there may put anything in its place: a link, a pipe.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let mut file = File::from(rustix::fs::open(at, flags, Mode::empty())?).take(metadata.len());
+    let mut file = open_itself(at)?.take(metadata.len());
     let (mut hash, mut buffer, mut size) = (Xxh3::new(), vec![0; 1 << 16], 0);
     let is_text = left.json.checked_sub(metadata.len());
     left.json = is_text.unwrap_or(left.json);

@@ -1,0 +1,430 @@
+//! A call under way: watched until it ends or has to, and until nobody of it is left.
+
+use super::capture::TooMuch;
+use super::channel::{Channels, Feed, open_channels};
+use super::environment;
+use super::execute::Kind;
+use super::folder::Folder;
+use super::launch::{Leader, Status, instruct};
+use super::plan::{Answer, Plan};
+use super::process_tag::ProcessTag;
+use super::process_tree::ProcessTree;
+use super::service::{LONGEST_SERVICE, SERVICE_OUTPUT, takes_connections};
+use super::stream::{Step, Stream};
+use super::{Common, STOP, STOP_NOW, Stop};
+use crate::sys::{Silence, StdioIds, WaitState};
+use crate::{End, Interruption, Isolation, Job, Outcome, Ready, StopSignal, Waiting};
+use rustix::process::{Signal, getpid};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until};
+
+/// How often a run is looked at that may wait for input, or that writes a file.
+const LOOK: Duration = Duration::from_millis(50);
+/// How often any other is: orphans have to be reaped.
+const TICK: Duration = Duration::from_millis(250);
+/// How often is looked whether somebody is left, once that is all there is to wait for.
+const LEFT: Duration = Duration::from_millis(4);
+/// A look so long before the deadline tells afterwards whether the processor was in use.
+const BEFORE_DEADLINE: Duration = Duration::from_millis(100);
+/// So long after the text that shows that it has begun, a run is interrupted.
+const BEGUN: Duration = Duration::from_millis(50);
+/// A killed leader that takes longer than this is in an uninterruptible wait.
+const KILLED: Duration = Duration::from_millis(500);
+
+/// Makes a call in a folder: from its start until nobody of it is left.
+pub(super) async fn live(
+    common: &Common,
+    job: &Job,
+    folder: &Folder,
+    kind: Kind,
+    stop: Stop,
+) -> io::Result<Outcome> {
+    let start = Instant::now();
+    let tag = ProcessTag::new();
+    let (limit, lifetime) = match kind {
+        Kind::Run => (common.options.max_output, job.deadline),
+        Kind::Service(..) => (SERVICE_OUTPUT, LONGEST_SERVICE),
+    };
+    let plan = plan(common, job, lifetime, folder, &tag);
+    let channels = open_channels(common, job, folder.path(), limit, start)?;
+    let (ours, theirs) = UnixStream::pair()?;
+    let leader = Leader::spawn(theirs)?;
+    let tree = ProcessTree::new(leader.pid(), tag, matches!(kind, Kind::Run));
+    let Channels { target, stdout, stderr, feed, ids } = channels;
+    let mut live = Live {
+        leader,
+        tree,
+        stdout,
+        stderr,
+        feed,
+        ids,
+        start,
+        started: start - common.began,
+        deadline: start + job.deadline,
+        ended: None,
+        cpu: Duration::ZERO,
+        interrupt: job.interrupt.as_ref().map_or(Interrupt::None, |stop| Interrupt::Awaited(stop.signal)),
+        stop,
+        drain: common.options.drain,
+        grace: common.options.grace,
+    };
+    if let Some(Interruption { after, .. }) = &job.interrupt {
+        live.stdout.await_text(after);
+        live.stderr.await_text(after);
+    }
+    let forced = match live.launch(ours, &plan, target).await? {
+        Some(Answer::Failed(number, words)) => Some((End::NotStarted(number, words), None)),
+        Some(Answer::Started(enforced)) => {
+            common.note(enforced.filter(|_| job.isolation > Isolation::None));
+            match kind {
+                Kind::Run => live.watch().await,
+                Kind::Service(ready, told) => live.serve(&ready, told).await,
+            }
+        }
+        None => Some(live.out_of_time(None)),
+    };
+    live.finish(forced).await
+}
+
+/// What the launcher has to do for a run.
+fn plan(common: &Common, job: &Job, lifetime: Duration, folder: &Folder, tag: &ProcessTag) -> Plan {
+    let env = environment::of_run(job, &common.caller, &common.base, folder, tag);
+    let cwd = match job.workspace {
+        Some(_) => folder.workspace().into(),
+        None => job.cwd.clone(),
+    };
+    Plan {
+        job: Job { env: env.into_iter().collect(), cwd, ..job.clone() },
+        parent: getpid().as_raw_pid(),
+        // Without HOME, a program may find the home of the user all the same.
+        sandbox: (job.isolation > Isolation::None || job.variant.lacks_home(job.nth))
+            .then(|| vec![folder.path().into()]),
+        // More than all processors can give in its time: it ends what outlives ourselves.
+        cpu: (lifetime.as_secs() + 5) * common.processors,
+        file_size: tag.file_size,
+        open_files: common.open_files,
+        ignored: common.ignored.clone(),
+    }
+}
+
+/// Why a run is ended by force, and what it was waiting for.
+type Forced = (End, Option<Waiting>);
+
+enum Event {
+    /// Bytes moved, or a stream ended.
+    Moved,
+    /// The leader ended.
+    Ended,
+    /// A stream grew too large.
+    Over(TooMuch),
+    /// We are to stop.
+    Stop,
+    /// The time is over.
+    Time,
+}
+
+/// How far a run is interrupted.
+#[derive(Clone, Copy)]
+enum Interrupt {
+    /// It is not to be.
+    None,
+    /// When a text is seen.
+    Awaited(StopSignal),
+    /// At this moment.
+    At(Instant, StopSignal),
+    /// It was, at this moment.
+    Sent(Instant),
+}
+
+/// A run under way. The leader is dropped last but for the tree: while it is there, the number of
+/// its group is its own.
+struct Live {
+    tree: ProcessTree,
+    leader: Leader,
+    stdout: Stream,
+    stderr: Stream,
+    feed: Feed,
+    ids: StdioIds,
+    start: Instant,
+    /// When that was, since we were started.
+    started: Duration,
+    deadline: Instant,
+    ended: Option<Instant>,
+    /// Processor time at the deadline.
+    cpu: Duration,
+    interrupt: Interrupt,
+    stop: Stop,
+    drain: Duration,
+    grace: Duration,
+}
+
+impl Live {
+    /// Gets the target started. `None` when there is no time (left) for it.
+    async fn launch(
+        &mut self,
+        socket: UnixStream,
+        plan: &Plan,
+        target: [OwnedFd; 3],
+    ) -> io::Result<Option<Answer>> {
+        tokio::select! {
+            answer = instruct(socket, plan, target) => answer.map(Some),
+            () = sleep_until(self.deadline) => Ok(None),
+            _ = self.stop.wait_for(|level| *level >= STOP) => Ok(None),
+        }
+    }
+
+    /// Moves bytes until something happens, or `until`; `level` says which orders to stop count.
+    async fn turn(&mut self, until: Instant, level: u8) -> Event {
+        let step = tokio::select! {
+            () = self.leader.ended(), if self.ended.is_none() => {
+                self.ended = Some(Instant::now());
+                return Event::Ended;
+            }
+            step = self.stdout.step() => step,
+            step = self.stderr.step() => step,
+            () = self.feed.step() => Step::On,
+            () = sleep_until(until) => return Event::Time,
+            _ = self.stop.wait_for(|now| *now >= level) => return Event::Stop,
+        };
+        match step {
+            Step::Over(over) => Event::Over(over),
+            Step::On | Step::End => Event::Moved,
+        }
+    }
+
+    /// Waits until the run is over; gives why it is ended by force, unless it ended by itself.
+    async fn watch(&mut self) -> Option<Forced> {
+        let is_watched = self.ids.is_any();
+        let is_file = !self.stdout.is_open();
+        let period = if is_watched || is_file { LOOK } else { TICK };
+        let mut silence = Silence::default();
+        let mut before: Option<WaitState> = None;
+        let mut next = self.start + period;
+        loop {
+            let before_deadline = self.deadline - BEFORE_DEADLINE.min(self.deadline - self.start);
+            let mut wake = if before.is_none() { next.min(before_deadline) } else { next };
+            if let Interrupt::At(at, _) = self.interrupt {
+                wake = wake.min(at);
+            }
+            match self.turn(wake.min(self.deadline), STOP).await {
+                Event::Ended => return None,
+                Event::Over(over) => return Some((over.into(), None)),
+                Event::Stop => return Some((End::Interrupted, None)),
+                Event::Moved | Event::Time => {}
+            }
+            let now = Instant::now();
+            self.interrupt(now);
+            if now >= self.deadline && self.leader.status().is_none() {
+                return Some(self.out_of_time(before.as_ref()));
+            }
+            if before.is_none() && now >= before_deadline {
+                before = Some(self.state());
+            }
+            if now < next {
+                continue;
+            }
+            next = now + period;
+            self.tree.reap();
+            if let Some(over) = self.stdout.overgrown() {
+                return Some((over.into(), None));
+            }
+            if is_watched {
+                let written = self.stdout.len() + self.stderr.len();
+                if let Some(input) = silence.after(self.state(), written, now) {
+                    return Some((End::Waited, Some(input)));
+                }
+            }
+        }
+    }
+
+    /// Interrupts the run, where and when that is asked for.
+    fn interrupt(&mut self, now: Instant) {
+        self.interrupt = match self.interrupt {
+            Interrupt::Awaited(signal) if self.stdout.has_seen() || self.stderr.has_seen() => {
+                Interrupt::At(now + BEGUN, signal)
+            }
+            Interrupt::At(at, signal) if now >= at => {
+                match signal {
+                    StopSignal::Terminate => self.tree.signal_leader(Signal::TERM),
+                    StopSignal::Interrupt => self.tree.signal(Signal::INT),
+                }
+                self.deadline = now + Job::GRACE;
+                Interrupt::Sent(now)
+            }
+            other => other,
+        };
+    }
+
+    /// Waits until a service is ready, tells it, and waits on until it ends or is to be ended. What it prints
+    /// past the limit is thrown away.
+    async fn serve(&mut self, ready: &Ready, told: oneshot::Sender<()>) -> Option<Forced> {
+        if let Ready::Line(text) = ready {
+            self.stdout.await_text(text);
+            self.stderr.await_text(text);
+        }
+        let mut told = Some(told);
+        let mut next = self.start;
+        loop {
+            match self.turn(next, STOP).await {
+                Event::Ended => return None,
+                Event::Stop => return Some((End::Interrupted, None)),
+                Event::Moved | Event::Over(_) | Event::Time => {}
+            }
+            let now = Instant::now();
+            if now >= next {
+                next = now + if told.is_some() { LOOK } else { TICK };
+                self.tree.reap();
+            } else if !matches!(ready, Ready::Line(_)) {
+                continue;
+            }
+            if told.is_none() {
+                continue;
+            }
+            let is_ready = match ready {
+                Ready::Port(port) => takes_connections(*port).await,
+                Ready::Line(_) => self.stdout.has_seen() || self.stderr.has_seen(),
+            };
+            if is_ready {
+                // Somebody else's port is not the port of one that has ended.
+                if self.leader.status().is_some() {
+                    return None;
+                }
+                if let Some(told) = told.take() {
+                    told.send(()).unwrap_or_default();
+                }
+            } else if now >= self.deadline {
+                return Some(self.out_of_time(None));
+            }
+        }
+    }
+
+    fn state(&self) -> WaitState {
+        WaitState::at(&self.tree.everybody(), &self.ids)
+    }
+
+    /// At the deadline, or at an order to stop: which of the two, and what the run was doing.
+    fn out_of_time(&mut self, before: Option<&WaitState>) -> Forced {
+        if *self.stop.borrow() >= STOP {
+            return (End::Interrupted, None);
+        }
+        let state = self.state();
+        self.cpu = state.cpu();
+        (End::TimedOut, Some(state.since(before.unwrap_or(&state))))
+    }
+
+    fn is_open(&self) -> bool {
+        self.stdout.is_open() || self.stderr.is_open()
+    }
+
+    /// After the leader's own end: bytes of those who are left are taken until an absolute deadline,
+    /// which nothing resets. Gives whether a stream grew too large.
+    async fn drain(&mut self) -> Option<TooMuch> {
+        let until = Instant::now() + self.drain;
+        self.stdout.hurry();
+        while Instant::now() < until && (self.is_open() || !self.tree.alive().is_empty()) {
+            let wake = if self.is_open() { until } else { until.min(Instant::now() + LEFT) };
+            match self.turn(wake, STOP_NOW).await {
+                Event::Over(over) => return Some(over),
+                Event::Stop => break,
+                Event::Moved | Event::Ended | Event::Time => {}
+            }
+        }
+        self.rest()
+    }
+
+    /// Takes what is in the streams now.
+    fn rest(&mut self) -> Option<TooMuch> {
+        let steps = [self.stdout.rest(), self.stderr.rest()];
+        let over = steps.into_iter().find_map(|step| match step {
+            Step::Over(over) => Some(over),
+            Step::On | Step::End => None,
+        });
+        over.or_else(|| self.stdout.overgrown())
+    }
+
+    /// Ends the leader and its group: TERM, and after a time of grace KILL.
+    async fn force(&mut self) {
+        self.stdout.hurry();
+        self.tree.signal(Signal::TERM);
+        self.tree.signal(Signal::CONT);
+        let until = Instant::now() + self.grace;
+        // Whoever has a session of its own has not got the signal: there is nothing to wait for.
+        let is_left = |live: &Self| live.tree.alive().iter().any(|stat| !live.tree.escaped(stat));
+        while Instant::now() < until && (self.ended.is_none() || is_left(self)) {
+            if let Event::Stop = self.turn(until.min(Instant::now() + LEFT), STOP_NOW).await {
+                break;
+            }
+        }
+        self.tree.signal(Signal::KILL);
+        let until = Instant::now() + KILLED;
+        while Instant::now() < until && self.ended.is_none() {
+            self.turn(until, u8::MAX).await;
+        }
+    }
+
+    /// Ends whoever is left and gives what was seen.
+    async fn finish(mut self, forced: Option<Forced>) -> io::Result<Outcome> {
+        let by_force = forced.is_some();
+        let (mut end, waiting) = forced.unwrap_or_else(|| (self.own_end(), None));
+        let mut left = if by_force {
+            self.force().await;
+            let mut left = self.tree.alive();
+            left.retain(|stat| self.tree.escaped(stat));
+            left
+        } else {
+            if let Some(over) = self.drain().await {
+                end = over.into();
+            }
+            self.tree.alive()
+        };
+        let held_open = !by_force && self.is_open();
+        if !left.is_empty() || held_open {
+            self.tree.signal(Signal::KILL);
+        }
+        self.tree.sweep().await;
+        if by_force {
+            self.rest();
+        }
+        left.sort_by_key(|stat| stat.pid);
+        let ended = self.ended.unwrap_or_else(Instant::now);
+        let duration = ended - self.start;
+        let signalled = match self.interrupt {
+            Interrupt::Sent(at) => Some(ended - at),
+            _ => None,
+        };
+        let (stdout, stderr) = (self.stdout.finish().await?, self.stderr.finish().await?);
+        let left_behind = left.into_iter().map(Into::into).collect();
+        let cpu = self.cpu;
+        Ok(Outcome {
+            stdout,
+            stderr,
+            terminal: self.feed.shown(),
+            end,
+            started: Some(self.started),
+            duration,
+            left_behind,
+            held_open,
+            waiting,
+            cpu,
+            trips: None,
+            changes: None,
+            signalled,
+            connections: None,
+            leaks: None,
+            wrote: false,
+            alone: false,
+        })
+    }
+
+    fn own_end(&self) -> End {
+        match self.leader.status() {
+            Some(Status::Exited(code)) => End::Exited(code),
+            Some(Status::Signaled(signal)) => End::Signaled(signal),
+            None => End::NotStarted(0, "somebody else has reaped it".into()),
+        }
+    }
+}
