@@ -24,7 +24,7 @@ mod validate;
 mod watch;
 mod whole_file;
 
-use crate::run::RunnerOptions;
+use crate::run::{RunnerOptions, set_non_dumpable};
 use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::error::Result;
 use agentnative_output::{ColorChoice, Output, OutputConfig, OutputFormat, asked_format, clap_error};
@@ -145,6 +145,7 @@ pub fn command() -> clap::Command {
 
 /// Runs the program with these arguments (the first is its name) and gives its exit code.
 pub fn main(args: &[OsString]) -> u8 {
+    set_non_dumpable();
     if complete::answered(args) {
         return 0;
     }

@@ -15,7 +15,7 @@ pub use agentnative_helper::{
     Area, Bytes, Captured, Change, Changes, Chunk, End, Enforced, Entry, EntryKind, HOSTILE_ENVIRONMENTS,
     Hearing, Interruption, Isolation, Job, Leak, LeakForm, LeakPlace, Leftover, Options as RunnerOptions,
     Purpose, Ready, Secret, Service, SetupCall, StopSignal, Template, TemplateFile, Trip, Waiting, Workspace,
-    clean_path, manager_variables,
+    clean_path, manager_variables, set_non_dumpable,
 };
 pub use observation::Observation;
 pub use resolve::{find, resolve};

@@ -2,7 +2,9 @@
 
 use super::support::{Folder, output_of, within};
 use std::fs;
-use std::process::Stdio;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
 
 /// A server that answers on a port, and prints the line `up` and its environment's marks.
 const SERVER: &str = r#"import os, signal, socket, sys
@@ -36,8 +38,7 @@ fn with_surroundings(more: &str) -> Folder {
     let folder = Folder::new();
     folder.write("server.py", SERVER);
     folder.write("cli", format!("#!/bin/bash\n{CLI}"));
-    fs::set_permissions(folder.path().join("cli"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
-        .unwrap();
+    fs::set_permissions(folder.path().join("cli"), fs::Permissions::from_mode(0o755)).unwrap();
     folder.write("settings.json", r#"{"url": "http://127.0.0.1:{port}/v1"}"#);
     fs::create_dir(folder.path().join("shop")).unwrap();
     folder.write("shop/item", "1");
@@ -259,4 +260,34 @@ fn a_cargo_project_that_was_changed_since_it_was_built_is_noted_or_built() {
     );
     assert_eq!(notes(), Vec::<serde_json::Value>::new());
     assert!(folder.path().join("made").exists());
+}
+
+/// Tells of the processes that made a run whether it can read what they hold, and of itself, which it can.
+const CURIOUS: &str = r#"
+supervisor=$PPID
+checker=$(awk '/^PPid/ { print $2 }' /proc/$supervisor/status)
+for process in self $supervisor $checker; do
+    for file in environ mem; do
+        if head -c 0 /proc/$process/$file 2>/dev/null; then echo open; else echo closed; fi
+    done
+done | tr '\n' ' ' >"${0%/*}/found"
+echo '{}'
+"#;
+
+#[test]
+fn a_run_reads_neither_memory_nor_environment_of_the_checker() {
+    let folder = Folder::with(CURIOUS);
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let program = folder.path().join("agentnative");
+    fs::copy(env!("CARGO_BIN_EXE_agentnative"), &program).unwrap();
+    let mut command = Command::new(&program);
+    if rustix::process::geteuid().is_root() {
+        // Nothing is kept from root.
+        command.uid(65534).gid(65534);
+    }
+    let args = ["check", "./cli", "--json", "--check", "p2-output-json", "--probe", "go"];
+    let seen = output_of(command.args(args).current_dir(folder.path()));
+    assert_eq!((seen.code, seen.status("p2-output-json").as_str()), (Some(0), "pass"), "{}", seen.err);
+    let found = fs::read_to_string(folder.path().join("found")).unwrap();
+    assert_eq!(found, "open open closed closed closed closed ");
 }

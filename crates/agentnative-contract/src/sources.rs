@@ -16,7 +16,9 @@ pub(super) static BUNDLE: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OU
 
 /// URIs of the files of the bundle and of a contract's folder begin so.
 const BUNDLED: &str = "agentnative:/";
-const FOLDER: &str = "folder:/";
+const FOLDER: &str = "folder:/contract/";
+/// So begins where a path leads that leaves the folder: resolving a URI stops at its root.
+const OUTSIDE: &str = "folder:/";
 
 /// Schemas nest at most this deep.
 const MAX_DEPTH: usize = 120;
@@ -176,6 +178,11 @@ impl Sources {
             (Some(path), Home::Folder(root)) => {
                 read_inside(root, &percent_decode_str(path).decode_utf8_lossy())
             }
+            _ if uri.starts_with(OUTSIDE) => Err(Error::config(format!(
+                "a schema refers to `{}`, outside the contract's folder; expected a file in it, by its path relative to \
+                 that schema",
+                percent_decode_str(&uri[OUTSIDE.len()..]).decode_utf8_lossy()
+            ))),
             _ => Err(Error::config(format!(
                 "a schema refers to `{uri}`; expected a file of the contract's folder or of a bundled contract; \
                  schemas are never fetched from the network"

@@ -60,6 +60,15 @@ pub fn main() -> Option<std::process::ExitCode> {
     None
 }
 
+/// Keeps the processes of this user, such as those that this program starts, from reading its memory and its environment
+/// and from tracing it (`PR_SET_DUMPABLE`). Root is not kept from it, and a program that this process executes has to
+/// ask for it again. Nothing changes where the system cannot do that.
+pub fn set_non_dumpable() {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)
+        .unwrap_or_default();
+}
+
 /// The manifest of this crate, for a build script that builds the program of the helper for another machine:
 /// `cargo build --manifest-path … --features runtime --bin agentnative-helper --target …`.
 #[cfg(feature = "runtime")]

@@ -44,6 +44,8 @@ pub fn command() -> clap::Command {
 
 /// Runs the agent with these arguments (the first is its name) and gives its exit code.
 pub fn main(args: &[OsString]) -> u8 {
+    // The key of the model is in the environment, which no command may read.
+    agentnative_helper::set_non_dumpable();
     let flags = match Options::parse_flags(args) {
         Ok(flags) => flags,
         Err(error) => return usage_error(&error, args),

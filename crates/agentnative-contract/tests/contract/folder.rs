@@ -523,6 +523,16 @@ fn schemas_refer_to_nothing_else() {
         let error = Contract::load(&contract).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Config, "{reference}");
     }
+    // A file of the folder does not stand for one beside it.
+    fs::write(contract.join("secret.json"), "{}").unwrap();
+    for reference in ["../secret.json", "/secret.json", "d/../../secret.json"] {
+        fs::write(contract.join("s.json"), json!({"$ref": reference}).to_string()).unwrap();
+        let error = Contract::load(&contract).unwrap_err();
+        assert!(
+            error.message.contains("`secret.json`, outside the contract's folder"),
+            "{reference}: {error:?}"
+        );
+    }
 }
 
 #[test]

@@ -70,10 +70,15 @@ const STOP_NOW: u8 = 2;
 /// code, if there is one. Must be called on the main thread.
 pub fn main() -> Option<ExitCode> {
     let argument = std::env::args_os().nth(1)?;
+    if argument != LAUNCH && argument != SUPERVISE {
+        return None;
+    }
+    // The environment of the caller is there, which no run may see.
+    crate::set_non_dumpable();
     if argument == LAUNCH {
         return Some(launcher::launch());
     }
-    (argument == SUPERVISE).then(|| supervise().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
+    Some(supervise().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
 
 /// Makes runs for the client at the other end of standard input, until it closes the socket.

@@ -2,6 +2,10 @@
 
 use crate::support::{Place, alive, asks, result, results, says, script};
 use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 
 fn code(result: &Value) -> &str {
     assert_eq!((&result["ok"], &result["result"]), (&false.into(), &Value::Null), "{result}");
@@ -181,6 +185,31 @@ fn what_a_command_leaves_behind_is_ended_and_not_waited_for() {
     assert_eq!(ran["result"]["stdout"], "started\n");
     assert!(ran["duration_ms"].as_u64().unwrap() < 10_000);
     assert!(!alive(&place.read("a")), "left behind");
+}
+
+#[test]
+fn a_command_reads_neither_memory_nor_environment_of_the_agent() {
+    let place = Place::new();
+    for folder in ["", "home", "work"] {
+        fs::set_permissions(place.outside(folder), fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    let program = place.outside("agent");
+    fs::copy(env!("CARGO_BIN_EXE_reference-agent"), &program).unwrap();
+    let look = "for file in environ mem; do head -c 0 /proc/$$/$file && echo own; head -c 0 /proc/$PPID/$file; done; true";
+    place.script(&script(&[asks("run_command", json!({"command": look})), says("done")]));
+    let mut command = Command::new(program);
+    command.env("HOME", place.outside("home")).current_dir(place.work());
+    command
+        .args(["--jsonl", "--profile", "dev", "--script"])
+        .arg(place.outside("script.json"))
+        .arg("a query");
+    if rustix::process::geteuid().is_root() {
+        // Nothing is kept from root.
+        command.uid(65534).gid(65534);
+    }
+    let ran = command.output().unwrap();
+    let text = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!((text.matches("own\\n").count(), text.matches("Permission denied").count()), (2, 2), "{text}");
 }
 
 #[test]
