@@ -6,7 +6,7 @@ use super::scan::Scan;
 use super::verdict::{Assertion, Finding, Reason};
 use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant, condition};
 use crate::probe::Probe;
-use crate::run::{Bytes, End, Isolation, Observation, Purpose};
+use crate::run::{Bytes, End, Isolation, Leftover, Observation, Purpose};
 use serde_json::Value;
 use std::io::Read as _;
 use std::rc::Rc;
@@ -62,6 +62,15 @@ impl<'a> RunView<'a> {
     pub fn has_values(&self) -> bool {
         let scan = self.scan();
         scan.structural().is_none() && scan.shape.count() > 0
+    }
+
+    /// The names of the processes that it left behind; of those that could not be ended, also the number.
+    pub fn left_behind(&self) -> String {
+        let name = |left: &Leftover| match (sanitize::line(&left.name), left.survives) {
+            (name, false) => name,
+            (name, true) => format!("{name}, which could not be ended: process {}", left.pid),
+        };
+        self.observation.left_behind.iter().map(name).collect::<Vec<_>>().join(", ")
     }
 
     /// The bytes of a stream.

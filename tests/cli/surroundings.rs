@@ -1,6 +1,7 @@
 //! What the runs of a target find around them: home, workspaces, services, and the build before them.
 
-use super::support::{Folder, output_of, within};
+use super::support::{CliOutput, Folder, output_of, within};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
@@ -277,17 +278,50 @@ echo '{}'
 #[test]
 fn a_run_reads_neither_memory_nor_environment_of_the_checker() {
     let folder = Folder::with(CURIOUS);
+    let seen = check_as_somebody(&folder);
+    assert_eq!((seen.code, seen.status("p2-completes").as_str()), (Some(0), "pass"), "{}", seen.err);
+    let found = fs::read_to_string(folder.path().join("found")).unwrap();
+    assert_eq!(found, "open open closed closed closed closed ");
+}
+
+#[test]
+fn a_process_that_could_not_be_ended_is_told_as_such() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can make a program that this user may not end");
+        return;
+    }
+    let folder = Folder::with("setsid \"${0%/*}/other\" 600 </dev/null >/dev/null 2>&1 &\necho '{}'\n");
+    fs::copy("/bin/sleep", folder.path().join("other")).unwrap();
+    fs::set_permissions(folder.path().join("other"), fs::Permissions::from_mode(0o4755)).unwrap();
+    let seen = check_as_somebody(&folder);
+    let program = folder.path().join("other").canonicalize().unwrap();
+    let is_left = |number: &i32| fs::read_link(format!("/proc/{number}/exe")).is_ok_and(|exe| exe == program);
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let left: Vec<i32> = numbers.filter(is_left).collect();
+    for number in &left {
+        kill_process(Pid::from_raw(*number).unwrap(), Signal::KILL).unwrap();
+    }
+    if left.is_empty() {
+        eprintln!("skipped: programs in {} have nobody's rights but the caller's", folder.path().display());
+        return;
+    }
+    assert_eq!((seen.code, seen.status("p2-completes").as_str()), (Some(1), "fail"), "{}", seen.err);
+    let message = seen.data()["results"][0]["message"].as_str().unwrap().to_owned();
+    let told =
+        |number: &i32| message.contains(&format!("(other, which could not be ended: process {number})"));
+    assert!(left.iter().any(told), "{message}: {left:?}");
+}
+
+/// Checks the target of a folder as somebody who is not root: nothing is kept from root.
+fn check_as_somebody(folder: &Folder) -> CliOutput {
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let program = folder.path().join("agentnative");
     fs::copy(env!("CARGO_BIN_EXE_agentnative"), &program).unwrap();
     let mut command = Command::new(&program);
     if rustix::process::geteuid().is_root() {
-        // Nothing is kept from root.
         command.uid(65534).gid(65534);
     }
-    let args = ["check", "./cli", "--json", "--check", "p2-output-json", "--probe", "go"];
-    let seen = output_of(command.args(args).current_dir(folder.path()));
-    assert_eq!((seen.code, seen.status("p2-output-json").as_str()), (Some(0), "pass"), "{}", seen.err);
-    let found = fs::read_to_string(folder.path().join("found")).unwrap();
-    assert_eq!(found, "open open closed closed closed closed ");
+    let args = ["check", "./cli", "--json", "--check", "p2-completes", "--probe", "go"];
+    output_of(command.args(args).current_dir(folder.path()))
 }

@@ -136,6 +136,9 @@ pub struct Leftover {
     pub pid: i32,
     /// Its command name as the kernel has it (raw bytes of a stranger).
     pub name: Vec<u8>,
+    /// It could not be ended: it has the rights of another user, or is in an uninterruptible wait.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub survives: bool,
 }
 
 /// When a piece of a stream arrived.

@@ -20,15 +20,13 @@ pub fn completes(context: &CheckContext) -> Judgement {
 
 fn ended(run: &RunView) -> Assertion {
     if !run.observation.left_behind.is_empty() || run.observation.held_open {
-        let names: Vec<String> =
-            run.observation.left_behind.iter().map(|process| sanitize::line(&process.name)).collect();
+        let names = run.left_behind();
         let what = if run.observation.held_open { " that keep its output open" } else { "" };
         let detail = if names.is_empty() {
             "a process that the command left behind keeps its output open".to_owned()
         } else {
             format!(
-                "the command left processes behind{what} ({}); a caller that reads to the end of the output waits for them",
-                names.join(", ")
+                "the command left processes behind{what} ({names}); a caller that reads to the end of the output waits for them"
             )
         };
         return run.failed("left-behind", detail);

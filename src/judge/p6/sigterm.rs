@@ -65,9 +65,7 @@ fn ends(run: &RunView) -> Assertion {
         _ => {}
     }
     if !run.observation.left_behind.is_empty() {
-        let names: Vec<String> =
-            run.observation.left_behind.iter().map(|process| sanitize::line(&process.name)).collect();
-        let detail = format!("after SIGTERM, the command leaves processes behind ({})", names.join(", "));
+        let detail = format!("after SIGTERM, the command leaves processes behind ({})", run.left_behind());
         return run.failed("left-behind", detail);
     }
     Ok(())

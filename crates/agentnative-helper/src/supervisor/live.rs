@@ -13,7 +13,7 @@ use super::service::{LONGEST_SERVICE, SERVICE_OUTPUT, takes_connections};
 use super::stream::{Step, Stream};
 use super::{Common, STOP, STOP_NOW, Stop};
 use crate::sys::{Silence, StdioIds, WaitState};
-use crate::{End, Interruption, Isolation, Job, Outcome, Ready, StopSignal, Waiting};
+use crate::{End, Interruption, Isolation, Job, Leftover, Outcome, Ready, StopSignal, Waiting};
 use rustix::process::{Signal, getpid};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -389,7 +389,11 @@ impl Live {
         if by_force {
             self.rest();
         }
-        left.sort_by_key(|stat| stat.pid);
+        let survivors = self.tree.alive();
+        left.retain(|stat| survivors.iter().all(|survivor| survivor.pid != stat.pid));
+        let mut left_behind: Vec<Leftover> = left.into_iter().map(Into::into).collect();
+        left_behind.extend(survivors.into_iter().map(|stat| Leftover { survives: true, ..stat.into() }));
+        left_behind.sort_by_key(|left| left.pid);
         let ended = self.ended.unwrap_or_else(Instant::now);
         let duration = ended - self.start;
         let signalled = match self.interrupt {
@@ -397,7 +401,6 @@ impl Live {
             _ => None,
         };
         let (stdout, stderr) = (self.stdout.finish().await?, self.stderr.finish().await?);
-        let left_behind = left.into_iter().map(Into::into).collect();
         let cpu = self.cpu;
         Ok(Outcome {
             stdout,

@@ -193,6 +193,6 @@ fn own_session() -> i32 {
 
 impl From<Stat> for Leftover {
     fn from(stat: Stat) -> Self {
-        Self { pid: stat.pid, name: stat.name }
+        Self { pid: stat.pid, name: stat.name, survives: false }
     }
 }
