@@ -153,7 +153,10 @@ impl Session {
             }
         };
         // From here on a signal ends this process at once.
-        drop(runner);
+        if let Some(left) = runner.finish() {
+            let left = format!("{} could not be removed: a run has left something there", left.display());
+            recording.notes.push(left);
+        }
         if let Some(code) = &code {
             code::read(code, root.as_deref(), source, project, &mut recording)?;
         }

@@ -4,7 +4,7 @@ use super::{End, Enforced, Job, Observation, RunKey, RunSpec, RunnerOptions};
 use crate::model::OutputFormat;
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_helper::{Event, Failure, Helper};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The executable of the helper, made by the build script; empty where that could not make one.
 const HELPER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agentnative-helper"));
@@ -48,6 +48,11 @@ impl Runner {
             Some(helper) => Ok(helper),
             none => Ok(none.insert(Helper::start(HELPER, &self.options).map_err(error)?)),
         }
+    }
+
+    /// Ends the helper; gives the folder of the runs if not all that is in it could be removed.
+    pub fn finish(self) -> Option<PathBuf> {
+        self.helper.and_then(Helper::finish).map(PathBuf::from)
     }
 
     /// Makes all runs: up to the number of jobs side by side, then those that want quiet, one by one. Of a

@@ -3,6 +3,7 @@
 use super::support::{CliOutput, Folder, output_of};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 /// The program's folders begin so, and hold this file, which their owner has locked.
@@ -69,4 +70,39 @@ fn what_a_killed_program_left_is_removed_by_the_next_one() {
         ["alive", "of-a-user", "young"].map(|name| format!("{PREFIX}{name}"))
     );
     assert!(young.exists());
+}
+
+#[test]
+fn what_cannot_be_removed_is_told() {
+    let python = crate::interpreter::program();
+    let folder = Folder::with(&format!(
+        "case $* in *go*) '{}' \"${{0%/*}}/flag.py\" \"$HOME\" 16 ;; esac\necho '{{}}'\n",
+        python.display()
+    ));
+    // The attribute of an immutable folder, which is root's to set, and not on every file system.
+    let flag = [
+        "import fcntl, os, struct, sys",
+        "path, flags = sys.argv[1], int(sys.argv[2])",
+        "try: fcntl.ioctl(os.open(path, os.O_RDONLY), 0x40086602, struct.pack('l', flags))",
+        "except OSError: pass",
+    ];
+    folder.write("flag.py", flag.join("\n"));
+    let temporary = tempfile::tempdir().unwrap();
+    let seen = check_in(&folder, temporary.path());
+    assert_eq!((seen.code, seen.status("p2-exit-success").as_str()), (Some(0), "pass"), "{}", seen.err);
+    let notes = seen.data()["notes"].as_array().cloned().unwrap_or_default();
+    let notes: Vec<&str> = notes.iter().filter_map(|note| note.as_str()).collect();
+    let left: Vec<_> = left_in(temporary.path()).iter().map(|name| temporary.path().join(name)).collect();
+    if left.is_empty() {
+        eprintln!("skipped: no folder in {} can be made immutable", temporary.path().display());
+    }
+    for path in &left {
+        let told = format!("{} could not be removed", path.display());
+        assert!(notes.iter().any(|note| note.starts_with(&told)), "{notes:?}");
+        for run in fs::read_dir(path).unwrap() {
+            let home = run.unwrap().path().join("home");
+            Command::new(&python).arg(folder.path().join("flag.py")).arg(home).arg("0").status().unwrap();
+        }
+    }
+    assert_eq!(notes.iter().any(|note| note.contains("could not be removed")), !left.is_empty());
 }

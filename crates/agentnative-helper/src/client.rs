@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -154,7 +155,18 @@ impl Helper {
             }
             Reply::Finished(enforced) => Ok(Event::Finished(enforced)),
             Reply::Serving => Ok(Event::Serving),
-            Reply::Ready(_) | Reply::Refused(_) | Reply::Kept(_) => Err(self.gone()),
+            Reply::Ready(_) | Reply::Refused(_) | Reply::Kept(_) | Reply::Left(_) => Err(self.gone()),
+        }
+    }
+
+    /// Ends the helper, with all runs and services; gives the folder that it could not remove, if there is one.
+    pub fn finish(mut self) -> Option<OsString> {
+        let socket = self.socket.take()?;
+        socket.shutdown(Shutdown::Write).ok()?;
+        loop {
+            if let (Reply::Left(folder), ..) = receive(&socket).ok()? {
+                return Some(folder);
+            }
         }
     }
 

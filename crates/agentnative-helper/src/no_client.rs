@@ -43,6 +43,11 @@ impl Helper {
     pub fn next_event(&mut self) -> Result<Event, Failure> {
         match *self {}
     }
+
+    /// Ends it.
+    pub fn finish(self) -> Option<OsString> {
+        match self {}
+    }
 }
 
 /// Signals that somebody handles.

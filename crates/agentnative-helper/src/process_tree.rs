@@ -50,14 +50,22 @@ pub fn kill_descendants(leader: Pid) {
         for orphan in ended_children(&found).filter(|pid| *pid != leader) {
             sys::reap(orphan);
         }
-        let living = found.iter().filter(|stat| !stat.is_zombie());
-        quiet = if living.clone().count() == 0 { quiet + 1 } else { 0 };
+        quiet = if found.iter().all(Stat::is_zombie) { quiet + 1 } else { 0 };
         if quiet == 2 {
             return;
         }
-        living.for_each(sys::end);
+        if !end_all(&found) {
+            return;
+        }
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Kills those who have not ended; gives false if there are only such as we have no right to kill.
+pub(crate) fn end_all(processes: &[Stat]) -> bool {
+    let living: Vec<&Stat> = processes.iter().filter(|stat| !stat.is_zombie()).collect();
+    let killed = living.iter().filter(|stat| sys::end(stat)).count();
+    killed > 0 || living.is_empty()
 }
 
 /// Every descendant, zombies included.

@@ -47,6 +47,8 @@ pub(crate) enum Reply {
     Done(usize, Box<Outcome>, [Place; 2]),
     /// All runs are over, or all services. How far sandboxes were enforced, when there were any: the weakest of all.
     Finished(Option<Enforced>),
+    /// The last one: this folder could not be removed with all that is in it.
+    Left(OsString),
 }
 
 /// Where the bytes of a stream are.

@@ -6,6 +6,7 @@ use super::stalled::replace_text;
 use super::tripwires;
 use crate::{Area, Job, Purpose, Template, Trip, Variant, Workspace};
 use rustix::fs::{Mode, OFlags};
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -24,6 +25,7 @@ const INVALID: &[u8] = b"\0\xff[{(<=: \n";
 pub(super) struct Root {
     path: PathBuf,
     next: AtomicU32,
+    removed: Cell<bool>,
     /// Locked as long as this process is there.
     _owner: File,
 }
@@ -34,7 +36,8 @@ impl Root {
         builder.prefix(removal::PREFIX).permissions(Permissions::from_mode(0o700));
         let folder = builder.tempdir()?;
         let owner = removal::own(folder.path())?;
-        let root = Self { path: folder.keep(), next: AtomicU32::new(0), _owner: owner };
+        let root =
+            Self { path: folder.keep(), next: AtomicU32::new(0), removed: Cell::new(false), _owner: owner };
         removal::sweep(&std::env::temp_dir());
         make(&root.tripwires())?;
         for purpose in Purpose::ALL {
@@ -47,6 +50,12 @@ impl Root {
             }
         }
         Ok(root)
+    }
+
+    /// Removes it with all that could not be removed after its run; gives its path if something stays.
+    pub fn remove(&self) -> Option<&Path> {
+        self.removed.set(true);
+        (!remove(&self.path)).then_some(&self.path)
     }
 
     /// The programs on tripwires, which all runs share.
@@ -93,8 +102,9 @@ fn make(path: &Path) -> io::Result<()> {
 
 impl Drop for Root {
     fn drop(&mut self) {
-        // What could not be removed after its run gets a second chance.
-        remove(&self.path);
+        if !self.removed.get() {
+            self.remove();
+        }
     }
 }
 

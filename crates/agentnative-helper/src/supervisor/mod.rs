@@ -130,6 +130,10 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
         }
     }
     services.end(STOP_NOW).await;
+    if let Some(left) = supervisor.common.root.remove() {
+        sender.send(&Reply::Left(left.into()))?;
+    }
+    sender.finish().await;
     Ok(())
 }
 

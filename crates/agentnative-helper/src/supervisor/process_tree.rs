@@ -5,7 +5,7 @@
 
 use super::process_tag::{ProcessTag, number};
 use crate::Leftover;
-use crate::process_tree::{ended_children, with_descendants};
+use crate::process_tree::{end_all, ended_children, with_descendants};
 use crate::sys::{self, Stat};
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use std::collections::BTreeMap;
@@ -135,7 +135,9 @@ impl ProcessTree {
             in_vain = if members.len() < fewest { 0 } else { in_vain + 1 };
             fewest = fewest.min(members.len());
             reap_among(&members);
-            members.iter().filter(|stat| !stat.is_zombie()).for_each(sys::end);
+            if !end_all(&members) {
+                break;
+            }
             // Those who die need the processor more than we do.
             tokio::time::sleep(pause).await;
             pause = LONGEST_PAUSE.min(pause * 2);
@@ -158,8 +160,7 @@ pub(super) async fn sweep_strays() {
         let is_stray = |stat: &Stat| stat.session != own_session() && number(stat.pid).is_none();
         let strays: Vec<Stat> = children.into_iter().filter_map(sys::stat).filter(is_stray).collect();
         reap_among(&strays);
-        strays.iter().filter(|stat| !stat.is_zombie()).for_each(sys::end);
-        if strays.is_empty() {
+        if strays.is_empty() || !end_all(&strays) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;

@@ -49,9 +49,11 @@ fn is_abandoned(folder: &Path) -> bool {
         .is_ok_and(|owner| flock(&owner, FlockOperation::NonBlockingLockExclusive).is_ok())
 }
 
-/// Removes a folder with all that is in it, also what its owner may not read. What cannot be removed stays.
-pub(super) fn remove(path: &Path) {
+/// Removes a folder with all that is in it, also what its owner may not read. What cannot be removed stays; gives
+/// whether nothing did.
+pub(super) fn remove(path: &Path) -> bool {
     remove_until(path, Instant::now() + LONGEST);
+    path.symlink_metadata().is_err()
 }
 
 /// Folders are moved up before they are emptied: so no path gets long, whatever the depth, and neither memory nor

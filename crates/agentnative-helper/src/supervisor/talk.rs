@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::spawn_local;
+use tokio::task::{JoinHandle, spawn_local};
 
 /// Both directions. Must be called in a `LocalSet`.
 pub(super) fn split(socket: std::os::unix::net::UnixStream) -> io::Result<(Requests, Sender)> {
@@ -20,8 +20,8 @@ pub(super) fn split(socket: std::os::unix::net::UnixStream) -> io::Result<(Reque
     let (requested, requests) = unbounded_channel();
     let (replies, to_send) = unbounded_channel();
     spawn_local(read_all(read, requested));
-    spawn_local(write_all(write, to_send));
-    Ok((Requests(requests), Sender(replies)))
+    let writer = spawn_local(write_all(write, to_send));
+    Ok((Requests(requests), Sender { replies, writer }))
 }
 
 /// What the client asks for.
@@ -74,12 +74,16 @@ async fn read(socket: &mut OwnedReadHalf) -> io::Result<Request> {
 /// A frame, and the files that go with it.
 type Frame = (Vec<u8>, Vec<Arc<File>>);
 
-pub(super) struct Sender(UnboundedSender<Frame>);
+/// What is sent to the client.
+pub(super) struct Sender {
+    replies: UnboundedSender<Frame>,
+    writer: JoinHandle<()>,
+}
 
 impl Sender {
     /// Sends a reply without anything behind it. One that nobody is left to read is lost.
     pub fn send(&self, reply: &Reply) -> io::Result<()> {
-        self.0.send((frame(reply, &[])?, Vec::new())).unwrap_or_default();
+        self.replies.send((frame(reply, &[])?, Vec::new())).unwrap_or_default();
         Ok(())
     }
 
@@ -98,8 +102,14 @@ impl Sender {
             }
         });
         let frame = frame(&Reply::Done(at, outcome.into(), places), &behind)?;
-        self.0.send((frame, files)).unwrap_or_default();
+        self.replies.send((frame, files)).unwrap_or_default();
         Ok(())
+    }
+
+    /// Waits until all is sent, or nobody is left to read it.
+    pub async fn finish(self) {
+        drop(self.replies);
+        self.writer.await.unwrap_or_default();
     }
 }
 

@@ -1,6 +1,7 @@
 //! How processes are ended and reaped.
 
 use super::process::{Stat, stat};
+use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper, waitpid,
 };
@@ -17,14 +18,14 @@ pub(crate) fn exit_handle(pid: Pid) -> io::Result<OwnedFd> {
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// Kills one process, unless its number has become somebody else's since it was looked at.
-pub(crate) fn end(seen: &Stat) {
-    let Some(pid) = Pid::from_raw(seen.pid) else { return };
-    let Ok(handle) = exit_handle(pid) else { return };
+/// Kills one process, unless its number has become somebody else's since it was looked at. Gives false if we have no
+/// right to.
+pub(crate) fn end(seen: &Stat) -> bool {
+    let Some(pid) = Pid::from_raw(seen.pid) else { return true };
+    let Ok(handle) = exit_handle(pid) else { return true };
     // From here on the handle stands for one process; see that it is the one that was meant.
-    if stat(seen.pid).is_some_and(|now| now.start == seen.start) {
-        pidfd_send_signal(&handle, Signal::KILL).unwrap_or_default();
-    }
+    let is_it = stat(seen.pid).is_some_and(|now| now.start == seen.start);
+    !is_it || pidfd_send_signal(&handle, Signal::KILL) != Err(Errno::PERM)
 }
 
 /// Reaps a child if it has ended; gives whether it is gone.
