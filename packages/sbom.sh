@@ -9,5 +9,5 @@ cargo cyclonedx --format json --spec-version 1.5 --target x86_64-unknown-linux-m
 # Where it was made is nobody's business.
 sed "s|path+file://$root|path+file:///agentnative|g" agentnative.sbom.json >"$out/release/agentnative-$version.cdx.json"
 rm agentnative.sbom.json
-find crates xtask -name agentnative.sbom.json -delete
+find crates fuzz xtask -name agentnative.sbom.json -delete
 echo "$out/release/agentnative-$version.cdx.json"

@@ -3,8 +3,21 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
 use std::process::ExitCode;
+use std::thread::Builder;
+
+/// What the work needs, however little `ulimit -s` leaves the first thread.
+const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
-    let args: Vec<_> = std::env::args_os().collect();
-    ExitCode::from(agentnative::cli::main(&args))
+    let work = || {
+        let args: Vec<_> = std::env::args_os().collect();
+        agentnative::cli::main(&args)
+    };
+    let code = match Builder::new().name("main".to_owned()).stack_size(STACK).spawn(work) {
+        // A panic was told by its own thread.
+        Ok(thread) => thread.join().unwrap_or(101),
+        // Where there is no other thread there is this one.
+        Err(_) => work(),
+    };
+    ExitCode::from(code)
 }

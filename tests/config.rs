@@ -65,7 +65,7 @@ fn an_empty_file_is_one_target_with_the_defaults() {
     assert_eq!((target.default_format, target.usage), (OutputFormat::Text, 2));
     assert_eq!(target.errors, Stream::Stderr);
     assert_eq!(target.exit_codes, [0, 1, 2, 77, 78]);
-    assert_eq!((target.timeout, target.isolation), (Duration::from_secs(10), Isolation::None));
+    assert_eq!((target.timeout, target.isolation), (Duration::from_secs(10), Isolation::Auto));
     assert!(config.probes.is_empty() && config.waivers.is_empty());
     assert!(config.root.is_absolute() && config.root.ends_with("conf"));
 }

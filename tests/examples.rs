@@ -113,6 +113,7 @@ fn probe(name: &str, role: Role, exit: Option<i32>, formats: &[OutputFormat]) ->
         interrupt: None,
         effect: None,
         timeout: Duration::from_secs(10),
+        network: false,
     }
 }
 
@@ -141,6 +142,8 @@ fn observation(
         left_behind: Vec::new(),
         held_open: false,
         waiting: None,
+        confinement: None,
+        missed_network: false,
         wrote: false,
         alone: false,
     }

@@ -257,8 +257,17 @@ fn each_crate_is_packed_with_its_licenses_and_without_the_repository_around_it()
         {
             assert!(files.contains(&wanted), "{name} is packed without {wanted}");
         }
-        let tops =
-            ["fixtures/", "packages/", "docs/", "benches/", ".ci/", ".github/", "xtask/", "templates/"];
+        let tops = [
+            "fixtures/",
+            "packages/",
+            "docs/",
+            "benches/",
+            ".ci/",
+            ".github/",
+            "fuzz/",
+            "xtask/",
+            "templates/",
+        ];
         let stray = files.iter().find(|file| tops.iter().any(|top| file.starts_with(top)));
         assert_eq!(stray, None, "{name}");
     }

@@ -1,5 +1,6 @@
 //! Building a target before its first run, as the configuration says.
 
+use super::runs::redact_secrets;
 use super::surroundings::{ending, failed, program, said};
 use crate::config::TargetConfig;
 use crate::run::{End, Job, Runner};
@@ -18,6 +19,7 @@ pub(super) fn build(target: &TargetConfig, root: &Path, runner: &mut Runner) -> 
     let Some((first, arguments)) = target.build.as_ref().and_then(|words| words.split_first()) else {
         return Ok(());
     };
+    redact_secrets(target, runner)?;
     let job = Job { shown: true, ..Job::new(program(first, root)?, arguments, root, LONGEST) };
     let seen = runner.run_trusted(job).map_err(|error| match error.signal {
         Some(signal) => Error::interrupted(signal, "interrupted; the target was not built"),

@@ -2,9 +2,9 @@
 
 use crate::config::Contracts;
 use crate::model::OutputFormat;
-use crate::probe::Probe;
-use agentnative_contract::error::Result;
-use agentnative_contract::{Contract, contract_path};
+use crate::probe::{Probe, Recording};
+use agentnative_contract::error::{Error, Result};
+use agentnative_contract::{Contract, ContractFiles, contract_path};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -13,15 +13,24 @@ use std::path::Path;
 pub(super) struct LoadedContracts(BTreeMap<String, Contract>);
 
 impl LoadedContracts {
-    /// The contracts of probes whose names are bound already, as those of a recording are.
-    pub fn of(probes: &[Probe]) -> Result<Self> {
+    /// The contracts of a recording: bundled ones, and those that it contains. No file is read.
+    pub fn of(recording: &Recording) -> Result<Self> {
         let mut loaded = Self::default();
-        for probe in probes {
-            for name in [&probe.contract.json, &probe.contract.jsonl].into_iter().flatten() {
-                loaded.load(name)?;
-            }
+        for name in recording.probes.iter().flat_map(|probe| probe.contract.names()) {
+            loaded.load_with(name, || match recording.contracts.get(name) {
+                Some(files) if contract_path(Path::new(""), name).is_some() => {
+                    Contract::of_files(name, files).map_err(|error| in_recording(name, error))
+                }
+                _ => Contract::bundled(name),
+            })?;
         }
         Ok(loaded)
+    }
+
+    /// The files of the contracts that these probes name, by that name.
+    pub(super) fn files(&self, probes: &[Probe]) -> BTreeMap<String, ContractFiles> {
+        let names = probes.iter().flat_map(|probe| probe.contract.names());
+        names.filter_map(|name| Some((name.clone(), self.0.get(name)?.files()?))).collect()
     }
 
     /// All of them, by name.
@@ -69,9 +78,20 @@ impl LoadedContracts {
     }
 
     fn load(&mut self, name: &str) -> Result<()> {
+        self.load_with(name, || Contract::named(Path::new("."), name))
+    }
+
+    fn load_with(&mut self, name: &str, load: impl FnOnce() -> Result<Contract>) -> Result<()> {
         if !self.0.contains_key(name) {
-            self.0.insert(name.to_owned(), Contract::named(Path::new("."), name)?);
+            self.0.insert(name.to_owned(), load()?);
         }
         Ok(())
+    }
+}
+
+fn in_recording(name: &str, error: Error) -> Error {
+    Error {
+        message: format!("the contract {name} of the recording cannot be used: {}", error.message),
+        ..error
     }
 }

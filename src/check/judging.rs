@@ -42,8 +42,7 @@ impl Judged {
     }
 }
 
-/// The verdicts of these checks on what was seen. Nothing is run; the contracts that the probes name are
-/// read.
+/// The verdicts of these checks on what was seen. Nothing is run, and no file is read.
 pub fn judge(recording: &Recording, checks: &[&Check]) -> Result<Report> {
     Ok(judge_with(recording, checks, &Baseline::default())?.0)
 }
@@ -61,6 +60,7 @@ pub fn judge_with(recording: &Recording, checks: &[&Check], baseline: &Baseline)
         time: recording.time.clone(),
         config: recording.config_info(),
         deny: recording.check.deny.clone(),
+        isolation: recording.confinement,
         ..report
     };
     Ok((report, verdicts.seen))
@@ -79,7 +79,7 @@ fn judgements(recording: &Recording, checks: &[&Check]) -> Result<Vec<CheckJudge
         let (sender, judged) = channel();
         let (recording, ids, first) = (Arc::clone(&recording), ids.clone(), judgements.len());
         let work = move || {
-            let contracts = LoadedContracts::of(&recording.probes)?;
+            let contracts = LoadedContracts::of(&recording)?;
             let mut context = context(&recording, &contracts);
             context.selected = ids.iter().copied().collect();
             for id in &ids[first..] {

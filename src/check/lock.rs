@@ -52,7 +52,7 @@ pub fn promise_checks() -> Vec<&'static Check> {
 
 /// Learns what the declared probes of a recording promise.
 pub(super) fn learn(recording: &Recording) -> Result<Lock> {
-    let contracts = LoadedContracts::of(&recording.probes)?;
+    let contracts = LoadedContracts::of(recording)?;
     Ok(judge::learn(&context(recording, &contracts), &recording.target.name))
 }
 

@@ -16,6 +16,7 @@ mod code;
 mod code;
 mod commands;
 mod completions;
+mod confinement;
 mod contracts;
 mod diff_inputs;
 mod examples;

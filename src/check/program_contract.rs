@@ -137,7 +137,7 @@ fn printed_version(target: &Target, config: Option<&Config>, runner: &mut Runner
         return Ok(String::new());
     };
     let key = RunKey::plain(&probe.name, OutputFormat::Text);
-    let mut runs = Runs { runner, target, around, interrupted: None, sandbox: None };
+    let mut runs = Runs::new(runner, target, around);
     let seen = runs.make(&[key], &[probe], &promises, &mut |_| {})?;
     Ok(seen.first().map(|seen| String::from_utf8_lossy(&page_of(seen)).into_owned()).unwrap_or_default())
 }

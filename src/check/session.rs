@@ -4,15 +4,15 @@ use super::contracts::LoadedContracts;
 use super::locate::{Located, help_of, tool};
 use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
-use super::runs::Runs;
+use super::runs::{Runs, redact_secrets};
 use super::surroundings::{Services, keep_workspaces};
-use super::{asking, code, commands, completions, examples, judge};
+use super::{asking, code, commands, completions, confinement, examples, judge};
 use crate::catalogue::{Check, Derived};
 use crate::config::{Config, Isolation, ProbeConfig, TargetConfig, rfc3339};
 use crate::model::{CheckId, Layer, Variant};
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::{Report, TargetInfo};
-use crate::run::{End, Enforced, Observation, RunKey, Runner, RunnerOptions};
+use crate::run::{Confinement, End, Observation, RunKey, Runner, RunnerOptions};
 use crate::source::Document;
 use crate::target::{self, CodeBase, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
@@ -201,6 +201,7 @@ impl Session {
         if let Some(folder) = &self.options.current_dir {
             target.cwd.push(folder);
         }
+        redact_secrets(&target.config, runner)?;
         let mut contracts = LoadedContracts::default();
         let mut declared = self.declared(&target, config.as_ref(), &mut contracts)?;
         let chosen = self.chosen_contract(&mut target, config.as_ref(), runner)?;
@@ -221,7 +222,7 @@ impl Session {
         let mut around = services.surroundings(&target, runner)?;
         around.allow_unconfined = self.options.allow_unconfined;
         keep_workspaces(&mut around, &declared, runner)?;
-        let mut runs = Runs { runner, target: &target, around, interrupted: None, sandbox: None };
+        let mut runs = Runs::new(runner, &target, around);
 
         let needed = checks.iter().any(|check| check.layer == Layer::Behavioral);
         // What the help says decides which further probes are harmless.
@@ -320,15 +321,22 @@ impl Session {
             examples::withhold(&mut last, &recording);
             make(&last, &mut recording)?;
         }
-        let Runs { runner, interrupted, sandbox, .. } = runs;
+        let Runs { runner, interrupted, confinement, no_namespaces, .. } = runs;
         if with_services && interrupted.is_none() {
             services.end(runner)?;
         }
         recording.interrupted = interrupted.is_some();
         recording.fast = self.options.fast;
         recording.probes.append(&mut searched.refused);
+        recording.contracts = contracts.files(&recording.probes);
         recording.notes = chosen.and_then(|chosen| chosen.note).into_iter().collect();
-        recording.notes.extend(sandbox.and_then(confined).map(str::to_owned));
+        recording.confinement =
+            confinement.or(Some(Confinement::None).filter(|_| !recording.observations.is_empty()));
+        recording.notes.extend(confinement::notes(
+            &recording,
+            target.config.isolation,
+            no_namespaces.as_deref(),
+        ));
         recording.notes.append(&mut searched.notes);
         if checks.iter().any(|check| check.id == CheckId::P2ExitDocumented) {
             recording.manual = manual_of(&target, runner);
@@ -424,17 +432,6 @@ fn apply(config: Config, target: &TargetConfig, recording: &mut Recording) {
 fn read_lock(root: &Path, target: &str) -> Result<Option<Lock>> {
     let folder = lock_path(root, target);
     if Lock::is_at(&folder) { Lock::read(&folder).map(Some) } else { Ok(None) }
-}
-
-/// What the reader has to know of isolation that was asked for.
-fn confined(enforced: Enforced) -> Option<&'static str> {
-    match enforced {
-        Enforced::Fully => None,
-        Enforced::Partly => Some(
-            "isolation was only partly enforced: this kernel cannot restrict all of writes, connections and signals",
-        ),
-        Enforced::Not => Some("isolation was not enforced: this kernel has no Landlock"),
-    }
 }
 
 /// Never a silent green: a target of which nothing could be run has no report.

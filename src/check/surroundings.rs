@@ -193,7 +193,8 @@ pub(super) fn ending(seen: &Observation) -> String {
         End::Exited(code) => format!("exit code {code}"),
         End::Signaled(signal) => format!("signal {signal}"),
         End::NotStarted(_, why) => why.clone(),
-        End::TimedOut | End::Waited | End::TooMuch(_) => "it took too long".to_owned(),
+        End::TimedOut | End::Waited => "it took too long".to_owned(),
+        End::TooMuch(limit) => format!("it {limit}"),
         End::Interrupted => "interrupted".to_owned(),
     }
 }

@@ -15,6 +15,7 @@ mod date;
 mod discover;
 mod flag;
 mod formats;
+mod limits;
 mod parse;
 mod path;
 mod probe;

@@ -10,10 +10,6 @@ use crate::model::OutputFormat;
 use agentnative_contract::spanned_toml::{Span, Value, all};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toml::de::DeValue;
-
-/// No documented maximum of a list is greater.
-const MOST_ITEMS: u64 = 1_000_000;
 
 /// A probe, and where it says what is held against the rest of the file.
 pub(super) struct Read {
@@ -99,6 +95,7 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
             workspace(&value, root)
         }),
         timeout: table.get("timeout").and_then(|value| value.seconds()),
+        network: table.get("network").and_then(|value| value.boolean()).unwrap_or(false),
     };
     Read {
         probe,
@@ -225,7 +222,7 @@ fn list(value: &Value<'_>) -> Option<ListConfig> {
     const EXPECTED: &str = "a table, such as { items = \"/data/items\", max = 100 }";
     let table = Section::new(value.table("`list`", EXPECTED)?, "probe.list");
     let items = table.require("items", "a JSON pointer, such as items = \"/data/items\"");
-    let max = table.get("max").map(|value| count(&value));
+    let max = table.get("max").map(|value| value.count("items"));
     Some(ListConfig { items: pointer(&items?)?, max: max.map_or(Some(None), |max| max.map(Some))? })
 }
 
@@ -239,15 +236,6 @@ fn pointer(value: &Value<'_>) -> Option<String> {
         return Some(text);
     }
     value.fault(&format!("`items` is {text:?}; expected {EXPECTED}"))
-}
-
-fn count(value: &Value<'_>) -> Option<u64> {
-    const EXPECTED: &str = "a number of items from 1 to 1000000";
-    let DeValue::Integer(integer) = value.inner else { return value.wrong(EXPECTED) };
-    match u64::from_str_radix(integer.as_str(), integer.radix()) {
-        Ok(count) if (1..=MOST_ITEMS).contains(&count) => Some(count),
-        _ => value.fault(&format!("`max` is {integer}; expected {EXPECTED}")),
-    }
 }
 
 fn stdin(value: &Value<'_>, root: &Path) -> Option<Vec<u8>> {

@@ -5,7 +5,7 @@ use super::reference::{key, keys_of};
 use super::section::Section;
 use super::{
     Asking, FILE_PLACE, Feature, Flags, Formats, Isolation, Key, Known, SecretConfig, TargetConfig,
-    common_flags, contract, formats,
+    common_flags, contract, formats, limits,
 };
 use crate::model::{OutputFormat, Stream};
 use agentnative_contract::Contract;
@@ -136,6 +136,8 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
         env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
         pass_env: table.get("pass_env").and_then(|value| pass_env(&value)).unwrap_or_default(),
         timeout: table.get("timeout").and_then(|value| value.seconds()).unwrap_or(default.timeout),
+        network: table.get("network").and_then(|value| value.boolean()).unwrap_or(default.network),
+        limits: table.get("limits").and_then(|value| limits::read(&value)).unwrap_or(default.limits),
         isolation: table.get("isolation").and_then(|value| isolation(&value)).unwrap_or(default.isolation),
     }
 }

@@ -3,6 +3,7 @@
 use super::{Asking, Date, Flag, Flags, Formats};
 use crate::model::{Level, OutputFormat, Stream};
 use agentnative_contract::Contract;
+use agentnative_helper::Limits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -132,8 +133,14 @@ pub struct TargetConfig {
     pub pass_env: Vec<String>,
     /// Time limit of a run.
     pub timeout: Duration,
+    /// How much a run may use.
+    #[serde(default)]
+    pub limits: Limits,
     /// Whether its runs are confined.
     pub isolation: Isolation,
+    /// Its runs have the network of the machine though they are confined.
+    #[serde(default)]
+    pub network: bool,
 }
 
 impl Default for TargetConfig {
@@ -164,7 +171,9 @@ impl Default for TargetConfig {
             env: BTreeMap::new(),
             pass_env: Vec::new(),
             timeout: Duration::from_secs(10),
-            isolation: Isolation::None,
+            limits: Limits::default(),
+            isolation: Isolation::default(),
+            network: false,
         }
     }
 }
@@ -174,13 +183,13 @@ impl Default for TargetConfig {
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
     /// They are not.
-    #[default]
     None,
     /// With Landlock, as far as the kernel can.
     Landlock,
     /// With the best that the system has.
+    #[default]
     Auto,
-    /// With the best that the system has; without any, nothing is run.
+    /// With namespaces; without them, nothing is run.
     Require,
 }
 
@@ -310,6 +319,8 @@ pub struct ProbeConfig {
     pub workspace: Option<Workspace>,
     /// Time limit of its runs; none is the target's.
     pub timeout: Option<Duration>,
+    /// Its runs have the network of the machine though they are confined.
+    pub network: bool,
 }
 
 impl ProbeConfig {
@@ -347,6 +358,7 @@ impl ProbeConfig {
             cwd: None,
             workspace: None,
             timeout: None,
+            network: false,
         }
     }
 }
@@ -423,6 +435,13 @@ pub struct Contracts {
     pub json: Option<String>,
     /// Of each record, or of the stream, in `jsonl`.
     pub jsonl: Option<String>,
+}
+
+impl Contracts {
+    /// The names, of json first.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        [&self.json, &self.jsonl].into_iter().flatten()
+    }
 }
 
 /// A fault that is known and accepted for a time.

@@ -120,6 +120,12 @@ impl<'a> CheckContext<'a> {
         Some(RunView { context: self, probe, observation })
     }
 
+    /// The run of this name, if it was made.
+    pub fn run_of(&'a self, key: &RunKey) -> Option<RunView<'a>> {
+        let probe = self.probes.iter().find(|probe| probe.name == key.probe)?;
+        self.run(probe, key.format, key.variant, key.nth)
+    }
+
     /// Whether a run was made.
     pub fn has_run(&self, key: &RunKey) -> bool {
         self.runs.contains_key(key)

@@ -6,7 +6,7 @@ use super::scan::Scan;
 use super::verdict::{Assertion, Finding, Reason};
 use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant, condition};
 use crate::probe::Probe;
-use crate::run::{Bytes, End, Isolation, Leftover, Observation, Purpose};
+use crate::run::{Bytes, End, Isolation, Leftover, Limit, Observation, Purpose};
 use serde_json::Value;
 use std::io::Read as _;
 use std::rc::Rc;
@@ -185,15 +185,21 @@ impl<'a> RunView<'a> {
             (End::TimedOut | End::Waited, _) => {
                 Some(self.blocked_by(self.tells_of_hang(), format!("{label} did not end")))
             }
-            (End::TooMuch(limit), _) => {
-                Some(format!("{label} was stopped after {limit} bytes of output").into())
-            }
+            (End::TooMuch(limit), _) => Some(format!("{label} {limit}{}", more(*limit)).into()),
             (End::NotStarted(_, words), _) => {
                 let refused = self.probe.effect.is_some() && words.starts_with(Isolation::UNAVAILABLE);
                 let hint = if refused { "; --allow-unconfined runs it all the same" } else { "" };
                 Some(format!("{label} could not be started: {words}{hint}").into())
             }
             (End::Interrupted, _) => Some(format!("{label} was interrupted").into()),
+        }
+    }
+
+    /// That it was not ended for a limit of ours: a target may fail in any way where it meets one.
+    pub fn undisturbed(&self) -> Result<(), Reason> {
+        match self.observation.end {
+            End::TooMuch(_) => self.ended(),
+            _ => Ok(()),
         }
     }
 
@@ -362,6 +368,7 @@ impl<'a> RunView<'a> {
     /// A failed assertion about the run as such. The kind of this and of the others is one of those that the
     /// check declares.
     pub fn failed(&self, kind: &str, detail: impl Into<String>) -> Assertion {
+        self.undisturbed()?;
         Err(Finding::new(kind, self.evidence(detail)).into())
     }
 
@@ -373,6 +380,7 @@ impl<'a> RunView<'a> {
         at: Position,
         detail: impl Into<String>,
     ) -> Assertion {
+        self.undisturbed()?;
         Err(Finding::new(kind, self.evidence_at(stream, at, detail)).into())
     }
 
@@ -443,6 +451,17 @@ impl<'a> RunView<'a> {
     pub fn failed_at_pointer(&self, kind: &str, pointer: &str, detail: impl Into<String>) -> Assertion {
         let at = self.locate(pointer).unwrap_or(Position::START);
         self.failed_at(kind, Stream::Stdout, at, detail)
+    }
+}
+
+/// What to do where a run needs more than a limit.
+fn more(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Memory(_) => ": if it needs more, raise `limits.memory`",
+        Limit::Processes(_) => ": if it needs more, raise `limits.processes`",
+        Limit::Written(_) => ": if it needs more, raise `limits.written`",
+        Limit::Machine => ": free some, or run fewer commands in parallel with --jobs",
+        Limit::File(_) | Limit::Output(_) => ", the most that is allowed",
     }
 }
 

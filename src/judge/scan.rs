@@ -6,7 +6,6 @@ use crate::run::Bytes;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 use strict_json::{Class, Problem, ProblemKind, Summary};
 
 pub struct Scan {
@@ -71,18 +70,17 @@ fn is_control(kind: ProblemKind) -> bool {
     matches!(kind, ProblemKind::Control | ProblemKind::Nul | ProblemKind::BareCr)
 }
 
+/// A stream by its place, and how it is read.
+type Key = ((usize, u64), OutputFormat);
+
 /// Scans by stream, each made when it is first asked for.
 #[derive(Default)]
-pub struct Scans(RefCell<HashMap<(usize, OutputFormat), Rc<Scan>>>);
+pub struct Scans(RefCell<HashMap<Key, Rc<Scan>>>);
 
 impl Scans {
     /// The scan of these bytes, read as `format` says. Streams with the same backing share one.
     pub fn of(&self, bytes: &Bytes, format: OutputFormat) -> Rc<Scan> {
-        let backing = match bytes {
-            Bytes::Memory(bytes) => Arc::as_ptr(bytes).cast::<u8>() as usize,
-            Bytes::File { file, .. } => Arc::as_ptr(file) as usize,
-        };
-        let key = (backing, format);
+        let key = (bytes.place(), format);
         if let Some(scan) = self.0.borrow().get(&key) {
             return Rc::clone(scan);
         }

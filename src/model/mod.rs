@@ -6,7 +6,7 @@ mod docs;
 mod language;
 
 pub use agentnative_contract::{OutputFormat, Stream};
-pub use agentnative_helper::Variant;
+pub use agentnative_helper::{Confinement, Variant};
 pub use check_id::{CheckId, matches, nearest_pattern, unknown_id};
 pub use condition::{condition, in_words, settings};
 pub use docs::{DOCS_URL, Topic};

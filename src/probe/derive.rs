@@ -233,6 +233,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         interrupt: None,
         effect: None,
         timeout,
+        network: false,
     }
 }
 

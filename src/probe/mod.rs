@@ -96,6 +96,9 @@ pub struct Probe {
     pub effect: Option<Effect>,
     /// When a run is ended by force.
     pub timeout: Duration,
+    /// Its runs have the network of the machine though they are confined.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
 }
 
 /// What a call changes, as far as it is declared. Each of its runs is confined and starts in a copy of its workspace.
@@ -378,6 +381,7 @@ impl Probe {
             interrupt: config.interrupt.clone(),
             effect,
             timeout: config.timeout.unwrap_or(target.timeout),
+            network: config.network,
         }
     }
 

@@ -1,24 +1,27 @@
 //! Everything that a verdict rests on, in one file: `check --record` writes it, `--replay` judges it
 //! again.
 //!
-//! JSON lines: a head with the target, what it promises and the probes; then one observation a line.
+//! JSON lines: a head with the target, what it promises, the probes and their contracts; then one observation a line.
+//! Nothing in it names a file that is read.
 
 use super::{Probe, Promises};
 use crate::config::{CheckConfig, Waiver};
 use crate::model::HelpLanguage;
 use crate::report::{ConfigInfo, TargetInfo};
-use crate::run::Observation;
+use crate::run::{Confinement, Observation, RecordFault, RecordReader, RecordWriter};
 use crate::source::{Built, Document, Facts, Project};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::lock::Lock;
+use agentnative_contract::{ContractFiles, contract_path};
 use serde::{Deserialize, Serialize};
-use serde_json::error::Category;
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::BufWriter;
 use std::path::Path;
 
-/// The version of the format that is written.
-const VERSION: u32 = 2;
+/// The version of the format that is written. Since version 3, a recording contains its contracts, and a large stream
+/// once.
+const VERSION: u32 = 3;
 /// The oldest that is read: what it does not tell is judged unverified.
 const OLDEST: u32 = 1;
 
@@ -39,6 +42,9 @@ pub struct Recording {
     pub promises: Promises,
     /// The probes.
     pub probes: Vec<Probe>,
+    /// The contracts that the probes name, but for bundled ones.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub contracts: BTreeMap<String, ContractFiles>,
     /// A signal interrupted the runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
@@ -66,6 +72,10 @@ pub struct Recording {
     /// The faults that were known and accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
+    /// How the runs were confined that were to be, in the weakest way of all; none without runs, or in a recording that
+    /// is older than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Confinement>,
     /// What else the reader must know of the runs, such as limits that were not enforced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -106,6 +116,7 @@ impl Recording {
             target,
             promises,
             probes: Vec::new(),
+            contracts: BTreeMap::new(),
             interrupted: false,
             planned: None,
             language: None,
@@ -115,6 +126,7 @@ impl Recording {
             overrides: Vec::new(),
             check: CheckConfig { skip: Vec::new(), deny: Vec::new() },
             waivers: Vec::new(),
+            confinement: None,
             notes: Vec::new(),
             facts: None,
             built: None,
@@ -139,48 +151,55 @@ impl Recording {
     /// # Errors
     /// Write, when the file cannot be written.
     pub fn write(&self, file: File, path: &Path) -> Result<()> {
-        let mut out = BufWriter::new(file);
-        let mut write = || -> std::io::Result<()> {
-            serde_json::to_writer(&mut out, self)?;
-            for observation in &self.observations {
-                out.write_all(b"\n")?;
-                serde_json::to_writer(&mut out, observation)?;
-            }
-            out.write_all(b"\n")?;
-            out.flush()
+        let write = || -> std::io::Result<()> {
+            let mut out = RecordWriter::new(BufWriter::new(file), self)?;
+            self.observations.iter().try_for_each(|seen| out.push(seen))?;
+            out.finish()
         };
         write().map_err(|error| Error::io(ErrorKind::Write, "write", path, &error))
     }
 
-    /// Reads a recording.
+    /// Reads a recording. It may come from anybody: no file is opened but this one, and large streams are kept in a
+    /// temporary file.
     ///
     /// # Errors
-    /// Those of [`Error::data`]; configuration, with the line, when it is not a recording.
+    /// Those of [`Error::data`]; configuration, with the line, when it is not a recording, or lacks a contract.
     pub fn read(path: &Path) -> Result<Self> {
-        let unreadable = |error| Error::data(path, &error);
-        let unreadable_line = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::InvalidData => {
-                Error::config(format!("{} is not a recording: it is not text", path.display())).hint(HINT)
-            }
-            _ => unreadable(error),
-        };
-        let mut lines = BufReader::new(File::open(path).map_err(unreadable)?).lines();
-        let first = lines.next().transpose().map_err(unreadable_line)?.unwrap_or_default();
+        let file = File::open(path).map_err(|error| Error::data(path, &error))?;
+        let mut reader = RecordReader::new(file);
+        let head = reader.head().map_err(|fault| unreadable(path, fault))?;
         let mut recording: Self =
-            serde_json::from_str(&first).map_err(|error| not_a_recording(path, &error))?;
-        if !(OLDEST..=VERSION).contains(&recording.recording) {
-            let version = recording.recording;
+            serde_json::from_slice(&head).map_err(|error| not_a_recording(path, &error))?;
+        drop(head);
+        let version = recording.recording;
+        if !(OLDEST..=VERSION).contains(&version) {
             return Err(Error::config(format!(
-                "{} is a recording of version {version}; expected version {OLDEST} or {VERSION}",
+                "{} is a recording of version {version}; expected version {OLDEST} to {VERSION}",
                 path.display()
             )));
         }
-        for (line, number) in lines.zip(2..) {
-            let line = line.map_err(unreadable_line)?;
-            let observation = serde_json::from_str(&line).map_err(|error| damaged(path, number, &error))?;
-            recording.observations.push(observation);
+        if let Some((probe, name)) = recording.lacking_contract() {
+            let message = format!(
+                "{} does not contain the contract {name} of the probe {probe}; a file outside the recording is not read",
+                path.display()
+            );
+            return Err(Error::config(message).hint(
+                "record again with this version: a recording of version 3 or later contains the contracts of its probes",
+            ));
+        }
+        while let Some(seen) = reader.run().map_err(|fault| unreadable(path, fault))? {
+            recording.observations.push(seen);
         }
         Ok(recording)
+    }
+
+    /// The first contract that is neither bundled nor in the recording, and the probe that names it.
+    fn lacking_contract(&self) -> Option<(&str, &str)> {
+        let named = self.probes.iter().flat_map(|probe| {
+            probe.contract.names().map(|contract| (probe.name.as_str(), contract.as_str()))
+        });
+        let is_file = |name: &str| contract_path(Path::new(""), name).is_some();
+        named.into_iter().find(|(_, name)| is_file(name) && !self.contracts.contains_key(*name))
     }
 }
 
@@ -192,30 +211,29 @@ fn is_default(check: &CheckConfig) -> bool {
 const HINT: &str = "`agentnative check --record FILE` writes a recording";
 
 fn not_a_recording(path: &Path, error: &serde_json::Error) -> Error {
-    let message = match error.classify() {
-        Category::Data => "expected a target with its settings and probes in the format of this version",
-        Category::Syntax | Category::Eof | Category::Io => {
-            "expected one JSON object, the header of a recording"
-        }
+    let message = match error.is_data() {
+        true => "expected a target with its settings and probes in the format of this version",
+        false => "expected one JSON object, the header of a recording",
     };
-    Error::config(format!("{} is not a recording", path.display()))
-        .issues(vec![at(path, 1, error, message)])
-        .hint(HINT)
+    let issue = at(path, 1, error.column(), message.to_owned());
+    Error::config(format!("{} is not a recording", path.display())).issues(vec![issue]).hint(HINT)
 }
 
-fn damaged(path: &Path, line: usize, error: &serde_json::Error) -> Error {
-    let message = match error.classify() {
-        Category::Data => "expected a run in the format of this version",
-        Category::Syntax | Category::Eof | Category::Io => {
-            "expected one JSON object; the recording is damaged"
+fn unreadable(path: &Path, fault: RecordFault) -> Error {
+    match fault {
+        RecordFault::Read(error) => Error::data(path, &error),
+        RecordFault::Store(error) => {
+            let folder = std::env::temp_dir();
+            Error::io(ErrorKind::Write, "store the output of the runs in", &folder, &error)
         }
-    };
-    Error::config(format!("{} cannot be read as a recording", path.display()))
-        .issues(vec![at(path, line, error, message)])
-        .hint(HINT)
+        RecordFault::Wrong { line, column, message } => {
+            Error::config(format!("{} cannot be read as a recording", path.display()))
+                .issues(vec![at(path, line, column, message)])
+                .hint(HINT)
+        }
+    }
 }
 
-fn at(path: &Path, line: usize, error: &serde_json::Error, message: &str) -> Issue {
-    let place = Place { file: path.to_owned(), line, column: error.column() };
-    Issue { place: Some(place), message: message.to_owned() }
+fn at(path: &Path, line: usize, column: usize, message: String) -> Issue {
+    Issue { place: Some(Place { file: path.to_owned(), line, column }), message }
 }

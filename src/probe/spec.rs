@@ -37,8 +37,9 @@ impl Surroundings {
     fn isolation(&self, configured: Isolation, probe: &Probe) -> run::Isolation {
         let configured = match configured {
             Isolation::None => run::Isolation::None,
-            Isolation::Landlock | Isolation::Auto => run::Isolation::Available,
-            Isolation::Require => run::Isolation::Required,
+            Isolation::Landlock => run::Isolation::Landlock,
+            Isolation::Auto => run::Isolation::Available,
+            Isolation::Require => run::Isolation::Full,
         };
         configured.max(match (probe.is_confined(), self.allow_unconfined) {
             (false, _) => run::Isolation::None,
@@ -146,8 +147,10 @@ fn spec(
         nth: key.nth,
         stdin,
         deadline: probe.timeout,
+        limits: target.config.limits,
         isolation: around.isolation(target.config.isolation, probe),
         connect: around.ports.clone(),
+        network: target.config.network || probe.network,
         family: Some(nth * OutputFormat::ALL.len() as u32 + key.format as u32),
         // When records arrive is evidence there.
         quiet: probe.stream

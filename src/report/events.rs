@@ -82,7 +82,7 @@ pub enum Ended {
     TimedOut,
     /// By force, since it waited for input that never comes.
     Waited,
-    /// By force, since it printed more than the limit.
+    /// By force, since it printed, wrote or used more than a limit.
     TooMuch,
     /// It never started.
     NotStarted,

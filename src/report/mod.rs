@@ -13,7 +13,7 @@ pub use causes::Undecided;
 pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
 pub use summary::Summary;
 
-use crate::model::{CheckResult, Level};
+use crate::model::{CheckResult, Confinement, Level};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -71,6 +71,9 @@ pub struct Report {
     /// A signal interrupted the runs.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub interrupted: bool,
+    /// How the runs were confined, in the weakest way of all. None if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub isolation: Option<Confinement>,
     /// Number of runs that the verdicts are based on.
     pub runs: usize,
     /// Number of verdicts of each kind.

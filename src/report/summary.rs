@@ -104,6 +104,7 @@ impl Report {
             verified: !must(Status::Unverified),
             deny: Vec::new(),
             interrupted,
+            isolation: None,
             runs,
             summary: Summary::of(&results),
             results,

@@ -5,6 +5,7 @@
 //! reaped or changed in the caller's process but that helper.
 
 mod observation;
+mod record_reader;
 mod recorded;
 mod resolve;
 mod runner;
@@ -12,12 +13,14 @@ mod services;
 mod spec;
 
 pub use agentnative_helper::{
-    Area, Bytes, Captured, Change, Changes, Chunk, End, Enforced, Entry, EntryKind, HOSTILE_ENVIRONMENTS,
-    Hearing, Interruption, Isolation, Job, Leak, LeakForm, LeakPlace, Leftover, Options as RunnerOptions,
-    Purpose, Ready, Secret, Service, SetupCall, StopSignal, Template, TemplateFile, Trip, Waiting, Workspace,
-    clean_path, manager_variables, set_non_dumpable,
+    Area, Bytes, Captured, Change, Changes, Chunk, Confinement, End, Entry, EntryKind, HOSTILE_ENVIRONMENTS,
+    Hearing, Interruption, Isolation, Job, Leak, LeakForm, LeakPlace, Leftover, Limit, Limits,
+    Options as RunnerOptions, Purpose, Ready, Secret, Service, SetupCall, StopSignal, Template, TemplateFile,
+    Trip, Waiting, Workspace, clean_path, manager_variables, set_non_dumpable,
 };
 pub use observation::Observation;
+pub use record_reader::{RecordFault, RecordReader};
+pub use recorded::RecordWriter;
 pub use resolve::{find, resolve};
 pub use runner::{Finished, Runner};
 pub use services::{Served, free_port};

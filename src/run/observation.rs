@@ -1,14 +1,15 @@
 //! What a run gave, and how a recording has it.
 
-use super::{Captured, End, Leftover, RunKey, Waiting, recorded};
+use super::{Captured, Confinement, End, Leftover, RunKey, Waiting};
+use crate::model::Stream;
 use agentnative_helper::{Changes, Leak, Outcome, Trip};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Everything that was seen of one run.
+/// Everything that was seen of one run. Its streams are bytes, or what a recording has for them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Observation {
+pub struct Observation<C = Captured> {
     /// Which run it was.
     #[serde(rename = "run")]
     pub key: RunKey,
@@ -24,11 +25,9 @@ pub struct Observation {
     /// From start to the end of the leader.
     pub duration: Duration,
     /// The exact bytes of standard output (on a terminal: as written, before any line discipline).
-    #[serde(with = "recorded")]
-    pub stdout: Captured,
+    pub stdout: C,
     /// The exact bytes of standard error.
-    #[serde(with = "recorded")]
-    pub stderr: Captured,
+    pub stderr: C,
     /// What it wrote to the terminal on its standard input, where no other stream is that terminal: its first bytes,
     /// with what is no UTF-8 replaced.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -59,6 +58,12 @@ pub struct Observation {
     /// a recording that is older than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaks: Option<Vec<Leak>>,
+    /// How it was confined; none where that was not asked for, or in a recording that is older than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Confinement>,
+    /// It tried to reach the network of the machine, from which it was cut off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missed_network: bool,
     /// There was something in the empty folder that it started in when it had ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wrote: bool,
@@ -86,6 +91,8 @@ impl Observation {
             signalled,
             connections,
             leaks,
+            confinement,
+            missed_network,
             wrote,
             alone,
         } = outcome;
@@ -106,6 +113,8 @@ impl Observation {
             signalled,
             connections,
             leaks,
+            confinement,
+            missed_network,
             wrote,
             alone,
         }
@@ -120,5 +129,36 @@ impl Observation {
     /// The command line, quoted so that a shell takes it as it was run.
     pub fn command_line(&self) -> Option<String> {
         shlex::try_join(self.argv.iter().map(String::as_str)).ok().filter(|line| !line.is_empty())
+    }
+}
+
+impl<C> Observation<C> {
+    /// The same with its streams in another form: standard output first.
+    pub(super) fn map_streams<D, E>(
+        self,
+        mut convert: impl FnMut(Stream, C) -> Result<D, E>,
+    ) -> Result<Observation<D>, E> {
+        Ok(Observation {
+            stdout: convert(Stream::Stdout, self.stdout)?,
+            stderr: convert(Stream::Stderr, self.stderr)?,
+            key: self.key,
+            argv: self.argv,
+            end: self.end,
+            started: self.started,
+            duration: self.duration,
+            terminal: self.terminal,
+            left_behind: self.left_behind,
+            held_open: self.held_open,
+            waiting: self.waiting,
+            trips: self.trips,
+            changes: self.changes,
+            signalled: self.signalled,
+            connections: self.connections,
+            leaks: self.leaks,
+            confinement: self.confinement,
+            missed_network: self.missed_network,
+            wrote: self.wrote,
+            alone: self.alone,
+        })
     }
 }

@@ -1,9 +1,10 @@
 //! Makes many runs, in a process of their own.
 
-use super::{End, Enforced, Job, Observation, RunKey, RunSpec, RunnerOptions};
+use super::{Confinement, End, Job, Observation, RunKey, RunSpec, RunnerOptions};
 use crate::model::OutputFormat;
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_helper::{Event, Failure, Helper};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The executable of the helper, made by the build script; empty where that could not make one.
@@ -16,8 +17,10 @@ pub struct Finished {
     pub observations: Vec<Observation>,
     /// The signal that told us to stop.
     pub interrupted: Option<i32>,
-    /// How far sandboxes were enforced, when there were any: the weakest of all runs.
-    pub sandbox: Option<Enforced>,
+    /// How the runs were confined that were to be, in the weakest way of all.
+    pub confinement: Option<Confinement>,
+    /// Why the system has no namespaces to confine runs with, where they were asked for.
+    pub no_namespaces: Option<String>,
 }
 
 /// Makes runs, from any thread. They are made by a helper, a process of its own that starts with the first
@@ -50,6 +53,15 @@ impl Runner {
         }
     }
 
+    /// Takes these values out of all that is told of what is run from now on, in the place of those that were named
+    /// before ([`Helper::redact`]).
+    ///
+    /// # Errors
+    /// Those of [`Runner::start`], and when the helper is gone.
+    pub fn redact(&mut self, values: Vec<OsString>) -> Result<()> {
+        self.start()?.redact(values).map_err(error)
+    }
+
     /// Ends the helper; gives the folder of the runs if not all that is in it could be removed.
     pub fn finish(self) -> Option<PathBuf> {
         self.helper.and_then(Helper::finish).map(PathBuf::from)
@@ -70,7 +82,8 @@ impl Runner {
         let named: Vec<(RunKey, Vec<String>)> =
             specs.iter().map(|spec| (spec.key.clone(), spec.argv())).collect();
         let mut done: Vec<Option<Observation>> = named.iter().map(|_| None).collect();
-        let mut finished = Finished { observations: Vec::new(), interrupted: None, sandbox: None };
+        let mut finished =
+            Finished { observations: Vec::new(), interrupted: None, confinement: None, no_namespaces: None };
         if specs.is_empty() {
             return Ok(finished);
         }
@@ -95,8 +108,9 @@ impl Runner {
                     finished.interrupted.get_or_insert(number);
                     helper.stop().map_err(error)?;
                 }
-                Event::Finished(sandbox) => {
-                    finished.sandbox = sandbox;
+                Event::Finished(confinement, why) => {
+                    finished.no_namespaces = why;
+                    finished.confinement = confinement;
                     finished.observations = done.into_iter().flatten().collect();
                     return Ok(finished);
                 }

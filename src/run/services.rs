@@ -55,7 +55,7 @@ impl Runner {
                     let ended = || Served::Ended(observation(*outcome).into());
                     return Ok(interrupted.map_or_else(ended, Served::Interrupted));
                 }
-                Event::Finished(_) => {}
+                Event::Finished(..) => {}
             }
         }
     }
@@ -72,7 +72,7 @@ impl Runner {
         loop {
             match helper.next_event().map_err(error)? {
                 Event::Done(_, outcome) => ended.push(observation(*outcome)),
-                Event::Finished(_) => return Ok(ended),
+                Event::Finished(..) => return Ok(ended),
                 Event::Serving | Event::Signal(_) => {}
             }
         }

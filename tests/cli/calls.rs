@@ -108,7 +108,18 @@ fn an_output_that_names_a_file_writes_none() {
         folder.write("here", "");
         folder.write("log", "one\n");
         let before = names(&folder);
-        let said = folder.run(&["check", "./cli", "--json", "--probe", "log", "--layer", "behavioral"]);
+        // A confined call that starts elsewhere could not record itself.
+        let said = folder.run(&[
+            "check",
+            "./cli",
+            "--json",
+            "--isolation",
+            "none",
+            "--probe",
+            "log",
+            "--layer",
+            "behavioral",
+        ]);
         assert_eq!(names(&folder), before, "{script}");
         let asked: BTreeSet<String> =
             calls(&folder).into_iter().filter(|call| call.contains("--output")).collect();

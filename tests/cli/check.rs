@@ -20,8 +20,18 @@ fn a_report_as_a_document() {
     assert_eq!(keys(&document), ["command", "data", "ok"]);
     assert_eq!((&document["ok"], &document["command"]), (&json!(false), &json!("check")));
     let data = &document["data"];
-    let expected =
-        ["config", "conformant", "results", "runs", "summary", "target", "time", "verified", "version"];
+    let expected = [
+        "config",
+        "conformant",
+        "isolation",
+        "results",
+        "runs",
+        "summary",
+        "target",
+        "time",
+        "verified",
+        "version",
+    ];
     assert_eq!(keys(data), expected);
     let cli = folder.path().canonicalize().unwrap().join("cli");
     assert_eq!(data["target"], json!({ "name": "cli", "command": [folder.path().join("cli")] }), "{cli:?}");

@@ -284,7 +284,7 @@ fn what_is_built_is_built_again_when_its_code_changes() {
     folder.script("cli.in", "echo '{'\n");
     folder.write(
         "agentnative.toml",
-        "[target]\ncommand = ['./cli']\nbuild = ['./make']\n[[probe]]\nname = 'a'\nargs = []\n",
+        "[target]\ncommand = ['./cli']\nbuild = ['./make']\nisolation = 'none'\n[[probe]]\nname = 'a'\nargs = []\n",
     );
     let mut watching = Watching::new(&folder, &["--check", "p2-output-json"]);
     let said = watching.until_it_waits();

@@ -52,7 +52,18 @@ fn a_replay_prints_what_the_check_printed() {
     let head: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     assert_eq!(
         keys(&head),
-        ["ended", "language", "overrides", "planned", "probes", "promises", "recording", "target", "time"]
+        [
+            "confinement",
+            "ended",
+            "language",
+            "overrides",
+            "planned",
+            "probes",
+            "promises",
+            "recording",
+            "target",
+            "time"
+        ]
     );
     assert!(text.contains("{\"base64\":\""), "bytes that are not UTF-8 are kept as they are");
 }
@@ -83,7 +94,7 @@ fn what_is_no_recording_is_refused_with_its_place() {
     let cases = [
         (String::new(), "bad:1:"),
         ("{}\n".to_owned(), "bad:1:"),
-        (good.replacen("\"recording\":2", "\"recording\":3", 1), "version 3; expected version 1 or 2"),
+        (good.replacen("\"recording\":3", "\"recording\":4", 1), "version 4; expected version 1 to 3"),
         (good[..good.len() - 10].to_owned(), &format!("bad:{}:", good.lines().count())),
         (good.clone() + "\n[]\n", &format!("bad:{}:", good.lines().count() + 1)),
     ];

@@ -97,7 +97,8 @@ fn runs_find_what_the_configuration_puts_around_them() {
 #[test]
 fn a_service_that_is_not_there_is_a_configuration_error() {
     let folder = with_surroundings("");
-    let toml = folder.read("agentnative.toml");
+    // A probe below looks for the process of the service.
+    let toml = folder.read("agentnative.toml").replace("[target]", "[target]\nisolation = 'none'");
     let with = |command: &str, ready: &str| {
         let text = toml
             .replace(r#"["/usr/bin/python3", "server.py", "{port}"]"#, command)
@@ -284,6 +285,27 @@ fn a_run_reads_neither_memory_nor_environment_of_the_checker() {
     assert_eq!(found, "open open closed closed closed closed ");
 }
 
+#[test]
+fn the_process_that_makes_the_runs_has_none_of_the_variables_of_the_caller() {
+    let folder = Folder::with("cat /proc/$PPID/environ >\"${0%/*}/found\" 2>/dev/null\necho '{}'\n");
+    let build = "[target]\ncommand = ['./cli']\nisolation = 'none'\nbuild = ['sh', '-c', 'echo \"$CI_SECRET\" >built']\n";
+    folder.write("agentnative.toml", build);
+    let mut command = folder.command();
+    command.args(["check", "--json", "--check", "p2-completes", "--probe", "go"]);
+    let seen = output_of(
+        command.env_remove("LD_LIBRARY_PATH").env("CI_SECRET", "0123456789").env("TMPDIR", folder.path()),
+    );
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    let built = fs::read_to_string(folder.path().join("built")).unwrap();
+    assert_eq!(built, "0123456789\n", "a build has them all");
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can read the environment of that process");
+        return;
+    }
+    let found = fs::read_to_string(folder.path().join("found")).unwrap();
+    assert_eq!(found, format!("TMPDIR={}\0", folder.path().display()));
+}
+
 /// Leaves a process that root owns, where `other` runs with the rights of root.
 const OF_ANOTHER_USER: &str = r#"
 work='import os, time; os.setresuid(0, 0, 0); time.sleep(600)'
@@ -329,6 +351,7 @@ fn check_as_somebody(folder: &Folder) -> CliOutput {
     if rustix::process::geteuid().is_root() {
         command.uid(65534).gid(65534);
     }
-    let args = ["check", "./cli", "--json", "--check", "p2-completes", "--probe", "go"];
+    let args =
+        ["check", "./cli", "--json", "--isolation", "none", "--check", "p2-completes", "--probe", "go"];
     output_of(command.args(args).current_dir(folder.path()))
 }

@@ -317,3 +317,18 @@ fn a_reader_that_fails_keeps_what_came_before() {
     assert!(collector.read(stream.as_bytes().chain(Fails), "").is_err());
     assert_eq!(collector.outcome().message.as_deref(), Some("Done."));
 }
+
+#[test]
+fn sums_beyond_the_greatest_number_are_numbers() {
+    let init = json!({ "type": "system", "subtype": "init", "session_id": "s", "tools": [], "model": "m" });
+    let result =
+        json!({ "type": "result", "subtype": "success", "session_id": "s", "total_cost_usd": 1.6e308 });
+    let huge = json!({ "cost": 1.6e308, "tokens": { "input": 1.6e308, "output": 1.6e308 } });
+    let messages = [session("s"), assistant("m", huge.clone()), assistant("n", huge)];
+    for lines in [strings(&[init, result]), strings(&messages)] {
+        let outcome = serde_json::to_value(agentnative_contract::outcome::outcome(&lines)).unwrap();
+        let metrics = outcome["metrics"].as_object().unwrap();
+        assert!(metrics["cost"].as_f64().unwrap() >= 1.6e308, "{outcome}");
+        assert!(metrics.values().all(|value| !value.is_null()), "{outcome}");
+    }
+}

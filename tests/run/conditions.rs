@@ -76,9 +76,9 @@ fn without_a_home_there_is_none_and_nothing_is_written_elsewhere() {
     assert_eq!(text(&seen.stdout), "none none none\nin\n", "{}", text(&seen.stderr));
     // Where the kernel has Landlock, the write is refused.
     let mut probe = spec("/bin/sh", &["-c", "true"], Variant::Plain);
-    probe.job.isolation = Isolation::Available;
-    let enforced = Runner::new(options()).run_all_blocking(vec![probe], &mut |_| {}).unwrap().sandbox;
-    let confined = enforced.is_some_and(|enforced| enforced != agentnative::run::Enforced::Not);
+    probe.job.isolation = Isolation::Landlock;
+    let enforced = Runner::new(options()).run_all_blocking(vec![probe], &mut |_| {}).unwrap().confinement;
+    let confined = enforced.is_some_and(|way| way != agentnative::run::Confinement::None);
     assert_eq!(file.exists(), !confined);
 }
 

@@ -2,7 +2,10 @@
 
 mod again;
 mod conditions;
+mod confinement;
 mod helper;
+mod limits;
+mod redaction;
 mod resolve;
 mod services;
 mod snapshots;

@@ -1,7 +1,7 @@
 //! What runs find around them: templates, workspaces, and services that leave nobody behind.
 
 use super::{run, sh};
-use crate::runs::{children, children_of, finish, options, text};
+use crate::runs::{below_helpers, children, finish, options, text};
 use agentnative::model::Variant;
 use agentnative::run::{
     End, Isolation, Job, Observation, Ready, Runner, Served, Service, Template, TemplateFile, Waiting,
@@ -90,11 +90,6 @@ fn ended(served: Served) -> Observation {
     }
 }
 
-/// The processes below the helpers of this process.
-fn below_helpers() -> Vec<String> {
-    children().iter().flat_map(|helper| children_of(helper)).collect()
-}
-
 #[test]
 fn services_run_beside_the_runs_until_they_are_ended() {
     crate::alone::alone("run::services::services_run_beside_the_runs_until_they_are_ended", || {
@@ -109,15 +104,19 @@ fn services_run_beside_the_runs_until_they_are_ended() {
         let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo there");
         let mut spec = sh(&connect, Variant::Plain);
         spec.job.program = "/bin/bash".into();
-        let mut confined = spec.clone();
-        (confined.job.isolation, confined.job.connect) = (Isolation::Available, vec![port]);
+        let confined = [Isolation::Landlock, Isolation::Available].map(|isolation| {
+            let mut confined = spec.clone();
+            (confined.job.isolation, confined.job.connect) = (isolation, vec![port]);
+            confined
+        });
         let leaves = sh("setsid sleep 1000 >/dev/null 2>&1 & sleep 0.1", Variant::Plain);
-        let specs = vec![spec, confined, leaves];
+        let specs = [spec].into_iter().chain(confined).chain([leaves]).collect();
         let seen = runner.run_all_blocking(specs, &mut |_| {}).unwrap().observations;
-        assert_eq!(text(&seen[0].stdout), "there\n", "{}", text(&seen[0].stderr));
-        assert_eq!(text(&seen[1].stdout), "there\n", "{}", text(&seen[1].stderr));
+        for connected in &seen[..3] {
+            assert_eq!(text(&connected.stdout), "there\n", "{}", text(&connected.stderr));
+        }
         // What a run leaves behind is found beside services, and what a service starts is not taken for it.
-        assert_eq!(seen.iter().map(|seen| seen.left_behind.len()).collect::<Vec<_>>(), [0, 0, 1]);
+        assert_eq!(seen.iter().map(|seen| seen.left_behind.len()).collect::<Vec<_>>(), [0, 0, 0, 1]);
 
         // A port that is taken, be it by whom it may.
         let taken = ended(runner.serve(service("sleep 1000", Ready::Port(port))).unwrap());

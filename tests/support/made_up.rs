@@ -150,6 +150,8 @@ pub fn seen_with_help(
             duration: Duration::from_millis(10),
             left_behind: Vec::new(),
             held_open: false,
+            confinement: None,
+            missed_network: false,
             wrote: false,
             alone: false,
             waiting: (end == End::Waited).then_some(Waiting::Terminal),

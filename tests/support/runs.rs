@@ -41,3 +41,15 @@ pub fn children_of(pid: &str) -> Vec<String> {
     let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
     lists.collect::<String>().split_whitespace().map(str::to_owned).collect()
 }
+
+/// The processes that helpers of this process have started and that are still there, by number, but for what starts
+/// confined runs: that stays as long as its helper.
+pub fn below_helpers() -> Vec<String> {
+    let is_zygote = |pid: &String| {
+        std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.ends_with(b"__zygote\0"))
+    };
+    let all = children().into_iter().flat_map(|helper| children_of(&helper));
+    let (zygotes, mut others): (Vec<String>, Vec<String>) = all.partition(is_zygote);
+    others.extend(zygotes.iter().flat_map(|zygote| children_of(zygote)));
+    others
+}

@@ -31,6 +31,8 @@ pub struct Contract {
     /// The schema of an element, where the document may be judged element by element.
     pub(super) elements: Option<Arc<Schema>>,
     pub(super) sources: Sources,
+    /// The text of its `contract.toml` and the version that was named; none of a schema file.
+    pub(super) text: Option<(String, Option<String>)>,
 }
 
 impl fmt::Debug for Contract {
@@ -91,13 +93,14 @@ impl Contract {
         else {
             return Err(Error::config(format!("{} is not a schema file", path.display())));
         };
-        let spec = Spec {
-            name: path.display().to_string(),
-            title: "A JSON Schema".to_owned(),
-            schema: Some(file.to_owned()),
-            ..Spec::default()
-        };
-        Self::compile(spec, Sources::new(Home::Folder(folder.to_owned())), &|error, _| error)
+        Self::of_schema(path.display().to_string(), file, Home::Folder(folder.to_owned()))
+    }
+
+    /// A schema file that is a contract with nothing else in it.
+    pub(super) fn of_schema(name: String, file: &str, home: Home) -> Result<Self> {
+        let (title, schema) = ("A JSON Schema".to_owned(), Some(file.to_owned()));
+        let spec = Spec { name, title, schema, ..Spec::default() };
+        Self::compile(spec, Sources::new(home), &|error, _| error)
     }
 
     /// What a bundled contract's name or a path relative to `root` stands for, see [`contract_path`], with
@@ -137,9 +140,9 @@ impl Contract {
         version::choose(self.versions(), &version::find_version(printed)?)
     }
 
-    fn from_toml(text: &str, path: &Path, home: Home, version: Option<&str>) -> Result<Self> {
+    pub(super) fn from_toml(text: &str, path: &Path, home: Home, version: Option<&str>) -> Result<Self> {
         let (spec, references) = read::read(text, path, version)?;
-        Self::compile(spec, Sources::new(home), &|error, reference| {
+        let contract = Self::compile(spec, Sources::new(home), &|error, reference| {
             // Without a place of its own the error is about the reference.
             let Some(span) = references.get(reference).filter(|_| error.issues.is_empty()) else {
                 return error;
@@ -147,7 +150,8 @@ impl Contract {
             let place = Some(place(path, text, span.start));
             let message = format!("`{reference}`: {}", error.message);
             Error::config(format!("{} has an error", path.display())).issues(vec![Issue { place, message }])
-        })
+        })?;
+        Ok(Self { text: Some((text.to_owned(), version.map(str::to_owned))), ..contract })
     }
 
     fn compile(spec: Spec, sources: Sources, locate: &dyn Fn(Error, &str) -> Error) -> Result<Self> {
@@ -194,7 +198,8 @@ impl Contract {
         });
         let elements = elements.map(|uri| compiler.compile(&uri).map(Arc::new)).transpose()?;
         drop(compiler);
-        Ok(Self { index: RuleIndex::new(&spec), spec, schema, schemas, stderr_schemas, elements, sources })
+        let index = RuleIndex::new(&spec);
+        Ok(Self { index, spec, schema, schemas, stderr_schemas, elements, sources, text: None })
     }
 
     /// Its name; for a schema file the path as it was given.

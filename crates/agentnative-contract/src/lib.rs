@@ -5,6 +5,7 @@
 mod array_records;
 pub mod budget;
 mod contract;
+mod contract_files;
 mod counted;
 mod data_file;
 mod decimal;
@@ -45,6 +46,7 @@ mod violation;
 mod workers;
 
 pub use contract::{CONTRACT_FILE, Contract, contract_path, names, split_version};
+pub use contract_files::ContractFiles;
 pub use counted::counted;
 pub use data_file::{DataFile, data_files};
 pub use discriminator::{DISCRIMINATORS, Discriminator, type_keys};

@@ -1,7 +1,8 @@
 //! JSON Schemas, drafts 4 to 2020-12, compiled without network and without files of strangers.
 
 use super::decimal::Decimal;
-use super::sources::{Home, Sources};
+use super::pointer::Pointer;
+use super::sources::{File, Home, Sources};
 use super::tape::{Tape, TapeJson, TapeNode};
 use super::violation::{Against, Violation, excerpt};
 use crate::error::{Error, Result};
@@ -61,15 +62,17 @@ impl Schema {
     /// As [`Schema::violations`], the first `max` of them, and how many more there are.
     pub(super) fn node_violations(&self, node: TapeNode<'_>, max: usize) -> (Vec<Violation>, u64) {
         let mut errors = self.validator.iter_errors(node);
-        let first = errors.by_ref().take(max).map(|error| self.violation(&error)).collect();
+        let first = errors.by_ref().take(max).map(|error| self.violation(&error, node)).collect();
         (first, errors.count() as u64)
     }
 
-    fn violation(&self, error: &ValidationError<'_>) -> Violation {
+    /// What an error says of a value in this one.
+    fn violation(&self, error: &ValidationError<'_>, root: TapeNode<'_>) -> Violation {
         let location = error.absolute_keyword_location().map(|uri| self.home.name(uri.as_str()));
         let rule = location.unwrap_or_else(|| error.schema_path().as_str().to_owned());
-        let violation =
-            Violation::of_rule(Against::Schema, &rule, error.instance_path().as_str(), describe(error));
+        let pointer = error.instance_path().as_str();
+        let node = Pointer::literal(pointer).and_then(|pointer| pointer.of(root));
+        let violation = Violation::of_rule(Against::Schema, &rule, pointer, describe(error, node));
         Violation { keyword: Some(error.kind().keyword().to_owned()), ..violation }
     }
 }
@@ -131,7 +134,7 @@ impl<'a> Compiler<'a> {
                 builder.add(uri, file.value.clone()).map_err(|error| file.fault("", error.to_string()))?;
         }
         let registry = builder.prepare().map_err(|error| {
-            sources.error().unwrap_or_else(|| Error::config(format!("the contract's schemas: {error}")))
+            placed(sources, sources.error().unwrap_or_else(|| Error::config(error.to_string())))
         })?;
         for (_, file) in sources.files() {
             let checked = meta::options().with_registry(&registry).validate(&file.value);
@@ -151,7 +154,7 @@ impl<'a> Compiler<'a> {
 
     fn wrong(&self, uri: &str, error: &ValidationError<'_>) -> Error {
         if let Some(error) = self.sources.error() {
-            return error;
+            return placed(self.sources, error);
         }
         let file = self.sources.file(uri.split('#').next().unwrap_or(uri));
         let message = error.to_string();
@@ -168,7 +171,27 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// The pointer of the first `pattern` or reference whose text a message mentions.
+/// The error of a fault in these schemas, at what it speaks of: where that is not known, at the start of the first.
+fn placed(sources: &Sources, error: Error) -> Error {
+    if !error.issues.is_empty() {
+        return error;
+    }
+    let files = sources.files();
+    let named = |(_, file): &(_, Arc<File>)| {
+        let pointer = culprit(&file.value, &error.message);
+        (!pointer.is_empty()).then(|| (Arc::clone(file), pointer))
+    };
+    let first = || files.first().map(|(_, file)| (Arc::clone(file), String::new()));
+    match files.iter().find_map(named).or_else(first) {
+        Some((file, pointer)) => {
+            let placed = file.fault(&pointer, error.message);
+            Error { kind: error.kind, hint: error.hint, ..placed }
+        }
+        None => error,
+    }
+}
+
+/// The pointer of the first `pattern`, reference or meta-schema whose text a message mentions.
 fn culprit(schema: &Value, message: &str) -> String {
     fn search(value: &Value, message: &str, path: &mut String) -> bool {
         let length = path.len();
@@ -182,11 +205,21 @@ fn culprit(schema: &Value, message: &str) -> String {
         for (key, value) in members {
             path.push('/');
             path.push_str(&escape_token(&key));
-            let text = value.as_str().map(|text| text.trim_start_matches('#'));
-            let named = matches!(key.as_str(), "pattern" | "$ref" | "$dynamicRef" | "$recursiveRef");
-            if named && text.is_some_and(|text| !text.is_empty() && message.contains(text))
-                || search(value, message, path)
-            {
+            let text = value.as_str();
+            let named = match key.as_str() {
+                "pattern" => text.is_some_and(|text| !text.is_empty() && message.contains(text)),
+                "$schema" => text.is_some_and(|text| {
+                    ['\'', '`'].iter().any(|quote| message.contains(&format!("{quote}{text}{quote}")))
+                }),
+                "$ref" | "$dynamicRef" | "$recursiveRef" => text.is_some_and(|text| {
+                    // A message may have the reference as it is resolved.
+                    let (file, fragment) = text.split_once('#').unwrap_or((text, ""));
+                    let name = file.rsplit('/').next().unwrap_or(file);
+                    [name, fragment].iter().any(|part| !part.is_empty() && message.contains(part))
+                }),
+                _ => false,
+            };
+            if named || search(value, message, path) {
                 return true;
             }
             path.truncate(length);
@@ -199,21 +232,28 @@ fn culprit(schema: &Value, message: &str) -> String {
 }
 
 /// What was found and what was expected.
-fn describe(error: &ValidationError<'_>) -> String {
+fn describe(error: &ValidationError<'_>, node: Option<TapeNode<'_>>) -> String {
     use ValidationErrorKind as Kind;
-    let found = found(error.instance(), error.kind());
+    let written = node.filter(|node| node.is(JsonType::Number)).map(TapeNode::written);
+    let found = match written {
+        Some(number) => format!("the number {}", excerpt(number)),
+        None => found(error.instance(), error.kind()),
+    };
+    let no_keys = ["/additionalProperties", "/propertyNames"];
     let expected = match error.kind() {
         Kind::Required { property } => {
             let name = excerpt(property.as_str().unwrap_or_default());
             return format!("missing key `{name}`");
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            let keys = if unexpected.len() == 1 { "key" } else { "keys" };
-            let mut names = unexpected.clone();
-            names.sort();
-            let names: Vec<String> = names.iter().map(|name| format!("`{}`", excerpt(name))).collect();
-            let names = names.join(", ");
-            return format!("unexpected {keys} {names}; the schema allows no additional keys");
+            return unexpected_keys(unexpected.iter().map(String::as_str));
+        }
+        // Of an object that may have no key at all, the error has but the first value.
+        Kind::FalseSchema
+            if let Some(object) = node.filter(|node| node.is(JsonType::Object))
+                && no_keys.iter().any(|keyword| error.schema_path().as_str().ends_with(keyword)) =>
+        {
+            return unexpected_keys(object.pairs().map(|(key, _)| key));
         }
         Kind::Type { kind: TypeKind::Single(one) } => with_article(*one).to_owned(),
         Kind::Type { kind: TypeKind::Multiple(types) } => {
@@ -244,6 +284,13 @@ fn describe(error: &ValidationError<'_>) -> String {
         _ => return excerpt(&error.masked_with(&found).to_string()),
     };
     format!("expected {expected}, found {found}")
+}
+
+fn unexpected_keys<'k>(names: impl Iterator<Item = &'k str>) -> String {
+    let mut names: Vec<String> = names.map(|name| format!("`{}`", excerpt(name))).collect();
+    names.sort();
+    let keys = if names.len() == 1 { "key" } else { "keys" };
+    format!("unexpected {keys} {}; the schema allows no additional keys", names.join(", "))
 }
 
 /// The words for a type of JSON Schema, of which one is no type of JSON.

@@ -1,4 +1,4 @@
-//! Where schemas may come from: the bundle, and the folder of the contract.
+//! Where schemas may come from: the bundle, and the folder of the contract or the texts of its files.
 
 use crate::error::{Error, ErrorKind, Issue, Place, Result};
 use jsonschema::{Retrieve, Uri};
@@ -35,6 +35,8 @@ pub(super) enum Home {
     Bundle(&'static str),
     /// A folder, absolute and without symbolic links.
     Folder(PathBuf),
+    /// These texts by their path, and no files.
+    Texts(Arc<BTreeMap<String, String>>),
     /// No files: the schema stands for itself.
     Nowhere,
 }
@@ -45,7 +47,7 @@ impl Home {
         match self {
             _ if file.starts_with(BUNDLED) => file.to_owned(),
             Self::Bundle(name) => format!("{BUNDLED}{name}/{}", escape(file)),
-            Self::Folder(_) | Self::Nowhere => format!("{FOLDER}{}", escape(file)),
+            Self::Folder(_) | Self::Texts(_) | Self::Nowhere => format!("{FOLDER}{}", escape(file)),
         }
     }
 
@@ -53,9 +55,14 @@ impl Home {
     pub fn name(&self, uri: &str) -> String {
         let own = match self {
             Self::Bundle(name) => uri.strip_prefix(&format!("{BUNDLED}{name}/")),
-            Self::Folder(_) | Self::Nowhere => uri.strip_prefix(FOLDER),
+            Self::Folder(_) | Self::Texts(_) | Self::Nowhere => uri.strip_prefix(FOLDER),
         };
         own.unwrap_or(uri).to_owned()
+    }
+
+    /// The path of the file of a URI in the contract's folder; none for one of the bundle.
+    pub fn path(uri: &str) -> Option<String> {
+        Some(percent_decode_str(uri.strip_prefix(FOLDER)?).decode_utf8_lossy().into_owned())
     }
 }
 
@@ -110,7 +117,7 @@ pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> Error {
     Error::io(ErrorKind::Config, "read", path, error)
 }
 
-/// Gets schemas from the bundle and from one folder, and nowhere else.
+/// Gets schemas from the bundle and from the files of one contract, and nowhere else.
 #[derive(Clone)]
 pub(super) struct Sources {
     home: Home,
@@ -174,9 +181,12 @@ impl Sources {
                 .ok_or_else(|| Error::config(format!("no bundled contract `{name}` has a file `{file}`")))?;
             return File::parse(PathBuf::from("contracts").join(&*path), text.as_bytes().to_vec());
         }
-        match (uri.strip_prefix(FOLDER), &self.home) {
-            (Some(path), Home::Folder(root)) => {
-                read_inside(root, &percent_decode_str(path).decode_utf8_lossy())
+        match (Home::path(uri), &self.home) {
+            (Some(path), Home::Folder(root)) => read_inside(root, &path),
+            (Some(path), Home::Texts(texts)) => {
+                let missing = || Error::config(format!("`{path}` is not among the files of the contract"));
+                let text = texts.get(&path).ok_or_else(missing)?;
+                File::parse(PathBuf::from(path), text.as_bytes().to_vec())
             }
             _ if uri.starts_with(OUTSIDE) => Err(Error::config(format!(
                 "a schema refers to `{}`, outside the contract's folder; expected a file in it, by its path relative to \
@@ -212,10 +222,11 @@ fn read_inside(root: &Path, path: &str) -> Result<File> {
 /// The bytes of a regular file of reasonable length.
 pub(super) fn read_limited(path: &Path) -> Result<Vec<u8>> {
     let failed = |error: std::io::Error| unreadable(path, &error);
-    let file = fs::File::open(path).map_err(failed)?;
-    if !file.metadata().map_err(failed)?.is_file() {
+    // Before it is opened, since opening a named pipe waits for its other end.
+    if !fs::metadata(path).map_err(failed)?.is_file() {
         return Err(Error::config(format!("{} is not a regular file", path.display())));
     }
+    let file = fs::File::open(path).map_err(failed)?;
     let mut text = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(failed)?;
     if text.len() as u64 > MAX_BYTES {

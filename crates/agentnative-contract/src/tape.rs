@@ -307,6 +307,11 @@ impl<'a> TapeNode<'a> {
         self.items().nth(token.parse().ok().filter(|_| index)?)
     }
 
+    /// A number as it is written.
+    pub fn written(self) -> &'a str {
+        self.text()
+    }
+
     fn number(self) -> TapeNumber<'a> {
         TapeNumber(self.text())
     }

@@ -21,6 +21,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
+/// The variables that the helper itself needs: where its temporary files and its libraries are, and whose run it
+/// belongs to where we are a target.
+const INHERITED: [&str; 3] = ["TMPDIR", "LD_LIBRARY_PATH", "AGENTNATIVE_RUN"];
+
 /// A helper: a process of its own that makes runs. It ends, with all runs, when this is dropped or the
 /// caller's process is gone.
 #[derive(Debug)]
@@ -48,6 +52,10 @@ impl Helper {
             #[expect(clippy::disallowed_methods, reason = "the one place that starts the helper")]
             let mut command = Command::new(path);
             command.arg0("agentnative-helper").arg(SUPERVISE);
+            // The rest goes over the socket: what is in the environment of a process is in /proc for all its time.
+            command
+                .env_clear()
+                .envs(INHERITED.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
             command.stdin(OwnedFd::from(theirs.try_clone()?)).stdout(Stdio::null());
             command.stderr(if options.show { Stdio::inherit() } else { Stdio::null() });
             command.spawn()
@@ -62,7 +70,7 @@ impl Helper {
             told: false,
             files: SharedFiles::default(),
         };
-        helper.send(&Request::Start(options.clone()), &[])?;
+        helper.send(&Request::Start(options.clone(), std::env::vars_os().collect()), &[])?;
         let ignored = match helper.receive()? {
             (Reply::Ready(ignored), ..) => ignored,
             (Reply::Refused(failure), ..) => return Err(failure),
@@ -109,6 +117,18 @@ impl Helper {
         }
     }
 
+    /// Takes these values out of all that is told of what is run from now on, in the place of those that were named
+    /// before: out of what it printed, in the spellings in which a secret is often seen, and out of names and paths.
+    /// What stands in their place has as many bytes. A value of fewer than 6 bytes is left, and a word of fewer than 12
+    /// letters. What a [trusted](Job::trusted) tool gives is for the caller alone, and is left unless it is
+    /// [shown](Job::shown).
+    ///
+    /// # Errors
+    /// When the helper is gone.
+    pub fn redact(&mut self, values: Vec<OsString>) -> Result<(), Failure> {
+        self.send(&Request::Redact(values), &[])
+    }
+
     /// Starts a service. It is there with [`Event::Serving`]; or it has ended with [`Event::Done`] instead.
     /// Until then nothing else may be asked for but [`Helper::stop`].
     ///
@@ -153,7 +173,7 @@ impl Helper {
                 }
                 Ok(Event::Done(at, outcome))
             }
-            Reply::Finished(enforced) => Ok(Event::Finished(enforced)),
+            Reply::Finished(confinement, why) => Ok(Event::Finished(confinement, why)),
             Reply::Serving => Ok(Event::Serving),
             Reply::Ready(_) | Reply::Refused(_) | Reply::Kept(_) | Reply::Left(_) => Err(self.gone()),
         }
@@ -205,7 +225,7 @@ impl Helper {
                     Failure::new("cannot store the large output of so many runs: too many open files")
                         .hint("raise the limit: ulimit -n")
                 })?;
-                Bytes::File { file: self.files.shared(file.into(), len, digest), len, digest }
+                Bytes::File { file: self.files.shared(file.into(), len, digest), start: 0, len, digest }
             }
         };
         Ok(())

@@ -1,6 +1,6 @@
 //! What to run, and how runs are made.
 
-use crate::Variant;
+use crate::{Limits, Variant};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -85,10 +85,14 @@ pub struct Job {
     pub stdin: Option<Arc<[u8]>>,
     /// When the run is ended by force, from its start.
     pub deadline: Duration,
+    /// How much it may use. One that is [`trusted`](Job::trusted), or a service, may use what it likes.
+    pub limits: Limits,
     /// Whether it is confined.
     pub isolation: Isolation,
-    /// The TCP ports that it may connect to though it is confined.
+    /// The TCP ports of the machine that it may connect to though it is confined.
     pub connect: Vec<u16>,
+    /// It has the network of the machine though it is confined.
+    pub network: bool,
     /// Runs of one number are the same call under several conditions. One that is out of time beside others is
     /// made again alone, and once it is sure that one hangs, those that have not begun are not made. None: it
     /// is made once, whatever comes of it.
@@ -177,8 +181,10 @@ impl Job {
             nth: 0,
             stdin: None,
             deadline,
+            limits: Limits::default(),
             isolation: Isolation::None,
             connect: Vec::new(),
+            network: false,
             family: None,
             quiet: false,
             own_programs: Vec::new(),
@@ -188,23 +194,26 @@ impl Job {
     }
 }
 
-/// Whether a run is confined: it writes only below its own folders, opens no TCP connection but to
-/// [`Job::connect`], and signals no process outside.
+/// Whether a run is confined, and how: see [`Confinement`](crate::Confinement).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Isolation {
     /// It is not.
     #[default]
     None,
-    /// As far as the system can.
+    /// By Landlock and a filter on sockets, as far as the system can.
+    Landlock,
+    /// In the strongest way that the system has, if it has any.
     Available,
-    /// As far as the system can; where it cannot at all, the run is not made.
+    /// In the strongest way that the system has; where it has none, the run is not made.
     Required,
+    /// In namespaces; where the system has none, the run is not made.
+    Full,
 }
 
 impl Isolation {
     /// What [`End::NotStarted`](crate::End::NotStarted) begins with where a run was not made since it cannot be
     /// confined.
-    pub const UNAVAILABLE: &str = "it has to be confined, and this kernel has no Landlock";
+    pub const UNAVAILABLE: &str = "it has to be confined, and this system has";
 }
 
 /// A folder of its own that a run starts in.

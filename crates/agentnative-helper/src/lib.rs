@@ -24,6 +24,7 @@ mod environment;
 #[cfg(any(feature = "client", feature = "runtime"))]
 mod failure;
 mod job;
+mod limits;
 mod outcome;
 #[cfg(target_os = "linux")]
 pub mod process_tree;
@@ -46,9 +47,10 @@ pub use job::{
     Interruption, Isolation, Job, Options, Ready, Secret, Service, SetupCall, StopSignal, Template,
     TemplateFile, Workspace,
 };
+pub use limits::{Limit, Limits};
 #[cfg(feature = "client")]
 pub use outcome::Event;
-pub use outcome::{Bytes, Captured, Chunk, End, Enforced, Leftover, Outcome, Waiting};
+pub use outcome::{Bytes, Captured, Chunk, Confinement, End, Leftover, Outcome, Waiting};
 #[cfg(all(feature = "runtime", target_os = "linux"))]
 pub use supervisor::main;
 pub use trip::{Purpose, Trip};
@@ -67,6 +69,18 @@ pub fn set_non_dumpable() {
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)
         .unwrap_or_default();
+}
+
+/// Gives a variable, such as a key, and takes it out of the environment of this process, in which root could read it for
+/// all the time that the process goes on: the program is executed once more without it, with the same arguments, number
+/// and descriptors. To be called first thing by a `main`, before there are threads. Where that cannot be done, such as
+/// without /proc, the variable stays.
+#[cfg(feature = "handover")]
+pub fn take_variable(name: &str) -> Option<std::ffi::OsString> {
+    #[cfg(target_os = "linux")]
+    return sys::take_variable(name);
+    #[cfg(not(target_os = "linux"))]
+    return std::env::var_os(name);
 }
 
 /// The manifest of this crate, for a build script that builds the program of the helper for another machine:

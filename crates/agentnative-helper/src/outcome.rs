@@ -1,6 +1,6 @@
 //! What a run gave.
 
-use crate::{Changes, Leak, Trip};
+use crate::{Changes, Leak, Limit, Trip};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read};
@@ -17,9 +17,9 @@ pub enum Event {
     Done(usize, Box<Outcome>),
     /// The service that was asked for is ready.
     Serving,
-    /// All runs are over, or all services; how far sandboxes were enforced, when there were any: the weakest
-    /// of all.
-    Finished(Option<Enforced>),
+    /// All runs are over, or all services; how those were confined that were to be, in the weakest way of all,
+    /// and why the system has no namespaces, where they were asked for.
+    Finished(Option<Confinement>, Option<String>),
     /// A signal came to this process, by number.
     Signal(i32),
 }
@@ -61,6 +61,10 @@ pub struct Outcome {
     pub connections: Option<u32>,
     /// Where the secret was seen that it was given; none where it was given none, or where not all could be searched.
     pub leaks: Option<Vec<Leak>>,
+    /// How it was confined; none where that was not asked for.
+    pub confinement: Option<Confinement>,
+    /// It tried to reach the network of the machine, from which it was cut off.
+    pub missed_network: bool,
     /// There was something in the empty folder that it started in when it had ended.
     pub wrote: bool,
     /// It had run out of time beside others, and this is what came of it alone.
@@ -78,8 +82,8 @@ pub enum End {
     TimedOut,
     /// By force, since it was seen to wait for input that never comes (`waiting` says for what).
     Waited,
-    /// By force, since a stream grew past the limit in bytes.
-    TooMuch(u64),
+    /// By force, since it went over a limit.
+    TooMuch(Limit),
     /// It never started: the operating system's error number and its words.
     NotStarted(i32, String),
     /// It was ended since we were told to stop.
@@ -94,6 +98,11 @@ pub(crate) const CANNOT_MAKE: &str = "agentnative cannot make the run: ";
 /// EAGAIN (no more processes), ENOMEM, ENFILE, EMFILE, ENOSPC, EDQUOT on Linux.
 const WANTS: [i32; 6] = [11, 12, 23, 24, 28, 122];
 
+/// Whether an error of the system says that it has no more of something.
+pub(crate) fn is_want(number: i32) -> bool {
+    WANTS.contains(&number)
+}
+
 impl End {
     /// Whether it never started since the system does not allow it.
     pub fn is_denied(&self) -> bool {
@@ -105,7 +114,7 @@ impl End {
     /// room on its disk for the helper: that says nothing of the target.
     pub fn is_want_of_resources(&self) -> bool {
         let Self::NotStarted(number, words) = self else { return false };
-        WANTS.contains(number) && words.starts_with(CANNOT_MAKE)
+        is_want(*number) && words.starts_with(CANNOT_MAKE)
     }
 
     /// Whether it never started since the kernel cannot execute such a file (`ENOEXEC`).
@@ -150,15 +159,21 @@ pub struct Chunk {
     pub at: Duration,
 }
 
-/// How far a target that was to be confined really was.
+/// How a run was confined, from the strongest to the weakest way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Enforced {
-    /// Writes, TCP and signals all were.
-    Fully,
-    /// Only what this kernel can.
-    Partly,
-    /// The kernel cannot.
-    Not,
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Confinement {
+    /// In namespaces of its own: it sees no process and no network of the machine, no credentials of the user, and writes
+    /// only to its own folders.
+    Namespaces,
+    /// By Landlock and a filter on sockets: it writes only to its own folders, makes only Unix sockets, and signals nobody
+    /// outside.
+    Landlock,
+    /// By what this kernel has of these.
+    PartlyLandlock,
+    /// Not at all: the kernel cannot.
+    None,
 }
 
 /// One stream of a run.
@@ -176,8 +191,8 @@ impl Captured {
     pub const MAX_CHUNKS: usize = 1024;
 }
 
-/// Bytes of any size: small ones in memory, large ones in an unlinked temporary file. Cheap to
-/// clone.
+/// Bytes of any size: small ones in memory, large ones in an unlinked temporary file, which may hold others as well.
+/// Cheap to clone.
 #[derive(Debug, Clone)]
 pub enum Bytes {
     /// In memory.
@@ -186,9 +201,11 @@ pub enum Bytes {
     File {
         /// The file.
         file: Arc<File>,
-        /// Its length in bytes.
+        /// Where they start in it.
+        start: u64,
+        /// Their number.
         len: u64,
-        /// Its digest: files of the same length and digest hold the same.
+        /// Their digest: those of the same length and digest are the same.
         digest: u128,
     },
 }
@@ -207,6 +224,14 @@ impl Bytes {
         self.len() == 0
     }
 
+    /// What tells them from all others that exist: a clone has the same.
+    pub fn place(&self) -> (usize, u64) {
+        match self {
+            Self::Memory(bytes) => (Arc::as_ptr(bytes).cast::<u8>() as usize, 0),
+            Self::File { file, start, .. } => (Arc::as_ptr(file) as usize, *start),
+        }
+    }
+
     /// Fills `buffer` from `offset` on; gives how many bytes were read (0 at the end).
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
@@ -216,10 +241,10 @@ impl Bytes {
                 buffer[..n].copy_from_slice(&bytes[start..start + n]);
                 Ok(n)
             }
-            Self::File { file, len, .. } => {
+            Self::File { file, start, len, .. } => {
                 let left = usize::try_from(len.saturating_sub(offset)).unwrap_or(usize::MAX);
                 let n = buffer.len().min(left);
-                read_at(file, &mut buffer[..n], offset)
+                read_at(file, &mut buffer[..n], start.saturating_add(offset))
             }
         }
     }

@@ -4,8 +4,6 @@
 //! that [`kill_descendants`] finds whoever made a session or forked twice.
 
 use crate::sys::{self, Stat};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, kill_process_group};
 use std::io;
 use std::time::{Duration, Instant};
@@ -20,17 +18,8 @@ pub fn become_reaper() -> io::Result<()> {
 
 /// Waits for a child to end, without reaping it; false when the deadline came first.
 pub fn ends_before(child: Pid, deadline: Instant) -> bool {
-    let Ok(handle) = sys::exit_handle(child) else { return false };
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let wait = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: i64::from(left.subsec_nanos()) };
-        match poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&wait)) {
-            Ok(0) => return false,
-            Ok(_) => return true,
-            Err(Errno::INTR) => {}
-            Err(_) => return false,
-        }
-    }
+    let left = deadline.saturating_duration_since(Instant::now());
+    sys::exit_handle(child).is_ok_and(|handle| sys::wait_for_exit(&handle, left))
 }
 
 /// The descendants of a process that have not ended.

@@ -3,7 +3,7 @@
 //! A frame is the length of a message, the length of the bytes behind it, the message in JSON, and
 //! those bytes. Descriptors go with its first byte.
 
-use crate::{Enforced, Failure, Job, Options, Outcome, Service, Template};
+use crate::{Confinement, Failure, Job, Options, Outcome, Service, Template};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -16,11 +16,13 @@ use std::os::unix::net::UnixStream;
 /// From the client.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Request {
-    /// The first one.
-    Start(Options),
+    /// The first one; with the environment of the client.
+    Start(Options, Vec<(OsString, OsString)>),
     /// Make these runs. Behind the message stands the standard input of each that has one, of this
     /// length.
     Run(Vec<(Job, Option<usize>)>),
+    /// Take these values out of all that is told from now on, in the place of those that were named before.
+    Redact(Vec<OsString>),
     /// Keep a template until the end. Behind the message stand its files, of these lengths.
     Keep(Template, Vec<usize>),
     /// Start this service, and wait until it is ready.
@@ -45,8 +47,9 @@ pub(crate) enum Reply {
     /// The run with this number in the request is over, or the service with this number: what was seen, and
     /// where the bytes of standard output and standard error are.
     Done(usize, Box<Outcome>, [Place; 2]),
-    /// All runs are over, or all services. How far sandboxes were enforced, when there were any: the weakest of all.
-    Finished(Option<Enforced>),
+    /// All runs are over, or all services. How those were confined that were to be, in the weakest way of all,
+    /// and why the system has no namespaces, where they were asked for.
+    Finished(Option<Confinement>, Option<String>),
     /// The last one: this folder could not be removed with all that is in it.
     Left(OsString),
 }
@@ -82,7 +85,7 @@ pub(crate) fn lengths([a, b, c, d, e, f, g, h]: [u8; PREFIX]) -> (usize, usize) 
 }
 
 /// The most descriptors that go with one message.
-pub(crate) const MOST_FDS: usize = 3;
+pub(crate) const MOST_FDS: usize = 32;
 
 /// Receives a message, what stands behind it, and the descriptors that came with it.
 pub(crate) fn receive<M: DeserializeOwned>(
@@ -104,7 +107,7 @@ pub(crate) fn receive<M: DeserializeOwned>(
 }
 
 /// Receives some bytes and the descriptors that came with them.
-fn receive_with(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
+pub(crate) fn receive_with(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let got = recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)?;

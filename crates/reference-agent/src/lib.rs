@@ -19,6 +19,7 @@ mod config_file;
 mod engine;
 mod event;
 mod failure;
+mod key;
 mod model;
 mod options;
 mod protocols;
@@ -42,9 +43,11 @@ pub fn command() -> clap::Command {
     Options::command_line()
 }
 
-/// Runs the agent with these arguments (the first is its name) and gives its exit code.
+/// Runs the agent with these arguments (the first is its name) and gives its exit code. With a key in its environment,
+/// the process executes itself once more without it first.
 pub fn main(args: &[OsString]) -> u8 {
-    // The key of the model is in the environment, which no command may read.
+    // Root, who can read every process, does not find the key in the environment; others find nothing at all.
+    key::take();
     agentnative_helper::set_non_dumpable();
     let flags = match Options::parse_flags(args) {
         Ok(flags) => flags,

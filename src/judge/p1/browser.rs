@@ -4,7 +4,7 @@ use crate::config::Feature;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::undeclared::Undeclared;
-use crate::judge::verdict::{Assertion, Judgement, inconclusive};
+use crate::judge::verdict::{Assertion, Judgement};
 use crate::model::Variant;
 use crate::run::Purpose;
 
@@ -35,8 +35,6 @@ fn opens_none(run: &RunView) -> Assertion {
         let detail = format!("the command opens a browser (`{trip}`); expected an address on stderr");
         return run.failed("browser", detail);
     }
-    match run.did_not_end() {
-        true => inconclusive(run.unusable().unwrap_or_default()),
-        false => Ok(()),
-    }
+    run.ended()?;
+    Ok(())
 }

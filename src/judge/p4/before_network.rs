@@ -47,11 +47,11 @@ fn sends(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
         return Err(format!("{} was not run", probe.name).into());
     };
     match connections(&run)? {
-        0 => Err(format!(
+        0 => run.undisturbed().and(Err(format!(
             "{} sends no request to the address for `{{stalled}}`: correct `args` or `env` of the probe",
             run.label()
         )
-        .into()),
+        .into())),
         _ => Ok(()),
     }
 }

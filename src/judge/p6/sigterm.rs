@@ -62,7 +62,7 @@ fn ends(run: &RunView) -> Assertion {
         End::Exited(0) => {
             return run.failed("exit-code", "after SIGTERM, the command exits with 0, as if it were done");
         }
-        _ => {}
+        _ => run.ended()?,
     }
     if !run.observation.left_behind.is_empty() {
         let detail = format!("after SIGTERM, the command leaves processes behind ({})", run.left_behind());

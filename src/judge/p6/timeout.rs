@@ -55,6 +55,7 @@ fn of_run(run: &RunView, option: &str) -> Assertion {
         return inconclusive(format!("the recording does not say what {} connected to", run.label()));
     };
     if connections == 0 {
+        run.undisturbed()?;
         if run.exit() == Some(run.context.promises.usage) {
             let detail = format!("`{option}` is rejected");
             return run.failed_at_reason("refused", Stream::Stderr, detail);

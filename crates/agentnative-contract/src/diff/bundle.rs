@@ -48,6 +48,32 @@ const DROPPED: [&str; 15] = [
     "additionalItems",
 ];
 
+/// The drafts from the first to the last that know a keyword; all of them know the others.
+const DRAFTS: [(&str, Draft, Draft); 16] = [
+    ("const", Draft::Draft6, Draft::Unknown),
+    ("contains", Draft::Draft6, Draft::Unknown),
+    ("propertyNames", Draft::Draft6, Draft::Unknown),
+    ("if", Draft::Draft7, Draft::Unknown),
+    ("then", Draft::Draft7, Draft::Unknown),
+    ("else", Draft::Draft7, Draft::Unknown),
+    ("dependentRequired", Draft::Draft201909, Draft::Unknown),
+    ("dependentSchemas", Draft::Draft201909, Draft::Unknown),
+    ("unevaluatedItems", Draft::Draft201909, Draft::Unknown),
+    ("unevaluatedProperties", Draft::Draft201909, Draft::Unknown),
+    ("minContains", Draft::Draft201909, Draft::Unknown),
+    ("maxContains", Draft::Draft201909, Draft::Unknown),
+    ("contentSchema", Draft::Draft201909, Draft::Unknown),
+    ("$recursiveRef", Draft::Draft201909, Draft::Draft201909),
+    ("$dynamicRef", Draft::Draft202012, Draft::Unknown),
+    ("prefixItems", Draft::Draft202012, Draft::Unknown),
+];
+
+/// Whether a keyword means something in a draft.
+fn is_known(keyword: &str, draft: Draft) -> bool {
+    let row = DRAFTS.iter().find(|(name, ..)| *name == keyword);
+    row.is_none_or(|(_, first, last)| (*first..=*last).contains(&draft))
+}
+
 /// The names of a promise's own schemas in the bundle.
 pub(super) const DATA: &str = "data";
 pub(super) const ERROR: &str = "error";
@@ -210,7 +236,8 @@ impl<'r> Translation<'r> {
             matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7) && members.contains_key("$ref");
         let mut out = Map::new();
         for (keyword, value) in members {
-            if DROPPED.contains(&keyword.as_str()) || alone && keyword != "$ref" {
+            let dropped = DROPPED.contains(&keyword.as_str()) || !is_known(keyword, draft);
+            if dropped || alone && keyword != "$ref" {
                 continue;
             }
             let mut each = |value: &'r Value| self.translate(value, &resolver, draft);

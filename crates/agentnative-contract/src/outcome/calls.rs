@@ -4,6 +4,7 @@ use super::artifacts::{Touch, by_contents};
 use super::event::EventFields;
 use super::fields::Field;
 use super::types::{ArtifactKind, CallStatus, Operation, Quantity, ToolCall};
+use super::usage::finite;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -172,7 +173,7 @@ impl Calls {
 
 /// From one time to a later one.
 pub(super) fn span(start: Option<f64>, end: Option<f64>) -> Option<f64> {
-    Some(end? - start?).filter(|span| *span >= 0.0)
+    Some(finite(end? - start?)).filter(|span| *span >= 0.0)
 }
 
 /// What a completed call of a tool that edits files tells of them.

@@ -7,7 +7,7 @@ use super::json::{items, name, number, owned, text, texts};
 use super::session::{Activity, Session};
 use super::state::{Cache, EventStream, Events, State, Taken, unfinished};
 use super::types::{ArtifactKind, CallStatus, Operation};
-use super::usage::Usage;
+use super::usage::{Usage, finite};
 use serde_json::{Value, json};
 
 pub(super) const STREAM: EventStream = EventStream {
@@ -186,7 +186,7 @@ fn old(session: &mut Session, event: &Value) {
             let succeeded = number(event, "/msg/exit_code") == Some(0.0);
             let status = Some(if succeeded { CallStatus::Completed } else { CallStatus::Error });
             let seconds = number(event, "/msg/duration/secs").unwrap_or(0.0);
-            let end = number(event, "/msg/duration/nanos").map(|nanos| seconds * 1e3 + nanos / 1e6);
+            let end = number(event, "/msg/duration/nanos").map(|nanos| finite(seconds * 1e3 + nanos / 1e6));
             let output = owned(event, "/msg/aggregated_output");
             session.call_of_span(Update { id, status, output, ..Update::default() }, end);
         }

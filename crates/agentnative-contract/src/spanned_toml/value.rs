@@ -41,6 +41,9 @@ pub struct Text {
 /// Time limits are below this, so that they can be added to any instant.
 pub const LONGEST: Duration = Duration::from_secs(86_400);
 
+/// No count is above this.
+const MOST: u64 = 1_000_000;
+
 impl<'a> Table<'a> {
     /// The table with these entries at `span`, which messages call `title`.
     pub fn new(
@@ -159,6 +162,16 @@ impl<'a> Value<'a> {
         match u8::from_str_radix(integer.as_str(), integer.radix()) {
             Ok(code) => Some(code.into()),
             Err(_) => self.fault(&format!("{} is {integer}; expected {EXPECTED}", self.title)),
+        }
+    }
+
+    /// A number of such things, from 1 on.
+    pub fn count(&self, things: &str) -> Option<u64> {
+        let expected = format!("a number of {things} from 1 to {MOST}");
+        let DeValue::Integer(integer) = self.inner else { return self.wrong(&expected) };
+        match u64::from_str_radix(integer.as_str(), integer.radix()) {
+            Ok(count) if (1..=MOST).contains(&count) => Some(count),
+            _ => self.fault(&format!("{} is {integer}; expected {expected}", self.title)),
         }
     }
 

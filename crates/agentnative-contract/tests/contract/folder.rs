@@ -520,19 +520,67 @@ fn schemas_refer_to_nothing_else() {
         "https://json.schemastore.org/x",
     ] {
         fs::write(contract.join("s.json"), json!({"$ref": reference}).to_string()).unwrap();
-        let error = Contract::load(&contract).unwrap_err();
-        assert_eq!(error.kind, ErrorKind::Config, "{reference}");
+        let issues = issues(&Contract::load(&contract).unwrap_err());
+        assert!(issues[0].starts_with("s.json:1:9: "), "{reference}: {issues:?}");
     }
     // A file of the folder does not stand for one beside it.
     fs::write(contract.join("secret.json"), "{}").unwrap();
     for reference in ["../secret.json", "/secret.json", "d/../../secret.json"] {
         fs::write(contract.join("s.json"), json!({"$ref": reference}).to_string()).unwrap();
         let error = Contract::load(&contract).unwrap_err();
+        let issues = issues(&error);
         assert!(
-            error.message.contains("`secret.json`, outside the contract's folder"),
-            "{reference}: {error:?}"
+            issues[0].starts_with("s.json:1:9: ")
+                && issues[0].contains("`secret.json`, outside the contract's folder"),
+            "{reference}: {issues:?}"
         );
     }
+}
+
+#[test]
+fn an_unknown_meta_schema_has_its_place() {
+    for name in ["", "https://example.org/none"] {
+        let schema = format!("{{\"type\": \"object\", \"$schema\": \"{name}\"}}");
+        let found = issues(&load(&[("contract.toml", &document("")), ("s.json", &schema)]).unwrap_err());
+        assert!(found[0].starts_with("s.json:1:31: "), "{found:?}");
+    }
+}
+
+#[test]
+fn what_is_found_is_told_as_it_is_written() {
+    for (schema, text, expected) in [
+        (r#"{"maximum": -1}"#, "1e-400", "expected at most -1, found the number 1e-400"),
+        (r#"{"type": "string"}"#, "1.50", "expected a string, found the number 1.50"),
+        (
+            r#"{"additionalProperties": false}"#,
+            r#"{"b": [], "a": 1}"#,
+            "unexpected keys `a`, `b`; the schema allows no additional keys",
+        ),
+        (
+            r#"{"propertyNames": false}"#,
+            r#"{"a": 1}"#,
+            "unexpected key `a`; the schema allows no additional keys",
+        ),
+        (r#"{"properties": {"a": false}}"#, r#"{"a": {}}"#, "expected no value, found an empty object"),
+    ] {
+        let contract = load(&[("contract.toml", &document("")), ("s.json", schema)]).unwrap();
+        let settings =
+            Settings { framing: Framing::Document, max_errors: 9, exit: RunExit::default(), threads: 1 };
+        let verdict = Validation::new(&contract, settings).input(text.as_bytes(), &mut |_| ()).unwrap();
+        assert_eq!(verdict.findings[0].message, expected);
+    }
+}
+
+#[test]
+fn a_named_pipe_is_no_schema_and_nobody_waits_for_it() {
+    let folder = folder(&[("contract.toml", &document("")), ("s.json", r#"{"$ref": "pipe.json"}"#)]);
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.json")).status();
+    assert!(made.unwrap().success());
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let path = folder.path().to_owned();
+    std::thread::spawn(move || sender.send(Contract::load(&path).unwrap_err()));
+    let error = receiver.recv_timeout(Duration::from_secs(30)).expect("an answer in time");
+    assert!(error.issues[0].message.contains("pipe.json is not a regular file"), "{error:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Keeps what a stream gave: small in memory, large in an unlinked file, with the times of arrival.
 
-use crate::{Bytes, Captured, Chunk, End};
+use crate::{Bytes, Captured, Chunk, End, Limit};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -19,7 +19,7 @@ pub(super) struct TooMuch(pub u64);
 
 impl From<TooMuch> for End {
     fn from(TooMuch(bytes): TooMuch) -> Self {
-        Self::TooMuch(bytes)
+        Self::TooMuch(Limit::Output(bytes))
     }
 }
 
@@ -147,10 +147,14 @@ impl Sink {
         }
         let bytes = match self.spilled {
             None => self.memory.into(),
-            Some((file, hash)) => Bytes::File { file: file.into(), len: self.len, digest: hash.digest128() },
+            Some((file, hash)) => of_file(file, self.len, &hash),
         };
         Ok(Captured { bytes, chunks: self.chunks })
     }
+}
+
+fn of_file(file: File, len: u64, hash: &Xxh3) -> Bytes {
+    Bytes::File { file: file.into(), start: 0, len, digest: hash.digest128() }
 }
 
 /// The contents of a file that a target wrote itself, up to `limit`.
@@ -177,7 +181,7 @@ pub(super) async fn adopt(file: File, limit: u64, at: Duration) -> io::Result<Ca
     }
     let bytes = match len <= MEMORY as u64 {
         true => memory.into(),
-        false => Bytes::File { file: file.into(), len, digest: hash.digest128() },
+        false => of_file(file, len, &hash),
     };
     Ok(Captured { bytes, chunks })
 }

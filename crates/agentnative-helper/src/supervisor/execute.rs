@@ -4,6 +4,7 @@ use super::folder::Folder;
 use super::live::live;
 use super::needles::Needles;
 use super::plan::errno_message;
+use super::redaction::Redaction;
 use super::snapshot::Snapshot;
 use super::stalled::StalledServer;
 use super::{Common, Stop};
@@ -54,11 +55,27 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
         spawn_blocking(move || drop(folder)).await.map_err(io::Error::other)?;
         made
     };
-    run.await.unwrap_or_else(|error: io::Error| {
-        let number = error.raw_os_error().unwrap_or(0);
-        let reason = if number == 0 { error.to_string() } else { errno_message(number) };
-        not_started(number, format!("{CANNOT_MAKE}{reason}"))
-    })
+    let outcome = run.await.unwrap_or_else(|error| cannot_make(&error));
+    redacted(common, job, outcome).await.unwrap_or_else(|error| cannot_make(&error))
+}
+
+fn cannot_make(error: &io::Error) -> Outcome {
+    let number = error.raw_os_error().unwrap_or(0);
+    let reason = if number == 0 { error.to_string() } else { errno_message(number) };
+    not_started(number, format!("{CANNOT_MAKE}{reason}"))
+}
+
+/// The outcome without secrets. Whoever searches for one has done so.
+async fn redacted(common: &Common, job: &Job, mut outcome: Outcome) -> io::Result<Outcome> {
+    let own = Redaction::of(job.secret.as_ref().map(|secret| &secret.value));
+    let redaction = common.redaction.borrow().and(own);
+    // What a tool of the caller's own prints is for the caller alone.
+    let is_told = !job.trusted || job.shown;
+    if redaction.is_empty() || !is_told {
+        return Ok(outcome);
+    }
+    let redact = move || redaction.outcome(&mut outcome).map(|()| outcome);
+    spawn_blocking(redact).await.map_err(io::Error::other)?
 }
 
 /// Makes the calls before the run; gives what came of the run if that is not made.
@@ -76,7 +93,8 @@ async fn set_up(common: &Common, job: &Job, folder: &Folder, stop: &Stop) -> io:
             End::Exited(code) => format!("exited with {code}"),
             End::Signaled(signal) => format!("was terminated by signal {signal}"),
             End::NotStarted(..) | End::Interrupted => return Ok(Some(outcome)),
-            End::TimedOut | End::Waited | End::TooMuch(_) => "did not end".to_owned(),
+            End::TooMuch(limit) => return Ok(Some(ended_before(End::TooMuch(*limit)))),
+            End::TimedOut | End::Waited => "did not end".to_owned(),
         };
         let words: Vec<_> = setup.args.iter().map(|arg| arg.to_string_lossy()).collect();
         let words = format!("the call before it, `{}`, {how}", words.join(" "));
@@ -111,11 +129,16 @@ pub(super) enum Kind {
 
 /// What came of a run that never started.
 pub(super) fn not_started(number: i32, words: String) -> Outcome {
+    ended_before(End::NotStarted(number, words))
+}
+
+/// What came of a run that ended so before there was anything to see.
+fn ended_before(end: End) -> Outcome {
     Outcome {
         stdout: Captured::default(),
         stderr: Captured::default(),
         terminal: Vec::new(),
-        end: End::NotStarted(number, words),
+        end,
         started: None,
         duration: Duration::ZERO,
         left_behind: Vec::new(),
@@ -127,6 +150,8 @@ pub(super) fn not_started(number: i32, words: String) -> Outcome {
         signalled: None,
         connections: None,
         leaks: None,
+        confinement: None,
+        missed_network: false,
         wrote: false,
         alone: false,
     }

@@ -36,8 +36,12 @@ impl Root {
         builder.prefix(removal::PREFIX).permissions(Permissions::from_mode(0o700));
         let folder = builder.tempdir()?;
         let owner = removal::own(folder.path())?;
-        let root =
-            Self { path: folder.keep(), next: AtomicU32::new(0), removed: Cell::new(false), _owner: owner };
+        let root = Self {
+            path: folder.keep().canonicalize()?,
+            next: AtomicU32::new(0),
+            removed: Cell::new(false),
+            _owner: owner,
+        };
         removal::sweep(&std::env::temp_dir());
         make(&root.tripwires())?;
         for purpose in Purpose::ALL {
@@ -61,6 +65,10 @@ impl Root {
     /// The programs on tripwires, which all runs share.
     pub fn tripwires(&self) -> PathBuf {
         self.path.join("trip")
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Where large captures go.

@@ -3,6 +3,7 @@
 use super::LAUNCH;
 use super::plan::{Answer, Plan};
 use super::process_tree::reap_child;
+use super::sandbox::Init;
 use super::stream::awaitable;
 use super::talk::send_with;
 use crate::protocol::frame;
@@ -16,12 +17,12 @@ use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 
-/// The leader of a run: the launcher, then the target. It is reaped when this is dropped, and not
-/// before: until then its number cannot become somebody else's.
-#[derive(Debug)]
-pub(super) struct Leader {
-    pid: Pid,
-    handle: AsyncFd<OwnedFd>,
+/// The leader of a run: the launcher, then the target. Its number cannot become somebody else's until this is dropped.
+pub(super) enum Leader {
+    /// Our own child.
+    Child(ChildLeader),
+    /// A child of the first process of its namespace.
+    Confined(Init),
 }
 
 /// How a leader ended.
@@ -31,7 +32,60 @@ pub(super) enum Status {
     Signaled(i32),
 }
 
+/// How a child of this process ended, if it has. Does not reap it.
+pub(super) fn status_of(child: Pid) -> Option<Status> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    let status = waitid(WaitId::Pid(child), options).ok()??;
+    let code = status.exit_status().map(Status::Exited);
+    code.or_else(|| status.terminating_signal().map(Status::Signaled))
+}
+
 impl Leader {
+    pub fn pid(&self) -> Pid {
+        match self {
+            Self::Child(child) => child.pid,
+            Self::Confined(init) => init.target,
+        }
+    }
+
+    /// The first process of its namespace, where it is in one of its own.
+    pub fn init(&self) -> Option<Pid> {
+        match self {
+            Self::Child(_) => None,
+            Self::Confined(init) => Some(init.pid),
+        }
+    }
+
+    /// Waits for its end, and does not reap it. May be dropped while it waits.
+    pub async fn ended(&mut self) {
+        match self {
+            // The handle becomes readable at the end, and stays so.
+            Self::Child(child) => child.handle.readable().await.map(drop).unwrap_or_default(),
+            Self::Confined(init) => init.ended().await,
+        }
+    }
+
+    /// How it ended, if it has. Does not reap it.
+    pub fn status(&self) -> Option<Status> {
+        match self {
+            Self::Child(child) => status_of(child.pid),
+            Self::Confined(init) => init.status(),
+        }
+    }
+
+    /// It tried to reach the network of the machine, from which it was cut off.
+    pub fn missed_network(&self) -> bool {
+        matches!(self, Self::Confined(init) if init.missed_network)
+    }
+}
+
+/// A leader that is our own child. It is reaped when this is dropped, and not before.
+pub(super) struct ChildLeader {
+    pid: Pid,
+    handle: AsyncFd<OwnedFd>,
+}
+
+impl ChildLeader {
     /// Starts the launcher, with the other end of the socket as its standard input. Must be called on a
     /// thread that outlives the run: the target is killed when that thread ends.
     pub fn spawn(socket: UnixStream) -> io::Result<Self> {
@@ -54,29 +108,11 @@ impl Leader {
             }
         }
     }
-
-    pub fn pid(&self) -> Pid {
-        self.pid
-    }
-
-    /// Waits for its end, and does not reap it.
-    pub async fn ended(&self) {
-        // The handle becomes readable at the end, and stays so.
-        self.handle.readable().await.map(drop).unwrap_or_default();
-    }
-
-    /// How it ended, if it has. Does not reap it.
-    pub fn status(&self) -> Option<Status> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        let status = waitid(WaitId::Pid(self.pid), options).ok()??;
-        let code = status.exit_status().map(Status::Exited);
-        code.or_else(|| status.terminating_signal().map(Status::Signaled))
-    }
 }
 
-impl Drop for Leader {
+impl Drop for ChildLeader {
     fn drop(&mut self) {
-        if self.status().is_none() {
+        if status_of(self.pid).is_none() {
             kill_process_group(self.pid, Signal::KILL).unwrap_or_default();
             kill_process(self.pid, Signal::KILL).unwrap_or_default();
         }

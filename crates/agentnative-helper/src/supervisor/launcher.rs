@@ -1,9 +1,9 @@
 //! The launcher: the helper, started again, which sets up the conditions of a run and then becomes the
 //! target.
 
-use super::plan::{Answer, Plan};
+use super::plan::{Answer, Plan, Rung};
 use crate::protocol::receive;
-use crate::{Enforced, Isolation, Variant, sys};
+use crate::{Confinement, Isolation, Variant, sys};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
@@ -77,15 +77,12 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     dup2_stderr(stderr).map_err(failed("cannot set stderr"))?;
     std::env::set_current_dir(&plan.job.cwd).map_err(|e| ("cannot enter the working directory", e))?;
     sys::reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
-    let enforced = match &plan.sandbox {
-        None => None,
-        Some(paths) => Some(sys::confine(paths, &plan.job.connect).map_err(|e| ("cannot confine it", e))?),
-    };
-    if plan.job.isolation == Isolation::Required && enforced == Some(Enforced::Not) {
-        return Err((Isolation::UNAVAILABLE, Errno::NOSYS.into()));
+    let confinement = confine(&plan).map_err(|e| ("cannot confine it", e))?;
+    if plan.job.isolation == Isolation::Required && confinement == Some(Confinement::None) {
+        return Err((NO_CONFINEMENT, Errno::NOSYS.into()));
     }
     close_fds::set_fds_cloexec(3, &[]);
-    tell(socket, &Answer::Started(enforced)).map_err(|e| ("agentnative ended", e))?;
+    tell(socket, &Answer::Started(confinement)).map_err(|e| ("agentnative ended", e))?;
 
     let execute = || sys::execute(&plan.job.program, &plan.job.args, &plan.job.env);
     let mut error = execute();
@@ -97,6 +94,24 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
         error = execute();
     }
     Err(("", error))
+}
+
+const NO_CONFINEMENT: &str =
+    "it has to be confined, and this system has neither namespaces for it nor Landlock";
+
+/// Confines this process as the plan says.
+fn confine(plan: &Plan) -> io::Result<Option<Confinement>> {
+    match &plan.rung {
+        Rung::None => Ok(None),
+        Rung::Landlock(paths) => {
+            let network = match plan.job.network {
+                true => sys::Network::All,
+                false => sys::Network::Ports(&plan.job.connect),
+            };
+            sys::confine(paths, &network).map(Some)
+        }
+        Rung::Namespaces => sys::drop_rights().map(|()| Some(Confinement::Namespaces)),
+    }
 }
 
 /// Sets what may be set. A limit that is refused (since the caller's own is lower) stays as it was.

@@ -5,15 +5,19 @@ use super::channel::{Channels, Feed, open_channels};
 use super::environment;
 use super::execute::Kind;
 use super::folder::Folder;
-use super::launch::{Leader, Status, instruct};
-use super::plan::{Answer, Plan};
+use super::launch::{ChildLeader, Leader, Status, instruct};
+use super::limits::Meter;
+use super::plan::{Answer, Plan, Rung};
 use super::process_tag::ProcessTag;
 use super::process_tree::ProcessTree;
+use super::sandbox::{Cell, Init, wants_namespaces, writable};
 use super::service::{LONGEST_SERVICE, SERVICE_OUTPUT, takes_connections};
 use super::stream::{Step, Stream};
 use super::{Common, STOP, STOP_NOW, Stop};
 use crate::sys::{Silence, StdioIds, WaitState};
-use crate::{End, Interruption, Isolation, Job, Leftover, Outcome, Ready, StopSignal, Waiting};
+use crate::{
+    Confinement, End, Interruption, Isolation, Job, Leftover, Limit, Outcome, Ready, StopSignal, Waiting,
+};
 use rustix::process::{Signal, getpid};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -49,15 +53,25 @@ pub(super) async fn live(
         Kind::Run => (common.options.max_output, job.deadline),
         Kind::Service(..) => (SERVICE_OUTPUT, LONGEST_SERVICE),
     };
-    let plan = plan(common, job, lifetime, folder, &tag);
+    let plan = plan(common, job, lifetime, folder, &tag).await?;
     let channels = open_channels(common, job, folder.path(), limit, start)?;
     let (ours, theirs) = UnixStream::pair()?;
-    let leader = Leader::spawn(theirs)?;
-    let tree = ProcessTree::new(leader.pid(), tag, matches!(kind, Kind::Run));
+    let leader = match common.zygote_of(&plan.rung).await {
+        Some(zygote) => {
+            let cell = Cell::of(common, &plan.job, folder, tag.number, channels.ids.has_terminal());
+            Leader::Confined(Init::start(zygote, &cell, theirs).await?)
+        }
+        None => Leader::Child(ChildLeader::spawn(theirs)?),
+    };
+    let tree = ProcessTree::new(leader.pid(), leader.init(), tag, matches!(kind, Kind::Run));
+    let limits = (matches!(kind, Kind::Run) && !job.trusted).then_some(job.limits);
+    let cgroup = limits.and_then(|limits| common.cgroups.as_ref()?.enter(leader.pid(), &limits));
+    let meter = Meter::new(limits, cgroup, folder.path(), TICK);
     let Channels { target, stdout, stderr, feed, ids } = channels;
     let mut live = Live {
         leader,
         tree,
+        meter,
         stdout,
         stderr,
         feed,
@@ -71,6 +85,7 @@ pub(super) async fn live(
         stop,
         drain: common.options.drain,
         grace: common.options.grace,
+        confinement: None,
     };
     if let Some(Interruption { after, .. }) = &job.interrupt {
         live.stdout.await_text(after);
@@ -78,8 +93,9 @@ pub(super) async fn live(
     }
     let forced = match live.launch(ours, &plan, target).await? {
         Some(Answer::Failed(number, words)) => Some((End::NotStarted(number, words), None)),
-        Some(Answer::Started(enforced)) => {
-            common.note(enforced.filter(|_| job.isolation > Isolation::None));
+        Some(Answer::Started(confinement)) => {
+            live.confinement = confinement.filter(|_| job.isolation > Isolation::None);
+            common.note(live.confinement);
             match kind {
                 Kind::Run => live.watch().await,
                 Kind::Service(ready, told) => live.serve(&ready, told).await,
@@ -91,24 +107,47 @@ pub(super) async fn live(
 }
 
 /// What the launcher has to do for a run.
-fn plan(common: &Common, job: &Job, lifetime: Duration, folder: &Folder, tag: &ProcessTag) -> Plan {
+///
+/// # Errors
+/// The run has to be confined, and cannot be.
+async fn plan(
+    common: &Common,
+    job: &Job,
+    lifetime: Duration,
+    folder: &Folder,
+    tag: &ProcessTag,
+) -> io::Result<Plan> {
     let env = environment::of_run(job, &common.caller, &common.base, folder, tag);
     let cwd = match job.workspace {
         Some(_) => folder.workspace().into(),
         None => job.cwd.clone(),
     };
-    Plan {
+    // Without HOME, a program may find the home of the user all the same.
+    let is_confined = job.isolation > Isolation::None || job.variant.lacks_home(job.nth);
+    let rung = match wants_namespaces(job).then_some(common.zygote()) {
+        Some(zygote) => match zygote.await {
+            Ok(_) => Rung::Namespaces,
+            Err(error) if job.isolation == Isolation::Full => {
+                return Err(io::Error::other(format!(
+                    "{} no namespaces for it: {error}",
+                    Isolation::UNAVAILABLE
+                )));
+            }
+            Err(_) => Rung::Landlock(writable(job, folder)),
+        },
+        None if is_confined => Rung::Landlock(writable(job, folder)),
+        None => Rung::None,
+    };
+    Ok(Plan {
         job: Job { env: env.into_iter().collect(), cwd, ..job.clone() },
-        parent: getpid().as_raw_pid(),
-        // Without HOME, a program may find the home of the user all the same.
-        sandbox: (job.isolation > Isolation::None || job.variant.lacks_home(job.nth))
-            .then(|| vec![folder.path().into()]),
+        parent: if rung == Rung::Namespaces { 1 } else { getpid().as_raw_pid() },
+        rung,
         // More than all processors can give in its time: it ends what outlives ourselves.
         cpu: (lifetime.as_secs() + 5) * common.processors,
         file_size: tag.file_size,
         open_files: common.open_files,
         ignored: common.ignored.clone(),
-    }
+    })
 }
 
 /// Why a run is ended by force, and what it was waiting for.
@@ -145,6 +184,7 @@ enum Interrupt {
 struct Live {
     tree: ProcessTree,
     leader: Leader,
+    meter: Meter,
     stdout: Stream,
     stderr: Stream,
     feed: Feed,
@@ -160,6 +200,7 @@ struct Live {
     stop: Stop,
     drain: Duration,
     grace: Duration,
+    confinement: Option<Confinement>,
 }
 
 impl Live {
@@ -210,7 +251,7 @@ impl Live {
             if let Interrupt::At(at, _) = self.interrupt {
                 wake = wake.min(at);
             }
-            match self.turn(wake.min(self.deadline), STOP).await {
+            match self.turn(wake.min(self.meter.next()).min(self.deadline), STOP).await {
                 Event::Ended => return None,
                 Event::Over(over) => return Some((over.into(), None)),
                 Event::Stop => return Some((End::Interrupted, None)),
@@ -224,11 +265,13 @@ impl Live {
             if before.is_none() && now >= before_deadline {
                 before = Some(self.state());
             }
+            if let Some(limit) = self.meter.look(&self.tree) {
+                return Some((End::TooMuch(limit), None));
+            }
             if now < next {
                 continue;
             }
             next = now + period;
-            self.tree.reap();
             if let Some(over) = self.stdout.overgrown() {
                 return Some((over.into(), None));
             }
@@ -346,12 +389,17 @@ impl Live {
         over.or_else(|| self.stdout.overgrown())
     }
 
-    /// Ends the leader and its group: TERM, and after a time of grace KILL.
-    async fn force(&mut self) {
+    /// Ends the leader and its group: TERM, and after a time of grace KILL. There is no such time for one that uses
+    /// more and more.
+    async fn force(&mut self, end: &End) {
         self.stdout.hurry();
         self.tree.signal(Signal::TERM);
         self.tree.signal(Signal::CONT);
-        let until = Instant::now() + self.grace;
+        let is_growing = matches!(end, End::TooMuch(limit) if !matches!(limit, Limit::Output(_)));
+        if is_growing {
+            self.meter.kill();
+        }
+        let until = Instant::now() + if is_growing { Duration::ZERO } else { self.grace };
         // Whoever has a session of its own has not got the signal: there is nothing to wait for.
         let is_left = |live: &Self| live.tree.alive().iter().any(|stat| !live.tree.escaped(stat));
         while Instant::now() < until && (self.ended.is_none() || is_left(self)) {
@@ -369,9 +417,9 @@ impl Live {
     /// Ends whoever is left and gives what was seen.
     async fn finish(mut self, forced: Option<Forced>) -> io::Result<Outcome> {
         let by_force = forced.is_some();
-        let (mut end, waiting) = forced.unwrap_or_else(|| (self.own_end(), None));
+        let (mut end, waiting) = forced.unwrap_or_else(|| (self.meter.explain(self.own_end()), None));
         let mut left = if by_force {
-            self.force().await;
+            self.force(&end).await;
             let mut left = self.tree.alive();
             left.retain(|stat| self.tree.escaped(stat));
             left
@@ -385,7 +433,14 @@ impl Live {
         if !left.is_empty() || held_open {
             self.tree.signal(Signal::KILL);
         }
-        self.tree.sweep().await;
+        if by_force || !left.is_empty() || held_open {
+            self.meter.kill();
+        }
+        match &self.leader {
+            // The kernel ends all of them.
+            Leader::Confined(init) => init.end_all().await,
+            Leader::Child(_) => self.tree.sweep().await,
+        }
         if by_force {
             self.rest();
         }
@@ -418,6 +473,8 @@ impl Live {
             signalled,
             connections: None,
             leaks: None,
+            confinement: self.confinement,
+            missed_network: self.leader.missed_network(),
             wrote: false,
             alone: false,
         })

@@ -2,9 +2,10 @@
 //!
 //! `talk` is its side of the socket, `execute` makes a single run, `live` a call of it: `channel` opens the standard
 //! descriptors, `launch` starts this executable again as the `launcher`, which becomes the target as
-//! the `plan` says; `stream` and `capture` take the bytes; `process_tag` and `process_tree` know the
-//! processes of a run again and end them all; `queue` says which run is made when, and which are made
-//! again. A `service` is executed as a run is, and goes on beside them.
+//! the `plan` says; `stream` and `capture` take the bytes, `redaction` takes secrets out of them; `process_tag` and
+//! `process_tree` know the processes of a run again and end them all; `limits` sees what they use; `queue` says which run
+//! is made when, and which are made again. A run that is confined by namespaces is started by the `zygote`, and its first
+//! process is `init`; `sandbox` is our side of these. A `service` is executed as a run is, and goes on beside them.
 
 mod capture;
 mod channel;
@@ -12,32 +13,41 @@ mod copy;
 mod environment;
 mod execute;
 mod folder;
+mod init;
 mod launch;
 mod launcher;
+mod limits;
 mod live;
 mod needles;
 mod plan;
 mod process_tag;
 mod process_tree;
 mod queue;
+mod redaction;
 mod removal;
+mod sandbox;
 mod service;
 mod snapshot;
+mod spellings;
 mod stalled;
 mod stream;
 mod talk;
 mod tripwires;
+mod zygote;
 
 use crate::job::processors;
 use crate::protocol::{Reply, Request};
-use crate::{Enforced, Failure, Job, Options, SUPERVISE, Template, sys};
+use crate::{Confinement, Failure, Job, Options, SUPERVISE, Template, sys};
 use environment::Environment;
 use execute::{Kind, execute};
 use folder::{Root, keep};
+use plan::Rung;
 use queue::Queue;
+use redaction::Redaction;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
 use service::Services;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -46,12 +56,19 @@ use std::rc::Rc;
 use talk::{Requests, Sender};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::Instant;
+use zygote::Zygote;
 
 /// The argument that makes the executable the launcher of a run.
 const LAUNCH: &str = "__launch";
+/// What processes of this executable are called.
+const NAME: &str = "agentnative-helper";
+/// The argument that makes it the first process of a confined run.
+const INIT: &str = "__init";
+/// The argument that makes it the process that starts those.
+const ZYGOTE: &str = "__zygote";
 
 /// No stream is kept further than this, whatever the options say: files that targets write end soon
 /// after.
@@ -70,13 +87,23 @@ const STOP_NOW: u8 = 2;
 /// code, if there is one. Must be called on the main thread.
 pub fn main() -> Option<ExitCode> {
     let argument = std::env::args_os().nth(1)?;
-    if argument != LAUNCH && argument != SUPERVISE {
+    if argument == ZYGOTE {
+        return Some(zygote::serve());
+    }
+    if argument != LAUNCH && argument != INIT && argument != SUPERVISE {
         return None;
     }
-    // The environment of the caller is there, which no run may see.
+    if argument == LAUNCH {
+        // Only who is dumpable may.
+        sys::end_first_for_memory();
+    }
+    // The environment of the caller comes over the socket, which no run may see.
     crate::set_non_dumpable();
     if argument == LAUNCH {
         return Some(launcher::launch());
+    }
+    if argument == INIT {
+        return Some(init::serve());
     }
     Some(supervise().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
@@ -94,8 +121,8 @@ fn supervise() -> io::Result<()> {
 
 async fn serve(socket: UnixStream) -> io::Result<()> {
     let (mut requests, sender) = talk::split(socket)?;
-    let Some(Request::Start(options)) = requests.next().await else { return Ok(()) };
-    let supervisor = match Supervisor::new(options) {
+    let Some(Request::Start(options, caller)) = requests.next().await else { return Ok(()) };
+    let supervisor = match Supervisor::new(options, caller.into_iter().collect()) {
         Ok(supervisor) => supervisor,
         Err(failure) => {
             sender.send(&Reply::Refused(failure))?;
@@ -110,8 +137,12 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
         match request {
             Request::Run(jobs) => {
                 let jobs = jobs.into_iter().map(|(job, _)| job).collect();
-                let enforced = supervisor.run(jobs, &mut requests, &sender).await?;
-                sender.send(&Reply::Finished(enforced))?;
+                let confinement = supervisor.run(jobs, &mut requests, &sender).await?;
+                let why = supervisor.common.zygote.get().and_then(|zygote| zygote.as_ref().err());
+                sender.send(&Reply::Finished(confinement, why.map(ToString::to_string)))?;
+            }
+            Request::Redact(values) => {
+                *supervisor.common.redaction.borrow_mut() = Redaction::of(&values);
             }
             Request::Keep(template, _) => sender.send(&supervisor.keep(template).await)?,
             Request::Serve(service) => {
@@ -124,9 +155,9 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
                 for (at, outcome) in services.end(STOP).await.into_iter().enumerate() {
                     sender.send_done(at, outcome)?;
                 }
-                sender.send(&Reply::Finished(None))?;
+                sender.send(&Reply::Finished(None, None))?;
             }
-            Request::Start(_) | Request::Stop => {}
+            Request::Start(..) | Request::Stop => {}
         }
     }
     services.end(STOP_NOW).await;
@@ -158,13 +189,34 @@ struct Common {
     /// The caller's limit on open files, before we raised our own.
     open_files: Option<u64>,
     processors: u64,
-    enforced: Cell<Option<Enforced>>,
+    confinement: Cell<Option<Confinement>>,
+    /// What starts confined runs, or why nothing can.
+    zygote: OnceCell<io::Result<Zygote>>,
+    /// Where the groups of the processes of runs are, if there can be any.
+    cgroups: Option<sys::Cgroups>,
+    /// What is told of no run.
+    redaction: RefCell<Redaction>,
 }
 
 impl Common {
-    /// Takes note of how far a sandbox was enforced: the weakest counts.
-    fn note(&self, enforced: Option<Enforced>) {
-        self.enforced.set(self.enforced.get().max(enforced));
+    /// Takes note of how a run was confined: the weakest way counts.
+    fn note(&self, confinement: Option<Confinement>) {
+        self.confinement.set(self.confinement.get().max(confinement));
+    }
+
+    /// What starts runs in namespaces, tried once; or why this system has none for us.
+    async fn zygote(&self) -> Result<&Zygote, &io::Error> {
+        let start = || async {
+            let home = self.caller.get(OsStr::new("HOME")).cloned().unwrap_or_default();
+            let zygote = Zygote::start(home)?;
+            sandbox::attempt(self, &zygote).await.map(|()| zygote)
+        };
+        self.zygote.get_or_init(start).await.as_ref()
+    }
+
+    /// What starts a run that is confined by this, if it is by namespaces.
+    async fn zygote_of(&self, rung: &Rung) -> Option<&Zygote> {
+        if *rung == Rung::Namespaces { self.zygote().await.ok() } else { None }
     }
 }
 
@@ -177,7 +229,7 @@ struct Supervisor {
 impl Supervisor {
     /// This process gets a session of its own, becomes the reaper of all its descendants, and may open
     /// as many files as it is allowed to.
-    fn new(mut options: Options) -> Result<Self, Failure> {
+    fn new(mut options: Options, caller: Environment) -> Result<Self, Failure> {
         sys::check_view()?;
         // No signal of a terminal is for us: whoever started us decides.
         setsid().map_err(|e| Failure::of("cannot make a session", &e))?;
@@ -192,7 +244,6 @@ impl Supervisor {
         let root = Root::new().map_err(|e| {
             Failure::of("cannot make a temporary folder", &e).hint("TMPDIR names the folder for them")
         })?;
-        let caller: Environment = std::env::vars_os().collect();
         let common = Common {
             began: Instant::now(),
             options,
@@ -201,7 +252,10 @@ impl Supervisor {
             caller,
             open_files: files.current,
             processors: processors() as u64,
-            enforced: Cell::new(None),
+            confinement: Cell::new(None),
+            zygote: OnceCell::new(),
+            cgroups: sys::Cgroups::new(),
+            redaction: RefCell::default(),
             ignored,
         };
         Ok(Self { common: Rc::new(common), _handled: handled })
@@ -221,14 +275,14 @@ impl Supervisor {
         }
     }
 
-    /// Makes all runs, as the [`Queue`] has them. Each is told as it ends. Gives how far sandboxes were enforced.
+    /// Makes all runs, as the [`Queue`] has them. Each is told as it ends. Gives how those were confined that were to be.
     async fn run(
         &self,
         jobs: Vec<Job>,
         requests: &mut Requests,
         sender: &Sender,
-    ) -> io::Result<Option<Enforced>> {
-        self.common.enforced.set(None);
+    ) -> io::Result<Option<Confinement>> {
+        self.common.confinement.set(None);
         let (order, stop) = watch::channel(0);
         let mut queue = Queue::new(jobs, self.common.options.jobs);
         let mut running = JoinSet::new();
@@ -258,7 +312,7 @@ impl Supervisor {
             sender.send_done(at, outcome)?;
         }
         process_tree::sweep_strays().await;
-        Ok(self.common.enforced.get())
+        Ok(self.common.confinement.get())
     }
 }
 

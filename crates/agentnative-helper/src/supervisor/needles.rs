@@ -1,14 +1,14 @@
 //! Searches what a run printed and wrote for a secret, in the spellings in which it is often seen.
 
 use super::folder::{Folder, open_itself};
+use super::spellings;
 use crate::{Bytes, Captured, Changes, EntryKind, Leak, LeakForm, LeakPlace};
 use std::io::{self, Read};
 
 /// A secret of fewer bytes is not searched: it is a part of other words.
-const SHORTEST: usize = 6;
+pub(super) const SHORTEST: usize = 6;
 /// No further leaks are told.
 const MOST: usize = 20;
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The spellings of a secret.
 pub(super) struct Needles(Vec<(LeakForm, Vec<u8>)>);
@@ -19,26 +19,7 @@ impl Needles {
         if secret.len() < SHORTEST {
             return None;
         }
-        let mut needles = vec![(LeakForm::Plain, secret.to_vec())];
-        for shift in 0..3 {
-            let standard = base64_part(secret, shift);
-            let url = standard.iter().map(|byte| match byte {
-                b'+' => b'-',
-                b'/' => b'_',
-                other => *other,
-            });
-            needles.push((LeakForm::Base64, url.collect()));
-            needles.push((LeakForm::Base64, standard));
-        }
-        for hex in ["0123456789ABCDEF", "0123456789abcdef"] {
-            let percent = percent_encoded(secret, hex.as_bytes());
-            if percent != secret {
-                needles.push((LeakForm::Percent, percent));
-            }
-        }
-        needles.sort();
-        needles.dedup();
-        Some(Self(needles))
+        Some(Self(spellings::careless(secret)))
     }
 
     /// Where they are in these streams, and in the files that a run changed.
@@ -96,23 +77,4 @@ impl Needles {
 
 fn bytes(bytes: &Bytes) -> impl Read + '_ {
     bytes.reader()
-}
-
-/// What is always seen of a secret in Base64 that has `shift` bytes in front of it: the characters that depend on
-/// nothing else.
-fn base64_part(secret: &[u8], shift: usize) -> Vec<u8> {
-    let bits: Vec<u8> = secret.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)).collect();
-    // The first character that holds bits of the secret alone.
-    let skipped = (6 - shift * 8 % 6) % 6;
-    let whole = bits[skipped..].chunks_exact(6);
-    whole.map(|six| BASE64[six.iter().fold(0, |value, bit| value << 1 | usize::from(*bit))]).collect()
-}
-
-fn percent_encoded(secret: &[u8], hex: &[u8]) -> Vec<u8> {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
-    let encode = |byte: &u8| match is_plain(byte) {
-        true => vec![*byte],
-        false => vec![b'%', hex[usize::from(byte >> 4)], hex[usize::from(byte & 15)]],
-    };
-    secret.iter().flat_map(encode).collect()
 }

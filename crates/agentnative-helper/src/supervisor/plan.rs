@@ -4,7 +4,7 @@
 //! an answer in JSON just before exec, or when something failed, or both. End of file after the first
 //! means that exec happened.
 
-use crate::{Enforced, Job};
+use crate::{Confinement, Job};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -15,10 +15,10 @@ use std::io;
 pub(super) struct Plan {
     /// The job, with all of its environment.
     pub job: Job,
-    /// Our process: when it is gone, so is the target.
+    /// The parent of the launcher, as that sees it: when it is gone, so is the target.
     pub parent: i32,
-    /// Folders and files that may be written, when the target is confined.
-    pub sandbox: Option<Vec<OsString>>,
+    /// What it is confined by.
+    pub rung: Rung,
     /// Processor time, in seconds.
     pub cpu: u64,
     /// Size of the largest file, in bytes.
@@ -29,11 +29,22 @@ pub(super) struct Plan {
     pub ignored: Vec<i32>,
 }
 
+/// What confines a run.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Rung {
+    /// Nothing.
+    None,
+    /// Landlock: it may write below these folders alone.
+    Landlock(Vec<OsString>),
+    /// The namespaces that the launcher is in.
+    Namespaces,
+}
+
 /// What the launcher answered.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Answer {
     /// The target runs, confined so far; or it will in a moment, unless another answer follows.
-    Started(Option<Enforced>),
+    Started(Option<Confinement>),
     /// It does not: error number and words.
     Failed(i32, String),
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// No file that a target writes may grow past this, at least.
-const LEAST_FILE_SIZE: u64 = 4 << 30;
+pub(super) const LEAST_FILE_SIZE: u64 = 4 << 30;
 /// How far the tags of two runs are apart. A checker that is itself under check puts the tags of
 /// its runs into the gap.
 const GAP: u64 = 1 << 20;

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many runs this process has under way, services not counted.
+/// How many runs this process has under way whose orphans come to it, services not counted.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 /// A sweep gives up when nobody dies of so many looks: what is left is in an uninterruptible wait.
@@ -32,22 +32,31 @@ static KNOWN: Mutex<BTreeMap<i32, u64>> = Mutex::new(BTreeMap::new());
 /// that of its group and session, cannot become somebody else's.
 pub(super) struct ProcessTree {
     leader: Pid,
+    /// The first process of its namespace, where it is in one of its own: orphans come to that one and not to us.
+    init: Option<Pid>,
     tag: ProcessTag,
-    /// It is a run's, which is counted. A service goes on beside all runs: an orphan without a tag is not
+    /// It is a run whose orphans come to us. A service goes on beside all runs: an orphan without a tag is not
     /// taken for its own.
-    is_run: bool,
+    is_counted: bool,
 }
 
 impl ProcessTree {
-    pub fn new(leader: Pid, tag: ProcessTag, is_run: bool) -> Self {
-        UNDER_WAY.fetch_add(usize::from(is_run), Ordering::Relaxed);
-        Self { leader, tag, is_run }
+    pub fn new(leader: Pid, init: Option<Pid>, tag: ProcessTag, is_run: bool) -> Self {
+        let is_counted = is_run && init.is_none();
+        UNDER_WAY.fetch_add(usize::from(is_counted), Ordering::Relaxed);
+        Self { leader, init, tag, is_counted }
     }
 
     /// Everybody but the leader, zombies included.
     pub fn members(&self) -> Vec<Stat> {
         let leader = self.leader.as_raw_pid();
-        let mut found = self.adopted();
+        let mut found = match self.init {
+            None => self.adopted(),
+            Some(init) => {
+                let orphans = sys::children(init.as_raw_pid()).into_iter().filter(|pid| *pid != leader);
+                orphans.filter_map(sys::stat).collect()
+            }
+        };
         found.extend(sys::children(leader).into_iter().filter_map(sys::stat));
         with_descendants(found)
     }
@@ -80,8 +89,13 @@ impl ProcessTree {
     /// Whether an untagged child of ours can only be this run's: in a session that is not our own
     /// there are only descendants of runs.
     fn is_nobodys(&self, stat: &Stat) -> bool {
-        let is_only_run = self.is_run && UNDER_WAY.load(Ordering::Relaxed) == 1;
+        let is_only_run = self.is_counted && UNDER_WAY.load(Ordering::Relaxed) == 1;
         stat.session == self.leader.as_raw_pid() || stat.session != own_session() && is_only_run
+    }
+
+    /// The leader, also as a zombie.
+    pub fn leader(&self) -> Option<Stat> {
+        sys::stat(self.leader.as_raw_pid())
     }
 
     /// Everybody but the leader who has not ended.
@@ -91,8 +105,7 @@ impl ProcessTree {
 
     /// Everybody who has not ended.
     pub fn everybody(&self) -> Vec<Stat> {
-        let leader = sys::stat(self.leader.as_raw_pid());
-        leader.into_iter().filter(|stat| !stat.is_zombie()).chain(self.alive()).collect()
+        self.leader().into_iter().filter(|stat| !stat.is_zombie()).chain(self.alive()).collect()
     }
 
     /// Whether a process is in a session of its own, where a signal to the group does not reach it.
@@ -147,7 +160,7 @@ impl ProcessTree {
 
 impl Drop for ProcessTree {
     fn drop(&mut self) {
-        UNDER_WAY.fetch_sub(usize::from(self.is_run), Ordering::Relaxed);
+        UNDER_WAY.fetch_sub(usize::from(self.is_counted), Ordering::Relaxed);
     }
 }
 
@@ -167,7 +180,8 @@ pub(super) async fn sweep_strays() {
     }
 }
 
-fn reap_among(processes: &[Stat]) {
+/// Reaps those of our own children among them that have ended.
+pub(super) fn reap_among(processes: &[Stat]) {
     for orphan in ended_children(processes) {
         reap_child(orphan);
     }

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::future::pending;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -38,7 +38,7 @@ thread_local! {
 
 /// A descriptor that can be waited for.
 #[expect(deprecated, reason = "the other way in is unsafe; an owned descriptor is open as long as this one")]
-pub(super) fn awaitable(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
+pub(super) fn awaitable<T: AsRawFd>(fd: T, interest: Interest) -> io::Result<AsyncFd<T>> {
     AsyncFd::with_interest(fd, interest)
 }
 

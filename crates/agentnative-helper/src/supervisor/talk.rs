@@ -96,7 +96,7 @@ impl Sender {
                 behind.push(&bytes[..]);
                 Place::Here(bytes.len())
             }
-            Bytes::File { file, len, digest } => {
+            Bytes::File { file, len, digest, .. } => {
                 files.push(file.clone());
                 Place::File(*len, *digest)
             }

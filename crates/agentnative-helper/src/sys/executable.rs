@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// This process's own executable, also when it has no name (any more).
-#[cfg(feature = "runtime")]
+#[cfg(any(feature = "handover", feature = "runtime"))]
 pub(crate) fn own() -> &'static Path {
     Path::new("/proc/self/exe")
 }

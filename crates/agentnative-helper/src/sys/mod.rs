@@ -3,30 +3,55 @@
 //! Everything that reads /proc, or uses a pidfd, the subreaper, Landlock or a memfd, is here: the
 //! children and the state of a process (`process`), its limits and what it was started with
 //! (`details`), what it waits for (`wait_state`), how it is ended and reaped (`end`), how it is confined
-//! (`confine`), and how the helper's own executable is started (`executable`).
+//! (`namespaces` and `mounts`, or `confine`), what it uses (`usage`), the group of processes that a run is put into
+//! (`cgroup`), how the helper's own executable is started (`executable`), and how a program is started again without a
+//! variable (`handover`).
 
+#[cfg(feature = "runtime")]
+mod cgroup;
 #[cfg(feature = "runtime")]
 mod confine;
 #[cfg(feature = "runtime")]
 mod details;
 mod end;
-#[cfg(any(feature = "client", feature = "runtime"))]
+#[cfg(any(feature = "client", feature = "handover", feature = "runtime"))]
 mod executable;
+#[cfg(feature = "handover")]
+mod handover;
+#[cfg(feature = "runtime")]
+mod mounts;
+#[cfg(feature = "runtime")]
+mod namespaces;
 mod process;
+#[cfg(feature = "runtime")]
+mod usage;
 #[cfg(feature = "runtime")]
 mod wait_state;
 
 #[cfg(feature = "runtime")]
-pub(crate) use confine::confine;
+pub(crate) use cgroup::{Cgroup, Cgroups};
+#[cfg(feature = "runtime")]
+pub(crate) use confine::{Network, confine};
 #[cfg(feature = "runtime")]
 pub(crate) use details::{check_view, file_size_limit, has_variable, ignored_signals};
 #[cfg(feature = "runtime")]
-pub(crate) use end::die_with_parent;
-pub(crate) use end::{become_reaper, end, exit_handle, reap};
+pub(crate) use end::{ChildEnds, die_with_parent, kill};
+pub(crate) use end::{become_reaper, end, exit_handle, reap, wait_for_exit};
 #[cfg(feature = "client")]
 pub(crate) use executable::start;
 #[cfg(feature = "runtime")]
 pub(crate) use executable::{execute, own, reset_signals};
+#[cfg(feature = "handover")]
+pub(crate) use handover::take_variable;
+#[cfg(feature = "runtime")]
+pub(crate) use mounts::{SHARED, View, arrange, restrict};
+#[cfg(feature = "runtime")]
+pub(crate) use namespaces::{
+    drop_rights, enter_mount_namespace, enter_own_namespaces, enter_user_namespace, map_ids, missed_network,
+    process_of, turn_on_loopback, with_new_processes,
+};
 pub(crate) use process::{Stat, children, children_of, stat};
+#[cfg(feature = "runtime")]
+pub(crate) use usage::{end_first_for_memory, free_room, killed_for_memory, memory, memory_share, written};
 #[cfg(feature = "runtime")]
 pub(crate) use wait_state::{Silence, StdioIds, WaitState};

@@ -17,7 +17,8 @@ pub(crate) struct Stat {
     pub session: i32,
     /// User and system time in clock ticks, with that of the children that it has waited for.
     pub ticks: u64,
-    threads: u64,
+    /// How many threads it has.
+    pub threads: u64,
     /// When it started, in ticks since the machine did: with the number, it names one process.
     pub start: u64,
 }

@@ -5,13 +5,18 @@ use super::{Toolbox, io_error, object, string};
 use crate::event::{FileChange, ToolCode, ToolError, ToolOutput};
 use cap_std::fs::OpenOptions;
 use serde_json::{Map, Value, json};
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 pub(super) fn write(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
     let (path, content) = (string(arguments, "path"), string(arguments, "content"));
     let relative = tools.relative(path)?;
-    let existed = tools.dir.symlink_metadata(&relative).is_ok();
+    // A link within the workspace is replaced; one that leads out is no file of it, and stays.
+    let existed = match tools.dir.metadata(&relative) {
+        Ok(_) => true,
+        Err(error) if error.kind() == ErrorKind::NotFound => false,
+        Err(error) => return Err(io_error(path, &error)),
+    };
     // What is no text, or not there, is replaced all the same, as if it had been empty.
     let before = read_text(tools, path, MAX_BYTES).map_or_else(|_| String::new(), |(text, _)| text);
     if let Some(folder) = relative.parent().filter(|folder| !folder.as_os_str().is_empty()) {

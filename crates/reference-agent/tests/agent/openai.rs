@@ -333,3 +333,55 @@ fn nobody_there() {
     ran.keeps("agent-js");
     assert_eq!((ran.code, &ran.document()["health"]["retriesUsed"]), (1, &2.into()));
 }
+
+#[test]
+fn an_answer_asks_for_a_bounded_number_of_calls() {
+    let call = |n: usize| json!({"index": n, "id": format!("c{n}"), "type": "function", "function": {"name": "calculate", "arguments": "{}"}});
+    let whole = |calls: Vec<Value>| {
+        let answer = json!({"choices": [{"message": {"content": null, "tool_calls": calls}, "finish_reason": "tool_calls"}]});
+        Reply::Bytes(http("200 OK", "content-type: application/json\r\n", &answer.to_string()))
+    };
+    let piece = |call: Value| json!({"choices": [{"delta": {"tool_calls": [call]}}]}).to_string();
+    let long =
+        json!({"index": 0, "id": "c", "function": {"name": "calculate", "arguments": "x".repeat(1 << 19)}});
+    let more = json!({"index": 0, "function": {"arguments": "x".repeat(1 << 19)}});
+    let pieces: Vec<String> = (0..1001).map(|n| piece(call(n))).chain([STOP.to_owned()]).collect();
+    let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+    let (first, last) = (piece(long.clone()), piece(more.clone()));
+    let large = [&first, &last, &last, STOP];
+    let cases = [
+        (whole((0..50_000).map(call).collect()), "--no-stream", "expected at most 1000 elements in a list"),
+        (
+            whole(vec![long.clone(), long.clone(), long]),
+            "--no-stream",
+            "expected at most 1048576 bytes in the arguments",
+        ),
+        (Reply::Bytes(stream(&pieces)), "--retry", "expected at most 1000 tool calls"),
+        (Reply::Bytes(stream(&large)), "--retry", "expected at most 1048576 bytes in the arguments"),
+    ];
+    for (reply, flag, words) in cases {
+        let flags: &[&str] = if flag == "--no-stream" {
+            &["--no-stream", "--max-retries", "0"]
+        } else {
+            &["--max-retries", "0"]
+        };
+        let (code, document, _server) = agent_js(vec![reply], flags);
+        let message =
+            document["message"].as_str().or(document["error"].as_str()).unwrap_or_default().to_owned();
+        assert_ne!(code, 0);
+        assert!(
+            document.to_string().contains(words),
+            "{words}: {message} {}",
+            &document.to_string()[..500.min(document.to_string().len())]
+        );
+    }
+}
+
+#[test]
+fn an_error_without_end_is_told_without_its_words() {
+    let body = format!(r#"{{"choices":[],"error":[{}]}}"#, vec!["[]"; 100_000].join(","));
+    let reply = Reply::Bytes(http("200 OK", "content-type: application/json\r\n", &body));
+    let (code, document, _server) = agent_js(vec![reply], &["--no-stream", "--max-retries", "0"]);
+    assert_ne!(code, 0);
+    assert!(document.to_string().contains("the server failed\""), "{document}");
+}

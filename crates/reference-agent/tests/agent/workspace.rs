@@ -65,9 +65,29 @@ fn no_path_leads_out_to_be_written() {
         assert_eq!(written["ok"], false, "{path}: {written}");
     }
     assert!(!place.outside("new").exists() && !place.outside("folder/new").exists());
-    // A link itself may be replaced: what it led to stays.
-    result(&place, "write_file", json!({"path": "file-link", "content": "x"}), &[]);
+    // Neither what a link leads to nor the link itself is replaced.
+    for link in ["file-link", "folder-link"] {
+        let written = result(&place, "write_file", json!({"path": link, "content": "x"}), &[]);
+        assert_eq!(written["error"]["code"], "TOOL_EXECUTION_ERROR", "{written}");
+        let words = written["error"]["message"].as_str().unwrap();
+        assert!(words.ends_with("leads outside the workspace"), "{words}");
+        assert!(place.work().join(link).is_symlink());
+    }
     assert_eq!(fs::read_to_string(place.outside("secret")).unwrap(), SECRET);
+}
+
+#[test]
+fn a_link_that_stays_inside_is_replaced_by_the_file() {
+    let place = place();
+    place.file("old", "old");
+    for (link, target, created) in [("to-file", "old", false), ("to-nothing", "absent", true)] {
+        symlink(target, place.work().join(link)).unwrap();
+        let written = result(&place, "write_file", json!({"path": link, "content": "new"}), &[]);
+        assert_eq!(written["result"]["created"], created, "{link}: {written}");
+        assert!(!place.work().join(link).is_symlink() && place.read(link) == "new", "{link}");
+    }
+    assert_eq!(place.read("old"), "old");
+    assert!(!place.work().join("absent").exists());
 }
 
 #[test]
@@ -86,6 +106,7 @@ fn a_race_does_not_lead_out() {
     fs::create_dir(&inside).unwrap();
     fs::write(inside.join("secret"), "inside").unwrap();
     let outside = place.outside("folder");
+    fs::write(outside.join("only-outside"), "x").unwrap();
     let over = Arc::new(AtomicBool::new(false));
     let flipper = std::thread::spawn({
         let (over, next, work) = (Arc::clone(&over), place.work().join("next"), place.work());
@@ -102,11 +123,15 @@ fn a_race_does_not_lead_out() {
             flips
         }
     });
-    let calls: Vec<_> = (0..300)
+    let calls: Vec<_> = (0..100)
         .flat_map(|n| {
             [
                 json!({"tool": "read_file", "args": {"path": "flip/secret"}}),
                 json!({"tool": "write_file", "args": {"path": format!("flip/new-{n}"), "content": "x"}}),
+                json!({"tool": "write_file", "args": {"path": format!("flip/deep-{n}/new"), "content": "x"}}),
+                json!({"tool": "list_files", "args": {"path": "flip"}}),
+                json!({"tool": "edit_file", "args": {"path": "flip/secret", "old": "side", "new": "side"}}),
+                json!({"tool": "search", "args": {"path": "flip", "pattern": "the secret"}}),
             ]
         })
         .collect();
@@ -116,8 +141,9 @@ fn a_race_does_not_lead_out() {
     let flips = flipper.join().unwrap();
     let results = ran.of_type("tool-result");
     let good = results.iter().filter(|result| result["ok"] == true).count();
-    assert!(!ran.stdout.contains(SECRET));
-    assert_eq!(fs::read_dir(place.outside("folder")).unwrap().count(), 1, "written to the outside");
+    assert!(!ran.stdout.contains(SECRET) && !ran.stdout.contains("only-outside"), "read from the outside");
+    assert_eq!(fs::read_dir(place.outside("folder")).unwrap().count(), 2, "written to the outside");
+    assert_eq!(fs::read_to_string(place.outside("folder/secret")).unwrap(), SECRET);
     assert!(results.len() == 600 && flips > 10, "{good} of {} went well, {flips} flips", results.len());
 }
 

@@ -119,6 +119,28 @@ fn what_leads_nowhere_is_undecided_there_alone() {
     assert!(rules(&changes(&two("integer"), &two("number"))).is_empty());
 }
 
+#[test]
+fn a_keyword_of_another_draft_says_nothing() {
+    let never = json!({ "not": {} });
+    for (draft, keyword, value) in [
+        ("https://json-schema.org/draft/2020-12/schema", "$recursiveRef", json!("#")),
+        ("http://json-schema.org/draft-07/schema#", "prefixItems", json!([never])),
+        ("http://json-schema.org/draft-07/schema#", "unevaluatedProperties", json!(false)),
+        ("http://json-schema.org/draft-06/schema#", "if", json!(true)),
+        ("http://json-schema.org/draft-04/schema#", "const", json!(1)),
+    ] {
+        let schema = |more: &[(&str, Value)]| {
+            let mut schema = json!({ "$schema": draft, "type": "array", "else": never });
+            schema
+                .as_object_mut()
+                .unwrap()
+                .extend(more.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+            schema
+        };
+        assert_eq!(changes(&schema(&[]), &schema(&[(keyword, value)])), [], "{keyword}");
+    }
+}
+
 /// A probe that fails under a contract of events prints none of them, today as before.
 #[test]
 fn a_stream_that_stays_empty_is_no_question() {

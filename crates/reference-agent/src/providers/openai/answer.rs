@@ -2,10 +2,20 @@
 
 use crate::clock;
 use crate::model::{ToolCall, Turn, Usage};
-use serde::Deserialize;
+use serde::de::{Error as _, IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use std::fmt;
 use std::io::{self, Read};
+use std::marker::PhantomData;
 use std::time::Duration;
+
+/// Most tool calls of one answer.
+const MAX_CALLS: usize = 1_000;
+/// Most bytes of the arguments of all its tool calls.
+const MAX_ARGUMENTS: usize = 1 << 20;
+/// The words of a longer answer that is an error are not looked for.
+const MAX_ERROR: usize = 64 << 10;
 
 /// Why an answer could not be read.
 pub(super) enum AnswerError {
@@ -27,12 +37,12 @@ impl AnswerError {
 #[derive(Deserialize)]
 pub(super) struct Completion {
     /// The one answer is in the first.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded")]
     pub choices: Vec<Choice>,
     /// In a stream in the last piece, if at all.
     pub usage: Option<TokenCounts>,
     /// In the place of an answer.
-    pub error: Option<Value>,
+    error: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -48,7 +58,33 @@ pub(super) struct Choice {
 #[derive(Deserialize)]
 pub(super) struct ChatMessage {
     pub content: Option<String>,
-    pub tool_calls: Option<Vec<CallPiece>>,
+    #[serde(default, deserialize_with = "bounded")]
+    pub tool_calls: Vec<CallPiece>,
+}
+
+/// A list, or null, with no more elements than there may be tool calls: a few bytes of JSON are many of memory.
+fn bounded<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    struct Bounded<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Bounded<T> {
+        type Value = Vec<T>;
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a list")
+        }
+        fn visit_unit<E>(self) -> Result<Vec<T>, E> {
+            Ok(Vec::new())
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<T>, A::Error> {
+            let mut list = Vec::new();
+            while let Some(element) = elements.next_element()? {
+                if list.len() == MAX_CALLS {
+                    return Err(A::Error::custom(format!("expected at most {MAX_CALLS} elements in a list")));
+                }
+                list.push(element);
+            }
+            Ok(list)
+        }
+    }
+    deserializer.deserialize_any(Bounded(PhantomData))
 }
 
 /// A tool call, or a piece of one.
@@ -97,7 +133,8 @@ pub(super) fn read(mut reader: impl Read, emit: &mut dyn FnMut(&str)) -> Result<
             arguments: function.arguments.unwrap_or_default(),
         })
     };
-    let calls = message.tool_calls.into_iter().flatten().map(call).collect::<Result<_, _>>()?;
+    let calls = message.tool_calls.into_iter().map(call).collect::<Result<Vec<_>, _>>()?;
+    within_bounds(&calls)?;
     let text = message.content.unwrap_or_default();
     emit(&text);
     Ok(Turn { text, calls, usage: completion.usage.map(Usage::from) })
@@ -107,10 +144,30 @@ pub(super) fn read(mut reader: impl Read, emit: &mut dyn FnMut(&str)) -> Result<
 pub(super) fn parse(bytes: &[u8]) -> Result<Completion, AnswerError> {
     let completion: Completion =
         serde_json::from_slice(bytes).map_err(|error| AnswerError::Malformed(error.to_string()))?;
-    match &completion.error {
-        None | Some(Value::Null) => Ok(completion),
-        Some(error) => Err(AnswerError::Server(format!("the server failed: {}", error_message(error)))),
+    if completion.error.is_none() {
+        return Ok(completion);
     }
+    let whole = if bytes.len() <= MAX_ERROR { serde_json::from_slice::<Value>(bytes).ok() } else { None };
+    let words = whole.as_ref().and_then(|whole| whole.get("error")).map(error_message);
+    Err(AnswerError::Server(match words {
+        Some(words) => format!("the server failed: {words}"),
+        None => "the server failed".to_owned(),
+    }))
+}
+
+/// An answer asks for no more than this.
+pub(super) fn within_bounds<'c>(calls: impl IntoIterator<Item = &'c ToolCall>) -> Result<(), AnswerError> {
+    let (mut count, mut bytes) = (0, 0);
+    for call in calls {
+        count += 1;
+        bytes += call.arguments.len();
+    }
+    let what = match (count > MAX_CALLS, bytes > MAX_ARGUMENTS) {
+        (true, _) => format!("expected at most {MAX_CALLS} tool calls"),
+        (_, true) => format!("expected at most {MAX_ARGUMENTS} bytes in the arguments of the tool calls"),
+        _ => return Ok(()),
+    };
+    Err(AnswerError::Malformed(what))
 }
 
 /// A tool call with an ID, where the server gave none; one without a name is none.

@@ -6,6 +6,7 @@ mod sse;
 mod url;
 
 use crate::failure::{Code, Failure, Result};
+use crate::key::Key;
 use crate::model::{Message, Provider, ToolSpec, Turn};
 use crate::options::Options;
 use answer::AnswerError;
@@ -15,28 +16,10 @@ use ureq::Agent;
 use ureq::http::{Response, StatusCode};
 
 /// Longest answer of a server.
-const MAX_BODY: u64 = 32 << 20;
+const MAX_BODY: u64 = 16 << 20;
 /// Most of an error's body that is read.
 const MAX_ERROR: u64 = 64 << 10;
 const CONNECT: Duration = Duration::from_secs(10);
-
-/// A key. It has no `Debug` and no `Display`: it goes into one header, and nowhere else.
-struct Key(String);
-
-impl Key {
-    fn from_environment() -> Result<Self> {
-        let key = std::env::var("OPENAI_API_KEY").unwrap_or_default().trim().to_owned();
-        if key.is_empty() {
-            let failure = Failure::new(Code::AuthConfigError, "OPENAI_API_KEY is not set");
-            return Err(failure.hint("set OPENAI_API_KEY; if the server needs no key, set any value"));
-        }
-        if key.bytes().any(|byte| !(0x21..0x7f).contains(&byte)) {
-            let message = "OPENAI_API_KEY contains invalid characters";
-            return Err(Failure::new(Code::AuthConfigInvalid, message));
-        }
-        Ok(Self(key))
-    }
-}
 
 /// The provider.
 pub(super) struct OpenAi {
@@ -51,9 +34,7 @@ pub(super) struct OpenAi {
 impl OpenAi {
     pub(super) fn new(options: &Options) -> Result<Self> {
         let url = url::endpoint(&options.base_url(), options.allow_insecure_http)?;
-        let key = Key::from_environment()?;
-        // What runs beside us must not read the key out of this process.
-        let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+        let key = Key::given()?;
         let idle = Duration::from_secs_f64(options.idle_timeout);
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -78,7 +59,7 @@ impl OpenAi {
     fn send(&self, body: &serde_json::Value) -> Result<Response<ureq::Body>, ureq::Error> {
         self.agent
             .post(&self.url)
-            .header("authorization", format!("Bearer {}", self.key.0))
+            .header("authorization", self.key.bearer())
             .header("accept", if self.stream { "text/event-stream" } else { "application/json" })
             .send_json(body)
     }
@@ -156,7 +137,7 @@ impl OpenAi {
 
 impl Provider for OpenAi {
     fn hide(&self, text: &str) -> String {
-        text.replace(&self.key.0, "[key]")
+        self.key.hide(text)
     }
 
     fn turn(&mut self, messages: &[Message], tools: &[ToolSpec], emit: &mut dyn FnMut(&str)) -> Result<Turn> {

@@ -1,6 +1,6 @@
 //! An answer that comes as server-sent events.
 
-use super::answer::{AnswerError, complete, parse};
+use super::answer::{AnswerError, complete, parse, within_bounds};
 use crate::model::{ToolCall, Turn, Usage};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -67,7 +67,8 @@ fn apply(
         let words = message.content.unwrap_or_default();
         emit(&words);
         turn.text.push_str(&words);
-        for piece in message.tool_calls.into_iter().flatten() {
+        let has_calls = !message.tool_calls.is_empty();
+        for piece in message.tool_calls {
             // A piece without an index belongs to the last call, unless it names a new one.
             let last = calls.keys().next_back().copied();
             let index = piece.index.or(last.filter(|_| piece.id.is_none())).unwrap_or(calls.len());
@@ -79,6 +80,9 @@ fn apply(
                 partial.name.push_str(&function.name.unwrap_or_default());
                 partial.arguments.push_str(&function.arguments.unwrap_or_default());
             }
+        }
+        if has_calls {
+            within_bounds(calls.values())?;
         }
     }
     Ok(choice.finish_reason.is_some())

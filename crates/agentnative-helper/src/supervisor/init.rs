@@ -1,0 +1,141 @@
+//! The first process of a confined run: the helper, started again in a process namespace of its own. It enters the other
+//! namespaces, starts the launcher, reaps whoever comes to it, and tells how the target ended. When it ends, the kernel ends
+//! all that is in the namespace.
+//!
+//! On its standard input is a socket to the supervisor, on its standard output that of the launcher.
+
+use super::launch::{Status, status_of};
+use super::{LAUNCH, NAME, sandbox::Cell};
+use crate::protocol::{frame, receive};
+use crate::sys;
+use rustix::io::Errno;
+use rustix::process::Pid;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode, Stdio};
+
+/// What the supervisor is told.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Begun {
+    /// The launcher waits for its plan. With this come handles of this process and of the launcher, and the listeners on the
+    /// ports that the run may connect to: of each so many.
+    Yes(Vec<(u16, usize)>),
+    /// It cannot be started: what was being done, and why not.
+    No(i32, String),
+}
+
+/// How the target ended, as it goes over the socket: whether by a signal, the number, and whether it missed the network.
+pub(super) const ENDED: usize = 6;
+
+/// Tells the end of the target.
+fn encode(status: Status, missed_network: bool) -> [u8; ENDED] {
+    let (is_signal, number) = match status {
+        Status::Exited(code) => (0, code),
+        Status::Signaled(signal) => (1, signal),
+    };
+    let [a, b, c, d] = number.to_le_bytes();
+    [is_signal, a, b, c, d, u8::from(missed_network)]
+}
+
+/// What [`encode`] told.
+pub(super) fn decode([is_signal, a, b, c, d, missed]: [u8; ENDED]) -> (Status, bool) {
+    let number = i32::from_le_bytes([a, b, c, d]);
+    let status = if is_signal == 0 { Status::Exited(number) } else { Status::Signaled(number) };
+    (status, missed != 0)
+}
+
+/// Is the first process of a run, until the supervisor closes its socket.
+pub(super) fn serve() -> ExitCode {
+    let sockets = || -> io::Result<(UnixStream, OwnedFd)> {
+        let control = io::stdin().as_fd().try_clone_to_owned()?;
+        #[expect(clippy::disallowed_methods, reason = "it is the socket of the launcher")]
+        let launch = io::stdout().as_fd().try_clone_to_owned()?;
+        Ok((control.into(), launch))
+    };
+    let Ok((control, launch)) = sockets() else { return ExitCode::FAILURE };
+    // The launcher has the only other end of its socket.
+    let hidden = std::fs::OpenOptions::new().write(true).open("/dev/null");
+    if hidden.and_then(|null| Ok(rustix::stdio::dup2_stdout(null)?)).is_err() {
+        return ExitCode::FAILURE;
+    }
+    let mut doing = "";
+    match begin(&control, launch, &mut doing) {
+        Ok((target, children)) => {
+            watch(&control, target, &children).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            let number = error.raw_os_error().unwrap_or(0);
+            let answer = frame(&Begun::No(number, format!("cannot {doing}: {error}")), &[]);
+            answer
+                .and_then(|answer| super::talk::send_with(&control, &answer, &[]))
+                .map(drop)
+                .unwrap_or_default();
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Enters the namespaces of the run and starts its launcher; gives that, and what hears of children that end.
+fn begin(
+    control: &UnixStream,
+    launch: OwnedFd,
+    doing: &mut &'static str,
+) -> io::Result<(Pid, sys::ChildEnds)> {
+    *doing = "read what the run may see";
+    let (cell, _, _): (Cell, _, _) = receive(control)?;
+    *doing = "make its namespaces";
+    sys::enter_own_namespaces(cell.network)?;
+    let mut listeners = Vec::new();
+    if !cell.network {
+        *doing = "make its network";
+        sys::turn_on_loopback()?;
+        for port in &cell.ports {
+            let addresses = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];
+            let open = addresses.into_iter().filter_map(|address| TcpListener::bind((address, *port)).ok());
+            listeners.push((*port, open.collect::<Vec<_>>()));
+        }
+    }
+    *doing = "arrange its files";
+    sys::arrange(&cell.view)?;
+    *doing = "start its launcher";
+    let children = sys::ChildEnds::hear()?;
+    #[expect(clippy::disallowed_methods, reason = "the one place that starts the launcher of a confined run")]
+    let mut command = Command::new(sys::own());
+    command.arg0(NAME).arg(LAUNCH).stdin(launch).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.spawn()?;
+    drop(command);
+    let target = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
+    let handles = [sys::exit_handle(rustix::process::getpid())?, sys::exit_handle(target)?];
+    let counts = listeners.iter().map(|(port, open)| (*port, open.len())).collect();
+    let answer = frame(&Begun::Yes(counts), &[])?;
+    let open = listeners.iter().flat_map(|(_, open)| open).map(AsFd::as_fd);
+    let fds: Vec<_> = handles.iter().map(AsFd::as_fd).chain(open).collect();
+    super::talk::send_with(control, &answer, &fds)?;
+    Ok((target, children))
+}
+
+/// Reaps whoever ends, but for the target: its number is to stay its own.
+fn watch(control: &UnixStream, target: Pid, children: &sys::ChildEnds) -> io::Result<()> {
+    let us = rustix::process::getpid().as_raw_pid();
+    let mut told = false;
+    loop {
+        if !told && let Some(status) = status_of(target) {
+            super::talk::send_with(control, &encode(status, sys::missed_network()), &[])?;
+            told = true;
+        }
+        for orphan in sys::children(us).into_iter().filter(|pid| *pid != target.as_raw_pid()) {
+            if sys::stat(orphan).is_some_and(|stat| stat.is_zombie())
+                && let Some(orphan) = Pid::from_raw(orphan)
+            {
+                sys::reap(orphan);
+            }
+        }
+        if children.wait_or_read(control)? {
+            return Ok(());
+        }
+    }
+}

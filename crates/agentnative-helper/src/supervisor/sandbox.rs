@@ -1,0 +1,257 @@
+//! Confined runs: what they see, the process that starts them, and the connections that they may make.
+
+use super::init::{Begun, ENDED, decode};
+use super::launch::Status;
+use super::stream::awaitable;
+use super::zygote::Zygote;
+use super::{Common, folder::Folder};
+use crate::outcome::is_want;
+use crate::protocol::{frame, receive};
+use crate::sys::{self, SHARED, View};
+use crate::{Isolation, Job};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{AbortHandle, JoinSet, spawn_local};
+use tokio::time::{Instant, sleep, timeout};
+
+/// What the first process of a run makes for it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Cell {
+    /// What it sees of the files.
+    pub view: View,
+    /// It has the network of the machine.
+    pub network: bool,
+    /// Ports of the machine that it can connect to nevertheless.
+    pub ports: Vec<u16>,
+}
+
+/// Whether a job is to be confined by namespaces, where there are any.
+pub(super) fn wants_namespaces(job: &Job) -> bool {
+    matches!(job.isolation, Isolation::Available | Isolation::Required | Isolation::Full)
+}
+
+/// The numbers of processes: those of two runs are not the same, as far as a namespace has numbers.
+const FIRST_PROCESS: u32 = 300;
+const FIRST_PROCESSES: u64 = 3_700;
+const BETWEEN_PROCESSES: u64 = 61;
+const MOST_PROCESSES: u32 = 8_192;
+
+/// Folders that services of the machine tell in how names are resolved, for runs that have the network; and programs of
+/// NixOS.
+const OF_NETWORK: &[&str] = &["/run/NetworkManager", "/run/resolvconf", "/run/systemd/resolve"];
+const OF_SYSTEM: &[&str] = &["/run/current-system", "/run/opengl-driver"];
+
+impl Cell {
+    /// That of the call of this number in this folder, with this environment.
+    pub fn of(common: &Common, job: &Job, folder: &Folder, number: u64, terminal: bool) -> Self {
+        let root = common.root.path();
+        let shared = SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok());
+        let masked: Vec<PathBuf> = shared.chain([root.to_owned()]).collect();
+        let named = mentioned(job).filter(|path| !path.starts_with(root));
+        let in_masks =
+            |path: PathBuf| masked.iter().filter_map(|mask| first_below(mask, &path)).collect::<Vec<_>>();
+        let mut visible: BTreeSet<PathBuf> = named.flat_map(in_masks).collect();
+        let of_network = OF_NETWORK.iter().filter(|_| job.network);
+        visible.extend(OF_SYSTEM.iter().chain(of_network).map(PathBuf::from));
+        visible.insert(common.root.tripwires());
+        let view = View {
+            masked: masked.into_iter().map(Into::into).collect(),
+            visible: visible.into_iter().map(Into::into).collect(),
+            writable: writable(job, folder),
+            terminal,
+            last_process: FIRST_PROCESS + (number * BETWEEN_PROCESSES % FIRST_PROCESSES) as u32,
+            most_processes: MOST_PROCESSES,
+        };
+        Self { view, network: job.network, ports: job.connect.clone() }
+    }
+}
+
+/// Makes the namespaces of a run, as a trial.
+///
+/// # Errors
+/// This system has no namespaces for us.
+pub(super) async fn attempt(common: &Common, zygote: &Zygote) -> io::Result<()> {
+    let (_kept, launch) = UnixStream::pair()?;
+    let mut cell = Cell { view: View::default(), network: false, ports: Vec::new() };
+    cell.view.masked = SHARED.iter().map(OsString::from).collect();
+    cell.view.visible = vec![common.root.tripwires().into()];
+    timeout(LONGEST, Init::start(zygote, &cell, launch)).await.map_err(io::Error::from)?.map(drop)
+}
+
+/// No machine takes so long.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// Where a confined run may write: its own folder, and the one that it starts in, unless that is a copy or the root of all.
+pub(super) fn writable(job: &Job, folder: &Folder) -> Vec<OsString> {
+    let own = job.workspace.is_none().then(|| Path::new(&job.cwd).canonicalize().ok()).flatten();
+    let own = own.filter(|path| path.parent().is_some()).map(PathBuf::into_os_string);
+    std::iter::once(folder.path().into()).chain(own).collect()
+}
+
+/// What is there of all that the command line and the environment name.
+fn mentioned(job: &Job) -> impl Iterator<Item = PathBuf> {
+    let values = job.env.iter().map(|(_, value)| value);
+    let words = std::iter::once(&job.program).chain([&job.cwd]).chain(&job.args).chain(values);
+    let parts = words.flat_map(|word| {
+        let parts = word.as_bytes().split(|byte| matches!(byte, b'=' | b':' | b','));
+        parts.chain([word.as_bytes()]).filter(|part| !part.is_empty())
+    });
+    parts.flat_map(|part| {
+        let path = Path::new(&job.cwd).join(OsStr::from_bytes(part));
+        // Both where it is and where it leads to.
+        let real = path.canonicalize().ok();
+        real.map(|real| [path, real]).into_iter().flatten()
+    })
+}
+
+/// The first folder or file on the way from `mask` to a path that is in it.
+fn first_below(mask: &Path, path: &Path) -> Option<PathBuf> {
+    Some(mask.join(path.strip_prefix(mask).ok()?.components().next()?))
+}
+
+/// The first process of a confined run.
+pub(super) struct Init {
+    control: AsyncFd<UnixStream>,
+    /// All processes of the run are gone when this one is.
+    handle: OwnedFd,
+    pub pid: Pid,
+    /// The launcher, then the target.
+    pub target: Pid,
+    status: Option<Status>,
+    pub missed_network: bool,
+    _relays: Vec<Relay>,
+}
+
+impl Init {
+    /// Starts it, with the launcher, to which `launch` is the socket.
+    ///
+    /// # Errors
+    /// The namespaces of the run could not be made.
+    pub async fn start(zygote: &Zygote, cell: &Cell, launch: UnixStream) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        zygote.start_init(theirs, launch)?;
+        super::talk::send_with(&ours, &frame(cell, &[])?, &[])?;
+        let control = awaitable(ours, Interest::READABLE)?;
+        control.readable().await?.retain_ready();
+        let (begun, _, fds) = receive(control.get_ref()).map_err(|_| gone())?;
+        control.get_ref().set_nonblocking(true)?;
+        let counts = match begun {
+            Begun::Yes(counts) => counts,
+            Begun::No(number, _) if is_want(number) => return Err(io::Error::from_raw_os_error(number)),
+            Begun::No(_, words) => return Err(io::Error::other(words)),
+        };
+        let mut fds = fds.into_iter();
+        let (handle, target) = (fds.next().ok_or_else(gone)?, fds.next().ok_or_else(gone)?);
+        let pid = sys::process_of(&handle).ok_or_else(gone)?;
+        let target = sys::process_of(&target).ok_or_else(gone)?;
+        let mut relays = Vec::new();
+        for (port, count) in counts {
+            for listener in fds.by_ref().take(count) {
+                relays.push(Relay::start(listener, port)?);
+            }
+        }
+        Ok(Self { control, handle, pid, target, status: None, missed_network: false, _relays: relays })
+    }
+
+    /// Waits until the target has ended. May be dropped while it waits.
+    pub async fn ended(&mut self) {
+        while self.status.is_none() {
+            let Ok(mut guard) = self.control.readable().await else { return };
+            let mut told = [0; ENDED];
+            match guard.try_io(|socket| Ok(rustix::io::read(socket.get_ref(), &mut told)?)) {
+                Ok(Ok(ENDED)) => {
+                    let (status, missed) = decode(told);
+                    (self.status, self.missed_network) = (Some(status), missed);
+                }
+                Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Somebody outside has killed it, and with it the target.
+                Ok(_) => self.status = Some(Status::Signaled(Signal::KILL.as_raw())),
+                Err(_would_block) => {}
+            }
+        }
+    }
+
+    /// Kills it, and waits until all processes of the run are gone.
+    pub async fn end_all(&self) {
+        sys::kill(&self.handle);
+        let start = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        while !sys::wait_for_exit(&self.handle, Duration::ZERO) && start.elapsed() < LONGEST_END {
+            sleep(pause).await;
+            pause = LONGEST_PAUSE.min(pause * 2);
+        }
+    }
+
+    /// How the target ended, if [`Init::ended`] has seen it.
+    pub fn status(&self) -> Option<Status> {
+        self.status
+    }
+}
+
+impl Drop for Init {
+    fn drop(&mut self) {
+        sys::kill(&self.handle);
+        sys::wait_for_exit(&self.handle, KILLED);
+    }
+}
+
+/// A process in an uninterruptible wait takes longer, and is not waited for.
+const LONGEST_END: Duration = Duration::from_secs(10);
+const LONGEST_PAUSE: Duration = Duration::from_millis(8);
+/// The kernel ends the processes of a namespace faster.
+const KILLED: Duration = Duration::from_millis(500);
+
+fn gone() -> io::Error {
+    Errno::SRCH.into()
+}
+
+/// Passes the connections to a port of a run's own network on to that port of the machine, until it is dropped.
+struct Relay(AbortHandle);
+
+impl Relay {
+    fn start(listener: OwnedFd, port: u16) -> io::Result<Self> {
+        let listener = std::net::TcpListener::from(listener);
+        listener.set_nonblocking(true)?;
+        let listener = TcpListener::from_std(listener)?;
+        let serve = async move {
+            let mut open = JoinSet::new();
+            while let Ok((connection, _)) = listener.accept().await {
+                while open.try_join_next().is_some() {}
+                if open.len() < MOST_CONNECTIONS {
+                    open.spawn_local(relay(connection, port));
+                }
+            }
+        };
+        Ok(Self(spawn_local(serve).abort_handle()))
+    }
+}
+
+const MOST_CONNECTIONS: usize = 256;
+
+async fn relay(mut connection: TcpStream, port: u16) {
+    for address in [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()] {
+        if let Ok(mut service) = TcpStream::connect((address, port)).await {
+            tokio::io::copy_bidirectional(&mut connection, &mut service).await.map(drop).unwrap_or_default();
+            return;
+        }
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,125 @@
+//! The zygote: the helper, started again once, which enters the namespaces that all confined runs of a helper share, and
+//! starts the first process of each run (`init`).
+//!
+//! On its socket: the folder of all runs and the home of the user; then whether it is ready. After that each byte asks for
+//! a run, and with it come the two sockets of `init`.
+
+use super::{INIT, NAME, ZYGOTE};
+use crate::protocol::{frame, receive, receive_with};
+use crate::sys;
+use rustix::process::{WaitOptions, wait};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
+
+/// No file system takes so long to be mounted.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// What the zygote answers: nothing, or why it cannot confine runs.
+#[derive(Debug, Serialize, Deserialize)]
+enum Ready {
+    Yes,
+    No(String),
+}
+
+/// The supervisor's end of the zygote, which ends when this is dropped.
+pub(super) struct Zygote {
+    socket: Option<UnixStream>,
+    child: Child,
+}
+
+impl Zygote {
+    /// Starts it, and waits until it can start runs.
+    ///
+    /// # Errors
+    /// This system has no namespaces for us.
+    pub fn start(home: OsString) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        #[expect(clippy::disallowed_methods, reason = "the one place that starts the zygote")]
+        let mut command = Command::new(sys::own());
+        command.arg0(NAME).arg(ZYGOTE).env_clear();
+        command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn()?;
+        drop(command);
+        let pid = child.id();
+        let mut zygote = Self { socket: Some(ours), child };
+        let Some(socket) = &mut zygote.socket else { return Err(io::ErrorKind::NotConnected.into()) };
+        socket.set_read_timeout(Some(LONGEST))?;
+        socket.write_all(&frame(&home, &[])?)?;
+        // It is in its user namespace.
+        socket.read_exact(&mut [0])?;
+        sys::map_ids(i32::try_from(pid).map_err(io::Error::other)?)?;
+        socket.write_all(&[0])?;
+        match receive(socket)? {
+            (Ready::Yes, ..) => Ok(zygote),
+            (Ready::No(why), ..) => Err(io::Error::other(why)),
+        }
+    }
+
+    /// Starts the first process of a run: on its standard input and output it has these sockets.
+    pub fn start_init(&self, control: UnixStream, launch: UnixStream) -> io::Result<()> {
+        let socket = self.socket.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        super::talk::send_with(socket, &[0], &[control.as_fd(), launch.as_fd()]).map(drop)
+    }
+}
+
+impl Drop for Zygote {
+    fn drop(&mut self) {
+        self.socket = None;
+        self.child.wait().map(drop).unwrap_or_default();
+    }
+}
+
+/// Is the zygote, until its socket is closed.
+pub(super) fn serve() -> ExitCode {
+    let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
+    let Ok(mut socket) = socket else { return ExitCode::FAILURE };
+    let ready = prepare(&mut socket).map_or_else(|error| Ready::No(error.to_string()), |()| Ready::Yes);
+    if frame(&ready, &[]).and_then(|ready| socket.write_all(&ready)).is_err() {
+        return ExitCode::FAILURE;
+    }
+    let Ok(children) = sys::ChildEnds::hear() else { return ExitCode::FAILURE };
+    loop {
+        // The first processes of runs that are over.
+        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+        match children.wait_or_read(&socket) {
+            Ok(false) => continue,
+            Ok(true) => {}
+            Err(_) => return ExitCode::FAILURE,
+        }
+        match receive_with(&socket, &mut [0]) {
+            // A run that cannot be started has its sockets closed, which says so.
+            Ok((1, fds)) => sys::with_new_processes(|| start(fds)).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            _ => return ExitCode::SUCCESS,
+        }
+    }
+}
+
+fn prepare(socket: &mut UnixStream) -> io::Result<()> {
+    sys::die_with_parent()?;
+    let (home, _, _): (OsString, _, _) = receive(socket)?;
+    sys::enter_user_namespace()?;
+    socket.write_all(&[0])?;
+    socket.read_exact(&mut [0])?;
+    // Its IDs could not be mapped otherwise.
+    crate::set_non_dumpable();
+    sys::enter_mount_namespace()?;
+    sys::restrict(home.as_ref())
+}
+
+fn start(fds: Vec<OwnedFd>) -> io::Result<()> {
+    let [control, launch] = <[OwnedFd; 2]>::try_from(fds).map_err(|_| io::ErrorKind::InvalidData)?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that starts the first process of a confined run"
+    )]
+    let mut command = Command::new(sys::own());
+    command.arg0(NAME).arg(INIT).stdin(control).stdout(launch).stderr(Stdio::null());
+    command.spawn().map(drop)
+}

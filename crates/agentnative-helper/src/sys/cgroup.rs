@@ -1,0 +1,263 @@
+//! Control groups (version 2): where there is a folder of them that we may use, each run has one of its own. Nothing
+//! depends on it, and each of its files is used only if it is there.
+
+use super::usage::number;
+use crate::{Limit, Limits};
+use rustix::fs::{FlockOperation, flock};
+use rustix::process::{Pid, geteuid};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How the names of our folders begin.
+const PREFIX: &str = "agentnative-";
+/// What can be limited, as far as we may.
+const CONTROLLERS: [&str; 2] = ["memory", "pids"];
+
+/// The folder of the groups of all runs.
+#[derive(Debug)]
+pub(crate) struct Cgroups {
+    folder: PathBuf,
+    next: AtomicU32,
+    /// Locked as long as this process is there.
+    _owner: File,
+}
+
+impl Cgroups {
+    /// A folder below the group that we are in; or beside that, where it is only there that a run can be limited: a
+    /// group with processes has no limited groups below it. None where there is none that we may use.
+    pub fn new() -> Option<Self> {
+        let read = |path| fs::read_to_string(path).ok();
+        let ours = own_folder(&read("/proc/self/mountinfo")?, &read("/proc/self/cgroup")?)?;
+        let below = Self::in_folder(&ours);
+        if below.as_ref().is_some_and(Self::is_limiting) {
+            return below;
+        }
+        // Who is not root owns only what was delegated.
+        let delegated = |folder: &&Path| {
+            let owner = folder.metadata().map_or(0, |found| found.uid());
+            owner != 0 && owner == geteuid().as_raw()
+        };
+        let beside = ours.parent().filter(delegated).and_then(Self::in_folder);
+        beside.filter(Self::is_limiting).or(below)
+    }
+
+    fn in_folder(parent: &Path) -> Option<Self> {
+        sweep(parent);
+        let folder = parent.join(format!("{PREFIX}{}", std::process::id()));
+        fs::create_dir(&folder).ok()?;
+        let owner = own(&folder);
+        let Some(owner) = owner.filter(|_| folder.join("cgroup.procs").exists()) else {
+            fs::remove_dir(&folder).unwrap_or_default();
+            return None;
+        };
+        for controller in CONTROLLERS {
+            let enable =
+                |folder: &Path| write(&folder.join("cgroup.subtree_control"), &format!("+{controller}"));
+            if !has(&folder, "cgroup.controllers", controller) {
+                enable(parent);
+            }
+            enable(&folder);
+        }
+        Some(Self { folder, next: AtomicU32::new(0), _owner: owner })
+    }
+
+    fn is_limiting(&self) -> bool {
+        CONTROLLERS.iter().any(|controller| has(&self.folder, "cgroup.subtree_control", controller))
+    }
+
+    /// A group with these limits that the process is in, with all that it will start. None where that is not possible.
+    pub fn enter(&self, pid: Pid, limits: &Limits) -> Option<Cgroup> {
+        let folder = self.folder.join(self.next.fetch_add(1, Ordering::Relaxed).to_string());
+        fs::create_dir(&folder).ok()?;
+        let group = Cgroup { folder, limits: *limits };
+        group.set_limits();
+        write(&group.folder.join("cgroup.procs"), &pid.as_raw_pid().to_string()).then_some(group)
+    }
+}
+
+impl Drop for Cgroups {
+    fn drop(&mut self) {
+        remove(&self.folder);
+    }
+}
+
+/// The group of one run. It is removed when this is dropped, if nobody is in it any more.
+#[derive(Debug)]
+pub(crate) struct Cgroup {
+    folder: PathBuf,
+    limits: Limits,
+}
+
+impl Cgroup {
+    fn set_limits(&self) {
+        let set = |file: &str, value: u64| write(&self.folder.join(file), &value.to_string());
+        set("memory.max", self.limits.memory);
+        set("memory.swap.max", 0);
+        // All of it, or a parent would tell of a child that was killed.
+        set("memory.oom.group", 1);
+        set("pids.max", self.limits.processes);
+    }
+
+    /// Kills everybody in it.
+    pub fn kill(&self) {
+        write(&self.folder.join("cgroup.kill"), "1");
+    }
+
+    /// How many processes are in it.
+    pub fn processes(&self) -> u64 {
+        let list = fs::read(self.folder.join("cgroup.procs")).unwrap_or_default();
+        list.iter().filter(|byte| **byte == b'\n').count() as u64
+    }
+
+    /// The limit that the kernel has held the run to, if it has: then it saw an error, or was killed.
+    pub fn exceeded(&self) -> Option<Limit> {
+        let count = |file: &str, name: &str| {
+            let text = fs::read_to_string(self.folder.join(file)).unwrap_or_default();
+            number(&text, name).unwrap_or(0)
+        };
+        if count("pids.events", "max") > 0 {
+            Some(Limit::Processes(self.limits.processes))
+        } else if count("memory.events", "oom") > 0 {
+            Some(Limit::Memory(self.limits.memory))
+        } else if count("memory.events", "oom_kill") > 0 {
+            Some(Limit::Machine)
+        } else {
+            None
+        }
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        fs::remove_dir(&self.folder).unwrap_or_default();
+    }
+}
+
+/// The folder of the group that a process is in, by its `mountinfo` and its `cgroup` of /proc.
+fn own_folder(mounts: &str, groups: &str) -> Option<PathBuf> {
+    let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    mounts.lines().find_map(|line| {
+        let (before, after) = line.split_once(" - ")?;
+        let mut fields = before.split(' ').skip(3);
+        let (root, mounted) = (fields.next()?, fields.next()?);
+        let below = Path::new(group).strip_prefix(root).ok()?;
+        after.starts_with("cgroup2 ").then(|| Path::new(mounted).join(below))
+    })
+}
+
+/// Says that this process owns a folder, until it is closed; not where another one does.
+fn own(folder: &Path) -> Option<File> {
+    let folder = File::open(folder).ok()?;
+    flock(&folder, FlockOperation::NonBlockingLockExclusive).ok().map(|()| folder)
+}
+
+/// Ends and removes what earlier owners left behind that are gone.
+fn sweep(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes());
+        if is_ours && let Some(_owner) = own(&entry.path()) {
+            write(&entry.path().join("cgroup.kill"), "1");
+            remove(&entry.path());
+        }
+    }
+}
+
+/// Removes a folder of groups, as far as nobody is in them.
+fn remove(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            fs::remove_dir(entry.path()).unwrap_or_default();
+        }
+    }
+    fs::remove_dir(folder).unwrap_or_default();
+}
+
+/// Whether a file of a group names this controller.
+fn has(folder: &Path, file: &str, controller: &str) -> bool {
+    let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
+    text.split_ascii_whitespace().any(|name| name == controller)
+}
+
+/// Writes to a file that is there; gives whether that was allowed.
+fn write(file: &Path, text: &str) -> bool {
+    let opened = OpenOptions::new().write(true).open(file);
+    opened.and_then(|mut file| file.write_all(text.as_bytes())).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A made-up group, with the files that a kernel makes.
+    fn group(folder: &Path, files: &[&str]) {
+        fs::create_dir_all(folder).unwrap();
+        files.iter().for_each(|file| fs::write(folder.join(file), "").unwrap());
+    }
+
+    #[test]
+    fn our_group_is_found_below_the_mount() {
+        let mounts = "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n\
+                      40 31 0:37 / /sys/fs/cgroup/systemd rw,relatime - cgroup cgroup rw,name=systemd\n\
+                      41 31 0:38 / /sys/fs/cgroup/unified rw,relatime shared:9 - cgroup2 cgroup2 rw\n";
+        let groups = "5:devices:/other\n0::/user.slice/a.scope\n";
+        let expected = Some("/sys/fs/cgroup/unified/user.slice/a.scope".into());
+        assert_eq!(own_folder(mounts, groups), expected);
+        // Only a part of the tree is mounted, as in a container.
+        let part = "41 31 0:38 /user.slice /cg rw - cgroup2 cgroup2 rw\n";
+        assert_eq!(own_folder(part, groups), Some("/cg/a.scope".into()));
+        let other = "41 31 0:38 /machine.slice /cg rw - cgroup2 cgroup2 rw\n";
+        for (mounts, groups) in [(other, groups), ("", groups), (mounts, "5:devices:/\n")] {
+            assert_eq!(own_folder(mounts, groups), None);
+        }
+    }
+
+    #[test]
+    fn a_group_has_the_limits_that_its_files_allow() {
+        let place = tempfile::tempdir().unwrap();
+        let limits = Limits { memory: 1 << 20, processes: 7, written: 0 };
+        let of = |files: &[&str]| {
+            let folder = place.path().join("0");
+            group(&folder, files);
+            Cgroup { folder, limits }
+        };
+        let read = |file| fs::read_to_string(place.path().join("0").join(file)).ok();
+        let cgroup = of(&["pids.max"]);
+        cgroup.set_limits();
+        assert_eq!((read("pids.max").as_deref(), read("memory.max")), (Some("7"), None));
+        let all = ["memory.max", "memory.swap.max", "memory.oom.group", "pids.max", "cgroup.kill"];
+        let cgroup = of(&all);
+        cgroup.set_limits();
+        cgroup.kill();
+        assert_eq!(all.map(|file| read(file).unwrap()), ["1048576", "0", "1", "7", "1"]);
+
+        assert_eq!(cgroup.exceeded(), None);
+        let events = |file: &str, text: &str| fs::write(place.path().join("0").join(file), text).unwrap();
+        events("memory.events", "low 0\nhigh 0\nmax 5\noom 0\noom_kill 0\n");
+        assert_eq!(cgroup.exceeded(), None);
+        events("memory.events", "max 5\noom 0\noom_kill 1\n");
+        assert_eq!(cgroup.exceeded(), Some(Limit::Machine));
+        events("memory.events", "max 5\noom 1\noom_kill 1\n");
+        assert_eq!(cgroup.exceeded(), Some(Limit::Memory(1 << 20)));
+        events("pids.events", "max 2\n");
+        assert_eq!(cgroup.exceeded(), Some(Limit::Processes(7)));
+    }
+
+    #[test]
+    fn leftovers_are_swept_once_nobody_owns_them() {
+        let place = tempfile::tempdir().unwrap();
+        let (owned, left, other) =
+            (place.path().join("agentnative-1"), place.path().join("agentnative-2"), place.path().join("x"));
+        for folder in [&owned, &left, &other] {
+            group(&folder.join("0"), &[]);
+        }
+        let owner = own(&owned).unwrap();
+        sweep(place.path());
+        assert_eq!([&owned, &left, &other].map(|folder| folder.exists()), [true, false, true]);
+        drop(owner);
+        sweep(place.path());
+        assert!(!owned.exists());
+    }
+}

@@ -1,0 +1,83 @@
+//! Help pages: whatever they say, the words taken from them are words; and reading takes time in proportion.
+
+use crate::{Target, corpus};
+use agentnative::target::help::{Help, Names, Page};
+use cpu_time::ThreadTime;
+use std::time::Duration;
+
+/// See the file.
+pub const TARGET: Target = Target {
+    name: "help",
+    run,
+    seeds,
+    words: &[
+        "Usage: a [OPTIONS] <COMMAND>",
+        "Commands:",
+        "Options:",
+        "  -h, --help  Print help",
+        "  --json",
+        "  --output <FORMAT>  [possible values: text, json]",
+        "{json,jsonl}",
+        "[prompt]",
+        "<file>...",
+        "[env: A=]",
+        "Examples:",
+        "  $ a list --json",
+        "  a list | jq .",
+        "(default: \"a\")",
+        "  list, ls  List",
+    ],
+};
+
+fn seeds() -> Vec<Vec<u8>> {
+    // Pages are in the programs and in the tests that hold them.
+    let mut all =
+        corpus::texts(&["fixtures/clis", "docs", "tests/snapshots"], &["cli", ".md", ".py", ".sh", ".txt"]);
+    let tests = corpus::texts(&["tests"], &["help.rs", "help_examples.rs", "help_pages.rs", "skeleton.rs"]);
+    let strings = tests.iter().flat_map(|text| text.split(|byte| *byte == b'"').skip(1).step_by(2));
+    all.extend(strings.filter(|text| text.len() > 60).map(<[u8]>::to_vec));
+    all
+}
+
+/// One input in so many is made long.
+const LONG: usize = 64;
+/// How long a long one is, and the time that it may take, which is a hundred times what it takes.
+const LENGTH: usize = 128 << 10;
+const TIME: Duration = Duration::from_secs(20);
+
+fn run(bytes: &[u8]) {
+    read(bytes);
+    let sum: usize = bytes.iter().map(|byte| usize::from(*byte)).sum();
+    if sum.is_multiple_of(LONG) && !bytes.is_empty() {
+        let long = bytes.repeat(LENGTH.div_ceil(bytes.len()));
+        let start = ThreadTime::now();
+        read(&long[..LENGTH]);
+        assert!(start.elapsed() < TIME, "{:?}", start.elapsed());
+    }
+}
+
+fn read(bytes: &[u8]) {
+    let help = Help::of_command(bytes, &["list"]);
+    let names = Names::of(bytes, &help.commands, &["a".to_owned()]);
+    let page = Page::read(bytes, &["list"], &names, &help.commands);
+    assert_eq!(help, page.help);
+    assert_eq!(Help::parse(bytes).commands, help.commands);
+    for command in &help.commands {
+        let word =
+            !command.name.is_empty() && !command.name.contains(|c: char| c.is_control() || c.is_whitespace());
+        assert!(word && page.has_command(&command.name), "{command:?}");
+        assert!(!command.about.contains(char::is_control), "{command:?}");
+    }
+    for flag in &help.flags {
+        assert!(flag.starts_with('-') && !flag.contains(char::is_control), "{flag:?}");
+    }
+    let lines = bytes.split(|byte| *byte == b'\n').count();
+    for example in &page.examples {
+        assert!(example.line <= lines, "{} of {lines}", example.line);
+        let _complete = example.is_complete();
+    }
+    for choices in &help.choices {
+        assert!(choices.values.len() > 1, "{choices:?}");
+    }
+    let _ = (page.lists_all_commands(), page.passes_on());
+}

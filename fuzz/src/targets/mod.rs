@@ -1,0 +1,14 @@
+//! The targets, a file each, and what they share.
+
+pub mod config;
+pub mod contract;
+pub mod diff;
+pub mod help;
+pub mod infer;
+pub mod json_lines;
+pub mod outcome;
+pub mod recording;
+pub mod sanitize;
+pub mod schema;
+mod shared;
+pub mod strict_json;

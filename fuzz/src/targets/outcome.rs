@@ -1,0 +1,71 @@
+//! Streams of agents: whatever they hold gives an outcome that keeps its schema, and the same however it arrives.
+
+use super::shared::Pieces;
+use crate::{Target, corpus};
+use agentnative_contract::outcome::{Collector, Dialect, OutcomeOptions, RunOutcome};
+use agentnative_contract::{Contract, Framing};
+use std::io::Read;
+use std::sync::LazyLock;
+
+/// See the file.
+pub const TARGET: Target = Target {
+    name: "outcome",
+    run,
+    seeds: || {
+        corpus::texts(&["contracts", "fixtures/outcome", "fixtures/agent"], &[".jsonl", ".stdout", ".stderr"])
+    },
+    words: &[
+        "\"type\": \"result\"",
+        "\"type\": \"tool\"",
+        "\"status\": \"completed\"",
+        "\"is_error\": true",
+        "\"usage\": {\"input_tokens\": 1e300}",
+        "\"timestamp\": \"2026-01-01T00:00:00Z\"",
+        "\"time\": {\"start\": -1}",
+        "\"sessionID\": \"s\"",
+        "data: {}",
+        "\"parentID\": \"s\"",
+        "\"duration_ms\": 1e308",
+        "\"id\": null",
+    ],
+};
+
+static CONTRACT: LazyLock<Contract> =
+    LazyLock::new(|| Contract::bundled("run-outcome").expect("it is bundled"));
+
+const DIALECTS: [Dialect; 9] = [
+    Dialect::Auto,
+    Dialect::Opencode,
+    Dialect::OpencodeRun,
+    Dialect::Claude,
+    Dialect::Codex,
+    Dialect::Gemini,
+    Dialect::Qwen,
+    Dialect::Pi,
+    Dialect::Cline,
+];
+
+fn run(bytes: &[u8]) {
+    let sum: usize = bytes.iter().map(|byte| usize::from(*byte)).sum();
+    let sizes = [1, 2, 1 + sum % 97];
+    for dialect in [Dialect::Auto, DIALECTS[sum % DIALECTS.len()]] {
+        let options =
+            OutcomeOptions { dialect, full: sum.is_multiple_of(2), steps: true, ..OutcomeOptions::default() };
+        let whole = outcome(bytes, bytes, &options);
+        let pieces = outcome(Pieces::new(bytes, &sizes), Pieces::new(bytes, &sizes), &options);
+        assert_eq!(whole, pieces);
+        let text = serde_json::to_vec(&whole).expect("an outcome can be written");
+        let verdict = super::shared::validate(&CONTRACT, Framing::Document, &text, 1);
+        assert!(verdict.is_valid(), "{:?}", verdict.findings);
+    }
+}
+
+fn outcome(stdout: impl Read, stderr: impl Read, options: &OutcomeOptions) -> RunOutcome {
+    let collector = Collector::new(options.clone());
+    collector.read(stdout, "").expect("memory can be read");
+    serde_json::to_string(&collector.atif()).expect("a trajectory can be written");
+    let first = collector.outcome();
+    assert_eq!(first, collector.outcome());
+    collector.read_stderr(stderr).expect("memory can be read");
+    collector.outcome()
+}

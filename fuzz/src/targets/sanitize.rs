@@ -1,0 +1,72 @@
+//! The sanitiser: nothing that controls a terminal or a CI log gets out, and what is safe stays as it is.
+
+use crate::{Target, corpus};
+use strict_json::sanitize::{
+    break_commands, capped, excerpt, is_unsafe, line, lossless, plain, rendered, text,
+};
+
+/// See the file.
+pub const TARGET: Target = Target {
+    name: "sanitize",
+    run,
+    seeds: || corpus::texts(&["fixtures/clis", "fixtures/outcome"], &["cli", ".txt", ".stdout", ".md"]),
+    words: &[
+        "\x1b[2J",
+        "\x1b]0;t\x07",
+        "::error::",
+        "##[group]",
+        "\u{202e}",
+        "\u{e0041}",
+        "\u{9b}2J",
+        "\\x1b",
+    ],
+};
+
+fn run(bytes: &[u8]) {
+    let safe = text(bytes);
+    assert!(!safe.contains(|c| is_unsafe(c) && !matches!(c, '\n' | '\t')), "{safe:?}");
+    assert_eq!(text(&safe), safe);
+    assert_eq!(rendered(&safe, true), safe);
+    let one = line(bytes);
+    assert!(!one.contains(is_unsafe), "{one:?}");
+    assert_eq!(line(&one), one);
+    if let Ok(input) = std::str::from_utf8(bytes) {
+        if !input.contains(is_unsafe) {
+            assert_eq!((input, input), (one.as_str(), safe.as_str()));
+        }
+        assert!(!rendered(input, false).contains(|c| is_unsafe(c) && !matches!(c, '\n' | '\t')));
+        hold_colours(&rendered(input, true));
+    }
+    let broken = break_commands(&safe).into_owned();
+    assert_eq!(break_commands(&broken), broken);
+    for shown in broken.lines() {
+        assert!(!shown.trim_start().starts_with("::") && !shown.contains("##["), "{shown:?}");
+    }
+    let read = plain(bytes);
+    assert!(!read.contains(|c: char| c.is_control() && c != '\n'), "{read:?}");
+    assert!(lossless(bytes).len() >= bytes.len());
+    for max in [1, 2, 16, 60, 1 + bytes.len() % 200] {
+        let short = capped(bytes, max);
+        assert!(!short.contains(is_unsafe) && short.chars().count() <= max, "{short:?}");
+        assert!(short == one || short.ends_with('…'));
+        for at in [0, bytes.len() / 2, bytes.len()] {
+            let (shown, caret) = excerpt(bytes, at, max);
+            assert!(!shown.contains(|c| is_unsafe(c) && c != '\t'), "{shown:?}");
+            let count = shown.chars().count();
+            assert!(count <= max.max(16) && caret <= count, "{shown:?} {caret}");
+        }
+    }
+}
+
+/// Only colours are left of what begins with ESC.
+fn hold_colours(shown: &str) {
+    for (at, _) in shown.match_indices('\x1b') {
+        let rest = shown[at..].strip_prefix("\x1b[").unwrap_or_else(|| panic!("{shown:?}"));
+        assert!(
+            rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m'),
+            "{shown:?}"
+        );
+    }
+    let other = |c| is_unsafe(c) && !matches!(c, '\n' | '\t' | '\x1b');
+    assert!(!shown.contains(other), "{shown:?}");
+}

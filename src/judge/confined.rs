@@ -1,0 +1,90 @@
+//! Runs that ended otherwise than expected, and seem to have done so because they were confined: what is found in them is
+//! no fault of the target.
+
+use super::context::CheckContext;
+use super::run_view::RunView;
+use super::verdict::{Finding, Judgement, Reason};
+use crate::model::{Confinement, Evidence, Stream};
+use crate::run::{End, RunKey};
+
+/// What is said where a file may not be written: by the kernel's words, and the names of the error in languages.
+const READ_ONLY: &[&str] = &["ead-only file system", "EROFS", "os error 30)", "Errno 30]"];
+/// The same where Landlock does not allow it, or the filter on sockets.
+const DENIED: &[&str] = &[
+    "ermission denied",
+    "EACCES",
+    "os error 13)",
+    "Errno 13]",
+    "peration not permitted",
+    "EPERM",
+    "os error 1)",
+];
+/// What is said where there is no network.
+const NO_NETWORK: &[&str] = &[
+    "etwork is unreachable",
+    "ENETUNREACH",
+    "name resolution",
+    "EAI_AGAIN",
+    "ENOTFOUND",
+    "ould not resolve",
+    "failed to lookup address",
+    "no such host",
+    "Name or service not known",
+    "nodename nor servname",
+];
+/// What is said where a service of the machine cannot be reached over its socket.
+const NO_SERVICE: &[&str] = &["/run/", "docker.sock", "D-Bus", "dbus"];
+
+/// The judgement without what was found in such runs: that is a reason why the check cannot be decided.
+pub(super) fn excuse(context: &CheckContext, judgement: Judgement) -> Judgement {
+    let Judgement::Broken(findings, mut reasons) = judgement else { return judgement };
+    let mut left = Vec::new();
+    for finding in findings {
+        match reason(context, &finding) {
+            Some(reason) => reasons.push(reason),
+            None => left.push(finding),
+        }
+    }
+    if left.is_empty() { Judgement::Unverified(reasons) } else { Judgement::Broken(left, reasons) }
+}
+
+fn reason(context: &CheckContext, finding: &Finding) -> Option<Reason> {
+    let Evidence { probe: Some(probe), format: Some(format), variant: Some(variant), nth, .. } =
+        &finding.evidence
+    else {
+        return None;
+    };
+    let key = RunKey { probe: probe.clone(), format: *format, variant: *variant, nth: nth.unwrap_or(0) };
+    let run = context.run_of(&key)?;
+    let (what, remedy) = cause(&run)?;
+    Some(format!("{} {what}: {remedy}", run.label()).into())
+}
+
+/// What confinement kept a run from that ended otherwise than expected, and what to declare.
+fn cause(run: &RunView<'_>) -> Option<(&'static str, &'static str)> {
+    let confinement = run.observation.confinement.filter(|way| *way != Confinement::None)?;
+    let ended_as_expected = match run.observation.end {
+        End::Exited(code) => run.probe.exit.is_none_or(|expected| expected == code),
+        End::Signaled(_) | End::TimedOut => false,
+        End::Waited | End::TooMuch(_) | End::NotStarted(..) | End::Interrupted => true,
+    };
+    if ended_as_expected {
+        return None;
+    }
+    let says = |words: &[&str]| {
+        let lines =
+            [Stream::Stderr, Stream::Stdout].into_iter().filter_map(|stream| run.lines(stream)).flatten();
+        lines.into_iter().any(|line| words.iter().any(|word| line.contains(word)))
+    };
+    let is_namespaces = confinement == Confinement::Namespaces;
+    if run.observation.missed_network || says(NO_NETWORK) {
+        return Some(("seems to need the network", "declare `network = true`"));
+    }
+    if says(if is_namespaces { READ_ONLY } else { DENIED }) {
+        let remedy = "declare a `workspace` for it, or `isolation = \"none\"`";
+        return Some(("seems to write where confined runs may not", remedy));
+    }
+    let remedy = "declare `isolation = \"none\"`";
+    says(NO_SERVICE)
+        .then_some(("seems to need a service of the machine, which confined runs do not reach", remedy))
+}

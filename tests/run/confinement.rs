@@ -1,0 +1,221 @@
+//! What confined runs can and cannot do, in each way that they are confined.
+
+use super::{python, run, sh};
+use crate::runs::{children, children_of, finish, options, text};
+use agentnative::model::Variant;
+use agentnative::run::{Confinement, End, Isolation, RunSpec, Runner, Workspace};
+use std::net::{TcpListener, UdpSocket};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Each way with what asks for it.
+const WAYS: [(Isolation, Confinement); 2] =
+    [(Isolation::Landlock, Confinement::Landlock), (Isolation::Full, Confinement::Namespaces)];
+
+/// What a confined run printed; none, and a word about it, where it cannot be confined so.
+fn confined(mut spec: RunSpec, (isolation, way): (Isolation, Confinement)) -> Option<String> {
+    spec.job.isolation = isolation;
+    let finished = finish(options(), vec![spec]);
+    if finished.confinement != Some(way) {
+        eprintln!("skipped: this system has no {way:?}, but {:?}", finished.observations[0].end);
+        return None;
+    }
+    let seen = &finished.observations[0];
+    assert_eq!(seen.confinement, Some(way));
+    assert_eq!(seen.end, End::Exited(0), "{way:?}: {}", text(&seen.stderr));
+    Some(text(&seen.stdout))
+}
+
+/// Prints the name of each attempt that does not fail.
+const TRY: &str = "
+import ctypes, os, signal, socket, sys
+def attempt(name, act):
+    try:
+        act()
+        print(name)
+    except (OSError, AttributeError): pass
+";
+
+#[test]
+fn no_network_is_reached_but_that_of_the_run() {
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let _unix = UnixListener::bind(folder.path().join("socket")).unwrap();
+    let script = format!(
+        "{TRY}
+tcp, udp, unix = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+def connect(kind, protocol=0):
+    socket.socket(socket.AF_INET, kind, protocol).connect(('127.0.0.1', tcp))
+def fast_open():
+    socket.socket(socket.AF_INET, socket.SOCK_STREAM).sendto(b'x', 0x20000000, ('127.0.0.1', tcp))
+def datagram():
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sender.connect(('127.0.0.1', udp))
+    sender.send(b'x')
+    sender.settimeout(0.05)
+    try: sender.recv(1)
+    except TimeoutError: pass
+def own():
+    server = socket.create_server(('127.0.0.1', 0))
+    socket.create_connection(server.getsockname())
+attempt('tcp', lambda: connect(socket.SOCK_STREAM))
+attempt('mptcp', lambda: connect(socket.SOCK_STREAM, 262))
+attempt('fast open', fast_open)
+attempt('udp', datagram)
+attempt('unix', lambda: socket.socket(socket.AF_UNIX).connect(unix))
+attempt('own', own)
+attempt('pair', socket.socketpair)
+"
+    );
+    let mut spec = python(&script, Variant::Plain);
+    spec.job.args.push(tcp.local_addr().unwrap().port().to_string().into());
+    spec.job.args.push(udp.local_addr().unwrap().port().to_string().into());
+    spec.job.args.push(folder.path().join("socket").into());
+    let open = text(&run(spec.clone()).stdout);
+    assert!(open.starts_with("tcp\n") && open.ends_with("udp\nunix\nown\npair\n"), "{open}");
+    for way in WAYS {
+        // A socket that is a file can be reached where it is visible.
+        let expected = if way.0 == Isolation::Full { "unix\nown\npair\n" } else { "unix\npair\n" };
+        let Some(seen) = confined(spec.clone(), way) else { continue };
+        assert_eq!(seen, expected, "{way:?}");
+        let mut online = spec.clone();
+        online.job.network = true;
+        assert!(confined(online, way).is_some_and(|seen| seen.starts_with("tcp\n")), "{way:?}");
+        // One port, and no other.
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut with_port = spec.clone();
+        with_port.job.connect = vec![tcp.local_addr().unwrap().port()];
+        let seen = confined(with_port, way).unwrap();
+        // However that port is connected to: Landlock would not see it, so only plain connections are left there.
+        let expected = match way.0 {
+            Isolation::Full => "tcp\nmptcp\nfast open\nunix\nown\npair\n",
+            _ => "tcp\nunix\npair\n",
+        };
+        assert_eq!(seen, expected, "{way:?}");
+        let mut elsewhere = spec.clone();
+        elsewhere.job.connect = vec![other.local_addr().unwrap().port()];
+        assert!(!confined(elsewhere, way).unwrap().contains("tcp"), "{way:?}");
+    }
+}
+
+#[test]
+fn nothing_outside_is_written_or_signalled() {
+    let outside = tempfile::tempdir().unwrap();
+    let start = tempfile::tempdir().unwrap();
+    let script = format!(
+        "{TRY}
+outside, checker = sys.argv[1], int(sys.argv[2])
+attempt('home', lambda: open(os.environ['HOME'] + '/file', 'w'))
+attempt('temporary', lambda: open(os.environ['TMPDIR'] + '/file', 'w'))
+attempt('start', lambda: open('file', 'w'))
+attempt('null', lambda: open('/dev/null', 'w').write('x'))
+attempt('outside', lambda: open(outside + '/file', 'w'))
+attempt('mode', lambda: os.chmod(outside, 0o777))
+attempt('times', lambda: os.utime(outside))
+attempt('signal', lambda: os.kill(checker, 0))
+attempt('environment', lambda: open(f'/proc/{{checker}}/status'))
+"
+    );
+    let mut spec = python(&script, Variant::Plain);
+    spec.job.cwd = start.path().into();
+    spec.job.args.push(outside.path().into());
+    spec.job.args.push(std::process::id().to_string().into());
+    for way in WAYS {
+        let Some(seen) = confined(spec.clone(), way) else { continue };
+        // Landlock knows nothing of modes, times and what is read.
+        let more = if way.0 == Isolation::Full { "" } else { "mode\ntimes\nenvironment\n" };
+        assert_eq!(seen, format!("home\ntemporary\nstart\nnull\n{more}"), "{way:?}");
+        assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+        let mut copied = spec.clone();
+        copied.job.workspace = Some(Workspace::Empty);
+        copied.job.args.extend([start.path().into()]);
+        std::fs::remove_file(start.path().join("file")).unwrap();
+        confined(copied, way);
+        assert_eq!(
+            std::fs::read_dir(start.path()).unwrap().count(),
+            0,
+            "{way:?}: a workspace takes its place"
+        );
+    }
+}
+
+#[test]
+fn a_run_in_namespaces_sees_nothing_of_the_machine() {
+    let way = WAYS[1];
+    let script = "ls -A /run; echo $PPID; ls /proc | grep -c '^[0-9]'; \
+                  ls -A ~root/.ssh 2>/dev/null; cat /proc/1/environ 2>/dev/null; \
+                  grep -c . /etc/passwd >/dev/null && echo read; : >/run/own && echo wrote; (true >/tmp/own) 2>/dev/null || echo read-only; kill -9 1; echo here";
+    let Some(seen) = confined(sh(script, Variant::Plain), way) else { return };
+    let expected = "1\n4\nread\nwrote\nread-only\nhere\n";
+    // `ls` and `grep` run beside the shell and the first process.
+    assert_eq!(seen.replace("\n5\n", "\n4\n"), expected);
+    assert!(!Path::new("/run/own").exists());
+}
+
+#[test]
+fn how_a_run_ends_is_told_as_without_namespaces() {
+    for (script, end) in [
+        ("exit 42", End::Exited(42)),
+        ("kill -TERM $$", End::Signaled(15)),
+        ("kill -SEGV $$", End::Signaled(11)),
+        ("sleep 60", End::TimedOut),
+        ("trap '' TERM; sleep 60", End::TimedOut),
+        ("kill -STOP $$", End::TimedOut),
+    ] {
+        let mut spec = sh(script, Variant::Plain);
+        spec.job.isolation = Isolation::Available;
+        spec.job.deadline = if end == End::TimedOut { Duration::from_millis(300) } else { spec.job.deadline };
+        assert_eq!(run(spec).end, end, "{script}");
+    }
+    let mut left =
+        sh("setsid sh -c 'exec >/dev/null 2>&1; sleep 60' & (setsid sleep 60 &) ; exit 0", Variant::Plain);
+    left.job.isolation = Isolation::Available;
+    let seen = run(left);
+    assert_eq!(seen.end, End::Exited(0));
+    assert!(seen.left_behind.len() >= 2 && seen.left_behind.iter().all(|left| !left.survives), "{seen:?}");
+}
+
+/// The kernel ends the runs, although nobody is left to do it.
+#[test]
+fn nobody_survives_a_helper_that_is_killed() {
+    crate::alone::alone("run::confinement::nobody_survives_a_helper_that_is_killed", || {
+        let script = "(setsid sh -c 'trap \"\" TERM HUP; exec sleep 1000' &); echo begun; sleep 1000";
+        let mut spec = sh(script, Variant::Plain);
+        spec.job.isolation = Isolation::Full;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        spec.job.env.push(("COOKIE".into(), file.path().into()));
+        let with_cookie = || {
+            let own = std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
+                let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+                let cookie = format!("COOKIE={}", file.path().display());
+                environment.split(|byte| *byte == 0).any(|one| one == cookie.as_bytes())
+            });
+            own.filter(|entry| entry.file_name() != *std::process::id().to_string()).count()
+        };
+        let made =
+            std::thread::spawn(move || Runner::new(options()).run_all_blocking(vec![spec], &mut |_| {}));
+        let until = |what: &dyn Fn() -> bool| {
+            let end = Instant::now() + Duration::from_secs(30);
+            while !what() && !made.is_finished() && Instant::now() < end {
+                std::thread::yield_now();
+            }
+            what()
+        };
+        if !until(&|| with_cookie() >= 3) {
+            eprintln!("skipped: this system has no namespaces");
+            return;
+        }
+        let helper: i32 =
+            children().iter().find(|pid| !children_of(pid).is_empty()).unwrap().parse().unwrap();
+        let helper = rustix::process::Pid::from_raw(helper).unwrap();
+        rustix::process::kill_process(helper, rustix::process::Signal::KILL).unwrap();
+        assert!(made.join().unwrap().is_err());
+        let end = Instant::now() + Duration::from_secs(30);
+        while with_cookie() > 0 && Instant::now() < end {
+            std::thread::yield_now();
+        }
+        assert_eq!(with_cookie(), 0);
+    });
+}

@@ -1,0 +1,136 @@
+"""Schemas whose author wants us to work for ever, to read what is ours or to fall, through each command that reads one."""
+
+import json
+import os
+
+from case import Expect, check, program
+
+SECRET = "s3cr3t-of-a-file"
+
+
+def doubling(word, levels=40):
+    """Each definition refers to the one before it twice."""
+    definitions = {"d0": {"type": "object"}}
+    for n in range(1, levels):
+        definitions[f"d{n}"] = {word: [{"$ref": f"#/$defs/d{n - 1}"}] * 2}
+    return {"$defs": definitions, "$ref": f"#/$defs/d{levels - 1}"}
+
+
+def chain(length):
+    definitions = {f"c{n}": {"$ref": f"#/$defs/c{n + 1}"} for n in range(length)}
+    return {"$defs": definitions | {f"c{length}": {"type": "object"}}, "$ref": "#/$defs/c0"}
+
+
+def nested(levels, word="properties"):
+    text = '{"properties":{"a":' if word == "properties" else '{"not":'
+    return text * levels + "{}" + ("}}" if word == "properties" else "}") * levels
+
+
+#: Each with the expectation of `validate`: a want of budget, a refusal, or a plain answer.
+ANY = Expect((0, 1, 78))
+BUDGET = Expect((1,), kind="budget")
+REFUSED = Expect((78,), kind="config")
+REPEAT = {"type": "string", "pattern": "^(a{1,1000}){1,1000}{1,1000}$"}
+SCHEMAS = {
+    "doubling-all": (doubling("allOf"), BUDGET),
+    "doubling-any": (doubling("anyOf"), ANY),
+    "doubling-one": (doubling("oneOf"), BUDGET),
+    "doubling-not": ({"$defs": doubling("allOf")["$defs"], "not": {"$ref": "#/$defs/d39"}}, BUDGET),
+    "doubling-if": ({"$defs": doubling("allOf")["$defs"], "if": {"$ref": "#/$defs/d39"}, "then": {"required": ["b"]}}, BUDGET),
+    "chain-2000": (lambda: chain(2000), ANY),
+    "chain-20000": (lambda: chain(20_000), ANY),
+    "any-100000": (lambda: {"anyOf": [{"const": n} for n in range(100_000)]}, REFUSED),
+    "any-30000": (lambda: {"anyOf": [{"const": n} for n in range(30_000)]}, ANY),
+    "enum-150000": (lambda: {"enum": list(range(150_000))}, ANY),
+    "nested-100": (lambda: nested(100, "not"), ANY),
+    "nested-100000": (lambda: nested(100_000, "not"), REFUSED),
+    "nested-properties": (lambda: nested(100_000), REFUSED),
+    "loop": ({"$ref": "#"}, ANY),
+    "loop-of-two": ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, ANY),
+    "loop-all": ({"allOf": [{"$ref": "#"}, {"$ref": "#"}]}, ANY),
+    "dynamic": ({"$dynamicAnchor": "a", "allOf": [{"$dynamicRef": "#a"}] * 2}, ANY),
+    "unevaluated": ({"$defs": doubling("anyOf")["$defs"], "$ref": "#/$defs/d39", "unevaluatedProperties": False}, ANY),
+    "http": ({"$ref": "http://127.0.0.1:9/schema.json"}, REFUSED),
+    "https-id": ({"$id": "https://127.0.0.1:9/a.json", "$ref": "b.json"}, REFUSED),
+    "metaschema": ({"$schema": "http://127.0.0.1:9/meta"}, REFUSED),
+    "file": ({"$ref": "file:///etc/passwd"}, REFUSED),
+    "absolute": ({"$ref": "/etc/passwd"}, REFUSED),
+    "parent": ({"$ref": "../outside/secret.json"}, REFUSED),
+    "symlink": ({"$ref": "link.json"}, REFUSED),
+    "dev-zero": ({"$ref": "zero.json"}, REFUSED),
+    "fifo": ({"$ref": "fifo.json"}, REFUSED),
+    "redos": ({"patternProperties": {"^(a+)+$": {}, "^(([a-z])+.)+[A-Z]([a-z])+$": {}}, "propertyNames": {"pattern": "(a|a)*b"}}, ANY),
+    "redos-lookaround": ({"propertyNames": {"pattern": "^(?=(a+))\\1(?=(a+)+$)(a|aa)+$"}}, ANY),
+    "repetition": ({"propertyNames": REPEAT}, ANY),
+    "multiple-of": ({"properties": {"n": {"multipleOf": 1e-300}}, "additionalProperties": {"multipleOf": 5e-324}}, ANY),
+    "huge-bounds": ('{"minimum":1e999999999,"maxLength":1e400,"properties":{"a":{"multipleOf":1e-400}}}', ANY),
+    "contains": ({"type": "array", "minContains": 2**63, "contains": {}, "uniqueItems": True}, ANY),
+    "keys-150000": (lambda: {"properties": {f"k{n}": True for n in range(150_000)}}, ANY),
+    "depends": (lambda: {"dependentSchemas": {"a": {"$ref": "#"}}, "required": [f"r{n}" for n in range(100_000)]}, ANY),
+    "controls": ({"required": ["\x1b[31m\u202e\x9b"], "title": "\x07", "const": "\x1b]0;x\x07"}, ANY),
+}
+INSTANCE = '{"a":{"a":{"a":1}},"n":1e300,"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!":1}'
+
+
+def written(schema):
+    """Writes a schema, which is made only when it is needed."""
+
+    def write(path):
+        made = schema() if callable(schema) else schema
+        path.write_text(made if isinstance(made, str) else json.dumps(made))
+
+    return write
+
+
+def around(scene):
+    """What a schema may not stand for: a file outside, and devices."""
+    (scene.outside / "secret.json").write_text(json.dumps({"const": SECRET}))
+    (scene.work / "link.json").symlink_to(scene.outside / "secret.json")
+    (scene.work / "zero.json").symlink_to("/dev/zero")
+    os.mkfifo(scene.work / "fifo.json")
+
+
+def safe(expect, *codes):
+    """The expectation, and no word of a file that is not the schema's."""
+    return Expect(codes or expect.codes, expect.status, kind=None if codes else expect.kind, lacks=(SECRET, "root:x"))
+
+
+def through(name, schema, expect):
+    """One schema through every command."""
+    files = {"schema.json": written(schema), "other.json": '{"type":"string"}', "one.json": INSTANCE}
+    files |= {"contract/contract.toml": CONTRACT, "contract/schema.json": files["schema.json"]}
+    rest = {"files": files, "prepare": around, "deadline": 60}
+    yield program(
+        f"schema/{name}/validate", "validate", "--json", "--contract", "./schema.json", "one.json", expect=safe(expect), **rest
+    )
+    if name == "controls":
+        # As text, which shows what a schema says.
+        yield program(
+            f"schema/{name}/text", "validate", "--contract", "./schema.json", "one.json", expect=ANY, **rest, json=False
+        )
+    for first, second in (("schema", "other"), ("other", "schema")):
+        yield program(
+            f"schema/{name}/diff-{second}", "contract diff", "--json", f"{first}.json", f"{second}.json",
+            expect=safe(expect, 0, 1, 78), **rest | {"deadline": 90},
+        )  # fmt: skip
+    yield program(
+        f"schema/{name}/show", "contract show", "--json", "./contract", expect=safe(expect, 0, 1, 78), **rest
+    )
+    # The same as what a target prints of itself, and as what its configuration says of a probe.
+    files = files | {
+        "x:cli": f"#!/bin/sh\ncase $1 in schema) cat schema.json ;; go) echo '{INSTANCE}' ;; *) exit 2 ;; esac\n",
+        "agentnative.toml": "[target]\ncommand = ['./cli']\nschema = ['schema']\n",
+    }
+    own = Expect((0, 1), {"p2-schema-print": "warn unverified pass"}, lacks=(SECRET, "root:x"))
+    yield check(
+        f"schema/{name}/printed", "{work}", own, **rest | {"files": files, "heavy": expect is BUDGET},
+        checks=("p2-schema-print",),
+    )  # fmt: skip
+
+
+CONTRACT = """title = "Odd"
+[json]
+schema = "schema.json"
+"""
+
+CASES = [case for name, (schema, expect) in SCHEMAS.items() for case in through(name, schema, expect)]
