@@ -71,11 +71,9 @@ fn cause(run: &RunView<'_>) -> Option<(&'static str, &'static str)> {
     if ended_as_expected {
         return None;
     }
-    let says = |words: &[&str]| {
-        let lines =
-            [Stream::Stderr, Stream::Stdout].into_iter().filter_map(|stream| run.lines(stream)).flatten();
-        lines.into_iter().any(|line| words.iter().any(|word| line.contains(word)))
-    };
+    let streams = [Stream::Stderr, Stream::Stdout].into_iter();
+    let lines: Vec<String> = streams.filter_map(|stream| run.lines(stream)).flatten().collect();
+    let says = |words: &[&str]| lines.iter().any(|line| words.iter().any(|word| line.contains(word)));
     let is_namespaces = confinement == Confinement::Namespaces;
     if run.observation.missed_network || says(NO_NETWORK) {
         return Some(("seems to need the network", "declare `network = true`"));

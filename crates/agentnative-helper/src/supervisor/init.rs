@@ -5,14 +5,16 @@
 //! On its standard input is a socket to the supervisor, on its standard output that of the launcher.
 
 use super::launch::{Status, status_of};
+use super::service::LOOPBACK;
 use super::{LAUNCH, NAME, sandbox::Cell};
+use crate::process_tree::ended_children;
 use crate::protocol::{frame, receive};
-use crate::sys;
+use crate::sys::{self, Stat};
 use rustix::io::Errno;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
+use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -94,8 +96,7 @@ fn begin(
         *doing = "make its network";
         sys::turn_on_loopback()?;
         for port in &cell.ports {
-            let addresses = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];
-            let open = addresses.into_iter().filter_map(|address| TcpListener::bind((address, *port)).ok());
+            let open = LOOPBACK.into_iter().filter_map(|address| TcpListener::bind((address, *port)).ok());
             listeners.push((*port, open.collect::<Vec<_>>()));
         }
     }
@@ -127,12 +128,9 @@ fn watch(control: &UnixStream, target: Pid, children: &sys::ChildEnds) -> io::Re
             super::talk::send_with(control, &encode(status, sys::missed_network()), &[])?;
             told = true;
         }
-        for orphan in sys::children(us).into_iter().filter(|pid| *pid != target.as_raw_pid()) {
-            if sys::stat(orphan).is_some_and(|stat| stat.is_zombie())
-                && let Some(orphan) = Pid::from_raw(orphan)
-            {
-                sys::reap(orphan);
-            }
+        let all: Vec<Stat> = sys::children(us).into_iter().filter_map(sys::stat).collect();
+        for orphan in ended_children(&all).filter(|pid| *pid != target) {
+            sys::reap(orphan);
         }
         if children.wait_or_read(control)? {
             return Ok(());

@@ -2,6 +2,7 @@
 
 use super::init::{Begun, ENDED, decode};
 use super::launch::Status;
+use super::service::LOOPBACK;
 use super::stream::awaitable;
 use super::zygote::Zygote;
 use super::{Common, folder::Folder};
@@ -15,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -25,7 +25,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet, spawn_local};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::timeout;
 
 /// What the first process of a run makes for it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ impl Cell {
         let root = common.root.path();
         let shared = SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok());
         let masked: Vec<PathBuf> = shared.chain([root.to_owned()]).collect();
-        let named = mentioned(job).filter(|path| !path.starts_with(root));
+        let named = mentioned(job, root);
         let in_masks =
             |path: PathBuf| masked.iter().filter_map(|mask| first_below(mask, &path)).collect::<Vec<_>>();
         let mut visible: BTreeSet<PathBuf> = named.flat_map(in_masks).collect();
@@ -101,20 +101,19 @@ pub(super) fn writable(job: &Job, folder: &Folder) -> Vec<OsString> {
     std::iter::once(folder.path().into()).chain(own).collect()
 }
 
-/// What is there of all that the command line and the environment name.
-fn mentioned(job: &Job) -> impl Iterator<Item = PathBuf> {
+/// What is there of all that the command line and the environment name, and is not below `root`.
+fn mentioned(job: &Job, root: &Path) -> impl Iterator<Item = PathBuf> {
     let values = job.env.iter().map(|(_, value)| value);
     let words = std::iter::once(&job.program).chain([&job.cwd]).chain(&job.args).chain(values);
     let parts = words.flat_map(|word| {
         let parts = word.as_bytes().split(|byte| matches!(byte, b'=' | b':' | b','));
         parts.chain([word.as_bytes()]).filter(|part| !part.is_empty())
     });
-    parts.flat_map(|part| {
-        let path = Path::new(&job.cwd).join(OsStr::from_bytes(part));
-        // Both where it is and where it leads to.
-        let real = path.canonicalize().ok();
-        real.map(|real| [path, real]).into_iter().flatten()
-    })
+    let paths = parts.map(|part| Path::new(&job.cwd).join(OsStr::from_bytes(part)));
+    let others = paths.filter(move |path| !path.starts_with(root));
+    // Both where it is and where it leads to.
+    let both = others.filter_map(|path| path.canonicalize().ok().map(|real| [path, real]));
+    both.flatten().filter(move |path| !path.starts_with(root))
 }
 
 /// The first folder or file on the way from `mask` to a path that is in it.
@@ -126,7 +125,7 @@ fn first_below(mask: &Path, path: &Path) -> Option<PathBuf> {
 pub(super) struct Init {
     control: AsyncFd<UnixStream>,
     /// All processes of the run are gone when this one is.
-    handle: OwnedFd,
+    handle: AsyncFd<OwnedFd>,
     pub pid: Pid,
     /// The launcher, then the target.
     pub target: Pid,
@@ -156,6 +155,7 @@ impl Init {
         let mut fds = fds.into_iter();
         let (handle, target) = (fds.next().ok_or_else(gone)?, fds.next().ok_or_else(gone)?);
         let pid = sys::process_of(&handle).ok_or_else(gone)?;
+        let handle = awaitable(handle, Interest::READABLE)?;
         let target = sys::process_of(&target).ok_or_else(gone)?;
         let mut relays = Vec::new();
         for (port, count) in counts {
@@ -186,13 +186,10 @@ impl Init {
 
     /// Kills it, and waits until all processes of the run are gone.
     pub async fn end_all(&self) {
-        sys::kill(&self.handle);
-        let start = Instant::now();
-        let mut pause = Duration::from_millis(1);
-        while !sys::wait_for_exit(&self.handle, Duration::ZERO) && start.elapsed() < LONGEST_END {
-            sleep(pause).await;
-            pause = LONGEST_PAUSE.min(pause * 2);
-        }
+        sys::kill(self.handle.get_ref());
+        // What cannot be waited for any more is gone.
+        let gone = async { self.handle.readable().await.map(drop).unwrap_or_default() };
+        timeout(LONGEST_END, gone).await.unwrap_or_default();
     }
 
     /// How the target ended, if [`Init::ended`] has seen it.
@@ -203,14 +200,13 @@ impl Init {
 
 impl Drop for Init {
     fn drop(&mut self) {
-        sys::kill(&self.handle);
-        sys::wait_for_exit(&self.handle, KILLED);
+        sys::kill(self.handle.get_ref());
+        sys::wait_for_exit(self.handle.get_ref(), KILLED);
     }
 }
 
 /// A process in an uninterruptible wait takes longer, and is not waited for.
 const LONGEST_END: Duration = Duration::from_secs(10);
-const LONGEST_PAUSE: Duration = Duration::from_millis(8);
 /// The kernel ends the processes of a namespace faster.
 const KILLED: Duration = Duration::from_millis(500);
 
@@ -242,7 +238,7 @@ impl Relay {
 const MOST_CONNECTIONS: usize = 256;
 
 async fn relay(mut connection: TcpStream, port: u16) {
-    for address in [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()] {
+    for address in LOOPBACK {
         if let Ok(mut service) = TcpStream::connect((address, port)).await {
             tokio::io::copy_bidirectional(&mut connection, &mut service).await.map(drop).unwrap_or_default();
             return;

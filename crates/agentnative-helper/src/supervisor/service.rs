@@ -82,9 +82,12 @@ async fn outcome(task: JoinHandle<Outcome>) -> Outcome {
     }
 }
 
+/// The addresses of this machine, or of a network of its own, for itself.
+pub(super) const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+
 /// Whether somebody on this machine listens at the port.
 pub(super) async fn takes_connections(port: u16) -> bool {
-    for address in [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()] {
+    for address in LOOPBACK {
         if let Ok(Ok(_)) = timeout(CONNECT, TcpStream::connect((address, port))).await {
             return true;
         }

@@ -1,14 +1,13 @@
 //! The zygote: the helper, started again once, which enters the namespaces that all confined runs of a helper share, and
 //! starts the first process of each run (`init`).
 //!
-//! On its socket: the folder of all runs and the home of the user; then whether it is ready. After that each byte asks for
+//! On its socket: the home of the user; then whether it is ready. After that each byte asks for
 //! a run, and with it come the two sockets of `init`.
 
 use super::{INIT, NAME, ZYGOTE};
 use crate::protocol::{frame, receive, receive_with};
 use crate::sys;
 use rustix::process::{WaitOptions, wait};
-use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,11 +20,7 @@ use std::time::Duration;
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// What the zygote answers: nothing, or why it cannot confine runs.
-#[derive(Debug, Serialize, Deserialize)]
-enum Ready {
-    Yes,
-    No(String),
-}
+type Ready = Result<(), String>;
 
 /// The supervisor's end of the zygote, which ends when this is dropped.
 pub(super) struct Zygote {
@@ -55,10 +50,8 @@ impl Zygote {
         socket.read_exact(&mut [0])?;
         sys::map_ids(i32::try_from(pid).map_err(io::Error::other)?)?;
         socket.write_all(&[0])?;
-        match receive(socket)? {
-            (Ready::Yes, ..) => Ok(zygote),
-            (Ready::No(why), ..) => Err(io::Error::other(why)),
-        }
+        let (ready, ..): (Ready, _, _) = receive(socket)?;
+        ready.map(|()| zygote).map_err(io::Error::other)
     }
 
     /// Starts the first process of a run: on its standard input and output it has these sockets.
@@ -79,7 +72,7 @@ impl Drop for Zygote {
 pub(super) fn serve() -> ExitCode {
     let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
     let Ok(mut socket) = socket else { return ExitCode::FAILURE };
-    let ready = prepare(&mut socket).map_or_else(|error| Ready::No(error.to_string()), |()| Ready::Yes);
+    let ready: Ready = prepare(&mut socket).map_err(|error| error.to_string());
     if frame(&ready, &[]).and_then(|ready| socket.write_all(&ready)).is_err() {
         return ExitCode::FAILURE;
     }
