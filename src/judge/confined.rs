@@ -33,7 +33,7 @@ const NO_NETWORK: &[&str] = &[
     "nodename nor servname",
 ];
 /// What is said where a service of the machine cannot be reached over its socket.
-const NO_SERVICE: &[&str] = &["/run/", "docker.sock", "D-Bus", "dbus"];
+const NO_SERVICE: &[&str] = &["/run/", ".sock", "D-Bus", "dbus"];
 
 /// The judgement without what was found in such runs: that is a reason why the check cannot be decided.
 pub(super) fn excuse(context: &CheckContext, judgement: Judgement) -> Judgement {

@@ -125,15 +125,22 @@ fn a_signal_ends_the_program_while_it_judges() {
 #[test]
 fn want_of_resources_is_no_fault_of_the_target() {
     let folder = Folder::with("echo '{}'\n");
-    let mut shell = std::process::Command::new("sh");
     let program = env!("CARGO_BIN_EXE_agentnative");
-    let script = format!("ulimit -n 20; exec '{program}' check ./cli --json --probe go --check p2-completes");
-    let refused = super::support::output_of(shell.args(["-c", &script]).current_dir(folder.path()));
-    assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{}", refused.err);
-    assert_eq!(refused.error()["kind"], "general");
-    assert!(
-        refused.err.contains("Too many open files") && refused.err.contains("ulimit -n"),
-        "{}",
-        refused.err
-    );
+    for most in [8, 12, 20] {
+        let temporary = tempfile::tempdir().unwrap();
+        let script =
+            format!("ulimit -n {most}; exec '{program}' check ./cli --json --probe go --check p2-completes");
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-c", &script]).current_dir(folder.path()).env("TMPDIR", temporary.path());
+        let refused = super::support::output_of(shell);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{}", refused.err);
+        assert_eq!(refused.error()["kind"], "general");
+        let says = |text: &str| refused.err.contains(text);
+        assert!(
+            says("Too many open files") && says("ulimit -n") && !says("panicked"),
+            "{most}: {}",
+            refused.err
+        );
+        assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0, "{most}");
+    }
 }

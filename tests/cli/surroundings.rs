@@ -279,7 +279,7 @@ echo '{}'
 #[test]
 fn a_run_reads_neither_memory_nor_environment_of_the_checker() {
     let folder = Folder::with(CURIOUS);
-    let seen = check_as_somebody(&folder);
+    let seen = check_as_somebody(&folder, "none");
     assert_eq!((seen.code, seen.status("p2-completes").as_str()), (Some(0), "pass"), "{}", seen.err);
     let found = fs::read_to_string(folder.path().join("found")).unwrap();
     assert_eq!(found, "open open closed closed closed closed ");
@@ -322,7 +322,7 @@ fn a_process_that_could_not_be_ended_is_told_as_such() {
     let folder = Folder::with(OF_ANOTHER_USER);
     fs::copy(crate::interpreter::program(), folder.path().join("other")).unwrap();
     fs::set_permissions(folder.path().join("other"), fs::Permissions::from_mode(0o4755)).unwrap();
-    let seen = check_as_somebody(&folder);
+    let seen = check_as_somebody(&folder, "none");
     let program = folder.path().join("other").canonicalize().unwrap();
     let is_left = |number: &i32| fs::read_link(format!("/proc/{number}/exe")).is_ok_and(|exe| exe == program);
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -342,16 +342,34 @@ fn a_process_that_could_not_be_ended_is_told_as_such() {
     assert!(left.iter().any(told), "{message}: {left:?}");
 }
 
-/// Checks the target of a folder as somebody who is not root: nothing is kept from root.
-fn check_as_somebody(folder: &Folder) -> CliOutput {
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    let program = folder.path().join("agentnative");
-    fs::copy(env!("CARGO_BIN_EXE_agentnative"), &program).unwrap();
-    let mut command = Command::new(&program);
+/// A command that somebody who is not root executes: nothing is kept from root.
+fn by_somebody(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(program);
     if rustix::process::geteuid().is_root() {
         command.uid(65534).gid(65534);
     }
+    command
+}
+
+/// Checks the target of a folder as somebody who is not root.
+fn check_as_somebody(folder: &Folder, isolation: &str) -> CliOutput {
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let program = folder.path().join("agentnative");
+    fs::copy(env!("CARGO_BIN_EXE_agentnative"), &program).unwrap();
     let args =
-        ["check", "./cli", "--json", "--isolation", "none", "--check", "p2-completes", "--probe", "go"];
-    output_of(command.args(args).current_dir(folder.path()))
+        ["check", "./cli", "--json", "--isolation", isolation, "--check", "p2-completes", "--probe", "go"];
+    output_of(by_somebody(&program).args(args).current_dir(folder.path()))
+}
+
+#[test]
+fn an_ordinary_user_needs_no_rights_for_namespaces() {
+    let possible = by_somebody("unshare").args(["--user", "--mount", "true"]).status();
+    if !possible.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: an ordinary user has no namespaces here");
+        return;
+    }
+    let folder = Folder::with("grep -q '^CapPrm:\t0*$' /proc/self/status && echo '{}'\n");
+    let seen = check_as_somebody(&folder, "require");
+    assert_eq!((seen.code, seen.status("p2-completes").as_str()), (Some(0), "pass"), "{}", seen.err);
+    assert_eq!(seen.data()["isolation"], "namespaces");
 }

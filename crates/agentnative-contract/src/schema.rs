@@ -3,7 +3,7 @@
 use super::decimal::Decimal;
 use super::pointer::Pointer;
 use super::sources::{File, Home, Sources};
-use super::tape::{Tape, TapeJson, TapeNode};
+use super::tape::{JsonKind, Tape, TapeJson, TapeNode};
 use super::violation::{Against, Violation, excerpt};
 use crate::error::{Error, Result};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -71,7 +71,7 @@ impl Schema {
         let location = error.absolute_keyword_location().map(|uri| self.home.name(uri.as_str()));
         let rule = location.unwrap_or_else(|| error.schema_path().as_str().to_owned());
         let pointer = error.instance_path().as_str();
-        let node = Pointer::literal(pointer).and_then(|pointer| pointer.of(root));
+        let node = Pointer::literal(pointer).and_then(|pointer| pointer.of(root)).unwrap_or(root);
         let violation = Violation::of_rule(Against::Schema, &rule, pointer, describe(error, node));
         Violation { keyword: Some(error.kind().keyword().to_owned()), ..violation }
     }
@@ -231,14 +231,11 @@ fn culprit(schema: &Value, message: &str) -> String {
     path
 }
 
-/// What was found and what was expected.
-fn describe(error: &ValidationError<'_>, node: Option<TapeNode<'_>>) -> String {
+/// What was found and what was expected. The value is that on the tape: that of the error would be built for it,
+/// however large it is.
+fn describe(error: &ValidationError<'_>, node: TapeNode<'_>) -> String {
     use ValidationErrorKind as Kind;
-    let written = node.filter(|node| node.is(JsonType::Number)).map(TapeNode::written);
-    let found = match written {
-        Some(number) => format!("the number {}", excerpt(number)),
-        None => found(error.instance(), error.kind()),
-    };
+    let found = found(node, error.kind());
     let no_keys = ["/additionalProperties", "/propertyNames"];
     let expected = match error.kind() {
         Kind::Required { property } => {
@@ -250,10 +247,10 @@ fn describe(error: &ValidationError<'_>, node: Option<TapeNode<'_>>) -> String {
         }
         // Of an object that may have no key at all, the error has but the first value.
         Kind::FalseSchema
-            if let Some(object) = node.filter(|node| node.is(JsonType::Object))
+            if node.is(JsonType::Object)
                 && no_keys.iter().any(|keyword| error.schema_path().as_str().ends_with(keyword)) =>
         {
-            return unexpected_keys(object.pairs().map(|(key, _)| key));
+            return unexpected_keys(node.pairs().map(|(key, _)| key));
         }
         Kind::Type { kind: TypeKind::Single(one) } => with_article(*one).to_owned(),
         Kind::Type { kind: TypeKind::Multiple(types) } => {
@@ -286,11 +283,18 @@ fn describe(error: &ValidationError<'_>, node: Option<TapeNode<'_>>) -> String {
     format!("expected {expected}, found {found}")
 }
 
+/// At most so many keys are named in a message.
+const MAX_NAMED: usize = 20;
+
 fn unexpected_keys<'k>(names: impl Iterator<Item = &'k str>) -> String {
-    let mut names: Vec<String> = names.map(|name| format!("`{}`", excerpt(name))).collect();
-    names.sort();
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
     let keys = if names.len() == 1 { "key" } else { "keys" };
-    format!("unexpected {keys} {}; the schema allows no additional keys", names.join(", "))
+    let more = names.len().saturating_sub(MAX_NAMED);
+    let named: Vec<String> =
+        names.iter().take(MAX_NAMED).map(|name| format!("`{}`", excerpt(name))).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("unexpected {keys} {}{more}; the schema allows no additional keys", named.join(", "))
 }
 
 /// The words for a type of JSON Schema, of which one is no type of JSON.
@@ -299,25 +303,25 @@ fn with_article(name: jsonschema::JsonType) -> &'static str {
 }
 
 /// A short name of a value; how much is in it, where that is wrong.
-fn found(value: &Value, wrong: &ValidationErrorKind) -> String {
+fn found(node: TapeNode<'_>, wrong: &ValidationErrorKind) -> String {
     use ValidationErrorKind as Kind;
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => format!("the number {}", excerpt(&number.to_string())),
-        Value::String(text) if text.is_empty() => "an empty string".to_owned(),
-        Value::String(text) => format!("the string \"{}\"", excerpt(text)),
-        Value::Array(elements) if matches!(wrong, Kind::MinItems { .. } | Kind::MaxItems { .. }) => {
-            format!("{} elements", elements.len())
-        }
-        Value::Object(members)
-            if matches!(wrong, Kind::MinProperties { .. } | Kind::MaxProperties { .. }) =>
-        {
-            format!("{} keys", members.len())
-        }
-        Value::Array(elements) if elements.is_empty() => "an empty array".to_owned(),
-        Value::Object(members) if members.is_empty() => "an empty object".to_owned(),
-        container => JsonType::from(container).with_article().to_owned(),
+    let how_many = match wrong {
+        Kind::MinItems { .. } | Kind::MaxItems { .. } => Some("elements"),
+        Kind::MinProperties { .. } | Kind::MaxProperties { .. } => Some("keys"),
+        _ => None,
+    };
+    match node.kind() {
+        JsonKind::Null => "null".to_owned(),
+        JsonKind::Bool(value) => value.to_string(),
+        JsonKind::Number(_) => format!("the number {}", excerpt(node.written())),
+        JsonKind::Text("") => "an empty string".to_owned(),
+        JsonKind::Text(text) => format!("the string \"{}\"", excerpt(text)),
+        kind @ (JsonKind::Array | JsonKind::Object) => match (how_many, kind) {
+            (Some(unit), _) => format!("{} {unit}", node.len()),
+            (None, _) if node.len() > 0 => node.json_type().with_article().to_owned(),
+            (None, JsonKind::Array) => "an empty array".to_owned(),
+            (None, _) => "an empty object".to_owned(),
+        },
     }
 }
 

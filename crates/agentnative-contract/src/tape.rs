@@ -254,8 +254,13 @@ impl<'a> TapeNode<'a> {
     }
 
     /// The type of a value; a key is a string.
-    fn json_type(self) -> JsonType {
+    pub fn json_type(self) -> JsonType {
         self.cell().json_type.unwrap_or(JsonType::String)
+    }
+
+    /// How many elements or members a container has.
+    pub fn len(self) -> usize {
+        self.cell().a as usize
     }
 
     /// Where it begins in the input.

@@ -310,6 +310,9 @@ impl State {
                 (one, other) => one.or(other),
             };
         }
+        if main.answer.is_none() && main.texts.is_truncated() {
+            warnings.push("the message is longer than 4 MiB and was truncated".to_owned());
+        }
         let error_details = main.error.clone().or(main.assistant.error.clone());
         let error = error_details.as_ref().map(in_a_line);
         let unfinished = || self.stream.and_then(|stream| (stream.unfinished)(main));

@@ -159,7 +159,7 @@ impl<'a> Object<'a, TapeJson> for TapeNode<'a> {
     type MembersIter = Members<'a>;
 
     fn len(&self) -> usize {
-        self.cell().a as usize
+        TapeNode::len(*self)
     }
     fn get(&self, key: &Box<str>) -> Option<Self> {
         self.member(key)
@@ -174,7 +174,7 @@ impl<'a> Array<'a, TapeJson> for TapeNode<'a> {
     type ElementsIter = Elements<'a>;
 
     fn len(&self) -> usize {
-        self.cell().a as usize
+        TapeNode::len(*self)
     }
     fn elements(&self) -> Elements<'a> {
         self.items()

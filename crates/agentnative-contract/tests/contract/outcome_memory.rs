@@ -118,6 +118,15 @@ fn any_stream_takes_the_memory_of_its_outcome() {
             });
             assert_eq!(outcome.warnings, [warning]);
         }
+        // Events of a message that does not end: none of them has an id.
+        let (outcome, _) = outcome_of(10_000, |number, out| {
+            match number {
+            0 => writeln!(out, r#"{{"type":"system","subtype":"init","session_id":"s","claude_code_version":"2"}}"#).unwrap(),
+            _ => writeln!(out, r#"{{"type":"assistant","message":{{"content":[{{"type":"text","text":""}},{{"type":"text","text":"{output}"}}]}}}}"#).unwrap(),
+        }
+        });
+        assert!(outcome.message.unwrap().len() > 4_000_000);
+        assert_eq!(outcome.warnings, ["the message is longer than 4 MiB and was truncated"]);
         let grown = peak().unwrap() - before;
         assert!(grown < 20 * 1024, "{grown} KiB more than before");
     });

@@ -6,7 +6,7 @@ use super::stalled::replace_text;
 use super::tripwires;
 use crate::{Area, Job, Purpose, Template, Trip, Variant, Workspace};
 use rustix::fs::{Mode, OFlags};
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -25,9 +25,8 @@ const INVALID: &[u8] = b"\0\xff[{(<=: \n";
 pub(super) struct Root {
     path: PathBuf,
     next: AtomicU32,
-    removed: Cell<bool>,
-    /// Locked as long as this process is there.
-    _owner: File,
+    /// Locked as long as this process has it; none when the folder was removed.
+    owner: RefCell<Option<File>>,
 }
 
 impl Root {
@@ -39,8 +38,7 @@ impl Root {
         let root = Self {
             path: folder.keep().canonicalize()?,
             next: AtomicU32::new(0),
-            removed: Cell::new(false),
-            _owner: owner,
+            owner: RefCell::new(Some(owner)),
         };
         removal::sweep(&std::env::temp_dir());
         make(&root.tripwires())?;
@@ -58,7 +56,8 @@ impl Root {
 
     /// Removes it with all that could not be removed after its run; gives its path if something stays.
     pub fn remove(&self) -> Option<&Path> {
-        self.removed.set(true);
+        // Removing takes a descriptor, which there may be none of.
+        drop(self.owner.take());
         (!remove(&self.path)).then_some(&self.path)
     }
 
@@ -110,7 +109,7 @@ fn make(path: &Path) -> io::Result<()> {
 
 impl Drop for Root {
     fn drop(&mut self) {
-        if !self.removed.get() {
+        if self.owner.get_mut().is_some() {
             self.remove();
         }
     }

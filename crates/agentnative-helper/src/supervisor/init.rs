@@ -90,6 +90,7 @@ fn begin(
     *doing = "read what the run may see";
     let (cell, _, _): (Cell, _, _) = receive(control)?;
     *doing = "make its namespaces";
+    let sockets = if cell.network { Vec::new() } else { sys::socket_paths()? };
     sys::enter_own_namespaces(cell.network)?;
     let mut listeners = Vec::new();
     if !cell.network {
@@ -101,7 +102,7 @@ fn begin(
         }
     }
     *doing = "arrange its files";
-    sys::arrange(&cell.view)?;
+    sys::arrange(&cell.view, &sockets)?;
     *doing = "start its launcher";
     let children = sys::ChildEnds::hear()?;
     #[expect(clippy::disallowed_methods, reason = "the one place that starts the launcher of a confined run")]

@@ -36,7 +36,7 @@ mod tripwires;
 mod zygote;
 
 use crate::job::processors;
-use crate::protocol::{Reply, Request};
+use crate::protocol::{Reply, Request, frame, receive};
 use crate::{Confinement, Failure, Job, Options, SUPERVISE, Template, sys};
 use environment::Environment;
 use execute::{Kind, execute};
@@ -48,7 +48,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
 use service::Services;
 use std::cell::{Cell, RefCell};
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
@@ -82,6 +82,8 @@ type Stop = watch::Receiver<u8>;
 const STOP: u8 = 1;
 /// Kill them now.
 const STOP_NOW: u8 = 2;
+/// With fewer, the runtime panics and no folder can be removed.
+const LEAST_DESCRIPTORS: usize = 16;
 
 /// Runs the helper, if this process was started as one: a `main` calls this first and ends with the
 /// code, if there is one. Must be called on the main thread.
@@ -110,7 +112,13 @@ pub fn main() -> Option<ExitCode> {
 
 /// Makes runs for the client at the other end of standard input, until it closes the socket.
 fn supervise() -> io::Result<()> {
-    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    if let Err(error) = sys::check_descriptors(LEAST_DESCRIPTORS) {
+        // The client does not listen before it has told what it wants.
+        let _: (Request, _, _) = receive(&socket)?;
+        let failure = Failure::of("cannot open as many files as runs need", &error);
+        return socket.write_all(&frame(&Reply::Refused(failure.hint("raise the limit (ulimit -n)")), &[])?);
+    }
     socket.set_nonblocking(true)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let served = LocalSet::new().block_on(&runtime, serve(socket));

@@ -102,6 +102,7 @@ fn prepare(socket: &mut UnixStream) -> io::Result<()> {
     socket.read_exact(&mut [0])?;
     // Its IDs could not be mapped otherwise.
     crate::set_non_dumpable();
+    sys::keep_rights()?;
     sys::enter_mount_namespace()?;
     sys::restrict(home.as_ref())
 }

@@ -3,6 +3,7 @@
 
 use crate::Failure;
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -16,6 +17,15 @@ pub(crate) fn check_view() -> Result<(), Failure> {
     }
     Err(Failure::new("/proc does not show the processes of this process namespace")
         .hint("mount it there: unshare --mount-proc, or mount -t proc proc /proc"))
+}
+
+/// Whether this process may have so many more descriptors.
+///
+/// # Errors
+/// It may not: why.
+pub(crate) fn check_descriptors(count: usize) -> io::Result<()> {
+    let files: io::Result<Vec<fs::File>> = (0..count).map(|_| fs::File::open("/dev/null")).collect();
+    files.map(drop)
 }
 
 /// The hard limit on the size of files; `None` when there is none or it cannot be read.

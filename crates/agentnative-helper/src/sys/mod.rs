@@ -33,7 +33,7 @@ pub(crate) use cgroup::{Cgroup, Cgroups};
 #[cfg(feature = "runtime")]
 pub(crate) use confine::{Network, confine};
 #[cfg(feature = "runtime")]
-pub(crate) use details::{check_view, file_size_limit, has_variable, ignored_signals};
+pub(crate) use details::{check_descriptors, check_view, file_size_limit, has_variable, ignored_signals};
 #[cfg(feature = "runtime")]
 pub(crate) use end::{ChildEnds, die_with_parent, kill};
 pub(crate) use end::{become_reaper, end, exit_handle, reap, wait_for_exit};
@@ -44,11 +44,11 @@ pub(crate) use executable::{execute, own, reset_signals};
 #[cfg(feature = "handover")]
 pub(crate) use handover::take_variable;
 #[cfg(feature = "runtime")]
-pub(crate) use mounts::{SHARED, View, arrange, restrict};
+pub(crate) use mounts::{SHARED, View, arrange, restrict, socket_paths};
 #[cfg(feature = "runtime")]
 pub(crate) use namespaces::{
-    drop_rights, enter_mount_namespace, enter_own_namespaces, enter_user_namespace, map_ids, missed_network,
-    process_of, turn_on_loopback, with_new_processes,
+    drop_rights, enter_mount_namespace, enter_own_namespaces, enter_user_namespace, keep_rights, map_ids,
+    missed_network, process_of, turn_on_loopback, with_new_processes,
 };
 pub(crate) use process::{Stat, children, children_of, stat};
 #[cfg(feature = "runtime")]

@@ -14,7 +14,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{FileTypeExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// What one run sees.
@@ -96,6 +96,10 @@ pub(crate) fn restrict(home: &Path) -> io::Result<()> {
     }
     replace_devices()?;
     for (point, flags) in mounts()? {
+        // A container is given sockets of its host so.
+        if point.metadata().is_ok_and(|found| found.file_type().is_socket()) {
+            hide(&point)?;
+        }
         if !point.starts_with("/proc") {
             match mount_remount(&point, flags | MountFlags::BIND | MountFlags::RDONLY, c"") {
                 // Nobody gets there: another mount is in front of it, or a folder that this user may not enter.
@@ -108,8 +112,8 @@ pub(crate) fn restrict(home: &Path) -> io::Result<()> {
 }
 
 /// Changes the mounts of this process, which has its own of those that are restricted, to what one run sees; the process
-/// must be in the process namespace of the run.
-pub(crate) fn arrange(view: &View) -> io::Result<()> {
+/// must be in the process namespace of the run. Nobody can connect to these sockets.
+pub(crate) fn arrange(view: &View, sockets: &[PathBuf]) -> io::Result<()> {
     let writable: Vec<&Path> = view.writable.iter().map(Path::new).collect();
     let is_masked = |path: &&Path| path.is_dir() && !writable.iter().any(|own| path.starts_with(own));
     let masked: Vec<&Path> = view.masked.iter().map(Path::new).filter(is_masked).collect();
@@ -129,6 +133,7 @@ pub(crate) fn arrange(view: &View) -> io::Result<()> {
         attach(&clone, path)?;
     }
     make_writable(&writable)?;
+    sockets.iter().try_for_each(|path| hide(path))?;
     if !view.terminal {
         let options = c"newinstance,ptmxmode=0666,mode=0620";
         mount("devpts", "/dev/pts", "devpts", MountFlags::NOSUID | MountFlags::NOEXEC, options)?;
@@ -146,12 +151,34 @@ pub(crate) fn arrange(view: &View) -> io::Result<()> {
     Ok(())
 }
 
+/// The Unix sockets with a path in the network namespace of this process. A read-only mount keeps nobody from connecting to
+/// them.
+pub(crate) fn socket_paths() -> io::Result<Vec<PathBuf>> {
+    let table = fs::read("/proc/self/net/unix")?;
+    // Behind seven columns. The others have no path, or one that only their owner can resolve.
+    let path = |line: &[u8]| {
+        let at = line.iter().position(|byte| *byte == b'/')?;
+        (line[..at].split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count() == 7)
+            .then(|| OsString::from_vec(line[at..].to_vec()).into())
+    };
+    let mut paths: Vec<PathBuf> = table.split(|byte| *byte == b'\n').filter_map(path).collect();
+    // A socket is listed for each connection as well.
+    paths.sort();
+    paths.dedup();
+    Ok(paths)
+}
+
 /// Puts nothing in the place of a file or a folder.
 fn hide(path: &Path) -> io::Result<()> {
-    match path.metadata() {
-        Ok(found) if found.is_dir() => mount_memory(path, c"mode=555,size=4k"),
-        Ok(_) => Ok(mount_bind("/dev/null", path)?),
+    let hidden = match path.metadata() {
+        Ok(found) if found.is_dir() => return mount_memory(path, c"mode=555,size=4k"),
+        Ok(_) => mount_bind("/dev/null", path),
         Err(_) => Ok(()),
+    };
+    match hidden {
+        // It is gone by now.
+        Err(Errno::NOENT) => Ok(()),
+        hidden => Ok(hidden?),
     }
 }
 

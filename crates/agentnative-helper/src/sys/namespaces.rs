@@ -5,7 +5,10 @@ use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
 use rustix::process::{Pid, getegid, geteuid};
-use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set, set_no_new_privs};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, configure_capability_in_ambient_set,
+    remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
+};
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -130,6 +133,15 @@ pub(crate) fn missed_network() -> bool {
         })
 }
 
+/// Has the programs that this process becomes and starts keep its rights in its user namespace: those of an ordinary user
+/// would have none.
+pub(crate) fn keep_rights() -> io::Result<()> {
+    let rights = capabilities(None)?;
+    set_capabilities(None, CapabilitySets { inheritable: rights.permitted, ..rights })?;
+    let keep = |right| configure_capability_in_ambient_set(right, true);
+    Ok(rights.permitted.iter().try_for_each(keep)?)
+}
+
 /// What root keeps of its rights: those over files and users. All others give power over the machine.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
@@ -152,5 +164,8 @@ pub(crate) fn drop_rights() -> io::Result<()> {
             dropped => dropped?,
         }
     }
+    // With those that can be inherited, those in the ambient set go.
+    let rights = capabilities(None)?;
+    set_capabilities(None, CapabilitySets { inheritable: CapabilitySet::empty(), ..rights })?;
     Ok(set_no_new_privs(true)?)
 }
