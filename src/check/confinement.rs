@@ -5,6 +5,9 @@ use crate::probe::Recording;
 use crate::run::Confinement;
 use std::collections::BTreeSet;
 
+/// So many probes are named.
+const MOST_NAMES: usize = 5;
+
 /// What the weakest way leaves open, of those that were to be stronger; and which probes missed the network.
 pub(super) fn notes(recording: &Recording, asked: Isolation, no_namespaces: Option<&str>) -> Vec<String> {
     let why = no_namespaces.map(|why| format!(" (no namespaces: {why})")).unwrap_or_default();
@@ -25,10 +28,12 @@ pub(super) fn notes(recording: &Recording, asked: Isolation, no_namespaces: Opti
     let missed = recording.observations.iter().filter(|seen| seen.missed_network);
     let missed: BTreeSet<&str> = missed.map(|seen| seen.key.probe.as_str()).collect();
     let missed = (!missed.is_empty()).then(|| {
-        let names: Vec<&str> = missed.into_iter().collect();
+        let more = missed.len().saturating_sub(MOST_NAMES);
+        let names: Vec<&str> = missed.into_iter().take(MOST_NAMES).collect();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!(
-            "without a network, {} could not connect: `network = true` gives it to them",
-            names.join(", ")
+            "without a network, `{}`{more} could not connect: declare `network = true` if they need one",
+            names.join("`, `")
         )
     });
     open.into_iter().chain(missed).collect()

@@ -64,7 +64,8 @@ fn reason(context: &CheckContext, finding: &Finding) -> Option<Reason> {
 fn cause(run: &RunView<'_>) -> Option<(&'static str, &'static str)> {
     let confinement = run.observation.confinement.filter(|way| *way != Confinement::None)?;
     let ended_as_expected = match run.observation.end {
-        End::Exited(code) => run.probe.exit.is_none_or(|expected| expected == code),
+        // A call that is to be refused has no expected code, and may have failed before it was.
+        End::Exited(code) => code == run.probe.exit.unwrap_or(0),
         End::Signaled(_) | End::TimedOut => false,
         End::Waited | End::TooMuch(_) | End::NotStarted(..) | End::Interrupted => true,
     };
@@ -73,9 +74,11 @@ fn cause(run: &RunView<'_>) -> Option<(&'static str, &'static str)> {
     }
     let streams = [Stream::Stderr, Stream::Stdout].into_iter();
     let lines: Vec<String> = streams.filter_map(|stream| run.lines(stream)).flatten().collect();
-    let says = |words: &[&str]| lines.iter().any(|line| words.iter().any(|word| line.contains(word)));
+    let has = |line: &String, words: &[&str]| words.iter().any(|word| line.contains(word));
+    let says = |words: &[&str]| lines.iter().any(|line| has(line, words));
+    let lacks_socket = || lines.iter().any(|line| has(line, &["ocket"]) && has(line, DENIED));
     let is_namespaces = confinement == Confinement::Namespaces;
-    if run.observation.missed_network || says(NO_NETWORK) {
+    if run.observation.missed_network || says(NO_NETWORK) || !is_namespaces && lacks_socket() {
         return Some(("seems to need the network", "declare `network = true`"));
     }
     if says(if is_namespaces { READ_ONLY } else { DENIED }) {

@@ -8,6 +8,7 @@ mod calls;
 mod changes;
 mod check;
 mod commands;
+mod confined;
 mod diff;
 mod errors;
 mod evidence;

@@ -24,11 +24,13 @@ pub struct Budget {
     pub time: Duration,
     /// Bytes of memory of this process beyond those that it has at the start.
     pub memory: u64,
+    /// The same for all steps together.
+    pub total_memory: u64,
 }
 
 impl Budget {
     /// For what is made of a schema or a document.
-    pub const STEP: Self = Self { time: Duration::from_secs(10), memory: 160 << 20 };
+    pub const STEP: Self = Self { time: Duration::from_secs(10), memory: 160 << 20, total_memory: 1 << 30 };
     /// For the comparison of two outputs, whose schemas may be large.
     pub const COMPARISON: Self = Self { time: Duration::from_secs(30), ..Self::STEP };
 }
@@ -106,7 +108,7 @@ pub fn within<T: Send + 'static>(
     {
         return Ok(work());
     }
-    let (mut pause, mut steps) = (Duration::from_millis(1), 0);
+    let (mut pause, mut steps, began) = (Duration::from_millis(1), 0, start.memory);
     let spent = loop {
         match done.recv_timeout(pause) {
             Ok(Ok(result)) => return Ok(result),
@@ -118,6 +120,9 @@ pub fn within<T: Send + 'static>(
         let now = Usage::now();
         // Where this is within another budget, that one waits for as long as this one lasts.
         progress();
+        if now.memory.saturating_sub(began) > budget.total_memory {
+            break Spent::Memory(budget.total_memory);
+        }
         let made = shared.steps.load(Ordering::Relaxed);
         if made != steps {
             (steps, start) = (made, now);
@@ -172,7 +177,8 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::time::{Duration, Instant};
 
-    const SHORT: Budget = Budget { time: Duration::from_millis(50), memory: u64::MAX };
+    const SHORT: Budget =
+        Budget { time: Duration::from_millis(50), memory: u64::MAX, total_memory: u64::MAX };
 
     fn spin() {
         loop {
@@ -201,6 +207,16 @@ mod tests {
             }
         };
         assert_eq!(within::<()>(small, hoard), Err(Spent::Memory(32 << 20)));
+        let hoard_by_steps = || {
+            let mut all = Vec::new();
+            loop {
+                progress();
+                checkpoint();
+                all.push(vec![1_u8; 1 << 16]);
+            }
+        };
+        let small = Budget { total_memory: 32 << 20, ..Budget::STEP };
+        assert_eq!(within::<()>(small, hoard_by_steps), Err(Spent::Memory(32 << 20)));
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl<'a> Canonicalizer<'a> {
         checkpoint();
         if alt.sources.len() >= MAX_SOURCES {
             let unknown = json!({ UNKNOWN: "too many schemas in one another" });
-            alt.conditions.push(Condition { schema: unknown, opaque: true });
+            alt.conditions.push(Condition { schema: unknown.into(), opaque: true });
             return vec![alt];
         }
         alt.sources.push(schema);
@@ -192,7 +192,7 @@ impl<'a> Canonicalizer<'a> {
             self.negation(alt, not);
         }
         if let Some(unknown) = members.get(UNKNOWN) {
-            alt.conditions.push(Condition { schema: json!({ UNKNOWN: unknown }), opaque: true });
+            alt.conditions.push(Condition { schema: json!({ UNKNOWN: unknown }).into(), opaque: true });
         }
     }
 
@@ -265,7 +265,7 @@ impl<'a> Canonicalizer<'a> {
     pub(super) fn condition(&self, members: &Map<String, Value>, keywords: &[&str]) -> Condition {
         let chosen = keywords.iter().filter_map(|key| Some(((*key).to_owned(), members.get(*key)?.clone())));
         let (schema, opaque) = inlined(&Value::Object(chosen.collect()), self.root);
-        Condition { schema, opaque }
+        Condition { schema: schema.into(), opaque }
     }
 
     /// All that a node says in one schema without references outside, and whether it is understood.

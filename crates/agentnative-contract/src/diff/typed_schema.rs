@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Number, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use strict_json::JsonType;
 
 /// A conjunction of schemas: a value has to keep all of them.
@@ -44,8 +45,8 @@ pub(super) struct ArrayKeywords<'a> {
 /// A condition that is compared as a whole: the keyword and what belongs to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Condition {
-    /// A schema of these keywords and no others.
-    pub schema: Value,
+    /// A schema of these keywords and no others. It may be large, and belong to an alternative of each type.
+    pub schema: Rc<Value>,
     /// It is known not to be understood at all.
     pub opaque: bool,
 }

@@ -198,10 +198,10 @@ impl<'a> Walker<'a> {
                 )),
             };
             dropped = true;
-            out.push(found.old(schema.clone()));
+            out.push(found.old(&**schema));
         }
         let further = new.conditions.iter().filter(|one| !old.conditions.contains(one));
-        let further: Vec<&Value> = further.map(|one| &one.schema).collect();
+        let further: Vec<&Value> = further.map(|one| &*one.schema).collect();
         let held = |schema: &&Value| validator::covers(schema, &full_schema(&self.old, old)) == Some(true);
         if let (Some(first), false) = (further.first(), dropped || further.iter().all(held)) {
             let message = format!("an additional condition holds: {}", excerpt(first));
