@@ -97,9 +97,7 @@ pub(crate) fn restrict(home: &Path) -> io::Result<()> {
     replace_devices()?;
     for (point, flags) in mounts()? {
         // A container is given sockets of its host so.
-        if point.metadata().is_ok_and(|found| found.file_type().is_socket()) {
-            hide(&point)?;
-        }
+        hide_socket(&point)?;
         if !point.starts_with("/proc") {
             match mount_remount(&point, flags | MountFlags::BIND | MountFlags::RDONLY, c"") {
                 // Nobody gets there: another mount is in front of it, or a folder that this user may not enter.
@@ -133,7 +131,7 @@ pub(crate) fn arrange(view: &View, sockets: &[PathBuf]) -> io::Result<()> {
         attach(&clone, path)?;
     }
     make_writable(&writable)?;
-    sockets.iter().try_for_each(|path| hide(path))?;
+    sockets.iter().try_for_each(|path| hide_socket(path))?;
     if !view.terminal {
         let options = c"newinstance,ptmxmode=0666,mode=0620";
         mount("devpts", "/dev/pts", "devpts", MountFlags::NOSUID | MountFlags::NOEXEC, options)?;
@@ -170,15 +168,19 @@ pub(crate) fn socket_paths() -> io::Result<Vec<PathBuf>> {
 
 /// Puts nothing in the place of a file or a folder.
 fn hide(path: &Path) -> io::Result<()> {
-    let hidden = match path.metadata() {
-        Ok(found) if found.is_dir() => return mount_memory(path, c"mode=555,size=4k"),
-        Ok(_) => mount_bind("/dev/null", path),
+    match path.metadata() {
+        Ok(found) if found.is_dir() => mount_memory(path, c"mode=555,size=4k"),
+        Ok(_) => Ok(mount_bind("/dev/null", path)?),
         Err(_) => Ok(()),
-    };
-    match hidden {
-        // It is gone by now.
-        Err(Errno::NOENT) => Ok(()),
-        hidden => Ok(hidden?),
+    }
+}
+
+/// Puts nothing in the place of a socket, which may be gone at any time.
+fn hide_socket(path: &Path) -> io::Result<()> {
+    let is_socket = path.metadata().is_ok_and(|found| found.file_type().is_socket());
+    match is_socket.then(|| mount_bind("/dev/null", path)) {
+        Some(Err(Errno::NOENT)) | None => Ok(()),
+        Some(hidden) => Ok(hidden?),
     }
 }
 
