@@ -3,6 +3,7 @@
 use super::{Elements, JsonKind, Members, Tape, TapeNode};
 use crate::decimal::Decimal;
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
+use jsonschema_value::LazyInstance;
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
@@ -145,6 +146,14 @@ impl<'a> Node<'a, TapeJson> for TapeNode<'a> {
                     |(key, value): (&str, TapeNode<'a>)| (key.to_owned(), value.to_value().into_owned());
                 Value::Object(self.pairs().map(member).collect::<Map<_, _>>())
             }
+        })
+    }
+
+    /// Messages take their words from the tape, so an error needs no copy of what may be a whole document.
+    fn lazy_value(&self) -> LazyInstance<'a> {
+        LazyInstance::Ready(match self.kind() {
+            JsonKind::Array | JsonKind::Object => Cow::Owned(Value::Null),
+            _ => self.to_value(),
         })
     }
 

@@ -90,5 +90,21 @@ fn memory_does_not_grow_with_the_input() {
         assert_eq!(verdict(&events, lines, 2).records, 99_999);
         let grown = peak() - before;
         assert!(grown < 64 << 20, "{grown} bytes");
+        // A document of another type than its schema says: it is held, but not once more for the message.
+        fs::write(&schema, r#"{"type": "object"}"#).unwrap();
+        let object = Contract::load(&schema).unwrap();
+        let mut left = 500_000;
+        let elements = Made {
+            rest: b"[0".to_vec(),
+            next: || {
+                left -= 1;
+                (left >= 0)
+                    .then(|| if left == 0 { b"]".to_vec() } else { b",{\"a\":1,\"b\":\"text\"}".to_vec() })
+            },
+        };
+        let found = verdict(&object, elements, 1);
+        assert_eq!(found.findings[0].message, "expected an object, found an array");
+        let grown = peak() - before;
+        assert!(grown < 128 << 20, "{grown} bytes");
     });
 }

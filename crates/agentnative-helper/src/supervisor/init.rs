@@ -70,15 +70,16 @@ pub(super) fn serve() -> ExitCode {
             watch(&control, target, &children).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
         }
         Err(error) => {
-            let number = error.raw_os_error().unwrap_or(0);
-            let answer = frame(&Begun::No(number, format!("cannot {doing}: {error}")), &[]);
-            answer
-                .and_then(|answer| super::talk::send_with(&control, &answer, &[]))
-                .map(drop)
-                .unwrap_or_default();
+            refuse(&control, doing, &error).unwrap_or_default();
             ExitCode::FAILURE
         }
     }
+}
+
+/// Tells the supervisor that there is no such run, and what could not be done.
+pub(super) fn refuse(control: impl AsFd, doing: &str, error: &io::Error) -> io::Result<()> {
+    let no = Begun::No(error.raw_os_error().unwrap_or(0), format!("cannot {doing}: {error}"));
+    super::talk::send_with(control, &frame(&no, &[])?, &[]).map(drop)
 }
 
 /// Enters the namespaces of the run and starts its launcher; gives that, and what hears of children that end.

@@ -82,6 +82,8 @@ type Stop = watch::Receiver<u8>;
 const STOP: u8 = 1;
 /// Kill them now.
 const STOP_NOW: u8 = 2;
+/// The stack of the supervisor, in bytes.
+const STACK: usize = 1 << 20;
 /// With fewer, the runtime panics and no folder can be removed.
 const LEAST_DESCRIPTORS: usize = 16;
 
@@ -107,7 +109,13 @@ pub fn main() -> Option<ExitCode> {
     if argument == INIT {
         return Some(init::serve());
     }
-    Some(supervise().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
+    // The caller's limit on the stack of a main thread may be too small.
+    let supervisor = std::thread::Builder::new().stack_size(STACK).spawn(supervise);
+    let ended = supervisor.map_or_else(
+        |_| supervise(),
+        |thread| thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())),
+    );
+    Some(ended.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
 
 /// Makes runs for the client at the other end of standard input, until it closes the socket.

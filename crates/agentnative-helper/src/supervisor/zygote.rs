@@ -4,7 +4,7 @@
 //! On its socket: the home of the user; then whether it is ready. After that each byte asks for
 //! a run, and with it come the two sockets of `init`.
 
-use super::{INIT, NAME, ZYGOTE};
+use super::{INIT, NAME, ZYGOTE, init};
 use crate::protocol::{frame, receive, receive_with};
 use crate::sys;
 use rustix::process::{WaitOptions, wait};
@@ -86,8 +86,13 @@ pub(super) fn serve() -> ExitCode {
             Err(_) => return ExitCode::FAILURE,
         }
         match receive_with(&socket, &mut [0]) {
-            // A run that cannot be started has its sockets closed, which says so.
-            Ok((1, fds)) => sys::with_new_processes(|| start(fds)).unwrap_or_default(),
+            Ok((1, fds)) => {
+                let Ok([control, launch]) = <[OwnedFd; 2]>::try_from(fds) else { return ExitCode::FAILURE };
+                let started = sys::with_new_processes(|| start(control.try_clone()?, launch));
+                started
+                    .or_else(|error| init::refuse(&control, "start the first process", &error))
+                    .unwrap_or_default();
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             _ => return ExitCode::SUCCESS,
         }
@@ -107,8 +112,7 @@ fn prepare(socket: &mut UnixStream) -> io::Result<()> {
     sys::restrict(home.as_ref())
 }
 
-fn start(fds: Vec<OwnedFd>) -> io::Result<()> {
-    let [control, launch] = <[OwnedFd; 2]>::try_from(fds).map_err(|_| io::ErrorKind::InvalidData)?;
+fn start(control: OwnedFd, launch: OwnedFd) -> io::Result<()> {
     #[expect(
         clippy::disallowed_methods,
         reason = "the one place that starts the first process of a confined run"

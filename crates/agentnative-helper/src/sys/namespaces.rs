@@ -12,6 +12,7 @@ use rustix::thread::{
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::thread::Builder;
 
 /// Puts this process, which must have one thread, into a user namespace of its own. No ID is mapped yet.
 pub(crate) fn enter_user_namespace() -> io::Result<()> {
@@ -61,7 +62,7 @@ pub(crate) fn with_new_processes<T: Send>(start: impl FnOnce() -> io::Result<T> 
         start()
     };
     let panicked = |_| Err(io::Error::other("the thread that starts a run panicked"));
-    std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(panicked))
+    std::thread::scope(|scope| Builder::new().spawn_scoped(scope, work)?.join().unwrap_or_else(panicked))
 }
 
 /// Has the processes of the process namespace of this process get numbers after `last`: in a fresh namespace, those of each
