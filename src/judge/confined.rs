@@ -64,8 +64,8 @@ fn reason(context: &CheckContext, finding: &Finding) -> Option<Reason> {
 fn cause(run: &RunView<'_>) -> Option<(&'static str, &'static str)> {
     let confinement = run.observation.confinement.filter(|way| *way != Confinement::None)?;
     let ended_as_expected = match run.observation.end {
-        // A call that is to be refused has no expected code, and may have failed before it was.
-        End::Exited(code) => code == run.probe.exit.unwrap_or(0),
+        // A call that is to be refused as wrong usage has no expected code, and may have failed before it was.
+        End::Exited(code) => run.probe.exit.map_or(matches!(code, 0 | 2), |expected| code == expected),
         End::Signaled(_) | End::TimedOut => false,
         End::Waited | End::TooMuch(_) | End::NotStarted(..) | End::Interrupted => true,
     };
