@@ -43,11 +43,17 @@ def arguments():
     return parser.parse_args()
 
 
+#: Cases that concern the process itself: in surroundings they would hit the command that makes these.
+OF_THE_CALLER = ("environment/", "files/disk-full", "limit/", "signal-to-us/")
+
+
 def selected(args):
     for case in ALL:
         named = not args.pattern or any(pattern in case.name for pattern in args.pattern)
         # What runs no target is the same at every rung, and needs the surroundings of the caller alone.
-        fits = args.surroundings == "here" or (case.live and not case.user)
+        fits = args.surroundings == "here" or (
+            case.live and not case.user and not case.name.startswith(OF_THE_CALLER)
+        )
         if named and fits and not (args.quick and case.heavy):
             yield case
 
