@@ -160,14 +160,14 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
         let span = Span { start, end: self.input.offset() };
         let whole = span.end - span.start == self.scratch.len() as u64;
-        if !scan.real && scan.kept > 0 && (scan.magnitude >= 16 || scan.digits > MAX_SAFE) {
+        if scan.overflows(whole.then(|| text(&self.scratch))) {
+            self.report(ProblemKind::Overflow, start, Scope::Value, |_| {
+                "expected a number in the range of a double; this one overflows to infinity".into()
+            });
+        } else if !scan.real && scan.kept > 0 && (scan.magnitude >= 16 || scan.digits > MAX_SAFE) {
             self.report(ProblemKind::IntegerRange, start, Scope::Value, |_| {
                 "expected an integer of at most 2^53-1 (9007199254740991) in size; larger ones lose digits"
                     .into()
-            });
-        } else if scan.real && scan.overflows(whole.then(|| text(&self.scratch))) {
-            self.report(ProblemKind::Overflow, start, Scope::Value, |_| {
-                "expected a number in the range of a double; this one overflows to infinity".into()
             });
         }
         if S::TEXT && self.sink.wants_text() {
