@@ -3,6 +3,7 @@
 use crate::config::Isolation;
 use crate::probe::Recording;
 use crate::run::Confinement;
+use agentnative_contract::named;
 use std::collections::BTreeSet;
 
 /// So many probes are named.
@@ -28,13 +29,8 @@ pub(super) fn notes(recording: &Recording, asked: Isolation, no_namespaces: Opti
     let missed = recording.observations.iter().filter(|seen| seen.missed_network);
     let missed: BTreeSet<&str> = missed.map(|seen| seen.key.probe.as_str()).collect();
     let missed = (!missed.is_empty()).then(|| {
-        let more = missed.len().saturating_sub(MOST_NAMES);
-        let names: Vec<&str> = missed.into_iter().take(MOST_NAMES).collect();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!(
-            "without a network, `{}`{more} could not connect: declare `network = true` if they need one",
-            names.join("`, `")
-        )
+        let calls = named(missed.iter(), MOST_NAMES);
+        format!("without a network, {calls} could not connect: declare `network = true` if they need one")
     });
     open.into_iter().chain(missed).collect()
 }

@@ -2,6 +2,7 @@
 
 mod confined;
 mod context;
+mod lines;
 mod p1;
 mod p2;
 mod p3;

@@ -38,17 +38,6 @@ const RECORDINGS: &[(&str, i32, Dialect)] = &[
     ("qwen-turn-limit", 53, Dialect::Qwen),
 ];
 
-const DIALECTS: [Dialect; 8] = [
-    Dialect::Opencode,
-    Dialect::OpencodeRun,
-    Dialect::Claude,
-    Dialect::Codex,
-    Dialect::Gemini,
-    Dialect::Qwen,
-    Dialect::Pi,
-    Dialect::Cline,
-];
-
 fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/outcome").join(name)
 }
@@ -148,7 +137,7 @@ fn text_before_the_events_is_skipped_even_if_it_begins_with_a_bracket() {
 #[test]
 fn streams_of_another_agent_are_no_success() {
     for (name, exit_code, own) in RECORDINGS {
-        for dialect in DIALECTS {
+        for dialect in Dialect::ALL.into_iter().filter(|dialect| *dialect != Dialect::Auto) {
             // Qwen Code has the form of Claude Code; the old codex has no last event.
             let same =
                 matches!((own, dialect), (Dialect::Qwen, Dialect::Claude) | (Dialect::Claude, Dialect::Qwen));

@@ -1,4 +1,4 @@
-//! Numbers of things in messages.
+//! Numbers of things, and their names, in messages.
 
 use std::fmt::Display;
 
@@ -6,4 +6,12 @@ use std::fmt::Display;
 pub fn counted(count: impl Display + PartialEq + From<u8>, what: &str) -> String {
     let ending = if count == 1.into() { "" } else { "s" };
     format!("{count} {what}{ending}")
+}
+
+/// The first `most` of some names in backticks, and how many more there are.
+pub fn named(names: impl ExactSizeIterator<Item = impl Display>, most: usize) -> String {
+    let more = names.len().saturating_sub(most);
+    let first: Vec<String> = names.take(most).map(|name| format!("`{name}`")).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", first.join(", "))
 }

@@ -47,7 +47,7 @@ mod workers;
 
 pub use contract::{CONTRACT_FILE, Contract, contract_path, names, split_version};
 pub use contract_files::ContractFiles;
-pub use counted::counted;
+pub use counted::{counted, named};
 pub use data_file::{DataFile, data_files};
 pub use discriminator::{DISCRIMINATORS, Discriminator, type_keys};
 pub use exit_rules::RunExit;

@@ -1,5 +1,6 @@
 //! JSON Schemas, drafts 4 to 2020-12, compiled without network and without files of strangers.
 
+use super::counted::named;
 use super::decimal::Decimal;
 use super::pointer::Pointer;
 use super::sources::{File, Home, Sources};
@@ -290,11 +291,8 @@ fn unexpected_keys<'k>(names: impl Iterator<Item = &'k str>) -> String {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
     let keys = if names.len() == 1 { "key" } else { "keys" };
-    let more = names.len().saturating_sub(MAX_NAMED);
-    let named: Vec<String> =
-        names.iter().take(MAX_NAMED).map(|name| format!("`{}`", excerpt(name))).collect();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("unexpected {keys} {}{more}; the schema allows no additional keys", named.join(", "))
+    let named = named(names.into_iter().map(excerpt), MAX_NAMED);
+    format!("unexpected {keys} {named}; the schema allows no additional keys")
 }
 
 /// The words for a type of JSON Schema, of which one is no type of JSON.

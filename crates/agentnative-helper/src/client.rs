@@ -1,7 +1,9 @@
 //! A helper, as its client has it.
 
 use crate::protocol::{Place, Reply, Request, frame, receive};
-use crate::{Bytes, Captured, Event, Failure, Job, Options, SUPERVISE, Service, Template, sys};
+use crate::{
+    Bytes, Captured, Event, Failure, Job, NAME, Options, RUN_VARIABLE, SUPERVISE, Service, Template, sys,
+};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
@@ -23,7 +25,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 /// The variables that the helper itself needs: where its temporary files and its libraries are, and whose run it
 /// belongs to where we are a target.
-const INHERITED: [&str; 3] = ["TMPDIR", "LD_LIBRARY_PATH", "AGENTNATIVE_RUN"];
+const INHERITED: [&str; 3] = ["TMPDIR", "LD_LIBRARY_PATH", RUN_VARIABLE];
 
 /// A helper: a process of its own that makes runs. It ends, with all runs, when this is dropped or the
 /// caller's process is gone.
@@ -51,7 +53,7 @@ impl Helper {
         let child = sys::start(executable, |path| {
             #[expect(clippy::disallowed_methods, reason = "the one place that starts the helper")]
             let mut command = Command::new(path);
-            command.arg0("agentnative-helper").arg(SUPERVISE);
+            command.arg0(NAME).arg(SUPERVISE);
             // The rest goes over the socket: what is in the environment of a process is in /proc for all its time.
             command
                 .env_clear()

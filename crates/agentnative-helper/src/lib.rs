@@ -88,6 +88,14 @@ pub fn take_variable(name: &str) -> Option<std::ffi::OsString> {
 #[cfg(feature = "runtime")]
 pub const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
 
+/// What processes of the helper are called.
+#[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
+const NAME: &str = "agentnative-helper";
+
+/// The variable that tells in whose run a process is.
+#[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
+const RUN_VARIABLE: &str = "AGENTNATIVE_RUN";
+
 /// The argument that makes an executable the supervisor.
 #[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
 const SUPERVISE: &str = "__supervise";

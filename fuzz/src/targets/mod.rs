@@ -3,6 +3,8 @@
 pub mod config;
 pub mod contract;
 pub mod diff;
+#[path = "../../../tests/support/events.rs"]
+mod events;
 pub mod help;
 pub mod infer;
 pub mod json_lines;

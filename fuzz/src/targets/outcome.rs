@@ -1,6 +1,6 @@
 //! Streams of agents: whatever they hold gives an outcome that keeps its schema, and the same however it arrives.
 
-use super::shared::Pieces;
+use super::events::Pieces;
 use crate::{Target, corpus};
 use agentnative_contract::outcome::{Collector, Dialect, OutcomeOptions, RunOutcome};
 use agentnative_contract::{Contract, Framing};
@@ -33,22 +33,10 @@ pub const TARGET: Target = Target {
 static CONTRACT: LazyLock<Contract> =
     LazyLock::new(|| Contract::bundled("run-outcome").expect("it is bundled"));
 
-const DIALECTS: [Dialect; 9] = [
-    Dialect::Auto,
-    Dialect::Opencode,
-    Dialect::OpencodeRun,
-    Dialect::Claude,
-    Dialect::Codex,
-    Dialect::Gemini,
-    Dialect::Qwen,
-    Dialect::Pi,
-    Dialect::Cline,
-];
-
 fn run(bytes: &[u8]) {
     let sum: usize = bytes.iter().map(|byte| usize::from(*byte)).sum();
     let sizes = [1, 2, 1 + sum % 97];
-    for dialect in [Dialect::Auto, DIALECTS[sum % DIALECTS.len()]] {
+    for dialect in [Dialect::Auto, Dialect::ALL[sum % Dialect::ALL.len()]] {
         let options =
             OutcomeOptions { dialect, full: sum.is_multiple_of(2), steps: true, ..OutcomeOptions::default() };
         let whole = outcome(bytes, bytes, &options);

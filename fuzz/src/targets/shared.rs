@@ -3,7 +3,6 @@
 use agentnative_contract::error::{Error, ErrorKind};
 use agentnative_contract::{Contract, Framing, RunExit, Settings, Validation, Verdict};
 use serde_json::Value;
-use std::io::Read;
 use std::path::Path;
 use strict_json::{Event, ReadOptions, Sink};
 
@@ -82,43 +81,6 @@ pub fn hold_located(error: &Error) {
     if error.kind == ErrorKind::Config {
         assert!(!error.issues.is_empty(), "{error:?}");
         assert!(error.issues.iter().all(|issue| issue.place.is_some()), "{error:?}");
-    }
-}
-
-/// A reader that gives its bytes in pieces of these sizes, over and over.
-pub struct Pieces<'a> {
-    pub bytes: &'a [u8],
-    pub sizes: &'a [usize],
-    pub nth: usize,
-}
-
-impl<'a> Pieces<'a> {
-    pub const fn new(bytes: &'a [u8], sizes: &'a [usize]) -> Self {
-        Self { bytes, sizes, nth: 0 }
-    }
-}
-
-impl Read for Pieces<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let size = self.sizes[self.nth % self.sizes.len()].min(buffer.len());
-        self.nth += 1;
-        self.bytes.read(&mut buffer[..size])
-    }
-}
-
-/// All that a reading tells.
-#[derive(Default, PartialEq, Debug)]
-pub struct Events(pub Vec<String>);
-
-impl Sink for Events {
-    fn begin_record(&mut self, line: u64, offset: u64) {
-        self.0.push(format!("record {line} {offset}"));
-    }
-    fn end_record(&mut self, offset: u64, whole: bool) {
-        self.0.push(format!("end {offset} {whole}"));
-    }
-    fn event(&mut self, event: Event<'_>) {
-        self.0.push(format!("{event:?}"));
     }
 }
 

@@ -9,11 +9,15 @@ use crate::judge::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
 use crate::probe::Probe;
 use crate::run::Bytes;
+use agentnative_contract::named;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{BufRead as _, BufReader};
 use std::rc::Rc;
 use strict_json::{JsonType, ProblemKind, escape_token};
+
+/// So many keys are named.
+const SHOWN: usize = 6;
 
 impl RunView<'_> {
     /// The data on stdout, or why it is not there or not all of it.
@@ -301,7 +305,11 @@ pub fn envelope(context: &CheckContext) -> Judgement {
         assertions.extend(objects.iter().map(|(run, keys)| match keys == expected {
             true => Ok(()),
             false => {
-                let (expected, found) = (join_capped(expected), join_capped(keys));
+                let shown = |keys: &[String]| match keys {
+                    [] => "none".to_owned(),
+                    keys => named(keys.iter(), SHOWN),
+                };
+                let (expected, found) = (shown(expected), shown(keys));
                 let usual = &usual.probe.name;
                 let detail = format!(
                     "commands have different top-level keys: expected {expected} as in `{usual}`, found {found}"
@@ -316,15 +324,4 @@ pub fn envelope(context: &CheckContext) -> Judgement {
         );
     }
     Judgement::of(assertions, declare_success("json"))
-}
-
-/// The first of some keys, and how many more there are.
-fn join_capped(keys: &[String]) -> String {
-    const SHOWN: usize = 6;
-    let named: Vec<String> = keys.iter().take(SHOWN).map(|key| format!("`{key}`")).collect();
-    match keys.len() {
-        0 => "none".into(),
-        n if n > SHOWN => format!("{} and {} more", named.join(", "), n - SHOWN),
-        _ => named.join(", "),
-    }
 }

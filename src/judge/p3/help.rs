@@ -3,7 +3,8 @@
 use super::pages::{of_kind, root};
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
-use crate::judge::run_view::{RunView, has_words};
+use crate::judge::lines::has_words;
+use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement};
 use crate::model::{CheckId, Stream};
 use std::collections::BTreeSet;

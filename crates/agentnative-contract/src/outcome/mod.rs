@@ -72,6 +72,21 @@ pub enum Dialect {
     Cline,
 }
 
+impl Dialect {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Auto,
+        Self::Opencode,
+        Self::OpencodeRun,
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Qwen,
+        Self::Pi,
+        Self::Cline,
+    ];
+}
+
 /// What is known of a run beside its stream, and what is wanted.
 #[derive(Debug, Clone, Default)]
 pub struct OutcomeOptions {

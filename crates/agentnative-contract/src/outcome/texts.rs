@@ -120,14 +120,14 @@ impl Texts {
         if let Some(&at) = self.index.get(&id) {
             self.append_to(at, text);
         } else if let Some(part) = self.waiting.iter_mut().find(|part| part.id == id) {
-            extend(&mut part.text, text, MAX_TEXT);
+            push_within(&mut part.text, text, MAX_TEXT);
         }
     }
 
     /// Adds to a part what there is room for.
     fn append_to(&mut self, at: usize, text: &str) {
         let room = MAX_MESSAGE.saturating_sub(self.held);
-        self.held += extend(&mut self.parts[at], text, room);
+        self.held += push_within(&mut self.parts[at], text, room);
         self.truncated |= text.len() > room;
     }
 
@@ -145,7 +145,7 @@ impl Texts {
 }
 
 /// Adds to a text what it has room for. Gives how much that is, in bytes.
-fn extend(part: &mut String, text: &str, room: usize) -> usize {
+fn push_within(part: &mut String, text: &str, room: usize) -> usize {
     let fits = text.floor_char_boundary(room.min(MAX_TEXT.saturating_sub(part.len())));
     part.push_str(&text[..fits]);
     fits

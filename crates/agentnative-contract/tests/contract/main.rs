@@ -12,4 +12,5 @@ mod lock;
 mod mutants;
 mod outcome_memory;
 mod schema_corpus;
+mod schema_files;
 mod validate_memory;

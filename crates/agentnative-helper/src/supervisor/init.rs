@@ -6,7 +6,7 @@
 
 use super::launch::{Status, status_of};
 use super::service::LOOPBACK;
-use super::{LAUNCH, NAME, sandbox::Cell};
+use super::{LAUNCH, again, sandbox::Cell};
 use crate::process_tree::ended_children;
 use crate::protocol::{frame, receive};
 use crate::sys::{self, Stat};
@@ -17,8 +17,7 @@ use std::io;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 /// What the supervisor is told.
 #[derive(Debug, Serialize, Deserialize)]
@@ -106,11 +105,8 @@ fn begin(
     sys::arrange(&cell.view, &sockets)?;
     *doing = "start its launcher";
     let children = sys::ChildEnds::hear()?;
-    #[expect(clippy::disallowed_methods, reason = "the one place that starts the launcher of a confined run")]
-    let mut command = Command::new(sys::own());
-    command.arg0(NAME).arg(LAUNCH).stdin(launch).stdout(Stdio::null()).stderr(Stdio::null());
-    let child = command.spawn()?;
-    drop(command);
+    // The command, which is dropped with this, holds the socket.
+    let child = again(LAUNCH).stdin(launch).spawn()?;
     let target = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
     let handles = [sys::exit_handle(rustix::process::getpid())?, sys::exit_handle(target)?];
     let counts = listeners.iter().map(|(port, open)| (*port, open.len())).collect();

@@ -1,18 +1,17 @@
 //! Starts the launcher and tells it what to do.
 
-use super::LAUNCH;
 use super::plan::{Answer, Plan};
 use super::process_tree::reap_child;
 use super::sandbox::Init;
 use super::stream::awaitable;
 use super::talk::send_with;
+use super::{LAUNCH, again};
 use crate::protocol::frame;
 use crate::sys;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
@@ -89,11 +88,7 @@ impl ChildLeader {
     /// Starts the launcher, with the other end of the socket as its standard input. Must be called on a
     /// thread that outlives the run: the target is killed when that thread ends.
     pub fn spawn(socket: UnixStream) -> io::Result<Self> {
-        #[expect(clippy::disallowed_methods, reason = "the one place that starts processes")]
-        let mut command = Command::new(sys::own());
-        command.arg(LAUNCH);
-        command.stdin(OwnedFd::from(socket)).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = command.spawn()?;
+        let child = again(LAUNCH).stdin(OwnedFd::from(socket)).spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let pid = pid.expect("a process that was just started has a positive number");
         let handle = sys::exit_handle(pid).and_then(|handle| awaitable(handle, Interest::READABLE));

@@ -37,7 +37,7 @@ mod zygote;
 
 use crate::job::processors;
 use crate::protocol::{Reply, Request, frame, receive};
-use crate::{Confinement, Failure, Job, Options, SUPERVISE, Template, sys};
+use crate::{Confinement, Failure, Job, NAME, Options, SUPERVISE, Template, sys};
 use environment::Environment;
 use execute::{Kind, execute};
 use folder::{Root, keep};
@@ -51,7 +51,9 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
 use std::rc::Rc;
 use talk::{Requests, Sender};
 use tokio::runtime::Builder;
@@ -63,8 +65,6 @@ use zygote::Zygote;
 
 /// The argument that makes the executable the launcher of a run.
 const LAUNCH: &str = "__launch";
-/// What processes of this executable are called.
-const NAME: &str = "agentnative-helper";
 /// The argument that makes it the first process of a confined run.
 const INIT: &str = "__init";
 /// The argument that makes it the process that starts those.
@@ -116,6 +116,14 @@ pub fn main() -> Option<ExitCode> {
         |thread| thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())),
     );
     Some(ended.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
+}
+
+/// A command that starts this executable again, as what the argument makes of it. It prints nothing.
+fn again(argument: &str) -> Command {
+    #[expect(clippy::disallowed_methods, reason = "the one place where the helper starts processes")]
+    let mut command = Command::new(sys::own());
+    command.arg0(NAME).arg(argument).stdout(Stdio::null()).stderr(Stdio::null());
+    command
 }
 
 /// Makes runs for the client at the other end of standard input, until it closes the socket.
@@ -196,6 +204,8 @@ struct Common {
     began: Instant,
     options: Options,
     root: Root,
+    /// Folders that are empty for confined runs.
+    masks: Vec<PathBuf>,
     /// The environment of the runs, but for what is each run's own.
     base: Environment,
     /// The caller's environment.
@@ -263,6 +273,7 @@ impl Supervisor {
         let common = Common {
             began: Instant::now(),
             options,
+            masks: sandbox::masks(root.path()),
             root,
             base: environment::base(&caller),
             caller,

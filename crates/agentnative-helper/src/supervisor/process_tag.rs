@@ -31,7 +31,7 @@ pub(super) struct ProcessTag {
 
 impl ProcessTag {
     /// The name of the variable that holds the cookie.
-    pub const VARIABLE: &str = "AGENTNATIVE_RUN";
+    pub const VARIABLE: &str = crate::RUN_VARIABLE;
 
     /// ProcessTags that no other run has.
     pub fn new() -> Self {

@@ -54,13 +54,17 @@ const MOST_PROCESSES: u32 = 8_192;
 const OF_NETWORK: &[&str] = &["/run/NetworkManager", "/run/resolvconf", "/run/systemd/resolve"];
 const OF_SYSTEM: &[&str] = &["/run/current-system", "/run/opengl-driver"];
 
+/// The folders of the machine that are empty for a run: those that its users share, and that of all runs.
+pub(super) fn masks(root: &Path) -> Vec<PathBuf> {
+    let shared = SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok());
+    shared.chain([root.to_owned()]).collect()
+}
+
 impl Cell {
     /// That of the call of this number in this folder, with this environment.
     pub fn of(common: &Common, job: &Job, folder: &Folder, number: u64, terminal: bool) -> Self {
-        let root = common.root.path();
-        let shared = SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok());
-        let masked: Vec<PathBuf> = shared.chain([root.to_owned()]).collect();
-        let named = mentioned(job, root);
+        let masked = &common.masks;
+        let named = mentioned(job, common.root.path());
         let in_masks =
             |path: PathBuf| masked.iter().filter_map(|mask| first_below(mask, &path)).collect::<Vec<_>>();
         let mut visible: BTreeSet<PathBuf> = named.flat_map(in_masks).collect();
@@ -68,7 +72,7 @@ impl Cell {
         visible.extend(OF_SYSTEM.iter().chain(of_network).map(PathBuf::from));
         visible.insert(common.root.tripwires());
         let view = View {
-            masked: masked.into_iter().map(Into::into).collect(),
+            masked: masked.iter().map(Into::into).collect(),
             visible: visible.into_iter().map(Into::into).collect(),
             writable: writable(job, folder),
             terminal,
@@ -86,7 +90,7 @@ impl Cell {
 pub(super) async fn attempt(common: &Common, zygote: &Zygote) -> io::Result<()> {
     let (_kept, launch) = UnixStream::pair()?;
     let mut cell = Cell { view: View::default(), network: false, ports: Vec::new() };
-    cell.view.masked = SHARED.iter().map(OsString::from).collect();
+    cell.view.masked = common.masks.iter().map(Into::into).collect();
     cell.view.visible = vec![common.root.tripwires().into()];
     timeout(LONGEST, Init::start(zygote, &cell, launch)).await.map_err(io::Error::from)?.map(drop)
 }

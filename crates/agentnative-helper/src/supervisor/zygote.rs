@@ -4,7 +4,7 @@
 //! On its socket: the home of the user; then whether it is ready. After that each byte asks for
 //! a run, and with it come the two sockets of `init`.
 
-use super::{INIT, NAME, ZYGOTE, init};
+use super::{INIT, ZYGOTE, again, init};
 use crate::protocol::{frame, receive, receive_with};
 use crate::sys;
 use rustix::process::{WaitOptions, wait};
@@ -12,8 +12,7 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, ExitCode};
 use std::time::Duration;
 
 /// No file system takes so long to be mounted.
@@ -35,12 +34,7 @@ impl Zygote {
     /// This system has no namespaces for us.
     pub fn start(home: OsString) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
-        #[expect(clippy::disallowed_methods, reason = "the one place that starts the zygote")]
-        let mut command = Command::new(sys::own());
-        command.arg0(NAME).arg(ZYGOTE).env_clear();
-        command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = command.spawn()?;
-        drop(command);
+        let child = again(ZYGOTE).env_clear().stdin(OwnedFd::from(theirs)).spawn()?;
         let pid = child.id();
         let mut zygote = Self { socket: Some(ours), child };
         let Some(socket) = &mut zygote.socket else { return Err(io::ErrorKind::NotConnected.into()) };
@@ -113,11 +107,5 @@ fn prepare(socket: &mut UnixStream) -> io::Result<()> {
 }
 
 fn start(control: OwnedFd, launch: OwnedFd) -> io::Result<()> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place that starts the first process of a confined run"
-    )]
-    let mut command = Command::new(sys::own());
-    command.arg0(NAME).arg(INIT).stdin(control).stdout(launch).stderr(Stdio::null());
-    command.spawn().map(drop)
+    again(INIT).stdin(control).stdout(launch).spawn().map(drop)
 }

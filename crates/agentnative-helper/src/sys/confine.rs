@@ -128,15 +128,22 @@ mod sockets {
         }
     }
 
+    const fn instruction(code: u16, yes: u8, no: u8, k: u32) -> sock_filter {
+        sock_filter { code, jt: yes, jf: no, k }
+    }
     /// A question of the program: the next instruction is for "yes", and `no` skips so many.
     const fn ask(code: u16, k: u32, no: u8) -> sock_filter {
-        sock_filter { code, jt: 0, jf: no, k }
+        instruction(code, 0, no, k)
+    }
+    /// If it is this, the next instruction is skipped.
+    const fn unless(k: u32) -> sock_filter {
+        instruction(IS, 1, 0, k)
     }
     const fn load(k: u32) -> sock_filter {
-        sock_filter { code: LOAD, jt: 0, jf: 0, k }
+        instruction(LOAD, 0, 0, k)
     }
     const fn end(k: u32) -> sock_filter {
-        sock_filter { code: RETURN, jt: 0, jf: 0, k }
+        instruction(RETURN, 0, 0, k)
     }
 
     fn program(tcp: bool) -> BpfProgram {
@@ -144,11 +151,11 @@ mod sockets {
             load(ARCHITECTURE),
             ask(IS, I386, 5),
             load(NUMBER),
-            sock_filter { code: IS, jt: 1, jf: 0, k: I386_SOCKETCALL },
+            unless(I386_SOCKETCALL),
             ask(IS, I386_SOCKET, 1),
             end(REFUSE),
             end(ALLOW),
-            sock_filter { code: IS, jt: 1, jf: 0, k: numbers::ARCHITECTURE },
+            unless(numbers::ARCHITECTURE),
             end(REFUSE),
             load(NUMBER),
             ask(AT_LEAST, numbers::FOREIGN, 1),
@@ -172,13 +179,13 @@ mod sockets {
         program.extend([ask(IS, UNIX, 1), end(ALLOW)]);
         if tcp {
             program.extend([
-                sock_filter { code: IS, jt: 1, jf: 0, k: INET },
+                unless(INET),
                 ask(IS, INET6, 7),
                 load(argument(1)),
-                sock_filter { code: AND, jt: 0, jf: 0, k: TYPE },
+                instruction(AND, 0, 0, TYPE),
                 ask(IS, STREAM, 4),
                 load(argument(2)),
-                sock_filter { code: IS, jt: 1, jf: 0, k: 0 },
+                unless(0),
                 ask(IS, TCP, 1),
                 end(ALLOW),
             ]);

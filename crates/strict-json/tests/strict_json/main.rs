@@ -2,6 +2,8 @@
 
 #[path = "../../../../tests/support/alone.rs"]
 mod alone;
+#[path = "../../../../tests/support/events.rs"]
+mod events;
 mod memory;
 mod properties;
 mod reading;

@@ -1,12 +1,10 @@
 //! What holds for the strict JSON reader whatever the bytes are and however they arrive.
 
-use std::io::Read;
-
+use crate::events::{Events, Pieces};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use strict_json::{
-    Event, ProblemKind::*, ReadOptions, Sink, Summary, find_span, locate, read_document, read_lines,
-    read_value,
+    ProblemKind::*, ReadOptions, Summary, find_span, locate, read_document, read_lines, read_value,
 };
 
 fn document(bytes: impl AsRef<[u8]>) -> Summary {
@@ -17,46 +15,9 @@ fn lines(bytes: impl AsRef<[u8]>) -> Summary {
     read_lines(bytes.as_ref(), &ReadOptions::default(), &mut ()).unwrap()
 }
 
-/// All events as text; parts of a string apart, since their cuts must not depend on the reader's.
-#[derive(Default)]
-struct Events(Vec<String>);
-
-impl Sink for Events {
-    fn begin_record(&mut self, line: u64, offset: u64) {
-        self.0.push(format!("record {line} {offset}"));
-    }
-    fn end_record(&mut self, offset: u64, whole: bool) {
-        self.0.push(format!("end {offset} {whole}"));
-    }
-    fn event(&mut self, event: Event<'_>) {
-        if let Event::Key(_, text)
-        | Event::String(_, text)
-        | Event::StringPart(_, text)
-        | Event::Number(_, text) = event
-        {
-            assert!(text.len() <= 65_536, "{}", text.len());
-        }
-        self.0.push(format!("{event:?}"));
-    }
-}
-
-/// A reader that gives its bytes in pieces of the given sizes, over and over.
-struct Pieces<'a> {
-    bytes: &'a [u8],
-    sizes: std::iter::Cycle<std::slice::Iter<'a, usize>>,
-}
-
-impl Read for Pieces<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let size = *self.sizes.next().unwrap();
-        let size = size.min(buffer.len());
-        self.bytes.read(&mut buffer[..size])
-    }
-}
-
 /// Problems, events and the rest, with the bytes given in pieces of these sizes.
 fn everything(bytes: &[u8], sizes: &[usize]) -> [(Summary, Vec<String>); 2] {
-    let pieces = || Pieces { bytes, sizes: sizes.iter().cycle() };
+    let pieces = || Pieces::new(bytes, sizes);
     let options = ReadOptions::default();
     let (mut one, mut two) = (Events::default(), Events::default());
     let document = read_document(pieces(), &options, &mut one).unwrap();

@@ -1,0 +1,46 @@
+//! What a reader gives, however its bytes arrive.
+
+use std::io::Read;
+use strict_json::{Event, Sink};
+
+/// A reader that gives its bytes in pieces of the given sizes, over and over.
+pub struct Pieces<'a> {
+    bytes: &'a [u8],
+    sizes: std::iter::Cycle<std::slice::Iter<'a, usize>>,
+}
+
+impl<'a> Pieces<'a> {
+    pub fn new(bytes: &'a [u8], sizes: &'a [usize]) -> Self {
+        Self { bytes, sizes: sizes.iter().cycle() }
+    }
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let size = self.sizes.next().map_or(0, |size| *size).min(buffer.len());
+        self.bytes.read(&mut buffer[..size])
+    }
+}
+
+/// All events as text; parts of a string apart, since their cuts must not depend on the reader's.
+#[derive(Default, PartialEq, Debug)]
+pub struct Events(pub Vec<String>);
+
+impl Sink for Events {
+    fn begin_record(&mut self, line: u64, offset: u64) {
+        self.0.push(format!("record {line} {offset}"));
+    }
+    fn end_record(&mut self, offset: u64, whole: bool) {
+        self.0.push(format!("end {offset} {whole}"));
+    }
+    fn event(&mut self, event: Event<'_>) {
+        if let Event::Key(_, text)
+        | Event::String(_, text)
+        | Event::StringPart(_, text)
+        | Event::Number(_, text) = event
+        {
+            assert!(text.len() <= 65_536, "{}", text.len());
+        }
+        self.0.push(format!("{event:?}"));
+    }
+}
