@@ -2,6 +2,7 @@
 //! not as it has to be.
 
 use super::support::{CliOutput, Folder, output_of};
+use crate::programs::without_stdout;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
@@ -145,6 +146,7 @@ fn what_cannot_be_written() {
     hold(&folder, &[(&["contract", "lock"], 1, "write")]);
     for args in [
         &["list"][..],
+        &["--help"],
         &["explain", "p2-raw"],
         &["schema"],
         &["completions", "bash"],
@@ -153,12 +155,27 @@ fn what_cannot_be_written() {
         &["contract", "infer", "data.json"],
         &["contract", "diff", "p2-error", "p2-error"],
         &["outcome"],
+        &["check", "./cli", "--check", "p2-exit-success"],
+        &["validate", "--contract", "p2-error", "data.json"],
     ] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let output = folder.command().args(with_json(args)).stdout(full).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
-        assert!(said.contains("\"kind\":\"write\""), "{args:?}: {said}");
+        let command = || {
+            let mut command = folder.command();
+            command.args(with_json(args));
+            command
+        };
+        for (command, reason) in [
+            (command().stdout(full), "No space left on device"),
+            (&mut without_stdout(&command()), "Bad file descriptor"),
+        ] {
+            let said = output_of(command);
+            ended(&said, (args, 1, "write"));
+            assert!(said.err.contains(reason), "{args:?}: {}", said.err);
+        }
+        // Who wants no output gives a device that swallows it, open in either direction.
+        let null = fs::OpenOptions::new().read(true).write(true).open("/dev/null").unwrap();
+        let (wanted, swallowed) = (output_of(&mut command()), output_of(command().stdout(null)));
+        assert_eq!((swallowed.code, swallowed.err), (wanted.code, wanted.err), "{args:?}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The programs of the other packages of this workspace, as `cargo test` in its root builds them.
 
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 /// The program of this name, beside the running test.
 pub fn program(name: &str) -> PathBuf {
@@ -15,4 +16,16 @@ pub fn program(name: &str) -> PathBuf {
 pub fn repository() -> PathBuf {
     let package = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     package.ancestors().find(|folder| folder.join("contracts/README.md").is_file()).unwrap().to_owned()
+}
+
+/// The same command, in the same folder and with what was added to its environment, but with its stdout closed.
+pub fn without_stdout(command: &Command) -> Command {
+    let mut closed = Command::new("sh");
+    closed.args(["-c", r#"exec "$0" "$@" >&-"#]).arg(command.get_program()).args(command.get_args());
+    closed.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    closed.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    if let Some(folder) = command.get_current_dir() {
+        closed.current_dir(folder);
+    }
+    closed
 }

@@ -13,6 +13,8 @@ mod envelope;
 mod json;
 mod pace;
 mod page;
+#[cfg(feature = "startup")]
+mod startup;
 
 pub use agentnative_contract::OutputFormat;
 #[cfg(feature = "clap")]
@@ -22,10 +24,12 @@ pub use envelope::{Envelope, ErrorIssue, ErrorObject};
 pub use json::{pretty, to_string};
 pub use pace::time_left;
 pub use page::{Cell, Page, Tone, columns, expand_tabs};
+#[cfg(feature = "startup")]
+pub use startup::close_stdout_on_exec;
 
 use agentnative_contract::error::{Error, ErrorKind as Kind, Result};
 use serde::Serialize;
-use std::io::{ErrorKind, IsTerminal as _, Stderr, Stdout, Write};
+use std::io::{self, ErrorKind, IsTerminal as _, Stderr, Stdout, Write};
 use std::time::Duration;
 use strict_json::sanitize;
 
@@ -52,6 +56,8 @@ pub struct Output<O: Write = Stdout, E: Write = Stderr> {
     measure: fn() -> Option<usize>,
     /// The same of stderr, where progress is drawn.
     measure_err: fn() -> Option<usize>,
+    /// Fails where what is written to stdout would be lost.
+    check: fn() -> io::Result<()>,
 }
 
 impl Output {
@@ -61,6 +67,8 @@ impl Output {
         Self {
             measure: config::page_width,
             measure_err: config::progress_width,
+            #[cfg(feature = "startup")]
+            check: startup::check_stdout,
             ..Self::with(config, std::io::stdout(), std::io::stderr())
         }
     }
@@ -87,7 +95,18 @@ impl<O: Write, E: Write> Output<O, E> {
     /// Other sinks in the place of standard output and standard error.
     pub const fn with(config: OutputConfig, out: O, err: E) -> Self {
         let (measure, measure_err): (fn() -> _, fn() -> _) = (|| None, || None);
-        Self { config, out, err, closed: false, progress_shown: false, logged: None, measure, measure_err }
+        let check = || Ok(());
+        Self {
+            config,
+            out,
+            err,
+            closed: false,
+            progress_shown: false,
+            logged: None,
+            measure,
+            measure_err,
+            check,
+        }
     }
 
     /// How output looks now: as wide as the terminal is at this moment.
@@ -184,10 +203,10 @@ impl<O: Write, E: Write> Output<O, E> {
     /// Writes bytes of our own making just as they are: a schema, a completion script.
     pub fn verbatim(&mut self, bytes: &[u8]) -> Result<()> {
         self.clear_progress();
-        if self.closed {
+        if self.closed || bytes.is_empty() {
             return Ok(());
         }
-        match self.out.write_all(bytes).and_then(|()| self.out.flush()) {
+        match (self.check)().and_then(|()| self.out.write_all(bytes)).and_then(|()| self.out.flush()) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {
                 self.closed = true;

@@ -1,5 +1,6 @@
 //! The loop, and every way in which it ends.
 
+use crate::programs::without_stdout;
 use crate::support::{CONTRACTS, Place, alive, asks, ran, says, script};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -343,16 +344,24 @@ fn catches_int(status: &str) -> bool {
 }
 
 #[test]
-fn a_full_disk_is_an_error_and_no_success() {
+fn a_stdout_that_is_full_or_closed_is_an_error_and_no_success() {
     let place = Place::new();
     place.script(&script(&[says("yes")]));
     for args in
         [&["--json"][..], &["--jsonl"], &["--contract", "dexter-flat"], &["--contract", "opencode-events"]]
     {
+        let agent = || place.agent(args.iter().chain(&["q"]));
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let ran = ran(place.agent(args.iter().chain(&["q"])).stdout(full).spawn().unwrap());
-        assert_eq!(ran.code, 1, "{args:?}: {ran:?}");
-        assert!(ran.stderr.contains("cannot write"), "{args:?}: {ran:?}");
+        for command in [
+            agent().stdout(full),
+            &mut without_stdout(&agent()),
+            // With a key, the program executes itself once more.
+            &mut without_stdout(agent().env("OPENAI_API_KEY", "secret")),
+        ] {
+            let ran = ran(command.spawn().unwrap());
+            assert_eq!(ran.code, 1, "{args:?}: {ran:?}");
+            assert!(ran.stderr.contains("cannot write"), "{args:?}: {ran:?}");
+        }
     }
 }
 
