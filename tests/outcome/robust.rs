@@ -230,6 +230,31 @@ fn blank_lines_byte_order_marks_and_pretty_printed_events_lose_nothing() {
     assert_eq!(collector.skipped(), Vec::<String>::new());
 }
 
+/// A pipe that gives a byte at a time.
+struct Slow<'a>(&'a [u8]);
+
+impl Read for Slow<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = buffer.len().min(1);
+        self.0.read(&mut buffer[..length])
+    }
+}
+
+#[test]
+fn an_array_is_one_however_slowly_it_comes() {
+    let events = Value::from(good().to_vec());
+    for stream in [events.to_string(), format!("\u{feff}{events}"), format!("\u{feff}\r\n{events:#}")] {
+        let read = |input: &mut dyn Read| {
+            let collector = Collector::new(OutcomeOptions::default());
+            collector.read(input, "").unwrap();
+            (collector.outcome(), collector.skipped())
+        };
+        let slowly = read(&mut Slow(stream.as_bytes()));
+        assert_eq!(slowly, read(&mut stream.as_bytes()));
+        assert_eq!((slowly.0.message.as_deref(), slowly.1.len()), (Some("Done."), 0), "{stream}");
+    }
+}
+
 #[test]
 fn unknown_events_and_keys_are_fine() {
     let mut known = text("m", "p", "Done.");

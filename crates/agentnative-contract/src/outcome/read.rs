@@ -240,9 +240,12 @@ fn head(input: &mut impl Read) -> io::Result<io::Cursor<Vec<u8>>> {
     Ok(io::Cursor::new(head))
 }
 
-/// A head without white space before its first and its second byte.
+/// The byte order mark that a stream may begin with.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// A head without white space before its first and its second byte. A part of a byte order mark shows nothing yet.
 fn shown(head: &[u8]) -> Vec<u8> {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let head = head.strip_prefix(BOM).unwrap_or(if BOM.starts_with(head) { b"" } else { head });
     head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).take(2).collect()
 }
 
