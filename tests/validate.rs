@@ -105,7 +105,7 @@ fn results_come_as_one_document_and_as_lines() {
     assert_eq!(types, ["error", "file", "error", "error", "file", "error", "file", "summary"]);
     assert_eq!(
         lines[7],
-        json!({"type": "summary", "contract": "./s.json", "valid": false, "files": 3, "invalid": 3})
+        json!({"type": "summary", "contract": "./s.json", "valid": false, "files": 3, "invalid": 3, "unreadable": 0})
     );
 }
 

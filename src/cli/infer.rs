@@ -1,15 +1,14 @@
 //! `agentnative contract infer`
 
-use super::progress::reading;
+use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each, unreadable_error};
 use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::infer::{Inference, Rules};
-use agentnative_contract::{DataFile, Framing, Violation, data_files};
+use agentnative_contract::{DataFile, Framing, Violation};
 use agentnative_output::{Output, pretty};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use std::path::PathBuf;
-use std::time::Instant;
+use std::path::Path;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -23,19 +22,20 @@ pub(super) struct InferArgs {
     /// Infer an enum from strings where each distinct value occurs N times on average; 0 for never.
     #[arg(long, value_name = "N", default_value_t = Rules::default().enum_threshold)]
     enum_threshold: u64,
-    /// Number of threads that read JSON Lines [default: the number of processors, at most 8].
+    /// Number of threads [default: the number of processors, at most 8].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     jobs: Option<u8>,
-    /// Files, folders (their *.json, *.jsonl and *.ndjson) or `-` for stdin [default: -].
-    #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    data: DataFilesArgs,
 }
 
 /// What was inferred from samples.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct InferredSchema {
-    /// Number of files.
+    /// Number of files that could be read.
     files: usize,
+    /// The files that could not be read.
+    unreadable: Vec<UnreadableFile>,
     /// Number of documents and records in them.
     records: u64,
     /// Their length.
@@ -49,39 +49,49 @@ const FRAMING: [&str; 3] = ["trailing", "multi-line", "torn"];
 
 pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
     let rules = Rules { enum_threshold: args.enum_threshold, ..Rules::default() };
-    let (mut inference, began) = (Inference::new(), Instant::now());
-    let files = data_files(&args.files)?;
-    for path in &files {
-        let file = DataFile::open(path)?;
-        let (name, framing, threads) =
-            (file.name.clone(), args.framing.or(file.framing), file.threads(args.jobs));
-        let mut progress = reading(began, &file, output);
-        let faults = inference.input(file.reader, framing, threads, &mut progress);
-        drop(progress);
-        output.clear_progress();
-        let faults = faults.map_err(|error| Error::data(path, &error))?;
+    let mut inference = Inference::new();
+    let paths = args.data.paths()?;
+    let named = paths.len();
+    let learn = |file: DataFile, threads: usize, progress: &mut dyn FnMut(u64)| {
+        let mut inference = Inference::new();
+        let faults = inference.input(file.reader, args.framing.or(file.framing), threads, progress)?;
+        Ok((file.name, inference, faults))
+    };
+    let failed = read_each(paths, args.jobs, output, learn, |path, (name, learnt, faults), _| {
         if !faults.is_empty() {
-            let issue = |fault: Violation| Issue {
-                place: Some(fault.place(path)),
-                message: match fault.pointer.as_str() {
-                    "" => fault.message,
-                    pointer => format!("{pointer}: {}", fault.message),
-                },
-            };
-            let misread = faults.iter().any(|fault| FRAMING.contains(&fault.rule.as_str()));
-            let error = Error::findings(format!("{name} is not strict JSON; no schema was inferred"));
-            let error = error.issues(faults.into_iter().map(issue).collect());
-            let hint = "set --framing to `document` or `lines`";
-            return Err(if misread { error.hint(hint) } else { error });
+            return Err(not_strict(path, &name, faults));
         }
-    }
+        inference.join(learnt).map_err(|error| Error::data(path, &error))
+    })?;
+    let unreadable: Vec<_> = failed.iter().map(UnreadableFile::new).collect();
+    let error = unreadable_error(failed, named);
     if inference.records() == 0 {
-        return Err(Error::nothing_run("no samples found; no schema was inferred"));
+        let none = || Error::nothing_run("no samples found; no schema was inferred");
+        return Err(error.unwrap_or_else(none));
     }
     let schema = inference.schema(&rules);
     let text = pretty(&schema)?;
-    let inferred =
-        InferredSchema { files: files.len(), records: inference.records(), bytes: inference.bytes(), schema };
-    output.emit("contract infer", true, &inferred, |page| page.verbatim(&text))?;
-    Ok(0)
+    let inferred = InferredSchema {
+        files: named - unreadable.len(),
+        unreadable,
+        records: inference.records(),
+        bytes: inference.bytes(),
+        schema,
+    };
+    output.emit("contract infer", error.is_none(), &inferred, |page| page.verbatim(&text))?;
+    error.map_or(Ok(0), Err)
+}
+
+fn not_strict(path: &Path, name: &str, faults: Vec<Violation>) -> Error {
+    let issue = |fault: Violation| Issue {
+        place: Some(fault.place(path)),
+        message: match fault.pointer.as_str() {
+            "" => fault.message,
+            pointer => format!("{pointer}: {}", fault.message),
+        },
+    };
+    let misread = faults.iter().any(|fault| FRAMING.contains(&fault.rule.as_str()));
+    let error = Error::findings(format!("{name} is not strict JSON; no schema was inferred"));
+    let error = error.issues(faults.into_iter().map(issue).collect());
+    if misread { error.hint("set --framing to `document` or `lines`") } else { error }
 }

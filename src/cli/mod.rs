@@ -6,6 +6,7 @@ mod complete;
 mod completions;
 mod confirm;
 mod contract;
+mod data_files_args;
 mod diff;
 mod explain;
 mod explain_config;

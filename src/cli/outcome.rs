@@ -1,6 +1,7 @@
 //! `agentnative outcome [FILE|-]...`
 
 use crate::follow::{Follow, stop_signal};
+use agentnative_contract::DataFile;
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::outcome::{
     CallStatus, Collector, Dialect, Operation, OutcomeOptions, Quantity, RunOutcome, ToolCall,
@@ -92,13 +93,13 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
             }
             !output.is_closed()
         };
-        let source = Follow { source: open(last)?, stop: stop_signal()?, before_waiting };
+        let source = Follow { source: open_growing(last)?, stop: stop_signal()?, before_waiting };
         collector.read(source, &name(last, named)).map_err(|error| unreadable(last, &error))?;
     } else {
         read(&collector, last, named)?;
     }
     if let Some(stderr) = &args.stderr {
-        collector.read_stderr(open(stderr)?).map_err(|error| unreadable(stderr, &error))?;
+        collector.read_stderr(DataFile::open(stderr)?.reader).map_err(|error| unreadable(stderr, &error))?;
     }
     let skipped = collector.skipped();
     skipped.iter().for_each(|warning| output.diagnostic(&format!("warning: {warning}")));
@@ -119,11 +120,12 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
 }
 
 fn read(collector: &Collector, file: &Path, named: bool) -> Result<()> {
-    collector.read(open(file)?, &name(file, named)).map_err(|error| unreadable(file, &error))
+    let reader = DataFile::open(file)?.reader;
+    collector.read(reader, &name(file, named)).map_err(|error| unreadable(file, &error))
 }
 
-/// The file; `-` is standard input.
-fn open(file: &Path) -> Result<File> {
+/// The file as it is, which grows; `-` is standard input.
+fn open_growing(file: &Path) -> Result<File> {
     let opened = if file.as_os_str() == OsStr::new("-") {
         io::stdin().as_fd().try_clone_to_owned().map(File::from)
     } else {

@@ -1,9 +1,8 @@
 //! What people see while a command works: how far it is, and how long it will take.
 
 use crate::check::Progress;
-use agentnative_contract::budget;
+use agentnative_contract::counted;
 use agentnative_contract::error::Result;
-use agentnative_contract::{DataFile, counted};
 use agentnative_output::{Output, time_left};
 use std::time::{Duration, Instant};
 
@@ -41,24 +40,33 @@ pub(super) fn help_pages(output: &mut Output) -> impl FnMut(usize) {
     move |pages| output.progress(began.elapsed(), &format!("{} read", counted(pages, "help page")))
 }
 
-/// Tells how far the reading of a file is, in bytes; the command began to read at `began`.
-pub(super) fn reading<'o>(
+/// How far the reading of files is.
+pub(super) struct ReadingProgress {
     began: Instant,
-    file: &DataFile,
-    output: &'o mut Output,
-) -> impl FnMut(u64) + use<'o> {
-    let (name, length, opened) = (file.name.clone(), file.length, Instant::now());
-    let megabytes = |bytes: u64| bytes as f64 / 1e6;
-    move |bytes| {
-        budget::progress();
+    /// The file at hand, and when it was opened.
+    file: (String, Instant),
+}
+
+impl ReadingProgress {
+    /// The reading begins.
+    pub(super) fn new() -> Self {
+        Self { began: Instant::now(), file: (String::new(), Instant::now()) }
+    }
+
+    /// Tells of it, in bytes.
+    pub(super) fn tell(&mut self, name: &str, length: Option<u64>, bytes: u64, output: &mut Output) {
+        if self.file.0 != name {
+            self.file = (name.to_owned(), Instant::now());
+        }
+        let megabytes = |bytes: u64| bytes as f64 / 1e6;
         let line = match length {
             Some(length) => {
-                let left = left(bytes, length, opened.elapsed());
+                let left = left(bytes, length, self.file.1.elapsed());
                 format!("{name}: {:.0} of {:.0} MB{left}", megabytes(bytes), megabytes(length))
             }
             None => format!("{name}: {:.0} MB", megabytes(bytes)),
         };
-        output.progress(began.elapsed(), &line);
+        output.progress(self.began.elapsed(), &line);
     }
 }
 

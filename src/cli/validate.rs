@@ -1,11 +1,10 @@
 //! `agentnative validate`
 
 use super::complete;
-use super::progress::reading;
+use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each, unreadable_error};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{
     Contract, DataFile, Finding, Framing, RunExit, Settings, Validation, Verdict, Violation, counted,
-    data_files,
 };
 use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
@@ -14,7 +13,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::iter;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 #[derive(clap::Args)]
 #[command(after_help = "Exit codes: 0 all files are valid, 1 a file is invalid.
@@ -42,12 +40,11 @@ pub(super) struct ValidateArgs {
     /// Stderr of the run, judged together with its exit code.
     #[arg(long, value_name = "FILE")]
     stderr: Option<PathBuf>,
-    /// Number of threads that validate JSON Lines [default: the number of processors, at most 8].
+    /// Number of threads [default: the number of processors, at most 8].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     jobs: Option<u8>,
-    /// Files, folders (their *.json, *.jsonl and *.ndjson) or `-` for stdin [default: -].
-    #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    data: DataFilesArgs,
 }
 
 /// The result of validating.
@@ -55,10 +52,12 @@ pub(super) struct ValidateArgs {
 pub(super) struct Validated {
     /// Name or path of the contract.
     contract: String,
-    /// Nothing is wrong with any file.
+    /// Nothing is wrong with any file, and all could be read.
     valid: bool,
-    /// The files.
+    /// The files that could be read.
     files: Vec<ValidatedFile>,
+    /// The files that could not be read.
+    unreadable: Vec<UnreadableFile>,
 }
 
 /// The result of validating a file.
@@ -105,11 +104,13 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         known: Option<&'a Finding>,
     },
+    Unreadable(&'a UnreadableFile),
     Summary {
         contract: &'a str,
         valid: bool,
         files: usize,
         invalid: usize,
+        unreadable: usize,
     },
 }
 
@@ -133,34 +134,44 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
     }
     let framing = args.framing.unwrap_or(contract.framing());
     let settings = Settings { framing, max_errors: args.max_errors, exit, threads: 1 };
-    let mut validation = Validation::new(&contract, settings);
-    let (mut files, began) = (Vec::new(), Instant::now());
-    for path in data_files(&args.files)? {
-        let file = DataFile::open(&path)?;
-        let mut settings = Settings { threads: file.threads(args.jobs), ..settings };
+    let paths = args.data.paths()?;
+    let (named, mut files) = (paths.len(), Vec::new());
+    let judge = |file: DataFile, threads: usize, progress: &mut dyn FnMut(u64)| {
+        let mut settings = Settings { threads, ..settings };
         if args.framing.is_none() && contract.is_bare_schema() && file.framing == Some(Framing::Lines) {
             settings.framing = Framing::Lines;
         }
-        validation.set(settings);
-        let name = file.name.clone();
-        let mut progress = reading(began, &file, output);
-        let verdict = validation.input(file.reader, &mut progress);
-        drop(progress);
-        output.clear_progress();
-        let verdict = verdict.map_err(|error| Error::data(&path, &error))?;
-        let file = ValidatedFile::new(name, verdict);
+        let verdict = Validation::new(&contract, settings).input(file.reader, progress)?;
+        Ok(ValidatedFile::new(file.name, verdict))
+    };
+    let failed = read_each(paths, args.jobs, output, judge, |_, file, output| {
         output.stream(file.lines(), |page| show(&file, page))?;
         files.push(file);
+        Ok(())
+    })?;
+    let unreadable: Vec<_> = failed.iter().map(UnreadableFile::new).collect();
+    let error = unreadable_error(failed, named);
+    if files.is_empty()
+        && let Some(error) = error
+    {
+        return Err(error);
     }
     let invalid = files.iter().filter(|file| !file.valid).count();
-    let validated = Validated { contract: contract.name().to_owned(), valid: invalid == 0, files };
+    let valid = invalid == 0 && unreadable.is_empty();
+    let validated = Validated { contract: contract.name().to_owned(), valid, files, unreadable };
     let (contract, files) = (&validated.contract, validated.files.len());
-    let summary = Line::Summary { contract, valid: validated.valid, files, invalid };
-    output.emit_records("validate", validated.valid, &validated, [summary], |page| {
-        if files > 1 {
-            page.text(&format!("{files} files, {invalid} invalid"));
+    let unreadable = validated.unreadable.len();
+    let summary = Line::Summary { contract, valid, files, invalid, unreadable };
+    let lines = validated.unreadable.iter().map(Line::Unreadable).chain([summary]);
+    output.emit_records("validate", valid, &validated, lines, |page| {
+        if named > 1 {
+            let unread = if unreadable > 0 { format!(", {unreadable} unreadable") } else { String::new() };
+            page.text(&format!("{named} files, {invalid} invalid{unread}"));
         }
     })?;
+    if let Some(error) = error {
+        return Err(error);
+    }
     if invalid > 0 {
         let verb = if invalid == 1 { "is" } else { "are" };
         output.error(&Error::findings(format!(

@@ -107,6 +107,7 @@ fn what_may_not_be_read_is_permission() {
         (&["validate", "--contract", "closed/contract.json", "old.schema.json"], 77, "auth"),
         (&["validate", "--contract", "p2-error", "data.json"], 77, "auth"),
         (&["validate", "--contract", "p2-error", "closed"], 77, "auth"),
+        (&["validate", "--contract", "p2-error", "old.schema.json", "closed"], 77, "auth"),
         (&["outcome", "data.json"], 77, "auth"),
         (&["outcome", "--stderr", "data.json"], 77, "auth"),
         (&["contract", "show", "./data.json"], 77, "auth"),

@@ -9,6 +9,7 @@ mod changes;
 mod check;
 mod commands;
 mod confined;
+mod data_files;
 mod diff;
 mod errors;
 mod evidence;

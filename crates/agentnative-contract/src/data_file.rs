@@ -1,6 +1,7 @@
 //! The data files that a user names: found, opened, and what their names say of them.
 
 use crate::Framing;
+use crate::decompress::{Decompressed, decompressed};
 use crate::error::{Error, Result};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -9,7 +10,7 @@ use std::thread;
 use strict_json::sanitize;
 use walkdir::WalkDir;
 
-/// A shorter file is read by one thread, in bytes.
+/// A file with fewer bytes is read by one thread.
 const SHORT: u64 = 2 << 20;
 /// More threads than this are not used, unless they are asked for.
 const MAX_THREADS: usize = 8;
@@ -20,24 +21,29 @@ pub struct DataFile {
     pub name: String,
     /// How data is put into it, where its name says so.
     pub framing: Option<Framing>,
-    /// Its length in bytes, where that is known.
+    /// Its length in bytes, where that is known: that of standard input and of compressed data is not.
     pub length: Option<u64>,
-    /// Its bytes.
+    /// It is compressed.
+    pub compressed: bool,
+    /// Its bytes, decompressed.
     pub reader: Box<dyn Read + Send>,
 }
 
 impl DataFile {
-    /// Opens a file; `-` is standard input. An error as [`Error::data`] has it when it cannot be opened.
+    /// Opens a file, which may be compressed with gzip or Zstandard; `-` is standard input. An error as
+    /// [`Error::data`] has it when it cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
-        let (reader, length): (Box<dyn Read + Send>, _) = if path.as_os_str() == "-" {
-            (Box::new(io::stdin()), None)
+        let unreadable = |error| Error::data(path, &error);
+        let (Decompressed { reader, compressed }, length) = if path.as_os_str() == "-" {
+            (decompressed(io::stdin()).map_err(unreadable)?, None)
         } else {
-            let file = File::open(path).map_err(|error| Error::data(path, &error))?;
+            let file = File::open(path).map_err(unreadable)?;
             let length = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
-            (Box::new(file), length)
+            (decompressed(file).map_err(unreadable)?, length)
         };
+        let length = length.filter(|_| !compressed);
         let name = sanitize::lossless(path.as_os_str().as_encoded_bytes()).into_owned();
-        Ok(Self { name, framing: framing(path), length, reader })
+        Ok(Self { name, framing: framing(path), length, compressed, reader })
     }
 
     /// How many threads are to read it: as many as asked for, else as there are processors, at most 8; one
@@ -45,47 +51,70 @@ impl DataFile {
     pub fn threads(&self, asked: Option<u8>) -> usize {
         match self.length {
             Some(length) if length < SHORT => 1,
-            _ => asked.map_or_else(processors, usize::from),
+            _ => threads(asked),
         }
     }
 }
 
-fn processors() -> usize {
-    thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS))
+/// So many threads as asked for, else as there are processors, at most 8.
+pub(super) fn threads(asked: Option<u8>) -> usize {
+    let processors = || thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS));
+    asked.map_or_else(processors, usize::from)
 }
 
-/// The files, and the `*.json`, `*.jsonl` and `*.ndjson` in the folders, sorted by name; standard input
-/// when none are named. An error of usage when a folder cannot be read or has none of them.
-pub fn data_files(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
+/// Whether a file is so short that one thread reads it.
+pub(super) fn is_short(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() < SHORT)
+}
+
+/// A file or folder that cannot be read.
+#[derive(Debug)]
+pub struct Unreadable {
+    /// As it was named, or found in a folder.
+    pub path: PathBuf,
+    /// Why.
+    pub error: Error,
+}
+
+/// The files, and the `*.json`, `*.jsonl` and `*.ndjson` in the folders, also with `.gz` or `.zst` behind, sorted by
+/// name; standard input when none are named. A folder that cannot be read or has none of them takes the place of its
+/// files. Whether a file can be opened is not looked at.
+pub fn data_files(named: &[PathBuf]) -> Vec<Result<PathBuf, Unreadable>> {
     if named.is_empty() {
-        return Ok(vec![PathBuf::from("-")]);
+        return vec![Ok(PathBuf::from("-"))];
     }
     let mut files = Vec::new();
     for path in named {
         if path.as_os_str() == "-" || !path.is_dir() {
-            files.push(path.clone());
+            files.push(Ok(path.clone()));
             continue;
         }
         let before = files.len();
         for entry in WalkDir::new(path).sort_by_file_name() {
-            let entry = entry.map_err(|error| Error::data(path, &error.into()))?;
-            if entry.file_type().is_file() && framing(entry.path()).is_some() {
-                files.push(entry.into_path());
+            match entry {
+                Ok(entry) if entry.file_type().is_file() && framing(entry.path()).is_some() => {
+                    files.push(Ok(entry.into_path()));
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    let path = error.path().unwrap_or(path).to_owned();
+                    let error = Error::data(&path, &error.into());
+                    files.push(Err(Unreadable { path, error }));
+                }
             }
         }
         if files.len() == before {
-            return Err(Error::usage(format!(
-                "{} contains no *.json, *.jsonl or *.ndjson file",
-                path.display()
-            )));
+            let message = format!("{} contains no *.json, *.jsonl or *.ndjson file", path.display());
+            files.push(Err(Unreadable { path: path.clone(), error: Error::usage(message) }));
         }
     }
-    Ok(files)
+    files
 }
 
-/// What a file's name says of how data is put into it.
+/// What a file's name says of how data is put into it, whether it is compressed or not.
 pub(super) fn framing(path: &Path) -> Option<Framing> {
     match path.extension()?.to_str()? {
+        "gz" | "zst" => framing(Path::new(path.file_stem()?)),
         "jsonl" | "ndjson" => Some(Framing::Lines),
         "json" => Some(Framing::Document),
         _ => None,

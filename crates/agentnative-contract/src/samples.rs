@@ -7,6 +7,7 @@ use crate::lock::{EventOrder, EventOrders};
 use crate::{Events, Framing, OutputSpec, Violation, type_keys};
 use serde_json::Value;
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 use strict_json::{JsonType, ReadOptions, read_lines};
 
@@ -98,7 +99,12 @@ pub fn is_schema_file(path: &Path) -> Result<bool> {
     if length > MAX_SCHEMA {
         return Ok(false);
     }
-    let bytes = fs::read(path).map_err(unreadable)?;
+    let mut file = DataFile::open(path)?;
+    if file.compressed {
+        return Ok(false);
+    }
+    let mut bytes = Vec::new();
+    file.reader.read_to_end(&mut bytes).map_err(unreadable)?;
     // What cannot be read is reported with its place by whoever takes it for what its name says.
     let Ok(value) = serde_json::from_slice::<Value>(&bytes) else {
         return Ok(framing(path) == Some(Framing::Document));
@@ -164,7 +170,7 @@ impl OutputSpec {
 /// The types that the stream in a file begins and ends with.
 fn bounds(path: &Path, key: &str) -> Result<Events> {
     let unreadable = |error| Error::data(path, &error);
-    let file = fs::File::open(path).map_err(unreadable)?;
+    let file = DataFile::open(path)?.reader;
     let (mut orders, mut order) = (EventOrders::default(), EventOrder::default());
     read_lines(file, &ReadOptions::default(), &mut order).map_err(unreadable)?;
     orders.add(order);

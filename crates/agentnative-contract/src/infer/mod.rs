@@ -86,11 +86,18 @@ impl Inference {
         threads: usize,
         progress: &mut dyn FnMut(u64),
     ) -> io::Result<Vec<Violation>> {
-        self.learnt.join(read::read(reader, framing, threads, progress)?);
-        if self.learnt.shape.places() > PLACES {
-            return Err(read::shapeless());
-        }
+        let learnt = read::read(reader, framing, threads, progress)?;
+        self.join(Self { learnt })?;
         Ok(std::mem::take(&mut self.learnt.faults))
+    }
+
+    /// Learns what another one has learnt.
+    ///
+    /// # Errors
+    /// When the samples of both have no shape, as for [`Inference::input`].
+    pub fn join(&mut self, other: Self) -> io::Result<()> {
+        self.learnt.join(other.learnt);
+        if self.learnt.shape.places() > PLACES { Err(read::shapeless()) } else { Ok(()) }
     }
 
     /// Number of documents and records.

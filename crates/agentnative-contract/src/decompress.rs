@@ -1,0 +1,114 @@
+//! Data as it was before it was compressed: gzip (RFC 1952) and Zstandard (RFC 8878), recognised by their magic
+//! numbers. Both may have several members or frames, one behind the other.
+
+use flate2::read::MultiGzDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use std::fmt::Display;
+use std::io::{self, Cursor, ErrorKind, Read};
+
+/// Input, and whether it was compressed.
+pub(super) struct Decompressed {
+    pub reader: Box<dyn Read + Send>,
+    pub compressed: bool,
+}
+
+/// Looks at the first bytes of the input; at one only where it is not the first of a magic number.
+pub(super) fn decompressed(mut input: impl Read + Send + 'static) -> io::Result<Decompressed> {
+    let mut head = Vec::new();
+    (&mut input).take(1).read_to_end(&mut head)?;
+    if matches!(head[..], [0x1f | 0x28 | 0x50..=0x5f]) {
+        (&mut input).take(3).read_to_end(&mut head)?;
+    }
+    let (is_gzip, is_zstd) = match head[..] {
+        [0x1f, 0x8b, ..] => (true, false),
+        // A frame of data, or one that is skipped.
+        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => (false, true),
+        _ => (false, false),
+    };
+    let input = Cursor::new(head).chain(input);
+    let reader: Box<dyn Read + Send> = match (is_gzip, is_zstd) {
+        (true, _) => Box::new(Gzip(MultiGzDecoder::new(input))),
+        (_, true) => Box::new(Zstd { input, decoder: FrameDecoder::new(), open: false }),
+        _ => Box::new(input),
+    };
+    Ok(Decompressed { reader, compressed: is_gzip || is_zstd })
+}
+
+struct Gzip<R>(MultiGzDecoder<R>);
+
+impl<R: Read> Read for Gzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
+                invalid("gzip", error)
+            }
+            _ => error,
+        })
+    }
+}
+
+struct Zstd<R> {
+    input: R,
+    decoder: FrameDecoder,
+    /// The decoder is in a frame.
+    open: bool,
+}
+
+impl<R: Read> Read for Zstd<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if !self.open && !self.next_frame()? {
+                return Ok(0);
+            }
+            while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
+                let block = BlockDecodingStrategy::UptoBlocks(1);
+                self.decoder
+                    .decode_blocks(&mut self.input, block)
+                    .map_err(|error| invalid("Zstandard", error))?;
+            }
+            let length = self.decoder.read(buffer)?;
+            if length > 0 || buffer.is_empty() {
+                return Ok(length);
+            }
+            self.open = false;
+            let (stated, computed) =
+                (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum());
+            if stated.is_some() && stated != computed {
+                return Err(invalid("Zstandard", "the checksum does not match"));
+            }
+        }
+    }
+}
+
+impl<R: Read> Zstd<R> {
+    /// Enters the next frame with data; false at the end of the input.
+    fn next_frame(&mut self) -> io::Result<bool> {
+        loop {
+            let mut magic = Vec::new();
+            if (&mut self.input).take(4).read_to_end(&mut magic)? == 0 {
+                return Ok(false);
+            }
+            match self.decoder.init(Cursor::new(magic).chain(&mut self.input)) {
+                Ok(()) => {
+                    self.open = true;
+                    return Ok(true);
+                }
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
+                    let length = u64::from(length);
+                    if io::copy(&mut (&mut self.input).take(length), &mut io::sink())? < length {
+                        return Err(invalid("Zstandard", "it ends within a skippable frame"));
+                    }
+                }
+                Err(error) => return Err(invalid("Zstandard", error)),
+            }
+        }
+    }
+}
+
+fn invalid(format: &str, why: impl Display) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, format!("invalid {format} data: {why}"))
+}

@@ -1,0 +1,108 @@
+//! The data files that a command reads.
+
+use super::progress::ReadingProgress;
+use agentnative_contract::error::{Error, Issue, Result};
+use agentnative_contract::{DataFile, Reading, Unreadable, counted, data_files, read_files};
+use agentnative_output::Output;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::ffi::OsStr;
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use strict_json::sanitize;
+
+#[derive(clap::Args)]
+pub(super) struct DataFilesArgs {
+    /// Also read the files listed in this file, one path per line or separated by NUL bytes; `-` for stdin.
+    #[arg(long, value_name = "FILE")]
+    files_from: Option<PathBuf>,
+    /// Files, folders (their *.json, *.jsonl and *.ndjson, also with .gz or .zst) or `-` for stdin [default: -].
+    /// Data compressed with gzip or Zstandard is decompressed.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+impl DataFilesArgs {
+    /// The files, in the order in which they are named. An error where the list cannot be read or lists nothing, or
+    /// where stdin is to be both the list and data.
+    pub(super) fn paths(&self) -> Result<Vec<Result<PathBuf, Unreadable>>> {
+        let Some(list) = &self.files_from else { return Ok(data_files(&self.files)) };
+        let mut named = self.files.clone();
+        named.extend(listed(list)?);
+        let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
+        if is_stdin(list) && named.iter().any(is_stdin) {
+            return Err(Error::usage("stdin cannot be both the list of files and data"));
+        }
+        Ok(data_files(&named))
+    }
+}
+
+/// Reads the files, short ones side by side; `done` is given each as it is read, in their order. Gives those that cannot
+/// be read.
+pub(super) fn read_each<T: Send>(
+    paths: Vec<Result<PathBuf, Unreadable>>,
+    jobs: Option<u8>,
+    output: &mut Output,
+    read: impl Fn(DataFile, usize, &mut dyn FnMut(u64)) -> io::Result<T> + Sync,
+    mut done: impl FnMut(&Path, T, &mut Output) -> Result<()>,
+) -> Result<Vec<Unreadable>> {
+    let (mut progress, mut unreadable) = (ReadingProgress::new(), Vec::new());
+    read_files(paths, jobs, read, |reading| match reading {
+        Reading::Progress { name, length, bytes } => {
+            progress.tell(name, length, bytes, output);
+            Ok(())
+        }
+        Reading::Read(path, value) => {
+            output.clear_progress();
+            done(&path, value, output)
+        }
+        Reading::Unreadable(file) => {
+            output.clear_progress();
+            unreadable.push(file);
+            Ok(())
+        }
+    })?;
+    Ok(unreadable)
+}
+
+/// The paths that a file lists.
+fn listed(list: &Path) -> Result<Vec<PathBuf>> {
+    let mut bytes = Vec::new();
+    DataFile::open(list)?.reader.read_to_end(&mut bytes).map_err(|error| Error::data(list, &error))?;
+    let separator = if bytes.contains(&0) { 0 } else { b'\n' };
+    let lines = bytes.split(|byte| *byte == separator).filter(|line| !line.is_empty());
+    let paths: Vec<PathBuf> = lines.map(|line| OsStr::from_bytes(line).into()).collect();
+    if paths.is_empty() {
+        return Err(Error::usage(format!("{} lists no files", list.display())));
+    }
+    Ok(paths)
+}
+
+/// A file that could not be read.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct UnreadableFile {
+    /// The file or folder. Bytes of its name that are not UTF-8 are spelt `\xNN`.
+    pub(super) file: String,
+    /// The reason.
+    pub(super) message: String,
+}
+
+impl UnreadableFile {
+    pub(super) fn new(Unreadable { path, error }: &Unreadable) -> Self {
+        let file = sanitize::lossless(path.as_os_str().as_encoded_bytes()).into_owned();
+        Self { file, message: error.message.clone() }
+    }
+}
+
+/// The error that a command ends with which could not read some of its files: that of the only file, or one that names
+/// all of them.
+pub(super) fn unreadable_error(mut failed: Vec<Unreadable>, files: usize) -> Option<Error> {
+    if files == 1 {
+        return failed.pop().map(|unreadable| unreadable.error);
+    }
+    let kind = failed.first()?.error.kind;
+    let message = format!("{} of {} cannot be read", failed.len(), counted(files, "file"));
+    let issue = |unreadable: Unreadable| Issue { place: None, message: unreadable.error.message };
+    Some(Error::new(kind, message).issues(failed.into_iter().map(issue).collect()))
+}

@@ -1,0 +1,265 @@
+//! The data files of a command: many of them, listed, compressed, and some that cannot be read.
+
+use super::support::{CliOutput, Folder, output_of};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
+
+const LINES: &str = "{\"id\":1}\n{\"id\":2}\n";
+/// The same, as `gzip -n` writes it.
+const GZIP: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xab\x56\xca\x4c\x51\xb2\x32\xac\xe5\xaa\x06\x33\x8c\x6a\xb9\x00\x06\x2c\xa5\x04\x12\x00\x00\x00";
+/// The same, as `zstd --check` writes it.
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd\x04\x58\x91\x00\x00{\"id\":1}\n{\"id\":2}\n\xe8\x23\x85\x18";
+/// A frame that a reader of Zstandard skips.
+const SKIPPABLE: &[u8] = b"\x5a\x2a\x4d\x18\x03\x00\x00\x00abc";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write(
+        "id.schema.json",
+        r#"{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}"#,
+    );
+    folder
+}
+
+fn validate(folder: &Folder, args: &[&str]) -> CliOutput {
+    folder.run(&[&["validate", "--json", "--contract", "id.schema.json"], args].concat())
+}
+
+fn fed(folder: &Folder, args: &[&str], stdin: &[u8]) -> CliOutput {
+    let mut command = folder.command();
+    let mut child = command
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(stdin).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    CliOutput { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn names(seen: &CliOutput, list: &str) -> Vec<String> {
+    let files = seen.data()[list].as_array().unwrap().clone();
+    files.iter().map(|file| file["file"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn compressed_data_is_read_whatever_its_file_is_called() {
+    let folder = folder();
+    let compressed = [
+        GZIP.to_vec(),
+        ZSTD.to_vec(),
+        [GZIP, GZIP].concat(),
+        [ZSTD, SKIPPABLE, ZSTD].concat(),
+        [SKIPPABLE, ZSTD].concat(),
+    ];
+    for (bytes, records) in compressed.iter().zip([2, 2, 4, 4, 2]) {
+        for name in ["data.jsonl.gz", "data.jsonl.zst", "data.jsonl", "data"] {
+            let path = folder.write(name, bytes);
+            let seen = validate(&folder, &["--framing", "lines", name]);
+            assert_eq!(
+                (seen.code, &seen.data()["files"][0]["records"]),
+                (Some(0), &json!(records)),
+                "{name}: {seen:?}"
+            );
+            let inferred = folder.run(&["contract", "infer", "--json", name]);
+            assert_eq!(inferred.data()["records"], records, "{name}: {inferred:?}");
+            fs::remove_file(path).unwrap();
+        }
+        let seen = fed(
+            &folder,
+            &["validate", "--json", "--contract", "id.schema.json", "--framing", "lines", "-"],
+            bytes,
+        );
+        assert_eq!(
+            (seen.code, &seen.data()["files"][0]["bytes"]),
+            (Some(0), &json!(LINES.len() * records / 2))
+        );
+    }
+    // The name tells the framing as it does without the compression.
+    folder.write("data.jsonl.gz", GZIP);
+    let seen = validate(&folder, &["data.jsonl.gz"]);
+    assert_eq!(seen.data()["files"][0]["records"], 2, "{seen:?}");
+}
+
+#[test]
+fn large_compressed_data_and_events_and_samples_of_a_diff() {
+    let folder = folder();
+    let lines: String =
+        (0..40_000).map(|id| format!("{{\"id\":{id},\"text\":\"{}\"}}\n", id * 7919)).collect();
+    folder.write("gz.jsonl.gz", gzipped(lines.as_bytes()));
+    folder.write("zst.jsonl.zst", compress_to_vec(lines.as_bytes(), CompressionLevel::Fastest));
+    folder.write("plain.jsonl", &lines);
+    let seen = validate(&folder, &["--jobs", "2", "gz.jsonl.gz", "zst.jsonl.zst", "plain.jsonl"]);
+    assert_eq!(seen.code, Some(0), "{seen:?}");
+    for file in seen.data()["files"].as_array().unwrap() {
+        assert_eq!((&file["records"], &file["bytes"]), (&json!(40_000), &json!(lines.len())), "{file}");
+    }
+    let same = folder.run(&["contract", "diff", "--json", "plain.jsonl", "gz.jsonl.gz"]);
+    assert_eq!((same.code, &same.data()["changes"]), (Some(0), &json!([])), "{same:?}");
+    let events = folder.write("events.jsonl", "{\"type\":\"thread.started\",\"thread_id\":\"t\"}\n{\"type\":\"turn.started\"}\n{\"type\":\"item.completed\",\"item\":{\"id\":\"1\",\"type\":\"agent_message\",\"text\":\"Done.\"}}\n{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":1,\"cached_input_tokens\":0,\"output_tokens\":1}}\n");
+    folder.write(
+        "events.zst",
+        compress_to_vec(fs::read(events).unwrap().as_slice(), CompressionLevel::Fastest),
+    );
+    let [plain, packed] = ["events.jsonl", "events.zst"].map(|name| folder.run(&["outcome", "--json", name]));
+    assert_eq!((packed.code, &packed.out), (Some(0), &plain.out));
+    assert_eq!(packed.data()["message"], "Done.");
+}
+
+#[test]
+fn compressed_data_that_is_cut_or_wrong_is_an_error() {
+    let folder = folder();
+    let changed = |bytes: &[u8], at: usize| {
+        let mut bytes = bytes.to_vec();
+        bytes[at] ^= 1;
+        bytes
+    };
+    let rows: [(Vec<u8>, &str); 6] = [
+        (GZIP[..GZIP.len() - 9].to_vec(), "invalid gzip data"),
+        (changed(GZIP, GZIP.len() - 6), "invalid gzip data"),
+        ([GZIP, b"rest"].concat(), "invalid gzip data"),
+        (ZSTD[..ZSTD.len() - 5].to_vec(), "invalid Zstandard data"),
+        (changed(ZSTD, ZSTD.len() - 1), "invalid Zstandard data: the checksum does not match"),
+        ([ZSTD, b"rest"].concat(), "invalid Zstandard data"),
+    ];
+    for (bytes, reason) in rows {
+        folder.write("data.jsonl", &bytes);
+        for args in [
+            &["validate", "--json", "--contract", "id.schema.json", "data.jsonl"][..],
+            &["contract", "infer", "--json", "data.jsonl"],
+            &["outcome", "--json", "data.jsonl"],
+        ] {
+            let seen = folder.run(args);
+            assert_eq!((seen.code, seen.out.as_str()), (Some(1), ""), "{args:?} {seen:?}");
+            let message = seen.error()["message"].as_str().unwrap().to_owned();
+            assert!(
+                message.starts_with("cannot read data.jsonl: ") && message.contains(reason),
+                "{args:?}: {message}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_list_names_files_and_folders() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("runs")).unwrap();
+    folder.write("runs/b.jsonl.zst", ZSTD);
+    folder.write("runs/a.jsonl", LINES);
+    folder.write("runs/notes.txt", "none of it");
+    folder.write("a b\n.json", "{\"id\":1}");
+    folder.write("last.json", "{\"id\":1}");
+    let expected = ["last.json", "runs/a.jsonl", "runs/b.jsonl.zst"];
+    folder.write("list", "last.json\n\nruns\n");
+    folder.write("list0", "last.json\0runs\0a b\n.json\0");
+    assert_eq!(names(&validate(&folder, &["--files-from", "list"]), "files"), expected);
+    let with_odd = [&expected[..], &["a b\n.json"]].concat();
+    assert_eq!(names(&validate(&folder, &["--files-from", "list0"]), "files"), with_odd);
+    // Files on the command line come first.
+    let both = validate(&folder, &["runs/b.jsonl.zst", "--files-from", "list"]);
+    assert_eq!(names(&both, "files"), [&["runs/b.jsonl.zst"], &expected[..]].concat());
+    let of_stdin = fed(&folder, &["contract", "infer", "--json", "--files-from", "-"], b"last.json\nruns");
+    assert_eq!((&of_stdin.data()["files"], &of_stdin.data()["records"]), (&json!(3), &json!(5)));
+    folder.write("empty", "\n");
+    let empty = validate(&folder, &["--files-from", "empty"]);
+    assert_eq!((empty.code, &empty.error()["message"]), (Some(2), &json!("empty lists no files")));
+    let gone = validate(&folder, &["--files-from", "gone"]);
+    assert_eq!(gone.code, Some(2), "{gone:?}");
+    let twice = fed(&folder, &["contract", "infer", "--json", "--files-from", "-", "-"], b"last.json");
+    assert_eq!(
+        (twice.code, &twice.error()["message"]),
+        (Some(2), &json!("stdin cannot be both the list of files and data"))
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_does_not_end_the_others() {
+    let folder = folder();
+    folder.write("good.json", "{\"id\":1}");
+    folder.write("bad.json", "{\"id\":true}");
+    folder.write("cut.jsonl.gz", &GZIP[..20]);
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    let args = ["cut.jsonl.gz", "good.json", "empty", "gone.json", "bad.json"];
+    let seen = validate(&folder, &args);
+    assert_eq!(seen.code, Some(1), "{seen:?}");
+    assert_eq!(names(&seen, "files"), ["good.json", "bad.json"]);
+    assert_eq!(names(&seen, "unreadable"), ["cut.jsonl.gz", "empty", "gone.json"]);
+    assert_eq!(seen.data()["valid"], false);
+    let error = seen.error();
+    assert_eq!(
+        (&error["message"], error["issues"].as_array().unwrap().len()),
+        (&json!("3 of 5 files cannot be read"), 3)
+    );
+    let lines =
+        folder.run(&[&["validate", "--jsonl", "--contract", "id.schema.json"][..], &args].concat()).lines();
+    let of_type = |kind: &str| lines.iter().filter(|line| line["type"] == kind).collect::<Vec<_>>();
+    assert_eq!((of_type("file").len(), of_type("unreadable").len()), (2, 3));
+    let summary = of_type("summary")[0];
+    assert_eq!(
+        (&summary["files"], &summary["invalid"], &summary["unreadable"]),
+        (&json!(2), &json!(1), &json!(3))
+    );
+    let text = folder.run(&[&["validate", "--contract", "id.schema.json"][..], &args].concat());
+    assert!(text.out.ends_with("5 files, 1 invalid, 3 unreadable\n"), "{}", text.out);
+    assert!(text.err.contains("cannot read gone.json: No such file"), "{}", text.err);
+    // Without an invalid file the exit code is that of the first that cannot be read.
+    let one = validate(&folder, &["good.json", "gone.json"]);
+    assert_eq!((one.code, &one.error()["kind"]), (Some(2), &json!("usage")));
+    let inferred = folder.run(&["contract", "infer", "--json", "good.json", "gone.json"]);
+    assert_eq!((inferred.code, &inferred.json()["ok"]), (Some(2), &json!(false)));
+    assert_eq!(
+        (names(&inferred, "unreadable"), &inferred.data()["files"]),
+        (vec!["gone.json".to_owned()], &json!(1))
+    );
+    assert_eq!(inferred.data()["schema"]["required"], json!(["id"]));
+}
+
+#[test]
+fn many_files_give_the_same_side_by_side() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("many")).unwrap();
+    for nth in 0..300 {
+        let id: Value = if nth % 7 == 0 { json!("seven") } else { json!(nth) };
+        folder.write(
+            &format!("many/{nth:03}.json"),
+            json!({ "id": id, format!("key{}", nth % 5): nth }).to_string(),
+        );
+    }
+    folder.write("many/150.json", "{\"id\":");
+    // A long one among them, which all threads share.
+    folder.write("many/200.jsonl", format!("{{\"id\":1,\"text\":\"{}\"}}\n", "x".repeat(2000)).repeat(1500));
+    for args in [
+        &["validate", "--contract", "id.schema.json"][..],
+        &["validate", "--jsonl", "--contract", "id.schema.json"],
+        &["contract", "infer"],
+    ] {
+        let [alone, together] =
+            ["1", "5"].map(|jobs| folder.run(&[args, &["--jobs", jobs, "many"]].concat()));
+        assert_eq!(alone, together);
+        assert_eq!(alone.code, Some(1));
+    }
+    fs::remove_file(folder.path().join("many/150.json")).unwrap();
+    let [alone, together] =
+        ["1", "5"].map(|jobs| folder.run(&["contract", "infer", "--json", "--jobs", jobs, "many"]));
+    assert_eq!((alone.code, &alone.out), (Some(0), &together.out));
+    assert_eq!(alone.data()["files"], 300);
+    let closed = output_of(
+        folder
+            .command()
+            .args(["validate", "--contract", "id.schema.json", "--jobs", "5", "many"])
+            .stdout(Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").unwrap())),
+    );
+    assert_eq!(closed.code, Some(1), "{closed:?}");
+}
