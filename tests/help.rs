@@ -2,7 +2,8 @@
 //!
 //! The texts are small ones of our own, laid out as those tools lay out theirs.
 
-use agentnative::target::help::Help;
+use agentnative::target::help::{Help, Names, Page};
+use agentnative_contract::budget::{Budget, within};
 
 fn names(text: &str) -> Vec<String> {
     Help::parse(text.as_bytes()).commands.into_iter().map(|command| command.name).collect()
@@ -400,4 +401,35 @@ Positionals:
     assert_eq!(Help::parse(without.as_bytes()).free_word, None);
     let usage = format!("opencode <command> [options]\n\n{without}");
     assert_eq!(Help::parse(usage.as_bytes()).free_word, None);
+}
+
+/// What a target prints for help decides how long it is, and what stands in it.
+#[test]
+fn groups_in_groups_are_read_to_a_depth() {
+    let deep = format!("Usage: tool list {}\n", "(".repeat(1 << 20));
+    assert_eq!(Help::of_command(deep.as_bytes(), &["list"]).operands, []);
+    let three = Help::of_command(b"Usage: tool list (((<file> | -) ...) <more>)\n", &["list"]);
+    assert_eq!(three.operands.iter().map(|operand| operand.name.as_str()).collect::<Vec<_>>(), ["file"]);
+}
+
+#[test]
+fn a_page_of_the_greatest_length_takes_no_more_than_its_length() {
+    let lines = |line: &dyn Fn(usize) -> String| (0..1 << 20 >> 3).map(line).collect::<String>();
+    for page in [
+        "Usage: tool ".to_owned() + &"{".repeat(1 << 20) + "} ...",
+        "OBJECT := {".repeat(1 << 17),
+        "Commands:\n".to_owned() + &lines(&|nth| format!(" {}  a\n", "x".repeat(nth % 50))),
+        "Usage: tool ".to_owned() + &lines(&|nth| format!("-a{nth} ")),
+        lines(&|nth| format!("usage: {nth}\n")) + &lines(&|nth| format!("$ {nth}\n")),
+        "Usage: tool\n".to_owned() + &"  a\n".repeat(1 << 18),
+        "Usage: tool ".to_owned() + &"(- ".repeat(1 << 18),
+        "Usage: tool ".to_owned() + &"a ".repeat(1 << 19) + "\n" + &"  --b  [required]\n".repeat(1 << 15),
+    ] {
+        let start = page[..40].to_owned();
+        let read = move || {
+            let names = Names::of(page.as_bytes(), &[], &["tool".to_owned()]);
+            Page::read(page.as_bytes(), &["list"], &names, &[]);
+        };
+        assert_eq!(within(Budget::STEP, read), Ok(()), "{start}");
+    }
 }

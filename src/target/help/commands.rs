@@ -1,6 +1,7 @@
 //! The commands in a help text.
 
 use super::{Command, operands, usage};
+use std::collections::BTreeMap;
 
 /// More commands than this are not read.
 const MOST: usize = 500;
@@ -188,12 +189,15 @@ impl Found {
 
     /// A grammar in the style of iproute2: `OBJECT := { a | b }`.
     fn grammar(&mut self, text: &str) {
-        for (at, _) in text.match_indices(":= {") {
-            let name = text[..at].split_whitespace().next_back().unwrap_or_default();
-            let body = text[at + 4..].split('}').next().unwrap_or_default();
+        let mut pieces = text.split(":= {");
+        let mut before = pieces.next().unwrap_or_default();
+        for piece in pieces {
+            let name = before.split_whitespace().next_back().unwrap_or_default();
             if matches!(name, "OBJECT" | "COMMAND" | "SUBCOMMAND" | "CMD" | "ACTION") {
+                let body = piece.split('}').next().unwrap_or_default();
                 body.split('|').for_each(|name| self.add(name.trim(), ""));
             }
+            before = piece;
         }
     }
 
@@ -202,11 +206,9 @@ impl Found {
         let from = text.to_lowercase().find("usage:").filter(|from| text.is_char_boundary(*from));
         let Some(usage) = from.map(|from| &text[from..]) else { return };
         let usage = usage.split("\n\n").next().unwrap_or_default();
-        for (at, _) in usage.match_indices('{') {
-            let Some((names, rest)) = usage[at + 1..].split_once('}') else { return };
-            if rest.trim_start().starts_with("...") {
-                names.split(',').for_each(|name| self.add(name.trim(), ""));
-            }
+        let choices = usage.split('{').skip(1).filter_map(|piece| piece.split_once('}'));
+        for (names, _) in choices.filter(|(_, rest)| rest.trim_start().starts_with("...")) {
+            names.split(',').for_each(|name| self.add(name.trim(), ""));
         }
     }
 }
@@ -246,15 +248,14 @@ fn repeated_program<'t>(lines: &[(usize, &'t str)]) -> Option<&'t str> {
 
 /// The column at which most entries begin to say what they do.
 fn about_column(lines: &[(usize, &str)]) -> Option<usize> {
-    let columns: Vec<usize> = lines
-        .iter()
-        .filter_map(|(indent, line)| {
-            let gap = line.find("  ")?;
-            Some(indent + gap + line[gap..].len() - line[gap..].trim_start().len())
-        })
-        .collect();
-    let count = |column: usize| columns.iter().filter(|other| **other == column).count();
-    columns.iter().copied().max_by_key(|column| (count(*column), std::cmp::Reverse(*column)))
+    let mut counts = BTreeMap::<usize, usize>::new();
+    for (indent, line) in lines {
+        if let Some(gap) = line.find("  ") {
+            *counts.entry(indent + line.len() - line[gap..].trim_start().len()).or_default() += 1;
+        }
+    }
+    let most = counts.into_iter().max_by_key(|(column, count)| (*count, std::cmp::Reverse(*column)));
+    most.map(|(column, _)| column)
 }
 
 /// Name of an entry, the words that stand for its arguments, and its description. Name and description are apart by two spaces, ` - ` or `: `, or the

@@ -173,6 +173,8 @@ pub(super) fn read(text: &str) -> Vec<Flag<'_>> {
             flag_indent = None;
         }
     }
+    // A line of a usage may have many.
+    flags.truncate(MOST);
     flags
 }
 

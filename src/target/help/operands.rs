@@ -15,6 +15,9 @@ pub struct Operand {
     pub choices: Vec<String>,
 }
 
+/// Groups in groups are read to this depth.
+const DEEPEST: usize = 8;
+
 /// Nouns behind `a` that are what a command prints, and none of its arguments.
 const OUTPUT: [&str; 12] = [
     "brief",
@@ -54,7 +57,7 @@ impl Operand {
 pub(super) fn of_page(text: &str, path: &[&str]) -> (Vec<Operand>, bool) {
     let of_form = |form: &String| {
         let words = usage::words(form);
-        Some(up_to_command(behind(&words, path)?))
+        Some(up_to_command(behind(&words, path)?, 0))
     };
     usage::forms(text).iter().find_map(of_form).unwrap_or_default()
 }
@@ -81,11 +84,11 @@ fn behind<'w, 't>(words: &'w [&'t str], path: &[&str]) -> Option<&'w [&'t str]> 
 
 /// The operands among words of a usage, up to a subcommand.
 pub(super) fn read(words: &[&str]) -> Vec<Operand> {
-    up_to_command(words).0
+    up_to_command(words, 0).0
 }
 
-/// The same, and whether there is a subcommand.
-fn up_to_command(words: &[&str]) -> (Vec<Operand>, bool) {
+/// The same, and whether there is a subcommand. The words are in so many groups.
+fn up_to_command(words: &[&str], depth: usize) -> (Vec<Operand>, bool) {
     let mut all = Vec::new();
     let mut words = words.iter().copied().peekable();
     while let Some(word) = words.next() {
@@ -102,10 +105,10 @@ fn up_to_command(words: &[&str]) -> (Vec<Operand>, bool) {
             }
             all.push(operand(value.unwrap_or_default(), Some(option), true));
         } else if let Some(inner) = word.strip_prefix('(') {
-            let first = inner.split(['|', ')']).next().unwrap_or_default();
-            let mut group = read(&usage::words(first.trim()));
-            group.truncate(1);
-            all.append(&mut group);
+            let first = inner.split(['|', ')']).next().unwrap_or_default().trim();
+            if depth < DEEPEST {
+                all.extend(up_to_command(&usage::words(first), depth + 1).0.into_iter().next());
+            }
         } else if word.starts_with("[-") || word == "..." {
             // a flag, or more of the same
         } else {

@@ -9,6 +9,8 @@ pub(super) const COMMANDS: [&str; 9] =
     ["command", "commands", "subcommand", "subcommands", "cmd", "subcmd", "action", "object", "verb"];
 /// Words that may stand beside those, as in `COMMAND_NAME`.
 const BESIDE: [&str; 4] = ["name", "group", "sub", "help"];
+/// More forms than this are not read.
+const MOST: usize = 200;
 /// Words that stand for flags.
 const FLAGS: [&str; 6] = ["option", "options", "opts", "flag", "flags", "switches"];
 /// Words that stand for the arguments of the command before them.
@@ -96,7 +98,9 @@ fn read(text: &str) -> (Vec<String>, BTreeSet<usize>) {
     let mut of_usage = BTreeSet::new();
     let indent = |line: &str| line.len() - line.trim_start().len();
     let mut lines = text.lines().enumerate().peekable();
-    while let Some((at, line)) = lines.next() {
+    while forms.len() < MOST
+        && let Some((at, line)) = lines.next()
+    {
         let lower = line.trim().to_lowercase();
         let first = match (lower.strip_prefix("usage:"), lower.as_str()) {
             (Some(_), _) => &line[line.find(':').unwrap_or_default() + 1..],
@@ -111,7 +115,9 @@ fn read(text: &str) -> (Vec<String>, BTreeSet<usize>) {
             while lines.next_if(|(_, next)| next.trim().is_empty()).is_some() {}
         }
         let continues = |(_, next): &(usize, &str)| indent(next) > indent(line) && !next.trim().is_empty();
-        while let Some((at, next)) = lines.next_if(continues) {
+        while forms.len() < MOST
+            && let Some((at, next)) = lines.next_if(continues)
+        {
             of_usage.insert(at);
             let words = next.trim().strip_prefix("or:").unwrap_or(next.trim()).trim();
             let start = words.split_whitespace().next();
@@ -120,7 +126,7 @@ fn read(text: &str) -> (Vec<String>, BTreeSet<usize>) {
             }
             let begins = program.is_none() || start == program || column == Some(indent(next));
             match forms.last_mut() {
-                Some(form) if !begins => *form = format!("{form} {words}"),
+                Some(form) if !begins => form.extend([" ", words]),
                 _ => forms.push(words.to_owned()),
             }
             if program.is_none() {
