@@ -24,6 +24,11 @@ pub(super) struct DataFilesArgs {
 }
 
 impl DataFilesArgs {
+    /// No file is named.
+    pub(super) fn are_default(&self) -> bool {
+        self.files.is_empty() && self.files_from.is_none()
+    }
+
     /// The files, in the order in which they are named. An error where the list cannot be read or lists nothing, or
     /// where stdin is to be both the list and data.
     pub(super) fn paths(&self) -> Result<Vec<Result<PathBuf, Unreadable>>> {

@@ -1,6 +1,7 @@
 //! `agentnative contract infer`
 
 use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each, unreadable_error};
+use super::whole_file::WholeFile;
 use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::infer::{Inference, Rules};
 use agentnative_contract::{DataFile, Framing, Violation};
@@ -8,12 +9,15 @@ use agentnative_output::{Output, pretty};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use std::path::Path;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mycli list --json | agentnative contract infer
-  agentnative contract infer --json list.json")]
+  agentnative contract infer --json list.json
+  agentnative contract infer --state list.state list.json
+  agentnative contract infer --merge list.state")]
 pub(super) struct InferArgs {
     /// Read the files as one `document` each or as JSON `lines` [default: from the file name, else from
     /// the content].
@@ -25,6 +29,12 @@ pub(super) struct InferArgs {
     /// Number of threads [default: the number of processors, at most 8].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     jobs: Option<u8>,
+    /// Also write what was counted to this file, for --merge.
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// Add what was counted in other calls: files written by --state. Stdin is then read only if `-` is given.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    merge: Vec<PathBuf>,
     #[command(flatten)]
     data: DataFilesArgs,
 }
@@ -33,7 +43,7 @@ pub(super) struct InferArgs {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct InferredSchema {
     /// Number of files that could be read.
-    files: usize,
+    files: u64,
     /// The files that could not be read.
     unreadable: Vec<UnreadableFile>,
     /// Number of documents and records in them.
@@ -49,8 +59,14 @@ const FRAMING: [&str; 3] = ["trailing", "multi-line", "torn"];
 
 pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
     let rules = Rules { enum_threshold: args.enum_threshold, ..Rules::default() };
+    let state = args.state.as_deref().map(WholeFile::create).transpose()?;
     let mut inference = Inference::new();
-    let paths = args.data.paths()?;
+    for path in &args.merge {
+        let other = Inference::read_state(path, DataFile::open(path)?.reader)?;
+        inference.join(other).map_err(|error| Error::data(path, &error))?;
+    }
+    let only_merges = !args.merge.is_empty() && args.data.are_default();
+    let paths = if only_merges { Vec::new() } else { args.data.paths()? };
     let named = paths.len();
     let learn = |file: DataFile, threads: usize, progress: &mut dyn FnMut(u64)| {
         let mut inference = Inference::new();
@@ -63,6 +79,10 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
         }
         inference.join(learnt).map_err(|error| Error::data(path, &error))
     })?;
+    if let Some(state) = state {
+        inference.write_state(BufWriter::new(state.file()?)).map_err(|error| state.failed(&error))?;
+        state.finish()?;
+    }
     let unreadable: Vec<_> = failed.iter().map(UnreadableFile::new).collect();
     let error = unreadable_error(failed, named);
     if inference.records() == 0 {
@@ -72,7 +92,7 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
     let schema = inference.schema(&rules);
     let text = pretty(&schema)?;
     let inferred = InferredSchema {
-        files: named - unreadable.len(),
+        files: inference.inputs(),
         unreadable,
         records: inference.records(),
         bytes: inference.bytes(),

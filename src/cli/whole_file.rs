@@ -79,6 +79,11 @@ impl WholeFile {
         self.finish()
     }
 
+    /// The error that it could not be written.
+    pub fn failed(&self, error: &io::Error) -> Error {
+        failed(&self.path, error)
+    }
+
     /// Gives the file its name.
     pub fn finish(self) -> Result<()> {
         let renamed = self.part.as_ref().map_or(Ok(()), |part| fs::rename(&part.path, &part.goal));

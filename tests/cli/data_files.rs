@@ -263,3 +263,94 @@ fn many_files_give_the_same_side_by_side() {
     );
     assert_eq!(closed.code, Some(1), "{closed:?}");
 }
+
+#[test]
+fn counts_of_several_calls_are_merged_into_those_of_one() {
+    let folder = folder();
+    let corpora = [
+        "fixtures/outcome",
+        "contracts/opencode-events/examples",
+        "contracts/claude-stream/examples",
+        "contracts/p2-error/examples",
+    ];
+    let root = crate::programs::repository();
+    let mut files: Vec<String> = corpora
+        .iter()
+        .flat_map(|name| walkdir::WalkDir::new(root.join(name)).sort_by_file_name())
+        .map(|entry| entry.unwrap().path().display().to_string())
+        .filter(|name| name.ends_with(".json") || name.ends_with(".jsonl"))
+        .filter(|name| folder.run(&["contract", "infer", "--quiet", name]).code == Some(0))
+        .collect();
+    // A map with data for keys, a closed set, a tuple, too many values of a tag, and what is too deep to tell.
+    let many: String = (0..600).map(|nth| format!("{{\"by\":{{\"key{nth}\":{nth}}},\"type\":\"t{nth}\",\"role\":\"{}\",\"pair\":[\"a\",{nth}]}}\n", ["a", "b"][nth % 2])).collect();
+    let deep = format!("{}1{}", "[".repeat(300), "]".repeat(300));
+    files.push(folder.write("many.jsonl", many).display().to_string());
+    files.push(folder.write("deep.json", deep).display().to_string());
+    assert!(files.len() > 20, "{}", files.len());
+    let call = |before: &[&str], files: &[String]| {
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        folder.run(&[&["contract", "infer", "--json"], before, &files].concat())
+    };
+    let whole = call(&[], &files);
+    let mut states = Vec::new();
+    for (nth, part) in files.chunks(7).enumerate() {
+        states.push(format!("{nth}.state"));
+        assert_eq!(call(&["--state", &states[nth]], part).code, Some(0));
+    }
+    // In any order, in steps, and together with files.
+    states.reverse();
+    assert_eq!(call(&["--merge"], &states), whole);
+    assert_eq!(call(&["--state", "half.state", "--merge"], &states[1..]).code, Some(0));
+    assert_eq!(call(&["--merge", "half.state"], &["--merge".to_owned(), states[0].clone()]), whole);
+    let first = &files[files.chunks(7).count() * 7 - 7..];
+    assert_eq!(call(&["--merge", "half.state", "--"], first), whole);
+    // A state of a state is the same.
+    call(&["--state", "again.state", "--merge", "half.state"], &[]);
+    assert_eq!(folder.read("again.state"), folder.read("half.state"));
+}
+
+#[test]
+fn a_state_that_is_wrong_is_an_error_with_its_line() {
+    let folder = folder();
+    folder.write("data.json", "{\"id\":[1,\"a\"]}");
+    folder.run(&["contract", "infer", "--state", "good.state", "data.json"]);
+    let good = folder.read("good.state");
+    let lines: Vec<&str> = good.lines().collect();
+    let without = |at: usize| {
+        let mut lines = lines.clone();
+        lines.remove(at);
+        lines.join("\n")
+    };
+    let rows = [
+        (String::new(), 1, "not complete"),
+        ("{}".to_owned(), 1, "missing field"),
+        (good.replace("\"inference\":1", "\"inference\":2"), 1, "version 2 is unknown"),
+        (without(1), 3, "shape 1 is not above"),
+        (without(lines.len() - 1), lines.len() - 1, "the file is not complete"),
+        (format!("{good}{}\n", lines[1]), lines.len() + 1, "the file is not complete"),
+        (good.replace("\"list\":", "\"lists\":").replace("\"tuple\":", "\"tuples\":"), 4, "unknown variant"),
+        (good.replacen("\"integers\":1", "\"integers\":9999999999999999999", 1), 2, "greater than any count"),
+        (good.replacen("\"loose\":[]", "\"loose\":[\"id\"]", 1), lines.len(), "`id` is no tag key"),
+    ];
+    for (text, line, reason) in rows {
+        folder.write("wrong.state", &text);
+        let seen = folder.run(&["contract", "infer", "--json", "--merge", "wrong.state"]);
+        assert_eq!((seen.code, seen.out.as_str()), (Some(78), ""), "{reason}: {seen:?}");
+        let issue = &seen.error()["issues"][0];
+        let message = issue["message"].as_str().unwrap();
+        assert!(message.contains(reason), "{reason}: {message}");
+        assert_eq!(issue["line"], line, "{reason}: {issue}");
+    }
+    // Shapes in shapes, each on a line.
+    let mut chain = "{\"inference\":1,\"shapes\":100001,\"inputs\":1,\"records\":1,\"bytes\":1}\n{\"nulls\":1,\"bools\":0,\"integers\":0,\"numbers\":0,\"deep\":false}\n".to_owned();
+    for nth in 0..100_000 {
+        chain.push_str(&format!("{{\"nulls\":0,\"bools\":0,\"integers\":0,\"numbers\":0,\"deep\":false,\"arrays\":{{\"count\":1,\"elements\":{{\"list\":{nth}}}}}}}\n"));
+    }
+    folder.write("chain.state", chain);
+    let seen = folder.run(&["contract", "infer", "--json", "--merge", "chain.state"]);
+    assert_eq!(seen.code, Some(78), "{seen:?}");
+    let missing = folder.run(&["contract", "infer", "--json", "--merge", "gone.state"]);
+    assert_eq!(missing.code, Some(2), "{missing:?}");
+    let unwritable = folder.run(&["contract", "infer", "--json", "--state", "gone/x.state", "data.json"]);
+    assert_eq!((unwritable.code, &unwritable.error()["kind"]), (Some(1), &json!("write")));
+}

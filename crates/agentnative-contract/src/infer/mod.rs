@@ -9,6 +9,7 @@ mod objects;
 mod read;
 mod render;
 mod shape;
+mod state;
 mod text;
 
 use super::spec::Framing;
@@ -98,6 +99,11 @@ impl Inference {
     pub fn join(&mut self, other: Self) -> io::Result<()> {
         self.learnt.join(other.learnt);
         if self.learnt.shape.places() > PLACES { Err(read::shapeless()) } else { Ok(()) }
+    }
+
+    /// Number of inputs.
+    pub fn inputs(&self) -> u64 {
+        self.learnt.inputs
     }
 
     /// Number of documents and records.

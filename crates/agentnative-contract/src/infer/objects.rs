@@ -63,6 +63,19 @@ impl Objects {
         Self { groups: vec![Group { count: 1, ..Group::default() }], ..Self::default() }
     }
 
+    /// These groups, where tags of these keys are none.
+    pub fn of(loose: &[usize], groups: Vec<Group>) -> Self {
+        let loose = loose.iter().fold(0, |bits, key| bits | 1 << key);
+        let mut all = Self { loose, ..Self::default() };
+        groups.into_iter().for_each(|group| all.add(group));
+        all
+    }
+
+    /// Whether a tag key has had too many values.
+    pub fn is_loose(&self, key: usize) -> bool {
+        self.loose & (1 << key) != 0
+    }
+
     /// Merges the object at a node in.
     pub fn absorb(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
         let node = builder.node(at);
@@ -137,6 +150,13 @@ impl Objects {
 }
 
 impl Fields {
+    /// These members, or what all of them have been.
+    pub fn of(list: Vec<Field>, map: Option<Shape>) -> Self {
+        let mut all = Self::default();
+        all.join(Self { list, order: Vec::new(), map: map.map(Box::new) });
+        all
+    }
+
     /// Merges a member in, whose key is at this node.
     pub fn absorb(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
         self.absorb_near(builder, at, depth, self.list.len());

@@ -26,6 +26,7 @@ const FAULTS: usize = 20;
 #[derive(Default)]
 pub(super) struct Learnt {
     pub shape: Shape,
+    pub inputs: u64,
     pub records: u64,
     pub bytes: u64,
     pub faults: Vec<Violation>,
@@ -74,6 +75,7 @@ pub(super) fn read(
         }
         all.faults.sort_by_key(|fault| (fault.line, fault.column));
         all.faults.truncate(FAULTS);
+        all.inputs = 1;
         Ok(all)
     })
 }
@@ -155,6 +157,7 @@ impl Learnt {
     /// Merges what another reading gave in.
     pub fn join(&mut self, other: Self) {
         self.shape.join(other.shape);
+        self.inputs += other.inputs;
         self.records += other.records;
         self.bytes += other.bytes;
         self.faults.extend(other.faults);

@@ -9,7 +9,7 @@ use super::text::{Formats, is_choice};
 use strict_json::JsonType;
 
 /// Values deeper than this are not described.
-const DEEPEST: usize = 96;
+pub(super) const DEEPEST: usize = 96;
 /// Arrays longer than this are no tuples.
 const TUPLE: usize = 8;
 /// More different strings than this are no closed set.
@@ -194,7 +194,8 @@ impl Strings {
         }
     }
 
-    fn join(&mut self, other: Self) {
+    /// Merges what others have been in.
+    pub fn join(&mut self, other: Self) {
         self.count += other.count;
         self.formats = self.formats.and(other.formats);
         match other.choices {

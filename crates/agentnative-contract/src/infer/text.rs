@@ -1,7 +1,9 @@
 //! What a text looks like: a format, a word, a key that is data.
 
-/// A set of formats.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+use serde::{Deserialize, Serialize};
+
+/// A set of formats, as bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Formats(u8);
 
 /// The formats that are told, in the order of preference.
