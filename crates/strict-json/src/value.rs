@@ -10,7 +10,8 @@ use super::{Event, JsonType, ReadOptions, Sink, Summary, read_document, read_lin
 #[derive(Debug, Clone)]
 pub struct Document {
     /// The value; none when a structural problem was met or the budget did not suffice. NaN, infinities
-    /// and numbers that overflow are null in it, and of members with the same key the last one counts.
+    /// and numbers that overflow are null in it, keys are cut at 16 KiB, and of members with the same key the last
+    /// one counts.
     pub value: Option<Value>,
     /// The document is larger than the budget.
     pub too_large: bool,
