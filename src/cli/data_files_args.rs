@@ -29,6 +29,16 @@ impl DataFilesArgs {
         self.files.is_empty() && self.files_from.is_none()
     }
 
+    /// The files as they are named.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        if self.files.is_empty() { vec![PathBuf::from("-")] } else { self.files.clone() }
+    }
+
+    /// A folder or a list is named, which stand for any number of files.
+    pub(super) fn are_many(&self) -> bool {
+        self.files_from.is_some() || self.files.iter().any(|path| path.is_dir())
+    }
+
     /// The files, in the order in which they are named. An error where the list cannot be read or lists nothing, or
     /// where stdin is to be both the list and data.
     pub(super) fn paths(&self) -> Result<Vec<Result<PathBuf, Unreadable>>> {

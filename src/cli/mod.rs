@@ -15,6 +15,7 @@ mod init;
 mod list;
 mod lock;
 mod outcome;
+mod outcomes;
 mod progress;
 mod report;
 mod report_files;

@@ -1,5 +1,7 @@
 //! `agentnative outcome [FILE|-]...`
 
+use super::data_files_args::DataFilesArgs;
+use super::outcomes;
 use crate::follow::{Follow, stop_signal};
 use agentnative_contract::DataFile;
 use agentnative_contract::error::{Error, Result};
@@ -22,11 +24,18 @@ const MAX_ROWS: usize = 20;
 Examples:
   agentnative outcome run.jsonl
   agentnative outcome --from opencode --exit-code 1 --json run.jsonl
-  agentnative outcome --from pi --format atif run.jsonl > trajectory.json")]
+  agentnative outcome --from pi --format atif run.jsonl > trajectory.json
+  agentnative outcome --each run.jsonl")]
 pub(super) struct OutcomeArgs {
-    /// Files with the events of one run, in this order, or `-` for stdin [default: -].
-    #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    data: DataFilesArgs,
+    /// Summarize each file as a run of its own; a folder and --files-from imply it. Several files are else one run,
+    /// in this order.
+    #[arg(long)]
+    each: bool,
+    /// Number of threads for --each [default: the number of processors, at most 8].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    jobs: Option<u8>,
     /// Agent whose output it is: opencode (events of its server), opencode-run (`opencode run --format json`),
     /// claude, codex, gemini, qwen, pi, cline (their JSON outputs, as a stream or a document), or auto,
     /// which recognizes them.
@@ -67,15 +76,31 @@ enum Format {
 
 pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
     let atif = args.format == Format::Atif;
-    let collector = Collector::new(OutcomeOptions {
+    let each = args.each || args.data.are_many();
+    let of_one = [
+        ("--stderr", args.stderr.is_some()),
+        ("--exit-code", args.exit_code.is_some()),
+        ("--format atif", atif),
+        ("--initial-prompt", args.initial_prompt.is_some()),
+        ("--attempt", args.attempt.is_some()),
+        ("--follow", args.follow),
+    ];
+    if let Some((option, _)) = of_one.into_iter().find(|(_, given)| each && *given) {
+        return Err(Error::usage(format!("{option} concerns one run, and these are several")));
+    }
+    let options = OutcomeOptions {
         dialect: args.from,
         full: args.full || atif,
         steps: atif,
         exit_code: args.exit_code,
         initial_prompt: args.initial_prompt,
         attempt: args.attempt,
-    });
-    let files = if args.files.is_empty() { vec![PathBuf::from("-")] } else { args.files };
+    };
+    if each {
+        return outcomes::run(args.data.paths()?, args.jobs, &options, output);
+    }
+    let collector = Collector::new(options);
+    let files = args.data.files();
     let named = files.len() > 1 || args.stderr.is_some();
     let (last, others) = files.split_last().expect("there is at least standard input");
     for file in others {
@@ -189,7 +214,7 @@ fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
 }
 
 /// Model, time, tokens, cost, session: what is known of them.
-fn facts(outcome: &RunOutcome) -> Vec<String> {
+pub(super) fn facts(outcome: &RunOutcome) -> Vec<String> {
     let metrics = outcome.metrics.clone().unwrap_or_default();
     // Those of the whole run, where they are known.
     let all_tokens = metrics.input_tokens.zip(metrics.output_tokens);

@@ -1,5 +1,6 @@
 //! `agentnative schema [NAME]`
 
+use super::outcomes::Outcomes;
 use super::{completions, contract, diff, explain, infer, init, list, validate};
 use crate::baseline::BaselineFile;
 use crate::check::Locked;
@@ -59,6 +60,7 @@ const DATA: &[Data] = &[
     ("explain", |generator| generator.subschema_for::<Vec<Key>>()),
     ("init", |generator| generator.subschema_for::<init::Written>()),
     ("outcome", |generator| generator.subschema_for::<RunOutcome>()),
+    ("outcome", |generator| generator.subschema_for::<Outcomes>()),
     ("completions", |generator| generator.subschema_for::<completions::Completions>()),
     ("schema", |_| schemars::json_schema!({ "type": ["object", "boolean"] })),
 ];

@@ -354,3 +354,72 @@ fn a_state_that_is_wrong_is_an_error_with_its_line() {
     let unwritable = folder.run(&["contract", "infer", "--json", "--state", "gone/x.state", "data.json"]);
     assert_eq!((unwritable.code, &unwritable.error()["kind"]), (Some(1), &json!("write")));
 }
+
+/// The events of a run of codex; one that fails says so.
+fn run_of_codex(tokens: u64, fails: bool) -> String {
+    let end = match fails {
+        true => json!({"type": "turn.failed", "error": {"message": "no quota"}}),
+        false => {
+            json!({"type": "turn.completed", "usage": {"input_tokens": tokens, "cached_input_tokens": 0, "output_tokens": 1}})
+        }
+    };
+    let events = [
+        json!({"type": "thread.started", "thread_id": format!("t{tokens}")}),
+        json!({"type": "turn.started"}),
+        json!({"type": "item.completed", "item": {"id": "1", "type": "agent_message", "text": "Done."}}),
+        end,
+    ];
+    events.iter().map(|event| format!("{event}\n")).collect()
+}
+
+#[test]
+fn runs_of_several_files_are_summarized_together() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("runs")).unwrap();
+    folder.write("runs/a.jsonl", run_of_codex(5, false));
+    folder.write("runs/b.jsonl.gz", gzipped(run_of_codex(7, false).as_bytes()));
+    folder.write("runs/c.jsonl", run_of_codex(9, true));
+    folder.write("runs/d.jsonl.gz", &GZIP[..20]);
+    folder.write("list", "runs\n");
+    let seen = folder.run(&["outcome", "--json", "runs"]);
+    assert_eq!((seen.code, seen.json()["ok"].clone()), (Some(1), json!(false)), "{seen:?}");
+    assert_eq!(names(&seen, "runs"), ["runs/a.jsonl", "runs/b.jsonl.gz", "runs/c.jsonl"]);
+    assert_eq!(names(&seen, "unreadable"), ["runs/d.jsonl.gz"]);
+    let data = seen.data();
+    assert_eq!(
+        data["summary"],
+        json!({
+            "runs": 3, "succeeded": 2, "failed": 1, "unreadable": 1, "tool_calls": 0,
+            "input_tokens": {"sum": 12, "runs": 2}, "output_tokens": {"sum": 2, "runs": 2},
+        })
+    );
+    // Each is what the file alone gives.
+    for run in data["runs"].as_array().unwrap() {
+        let alone = folder.run(&["outcome", "--json", run["file"].as_str().unwrap()]);
+        assert_eq!(alone.data(), run["outcome"]);
+    }
+    assert_eq!(folder.run(&["outcome", "--json", "--files-from", "list"]).out, seen.out);
+    assert_eq!(folder.run(&["outcome", "--json", "--jobs", "1", "runs"]), seen);
+    let lines = folder.run(&["outcome", "--jsonl", "runs"]).lines();
+    let types: Vec<_> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["run", "run", "run", "unreadable", "summary"]);
+    assert_eq!(lines[0]["outcome"], data["runs"][0]["outcome"]);
+    let text = folder.run(&["outcome", "--each", "runs/a.jsonl", "runs/c.jsonl"]);
+    assert_eq!(text.code, Some(0), "{text:?}");
+    assert!(text.out.contains("failure  runs/c.jsonl  no quota\n"), "{}", text.out);
+    assert!(text.out.ends_with("2 runs: 1 succeeded, 1 failed\n"), "{}", text.out);
+    // Several files that are named are else one run.
+    assert_eq!(folder.run(&["outcome", "--json", "runs/a.jsonl", "runs/c.jsonl"]).data()["success"], false);
+    for option in [
+        &["--exit-code", "1"][..],
+        &["--stderr", "list"],
+        &["--format", "atif"],
+        &["--follow"],
+        &["--attempt", "2"],
+        &["--initial-prompt", "x"],
+    ] {
+        let seen = folder.run(&[&["outcome", "--json", "--each"], option, &["runs/a.jsonl"]].concat());
+        assert_eq!(seen.code, Some(2), "{option:?}: {seen:?}");
+        assert!(seen.error()["message"].as_str().unwrap().starts_with(option[0]), "{seen:?}");
+    }
+}

@@ -210,12 +210,16 @@ fn several_files_are_one_run_and_stderr_comes_behind_them() {
 
 #[test]
 fn a_file_that_cannot_be_read_is_an_error() {
-    for file in ["/no/such/file", "/"] {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().to_str().unwrap();
+    for (file, message) in
+        [("/no/such/file", "cannot read /no/such/file: "), (empty, &format!("{empty} contains no "))]
+    {
         let output = program(&["--json", file]).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert_eq!(out(&output), "");
         let error: Value = serde_json::from_slice(&output.stderr).unwrap();
-        assert!(error["message"].as_str().unwrap().starts_with(&format!("cannot read {file}: ")), "{error}");
+        assert!(error["message"].as_str().unwrap().starts_with(message), "{error}");
         assert_eq!(error["kind"], "usage");
     }
 }

@@ -1,0 +1,160 @@
+//! `agentnative outcome --each`: each file is a run of its own.
+
+use super::data_files_args::{UnreadableFile, read_each, unreadable_error};
+use super::outcome::facts;
+use agentnative_contract::error::Result;
+use agentnative_contract::outcome::{Collector, Metrics, OutcomeOptions, Quantity, RunOutcome};
+use agentnative_contract::{DataFile, Unreadable, counted};
+use agentnative_output::{Cell, Output, Page, Tone};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// The outcomes of several runs.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Outcomes {
+    /// The runs, one per file, in the order of the files.
+    runs: Vec<RunOfFile>,
+    /// The files that could not be read.
+    unreadable: Vec<UnreadableFile>,
+    /// What they come to together.
+    summary: Summary,
+}
+
+/// The outcome of the run in a file.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RunOfFile {
+    /// The file; "-" for standard input. Bytes of its name that are not UTF-8 are spelt `\xNN`.
+    file: String,
+    /// The outcome of its run.
+    outcome: RunOutcome,
+}
+
+/// What several runs come to together.
+#[derive(Serialize, JsonSchema, Default)]
+pub(super) struct Summary {
+    /// Number of runs.
+    runs: u64,
+    /// Number of runs that succeeded.
+    succeeded: u64,
+    /// Number of runs that failed.
+    failed: u64,
+    /// Number of files that could not be read.
+    unreadable: usize,
+    /// Number of tool calls.
+    tool_calls: u64,
+    /// Durations in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<Total>,
+    /// Input tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_tokens: Option<Total>,
+    /// Output tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_tokens: Option<Total>,
+    /// Costs in US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_cost: Option<Total>,
+}
+
+/// A sum over the runs that report a value.
+#[derive(Serialize, JsonSchema, Clone, Copy)]
+pub(super) struct Total {
+    /// The sum.
+    sum: Quantity,
+    /// Number of runs that report it.
+    runs: u64,
+}
+
+/// A line of `outcome --each --output jsonl`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Line<'a> {
+    Run(&'a RunOfFile),
+    Unreadable(&'a UnreadableFile),
+    Summary(&'a Summary),
+}
+
+pub(super) fn run(
+    paths: Vec<Result<PathBuf, Unreadable>>,
+    jobs: Option<u8>,
+    options: &OutcomeOptions,
+    output: &mut Output,
+) -> Result<u8> {
+    let (named, mut runs, mut summary) = (paths.len(), Vec::new(), Summary::default());
+    let summarize = |file: DataFile, _: usize, progress: &mut dyn FnMut(u64)| {
+        let collector = Collector::new(options.clone());
+        collector.read(file.reader, "")?;
+        progress(file.length.unwrap_or_default());
+        Ok(RunOfFile { file: file.name, outcome: collector.outcome() })
+    };
+    let failed = read_each(paths, jobs, output, summarize, |_, run, output| {
+        summary.add(&run.outcome);
+        output.stream([Line::Run(&run)], |page| show(&run, page))?;
+        runs.push(run);
+        Ok(())
+    })?;
+    summary.unreadable = failed.len();
+    let unreadable: Vec<_> = failed.iter().map(UnreadableFile::new).collect();
+    let error = unreadable_error(failed, named);
+    if runs.is_empty()
+        && let Some(error) = error
+    {
+        return Err(error);
+    }
+    let outcomes = Outcomes { runs, unreadable, summary };
+    let lines = outcomes.unreadable.iter().map(Line::Unreadable).chain([Line::Summary(&outcomes.summary)]);
+    output.emit_records("outcome", error.is_none(), &outcomes, lines, |page| {
+        page.text(&outcomes.summary.text())
+    })?;
+    error.map_or(Ok(0), Err)
+}
+
+impl Summary {
+    fn add(&mut self, outcome: &RunOutcome) {
+        self.runs += 1;
+        *(if outcome.success { &mut self.succeeded } else { &mut self.failed }) += 1;
+        self.tool_calls += outcome.tool_calls.len() as u64;
+        let Metrics { duration_ms, input_tokens, output_tokens, total_cost, .. } =
+            outcome.metrics.clone().unwrap_or_default();
+        for (total, value) in [
+            (&mut self.duration_ms, duration_ms),
+            (&mut self.input_tokens, input_tokens),
+            (&mut self.output_tokens, output_tokens),
+            (&mut self.total_cost, total_cost),
+        ] {
+            if let Some(Quantity(value)) = value {
+                let before = total.unwrap_or(Total { sum: Quantity(0.0), runs: 0 });
+                // A number greater than any is none in JSON.
+                let sum = (before.sum.0 + value).clamp(f64::MIN, f64::MAX);
+                *total = Some(Total { sum: Quantity(sum), runs: before.runs + 1 });
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text =
+            format!("{}: {} succeeded, {} failed", counted(self.runs, "run"), self.succeeded, self.failed);
+        if self.unreadable > 0 {
+            text.push_str(&format!("; {} unreadable", counted(self.unreadable as u64, "file")));
+        }
+        let of = |total: Total| match total.runs == self.runs {
+            true => String::new(),
+            false => format!(" (in {})", counted(total.runs, "run")),
+        };
+        if let Some(total) = self.total_cost {
+            text.push_str(&format!("; ${}{}", total.sum.0, of(total)));
+        }
+        text
+    }
+}
+
+fn show(run: &RunOfFile, page: &mut Page) {
+    let (word, tone) = if run.outcome.success { ("success", Tone::Good) } else { ("failure", Tone::Bad) };
+    let mut cells = vec![Cell::new(tone, word), Cell::new(Tone::Plain, format!("  {}", run.file))];
+    let said = run.outcome.error.clone().unwrap_or_else(|| facts(&run.outcome).join(" · "));
+    if !said.is_empty() {
+        cells.push(Cell::new(Tone::Dim, format!("  {}", said.lines().next().unwrap_or_default())));
+    }
+    page.line(0, &cells);
+}
