@@ -1,17 +1,22 @@
-//! Inferring: each sample is valid against the schema that was inferred, however many threads read it.
+//! Inferring: each sample is valid against the schema that was inferred, however many threads read it; what was learnt
+//! is the same when it was written and read, and any bytes in its place are read without a panic.
 
 use super::shared::{contract_of, validate};
 use crate::{Target, corpus};
 use agentnative_contract::diff::compare;
 use agentnative_contract::infer::{Inference, Rules};
 use agentnative_contract::{Framing, OutputSpec, Violation};
+use std::path::Path;
 use strict_json::ProblemKind;
 
 /// See the file.
 pub const TARGET: Target = Target {
     name: "infer",
     run,
-    seeds: || corpus::texts(&["contracts", "examples", "fixtures"], &[".json", ".jsonl", ".stdout"]),
+    seeds: || {
+        let folders = ["contracts", "examples", "fixtures", "fuzz/seeds/infer"];
+        corpus::texts(&folders, &[".json", ".jsonl", ".stdout", ".state"])
+    },
     words: &[
         "\"type\": \"a\"",
         "\"type\": true",
@@ -33,9 +38,16 @@ const RULES: [Rules; 3] = [
 ];
 
 fn run(bytes: &[u8]) {
+    let _ = Inference::read_state(Path::new("state"), bytes).map(|state| state.schema(&Rules::default()));
     for framing in [Framing::Document, Framing::Lines] {
         let Some(inference) = learn(bytes, framing, 1) else { continue };
         let lines = framing == Framing::Lines;
+        let mut state = Vec::new();
+        inference.write_state(&mut state).expect("memory can be written");
+        let again = Inference::read_state(Path::new("state"), state.as_slice()).expect("it was just written");
+        let mut same = Vec::new();
+        again.write_state(&mut same).expect("memory can be written");
+        assert_eq!(state, same);
         for rules in &RULES {
             let schema = inference.schema(rules);
             if lines {

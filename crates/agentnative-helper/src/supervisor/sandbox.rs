@@ -146,7 +146,11 @@ impl Init {
     pub async fn start(zygote: &Zygote, cell: &Cell, launch: UnixStream) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         zygote.start_init(theirs, launch)?;
-        super::talk::send_with(&ours, &frame(cell, &[])?, &[])?;
+        match super::talk::send_with(&ours, &frame(cell, &[])?, &[]) {
+            // It is refused: the answer below says why.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            sent => drop(sent?),
+        }
         let control = awaitable(ours, Interest::READABLE)?;
         control.readable().await?.retain_ready();
         let (begun, _, fds) = receive(control.get_ref()).map_err(|_| gone())?;
