@@ -31,6 +31,8 @@ mod mutants;
 mod outcome;
 mod output;
 mod packages;
+#[path = "support/pieces.rs"]
+mod pieces;
 #[path = "support/playground.rs"]
 mod playground;
 mod principle4;

@@ -10,7 +10,6 @@ use std::ffi::OsStr;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use strict_json::sanitize;
 
 #[derive(clap::Args)]
 pub(super) struct DataFilesArgs {
@@ -54,15 +53,15 @@ impl DataFilesArgs {
 }
 
 /// Reads the files, short ones side by side; `done` is given each as it is read, in their order. Gives those that cannot
-/// be read.
+/// be read, and the error that the command ends with where there are any.
 pub(super) fn read_each<T: Send>(
     paths: Vec<Result<PathBuf, Unreadable>>,
     jobs: Option<u8>,
     output: &mut Output,
     read: impl Fn(DataFile, usize, &mut dyn FnMut(u64)) -> io::Result<T> + Sync,
     mut done: impl FnMut(&Path, T, &mut Output) -> Result<()>,
-) -> Result<Vec<Unreadable>> {
-    let (mut progress, mut unreadable) = (ReadingProgress::new(), Vec::new());
+) -> Result<(Vec<UnreadableFile>, Option<Error>)> {
+    let (files, mut progress, mut failed) = (paths.len(), ReadingProgress::new(), Vec::new());
     read_files(paths, jobs, read, |reading| match reading {
         Reading::Progress { name, length, bytes } => {
             progress.tell(name, length, bytes, output);
@@ -74,11 +73,11 @@ pub(super) fn read_each<T: Send>(
         }
         Reading::Unreadable(file) => {
             output.clear_progress();
-            unreadable.push(file);
+            failed.push(file);
             Ok(())
         }
     })?;
-    Ok(unreadable)
+    Ok((failed.iter().map(UnreadableFile::new).collect(), unreadable_error(failed, files)))
 }
 
 /// The paths that a file lists.
@@ -98,21 +97,20 @@ fn listed(list: &Path) -> Result<Vec<PathBuf>> {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct UnreadableFile {
     /// The file or folder. Bytes of its name that are not UTF-8 are spelt `\xNN`.
-    pub(super) file: String,
+    file: String,
     /// The reason.
-    pub(super) message: String,
+    message: String,
 }
 
 impl UnreadableFile {
-    pub(super) fn new(Unreadable { path, error }: &Unreadable) -> Self {
-        let file = sanitize::lossless(path.as_os_str().as_encoded_bytes()).into_owned();
-        Self { file, message: error.message.clone() }
+    fn new(unreadable: &Unreadable) -> Self {
+        Self { file: unreadable.name(), message: unreadable.error.message.clone() }
     }
 }
 
 /// The error that a command ends with which could not read some of its files: that of the only file, or one that names
 /// all of them.
-pub(super) fn unreadable_error(mut failed: Vec<Unreadable>, files: usize) -> Option<Error> {
+fn unreadable_error(mut failed: Vec<Unreadable>, files: usize) -> Option<Error> {
     if files == 1 {
         return failed.pop().map(|unreadable| unreadable.error);
     }

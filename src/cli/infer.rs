@@ -1,6 +1,6 @@
 //! `agentnative contract infer`
 
-use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each, unreadable_error};
+use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each};
 use super::whole_file::WholeFile;
 use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::infer::{Inference, Rules};
@@ -67,24 +67,22 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
     }
     let only_merges = !args.merge.is_empty() && args.data.are_default();
     let paths = if only_merges { Vec::new() } else { args.data.paths()? };
-    let named = paths.len();
     let learn = |file: DataFile, threads: usize, progress: &mut dyn FnMut(u64)| {
         let mut inference = Inference::new();
         let faults = inference.input(file.reader, args.framing.or(file.framing), threads, progress)?;
         Ok((file.name, inference, faults))
     };
-    let failed = read_each(paths, args.jobs, output, learn, |path, (name, learnt, faults), _| {
-        if !faults.is_empty() {
-            return Err(not_strict(path, &name, faults));
-        }
-        inference.join(learnt).map_err(|error| Error::data(path, &error))
-    })?;
+    let (unreadable, error) =
+        read_each(paths, args.jobs, output, learn, |path, (name, learnt, faults), _| {
+            if !faults.is_empty() {
+                return Err(not_strict(path, &name, faults));
+            }
+            inference.join(learnt).map_err(|error| Error::data(path, &error))
+        })?;
     if let Some(state) = state {
         inference.write_state(BufWriter::new(state.file()?)).map_err(|error| state.failed(&error))?;
         state.finish()?;
     }
-    let unreadable: Vec<_> = failed.iter().map(UnreadableFile::new).collect();
-    let error = unreadable_error(failed, named);
     if inference.records() == 0 {
         let none = || Error::nothing_run("no samples found; no schema was inferred");
         return Err(error.unwrap_or_else(none));

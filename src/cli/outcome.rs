@@ -170,7 +170,7 @@ fn name(file: &Path, named: bool) -> String {
 
 /// The outcome for people. Warnings about lines, the last `shown` of all, were shown already.
 fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
-    let (word, tone) = if outcome.success { ("success", Tone::Good) } else { ("failure", Tone::Bad) };
+    let (word, tone) = verdict(outcome);
     match &outcome.error {
         Some(error) => page.labelled(0, &Cell::new(tone, format!("{word}: ")), error),
         None => page.line(0, &[Cell::new(tone, word)]),
@@ -211,6 +211,11 @@ fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
             page.paragraph(2, warning);
         }
     }
+}
+
+/// The word for how a run ended, and its tone.
+pub(super) fn verdict(outcome: &RunOutcome) -> (&'static str, Tone) {
+    if outcome.success { ("success", Tone::Good) } else { ("failure", Tone::Bad) }
 }
 
 /// Model, time, tokens, cost, session: what is known of them.

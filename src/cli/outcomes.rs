@@ -1,7 +1,7 @@
 //! `agentnative outcome --each`: each file is a run of its own.
 
-use super::data_files_args::{UnreadableFile, read_each, unreadable_error};
-use super::outcome::facts;
+use super::data_files_args::{UnreadableFile, read_each};
+use super::outcome::{facts, verdict};
 use agentnative_contract::error::Result;
 use agentnative_contract::outcome::{Collector, Metrics, OutcomeOptions, Quantity, RunOutcome};
 use agentnative_contract::{DataFile, Unreadable, counted};
@@ -81,22 +81,20 @@ pub(super) fn run(
     options: &OutcomeOptions,
     output: &mut Output,
 ) -> Result<u8> {
-    let (named, mut runs, mut summary) = (paths.len(), Vec::new(), Summary::default());
+    let (mut runs, mut summary) = (Vec::new(), Summary::default());
     let summarize = |file: DataFile, _: usize, progress: &mut dyn FnMut(u64)| {
         let collector = Collector::new(options.clone());
         collector.read(file.reader, "")?;
         progress(file.length.unwrap_or_default());
         Ok(RunOfFile { file: file.name, outcome: collector.outcome() })
     };
-    let failed = read_each(paths, jobs, output, summarize, |_, run, output| {
+    let (unreadable, error) = read_each(paths, jobs, output, summarize, |_, run, output| {
         summary.add(&run.outcome);
         output.stream([Line::Run(&run)], |page| show(&run, page))?;
         runs.push(run);
         Ok(())
     })?;
-    summary.unreadable = failed.len();
-    let unreadable: Vec<_> = failed.iter().map(UnreadableFile::new).collect();
-    let error = unreadable_error(failed, named);
+    summary.unreadable = unreadable.len();
     if runs.is_empty()
         && let Some(error) = error
     {
@@ -150,7 +148,7 @@ impl Summary {
 }
 
 fn show(run: &RunOfFile, page: &mut Page) {
-    let (word, tone) = if run.outcome.success { ("success", Tone::Good) } else { ("failure", Tone::Bad) };
+    let (word, tone) = verdict(&run.outcome);
     let mut cells = vec![Cell::new(tone, word), Cell::new(Tone::Plain, format!("  {}", run.file))];
     let said = run.outcome.error.clone().unwrap_or_else(|| facts(&run.outcome).join(" · "));
     if !said.is_empty() {

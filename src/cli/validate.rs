@@ -1,7 +1,7 @@
 //! `agentnative validate`
 
 use super::complete;
-use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each, unreadable_error};
+use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{
     Contract, DataFile, Finding, Framing, RunExit, Settings, Validation, Verdict, Violation, counted,
@@ -144,13 +144,11 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
         let verdict = Validation::new(&contract, settings).input(file.reader, progress)?;
         Ok(ValidatedFile::new(file.name, verdict))
     };
-    let failed = read_each(paths, args.jobs, output, judge, |_, file, output| {
+    let (unreadable, error) = read_each(paths, args.jobs, output, judge, |_, file, output| {
         output.stream(file.lines(), |page| show(&file, page))?;
         files.push(file);
         Ok(())
     })?;
-    let unreadable: Vec<_> = failed.iter().map(UnreadableFile::new).collect();
-    let error = unreadable_error(failed, named);
     if files.is_empty()
         && let Some(error) = error
     {

@@ -1,6 +1,6 @@
 //! The data files of a command: many of them, listed, compressed, and some that cannot be read.
 
-use super::support::{CliOutput, Folder, output_of};
+use super::support::{CliOutput, Folder, cli_output, output_of};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Value, json};
 use std::fs;
@@ -29,18 +29,8 @@ fn validate(folder: &Folder, args: &[&str]) -> CliOutput {
 }
 
 fn fed(folder: &Folder, args: &[&str], stdin: &[u8]) -> CliOutput {
-    let mut command = folder.command();
-    let mut child = command
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(stdin).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    CliOutput { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    let mut command = assert_cmd::Command::from_std(folder.command());
+    cli_output(command.args(args).write_stdin(stdin).output().unwrap())
 }
 
 fn gzipped(bytes: &[u8]) -> Vec<u8> {

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -65,7 +65,11 @@ pub fn run<S: AsRef<OsStr>>(args: &[S]) -> CliOutput {
 }
 
 pub fn output_of(command: &mut Command) -> CliOutput {
-    let output = command.output().unwrap();
+    cli_output(command.output().unwrap())
+}
+
+/// What a process gave.
+pub fn cli_output(output: Output) -> CliOutput {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("all that is printed is UTF-8");
     CliOutput { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }

@@ -1,6 +1,7 @@
 //! Each step of the parsing strategy, and each rule of error handling.
 
 use super::{assistant, event, lines, of, part, session, text, tool};
+use crate::pieces::Pieces;
 use agentnative_contract::outcome::{Collector, MAX_LINE, OutcomeOptions};
 use serde_json::{Value, json};
 use std::io::{self, Read};
@@ -230,16 +231,6 @@ fn blank_lines_byte_order_marks_and_pretty_printed_events_lose_nothing() {
     assert_eq!(collector.skipped(), Vec::<String>::new());
 }
 
-/// A pipe that gives a byte at a time.
-struct Slow<'a>(&'a [u8]);
-
-impl Read for Slow<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = buffer.len().min(1);
-        self.0.read(&mut buffer[..length])
-    }
-}
-
 #[test]
 fn an_array_is_one_however_slowly_it_comes() {
     let events = Value::from(good().to_vec());
@@ -249,7 +240,7 @@ fn an_array_is_one_however_slowly_it_comes() {
             collector.read(input, "").unwrap();
             (collector.outcome(), collector.skipped())
         };
-        let slowly = read(&mut Slow(stream.as_bytes()));
+        let slowly = read(&mut Pieces::new(stream.as_bytes(), &[1]));
         assert_eq!(slowly, read(&mut stream.as_bytes()));
         assert_eq!((slowly.0.message.as_deref(), slowly.1.len()), (Some("Done."), 0), "{stream}");
     }

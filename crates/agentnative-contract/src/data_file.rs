@@ -42,8 +42,7 @@ impl DataFile {
             (decompressed(file).map_err(unreadable)?, length)
         };
         let length = length.filter(|_| !compressed);
-        let name = sanitize::lossless(path.as_os_str().as_encoded_bytes()).into_owned();
-        Ok(Self { name, framing: framing(path), length, compressed, reader })
+        Ok(Self { name: name(path), framing: framing(path), length, compressed, reader })
     }
 
     /// How many threads are to read it: as many as asked for, else as there are processors, at most 8; one
@@ -74,6 +73,17 @@ pub struct Unreadable {
     pub path: PathBuf,
     /// Why.
     pub error: Error,
+}
+
+impl Unreadable {
+    /// Its name for people, as that of a [`DataFile`].
+    pub fn name(&self) -> String {
+        name(&self.path)
+    }
+}
+
+fn name(path: &Path) -> String {
+    sanitize::lossless(path.as_os_str().as_encoded_bytes()).into_owned()
 }
 
 /// The files, and the `*.json`, `*.jsonl` and `*.ndjson` in the folders, also with `.gz` or `.zst` behind, sorted by

@@ -20,17 +20,16 @@ pub(super) fn decompressed(mut input: impl Read + Send + 'static) -> io::Result<
     if matches!(head[..], [0x1f | 0x28 | 0x50..=0x5f]) {
         (&mut input).take(3).read_to_end(&mut head)?;
     }
-    let (is_gzip, is_zstd) = match head[..] {
-        [0x1f, 0x8b, ..] => (true, false),
-        // A frame of data, or one that is skipped.
-        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => (false, true),
-        _ => (false, false),
-    };
+    let is_gzip = matches!(head[..], [0x1f, 0x8b, ..]);
+    // A frame of data, or one that is skipped.
+    let is_zstd = matches!(head[..], [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18]);
     let input = Cursor::new(head).chain(input);
-    let reader: Box<dyn Read + Send> = match (is_gzip, is_zstd) {
-        (true, _) => Box::new(Gzip(MultiGzDecoder::new(input))),
-        (_, true) => Box::new(Zstd { input, decoder: FrameDecoder::new(), open: false }),
-        _ => Box::new(input),
+    let reader: Box<dyn Read + Send> = if is_gzip {
+        Box::new(Gzip(MultiGzDecoder::new(input)))
+    } else if is_zstd {
+        Box::new(Zstd { input, decoder: FrameDecoder::new(), open: false })
+    } else {
+        Box::new(input)
     };
     Ok(Decompressed { reader, compressed: is_gzip || is_zstd })
 }

@@ -92,11 +92,6 @@ impl<'c> Validation<'c> {
         Self { settings, pipeline: RecordPipeline::new(contract) }
     }
 
-    /// Goes on with other settings.
-    pub fn set(&mut self, settings: Settings<'c>) {
-        self.settings = settings;
-    }
-
     pub(super) fn contract(&self) -> &'c Contract {
         self.pipeline.contract
     }

@@ -46,8 +46,8 @@ pub fn command() -> clap::Command {
 /// Runs the agent with these arguments (the first is its name) and gives its exit code. With a key in its environment,
 /// the process executes itself once more without it first.
 pub fn main(args: &[OsString]) -> u8 {
-    // Root, who can read every process, does not find the key in the environment; others find nothing at all.
     agentnative_output::close_stdout_on_exec();
+    // Root, who can read every process, does not find the key in the environment; others find nothing at all.
     key::take();
     agentnative_helper::set_non_dumpable();
     let flags = match Options::parse_flags(args) {

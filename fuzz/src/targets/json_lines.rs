@@ -1,6 +1,7 @@
 //! JSON Lines: the same however the bytes arrive, each problem at its place, each line as a document of its own.
 
-use super::events::{Events, Pieces};
+use super::events::Events;
+use super::pieces::Pieces;
 use crate::{Target, corpus};
 use serde_json::Value;
 use strict_json::{ReadOptions, locate, read_document, read_lines, read_records};

@@ -9,6 +9,8 @@ pub mod help;
 pub mod infer;
 pub mod json_lines;
 pub mod outcome;
+#[path = "../../../tests/support/pieces.rs"]
+mod pieces;
 pub mod recording;
 pub mod sanitize;
 pub mod schema;

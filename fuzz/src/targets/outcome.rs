@@ -1,6 +1,6 @@
 //! Streams of agents: whatever they hold gives an outcome that keeps its schema, and the same however it arrives.
 
-use super::events::Pieces;
+use super::pieces::Pieces;
 use crate::{Target, corpus};
 use agentnative_contract::outcome::{Collector, Dialect, OutcomeOptions, RunOutcome};
 use agentnative_contract::{Contract, Framing};

@@ -3,7 +3,8 @@
 //! They differ on purpose where serde_json takes a key that comes twice, and refuses a number beyond binary64. Depth
 //! is limited to what serde_json reads, which is less than our limit.
 
-use super::events::{Events, Pieces};
+use super::events::Events;
+use super::pieces::Pieces;
 use crate::{Target, corpus};
 use serde_json::Value;
 use strict_json::{ProblemKind, ReadOptions, Span, find_span, locate, read_document, read_value};

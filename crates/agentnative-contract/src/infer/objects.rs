@@ -79,7 +79,7 @@ impl Objects {
     /// Merges the object at a node in.
     pub fn absorb(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
         let node = builder.node(at);
-        let tag = builder.tag(node).filter(|tag| self.loose & (1 << tag.key) == 0);
+        let tag = builder.tag(node).filter(|tag| !self.is_loose(tag.key));
         let known = self.groups.get(self.last).is_some_and(|group| group.tag.as_ref() == tag);
         if !known {
             self.last = self.group(tag);
@@ -126,7 +126,7 @@ impl Objects {
     }
 
     fn add(&mut self, mut group: Group) {
-        if group.tag.as_ref().is_some_and(|tag| self.loose & (1 << tag.key) != 0) {
+        if group.tag.as_ref().is_some_and(|tag| self.is_loose(tag.key)) {
             group.tag = None;
         }
         let index = self.group(group.tag.as_ref());
@@ -137,7 +137,7 @@ impl Objects {
 
     pub fn join(&mut self, other: Self) {
         for key in 0..DISCRIMINATORS.len() {
-            if other.loose & !self.loose & (1 << key) != 0 {
+            if other.is_loose(key) && !self.is_loose(key) {
                 self.loosen(key);
             }
         }

@@ -88,7 +88,7 @@ struct GroupPart {
 }
 
 impl Inference {
-    /// Writes what was learnt, for [`Inference::from_state`].
+    /// Writes what was learnt, for [`Inference::read_state`].
     ///
     /// # Errors
     /// Those of the writer.

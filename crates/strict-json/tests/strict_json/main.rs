@@ -5,6 +5,8 @@ mod alone;
 #[path = "../../../../tests/support/events.rs"]
 mod events;
 mod memory;
+#[path = "../../../../tests/support/pieces.rs"]
+mod pieces;
 mod properties;
 mod reading;
 mod sanitize;

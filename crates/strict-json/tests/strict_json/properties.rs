@@ -1,6 +1,7 @@
 //! What holds for the strict JSON reader whatever the bytes are and however they arrive.
 
-use crate::events::{Events, Pieces};
+use crate::events::Events;
+use crate::pieces::Pieces;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use strict_json::{
