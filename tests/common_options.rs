@@ -117,7 +117,7 @@ fn data_are_compared_where_plain_runs_agree() {
                     return anywhere(call);
                 }
                 let quiet_run = has(call, "--quiet");
-                let again_run = call.variant == Variant::Repeat;
+                let again_run = matches!(call.variant, Variant::Repeat | Variant::File | Variant::SlowReader);
                 data(records(
                     call,
                     &[if quiet_run {

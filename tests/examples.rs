@@ -192,10 +192,10 @@ fn variants(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
         }
         // Only under that setting, in the examples that begin with one.
         _ if example.command.split_whitespace().next().is_some_and(is_setting) => Vec::new(),
-        Variant::Repeat => vec![(Variant::Repeat, 0), (Variant::Repeat, 1)],
         other => vec![(*other, 0)],
     };
-    let mut variants: Vec<(Variant, u8)> = check.runs.variants.iter().flat_map(under).collect();
+    let again = [(Variant::Repeat, 0), (Variant::Repeat, 1)];
+    let mut variants: Vec<(Variant, u8)> = check.runs.variants.iter().flat_map(under).chain(again).collect();
     if variants.is_empty() {
         variants.push((Variant::Plain, 0));
     }
@@ -239,7 +239,9 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
     let plain = (Variant::Plain, 0);
     for format in OutputFormat::ALL {
         let usual = (otherwise(check.id.as_str(), format), "", 0);
-        runs.push(observation(&list, format, plain, usual));
+        for again in [plain, (Variant::Repeat, 0)] {
+            runs.push(observation(&list, format, again, usual));
+        }
         // The example's own probe in the other formats and conditions.
         for variant in under.iter().chain([&plain]) {
             // An exit code in text is that of every format.

@@ -5,6 +5,7 @@ mod architecture;
 mod at_once;
 mod baseline;
 mod cli;
+mod combined_runs;
 mod common_options;
 mod conditions;
 mod config;

@@ -5,12 +5,13 @@ use crate::baseline::{Baseline, Seen};
 use crate::catalogue::Check;
 use crate::judge::source::Code;
 use crate::judge::{self, Accepted, CheckContext, CheckJudgement, NoCode};
-use crate::model::CheckId;
+use crate::model::{CheckId, Layer};
 use crate::probe::{self, Recording};
 use crate::report::Report;
-use crate::run::Observation;
+use crate::run::{Observation, RunKey};
 use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::error::{Error, Result};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -38,7 +39,12 @@ impl Judged {
         let Some(recording) = &self.recording else { return Vec::new() };
         let declared = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
         let (_, keys) = probe::plan(&[check.check()], declared, &recording.promises, Duration::ZERO);
-        recording.observations.iter().filter(|seen| keys.contains(&seen.key)).collect()
+        // With the conditions of other checks at once, or told apart.
+        let is_needed = |key: &RunKey| {
+            let parts = key.parts().into_iter().flatten();
+            parts.chain(key.combination()).chain([key.clone()]).any(|key| keys.contains(&key))
+        };
+        recording.observations.iter().filter(|seen| is_needed(&seen.key)).collect()
     }
 }
 
@@ -64,6 +70,22 @@ pub fn judge_with(recording: &Recording, checks: &[&Check], baseline: &Baseline)
         ..report
     };
     Ok((report, verdicts.seen))
+}
+
+/// The runs that would tell what these checks cannot from what was seen so far.
+pub fn wanted(recording: &Recording, checks: &[&Check]) -> Result<Vec<RunKey>> {
+    let of_runs = checks.iter().copied().filter(|check| check.layer == Layer::Behavioral);
+    let judgements = judgements(recording, &of_runs.collect::<Vec<_>>())?;
+    let wanted: BTreeSet<&RunKey> = judgements.iter().flat_map(CheckJudgement::wants).collect();
+    Ok(wanted.into_iter().cloned().collect())
+}
+
+/// Those of these runs that were not made and may show something.
+pub(super) fn worth_making(recording: &Recording, mut keys: Vec<RunKey>) -> Vec<RunKey> {
+    let none = LoadedContracts::default();
+    let context = context(recording, &none);
+    keys.retain(|key| !context.has_run(key) && context.hung(key).is_none() && !context.is_pointless(key));
+    keys
 }
 
 /// After so many checks that have spent their budget, the remaining ones are not judged.

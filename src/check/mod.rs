@@ -37,7 +37,7 @@ mod watch;
 
 pub use diff_inputs::{DiffInput, diff};
 pub use inspect::Inspected;
-pub use judging::{Judged, judge, judge_with};
+pub use judging::{Judged, judge, judge_with, wanted};
 pub use last_time::LastTime;
 pub use locate::load_config;
 pub use lock::{LockMode, Locked, lock, promise_checks};

@@ -1,6 +1,7 @@
 //! A session: what checks need of a target, found, configured, planned, each run made once, its code read.
 
 use super::contracts::LoadedContracts;
+use super::judging::{wanted, worth_making};
 use super::locate::{Located, help_of, tool};
 use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
@@ -17,7 +18,7 @@ use crate::source::Document;
 use crate::target::{self, CodeBase, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::lock::{Lock, lock_path};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -264,16 +265,16 @@ impl Session {
         } else if needed && !observations.is_empty() {
             something_ran(&info, &observations)?;
         }
-        let all = keys.len();
+        let planned = Cell::new(keys.len());
         let mut recording = self.begun(info, promises, config.as_ref());
-        observer(Progress::Started { recording: &recording, runs: all })?;
+        observer(Progress::Started { recording: &recording, runs: planned.get() })?;
         let mut count = 0;
         let mut ended = |observation: &Observation| {
             count += 1;
-            observer(Progress::Ended { observation, nth: count, runs: all })
+            observer(Progress::Ended { observation, nth: count, runs: planned.get().max(count) })
         };
         observations.iter().try_for_each(&mut ended)?;
-        recording.planned = Some(all);
+        recording.fast = self.options.fast;
         recording.language = target.language();
         recording.probes = probes;
         recording.observations = observations;
@@ -299,34 +300,51 @@ impl Session {
             recording.observations.append(&mut searched.observations);
         }
         if runs.interrupted.is_none() {
-            let done: BTreeSet<_> = recording.observations.iter().map(|seen| &seen.key).collect();
-            let hung = recording.observations.iter().filter(|seen| seen.end == End::TimedOut);
-            let hung: Vec<_> = hung.map(|seen| (&seen.key.probe, seen.key.format)).collect();
-            let open = |key: &RunKey| !done.contains(key) && !hung.contains(&(&key.probe, key.format));
             let is_example = |key: &RunKey| {
                 recording.probes.iter().any(|probe| probe.name == key.probe && probe.is(Derived::Example))
             };
-            let (mut last, rest): (Vec<RunKey>, _) = keys.into_iter().filter(open).partition(is_example);
-            let mut make = |keys: &[RunKey], recording: &mut Recording| {
-                if runs.interrupted.is_some() {
-                    return Ok(());
-                }
-                let mut failed = None;
-                let mut on_done = |seen: &Observation| failed = failed.take().or(ended(seen).err());
-                let seen = runs.make(keys, &recording.probes, &recording.promises, &mut on_done)?;
-                recording.observations.extend(seen);
-                failed.map_or(Ok(()), Err)
+            let (mut last, rest): (Vec<RunKey>, _) = keys.into_iter().partition(is_example);
+            // What these show decides which of the others are worth making.
+            let is_first = |key: &RunKey| {
+                let own = |probe: &Probe| probe.name == key.probe && probe.of().is_none();
+                key.variant == Variant::Plain && recording.probes.iter().any(own)
             };
-            make(&rest, &mut recording)?;
+            let (first, others): (Vec<RunKey>, _) = rest.into_iter().partition(is_first);
+            let mut made = BTreeSet::new();
+            // Gives whether there was anything to make, beside what is made later.
+            let mut make =
+                |runs: &mut Runs<'_>, keys: Vec<RunKey>, later: usize, recording: &mut Recording| {
+                    let mut keys = worth_making(recording, keys);
+                    keys.retain(|key| made.insert(key.clone()));
+                    if runs.interrupted.is_some() || keys.is_empty() {
+                        return Ok(false);
+                    }
+                    planned.set(recording.observations.len() + keys.len() + later);
+                    let mut failed = None;
+                    let mut on_done = |seen: &Observation| failed = failed.take().or(ended(seen).err());
+                    let seen = runs.make(&keys, &recording.probes, &recording.promises, &mut on_done)?;
+                    recording.observations.extend(seen);
+                    failed.map_or(Ok(true), Err)
+                };
+            make(&mut runs, first, others.len() + last.len(), &mut recording)?;
+            make(&mut runs, others, last.len(), &mut recording)?;
             examples::withhold(&mut last, &recording);
-            make(&last, &mut recording)?;
+            make(&mut runs, last, 0, &mut recording)?;
+            recording.contracts = contracts.files(&recording.probes);
+            // Where something differs, what was seen asks for more.
+            while runs.interrupted.is_none() && !recording.fast {
+                let more = runs.runner.unheard(|| wanted(&recording, checks))??;
+                if !make(&mut runs, more, 0, &mut recording)? {
+                    break;
+                }
+            }
         }
         let Runs { runner, interrupted, confinement, no_namespaces, .. } = runs;
         if with_services && interrupted.is_none() {
             services.end(runner)?;
         }
+        recording.planned = Some(planned.get());
         recording.interrupted = interrupted.is_some();
-        recording.fast = self.options.fast;
         recording.probes.append(&mut searched.refused);
         recording.contracts = contracts.files(&recording.probes);
         recording.notes = chosen.and_then(|chosen| chosen.note).into_iter().collect();

@@ -11,6 +11,7 @@ use crate::run::{End, Observation, RunKey};
 use crate::source::{Built, Document, Project};
 use agentnative_contract::Contract;
 use agentnative_contract::lock::Lock;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All that a verdict may rest on.
@@ -43,6 +44,8 @@ pub struct CheckContext<'a> {
     pub config: Option<&'a str>,
     runs: BTreeMap<&'a RunKey, &'a Observation>,
     pub(super) scans: Scans,
+    /// Which of the runs that were compared with their plain one are like it.
+    pub(super) like_plain: RefCell<BTreeMap<RunKey, bool>>,
 }
 
 /// What is said where there is no project.
@@ -63,9 +66,9 @@ pub enum NoCode {
 
 /// Why a run was not made because another one hung.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hung {
-    /// This check reports it.
-    Reported(CheckId),
+pub enum Hung<'a> {
+    /// This check reports it, of this run.
+    Reported(CheckId, &'a RunKey),
     /// It hung under this condition only, one of several alike.
     Under(Variant, u8),
 }
@@ -104,6 +107,7 @@ impl<'a> CheckContext<'a> {
             code: Err(NoCode::NoProject),
             runs: observations.iter().map(|observation| (&observation.key, observation)).collect(),
             scans: Scans::default(),
+            like_plain: RefCell::default(),
         }
     }
 
@@ -116,14 +120,32 @@ impl<'a> CheckContext<'a> {
         nth: u8,
     ) -> Option<RunView<'a>> {
         let key = RunKey { probe: probe.name.clone(), format, variant, nth };
-        let observation = self.runs.get(&key).copied()?;
+        let observation = self.runs.get(&key).copied().filter(|_| !self.is_told_apart(&key))?;
         Some(RunView { context: self, probe, observation })
+    }
+
+    /// The run of `probe` in `format` under `variant`, alone or with others at once, if one was made.
+    pub fn under(&'a self, probe: &'a Probe, format: OutputFormat, variant: Variant) -> Option<RunView<'a>> {
+        self.runs_under(probe, variant).find(|run| run.format() == format)
     }
 
     /// The run of this name, if it was made.
     pub fn run_of(&'a self, key: &RunKey) -> Option<RunView<'a>> {
+        self.seen(key).filter(|_| !self.is_told_apart(key))
+    }
+
+    /// The same, also where what it shows was told apart.
+    pub(super) fn seen(&'a self, key: &RunKey) -> Option<RunView<'a>> {
         let probe = self.probes.iter().find(|probe| probe.name == key.probe)?;
-        self.run(probe, key.format, key.variant, key.nth)
+        let observation = self.runs.get(key).copied()?;
+        Some(RunView { context: self, probe, observation })
+    }
+
+    /// Whether a run would show nothing: one under a special condition in a format that the target does not take.
+    pub fn is_pointless(&'a self, run: &RunKey) -> bool {
+        let of_declared = self.probes.iter().any(|probe| probe.name == run.probe && probe.is_declared());
+        let asks = of_declared && run.format.is_json() && run.variant != Variant::Plain;
+        asks && matches!(self.accepted(run.format), Accepted::No(_))
     }
 
     /// Whether a run was made.
@@ -137,23 +159,31 @@ impl<'a> CheckContext<'a> {
     }
 
     /// Why a run was not made, where one of the same call did not end in time: the check that reports that, or the
-    /// special condition that it was under.
-    pub fn hung(&self, run: &RunKey) -> Option<Hung> {
-        let kin = self.runs.iter().filter(|(key, _)| key.probe == run.probe && key.format == run.format);
+    /// special condition that it was under. A call that hangs in json would in jsonl, and so would the calls that are
+    /// derived from it.
+    pub fn hung(&self, run: &RunKey) -> Option<Hung<'a>> {
+        let of = self.probes.iter().find(|probe| probe.name == run.probe).and_then(Probe::of);
+        let is_kin = |key: &RunKey| match key.probe == run.probe {
+            true => key.format == run.format || key.variant == Variant::Plain && both_are_json(key, run),
+            false => key.variant == Variant::Plain && of == Some(&key.probe),
+        };
+        // Under which of several conditions it hung, runs under each will show.
+        let kin = self.runs.iter().filter(|(key, _)| is_kin(key) && key.parts().is_none());
         let hung = kin.filter(|(_, seen)| seen.end == End::TimedOut).map(|(_, seen)| *seen);
         let (special, common): (Vec<&Observation>, Vec<&Observation>) =
             hung.partition(|seen| seen.key.variant.is_special());
-        if common.is_empty() {
+        let Some(first) = common.first() else {
             let first = special.first().filter(|_| run.variant.is_special())?;
             return Some(Hung::Under(first.key.variant, first.key.nth));
-        }
+        };
         let closed = common.iter().all(|seen| seen.key.variant == Variant::ClosedPipe);
         let waiting = common.iter().all(|seen| seen.waits_for_input());
-        Some(Hung::Reported(match (closed, waiting) {
+        let check = match (closed, waiting) {
             (true, _) => CheckId::P2BrokenPipe,
             (_, true) => self.tells_of_waiting(),
             _ => CheckId::P2Completes,
-        }))
+        };
+        Some(Hung::Reported(check, &first.key))
     }
 
     /// The check that tells of runs that wait for input.
@@ -194,11 +224,8 @@ impl<'a> CheckContext<'a> {
     }
 
     fn all_runs_of(&'a self, probe: &'a Probe) -> impl Iterator<Item = RunView<'a>> {
-        self.runs.iter().filter(|(key, _)| key.probe == probe.name).map(move |(_, observation)| RunView {
-            context: self,
-            probe,
-            observation,
-        })
+        let own = self.runs.iter().filter(|(key, _)| key.probe == probe.name && !self.is_told_apart(key));
+        own.map(move |(_, observation)| RunView { context: self, probe, observation })
     }
 
     /// All runs of declared probes that give data, in a JSON format.
@@ -273,9 +300,11 @@ impl<'a> CheckContext<'a> {
             if asked.gave_data() {
                 return Accepted::Yes;
             }
+            // Text stands in for the call without a format where that was not made.
             let bare = self
                 .made_from(Derived::NoFormat, probe)
-                .find_map(|probe| self.plain(probe, OutputFormat::Text));
+                .find_map(|probe| self.plain(probe, OutputFormat::Text))
+                .or_else(|| self.plain(probe, OutputFormat::Text));
             if bare.is_some_and(|bare| bare.gave_data()) {
                 refused = Some(asked);
             }
@@ -329,4 +358,8 @@ impl<'a> CheckContext<'a> {
         };
         self.contracts.get(name?)
     }
+}
+
+fn both_are_json(a: &RunKey, b: &RunKey) -> bool {
+    a.format.is_json() && b.format.is_json()
 }

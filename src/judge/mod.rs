@@ -1,5 +1,6 @@
 //! The checks' logic: a pure function of observations, code and files. No process, no clock, no file.
 
+mod at_once;
 mod confined;
 mod context;
 mod lines;
@@ -75,6 +76,15 @@ pub struct CheckJudgement {
 }
 
 impl CheckJudgement {
+    /// The runs that would tell what it could not.
+    pub fn wants(&self) -> impl Iterator<Item = &RunKey> {
+        let reasons = match &self.judgement {
+            Judgement::Broken(_, reasons) | Judgement::Unverified(reasons) => &reasons[..],
+            _ => &[],
+        };
+        reasons.iter().flat_map(|reason| &reason.wants)
+    }
+
     /// That of a check that could not be decided.
     pub fn unverified(why: impl Into<Reason>) -> Self {
         Self { judgement: Judgement::unverified(why), gaps: vec![Gap::default()] }
@@ -208,7 +218,7 @@ fn complete(context: &CheckContext, check: &Check, judgement: Judgement) -> Judg
             Judgement::Broken(findings, reasons)
         }
         Judgement::Unverified(mut reasons) => {
-            reasons.retain(|reason| reason.blocked_by.is_some());
+            reasons.retain(|reason| reason.blocked_by.is_some() || !reason.wants.is_empty());
             reasons.append(&mut lacks);
             Judgement::Unverified(reasons)
         }
@@ -222,6 +232,7 @@ fn not_asked(probe: &Probe) -> Reason {
     Reason {
         message: format!("{} was not run in json and jsonl: see {id}", probe.name),
         blocked_by: Some(BlockedBy { id, probe: Some(probe.name.clone()), format: None }),
+        ..Reason::default()
     }
 }
 
@@ -239,32 +250,33 @@ fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
         let mut examples = context.derived(Derived::Example);
         !context.interrupted && examples.any(|probe| probe.name == key.probe)
     };
-    let missing: Vec<&RunKey> =
-        needed.iter().filter(|key| !context.has_run(key) && !is_withheld(key)).collect();
-    not_made(context, &missing, needed.len())
+    let mut missing: Vec<RunKey> = needed.iter().flat_map(|key| context.missing(key)).collect();
+    missing.retain(|key| !is_withheld(key) && !context.is_pointless(key));
+    not_made(context, missing, needed.len())
 }
 
 /// Why runs were not made, of the `needed`: those that a fast check leaves out, those of a call that hung under one
 /// condition, and all others.
-fn not_made(context: &CheckContext, missing: &[&RunKey], needed: usize) -> Vec<Reason> {
-    let mut hung: BTreeMap<(&str, OutputFormat, Hung), usize> = BTreeMap::new();
-    let (mut left_out, mut others) = (false, 0);
+fn not_made(context: &CheckContext, missing: Vec<RunKey>, needed: usize) -> Vec<Reason> {
+    let mut hung: BTreeMap<(String, OutputFormat, Hung), usize> = BTreeMap::new();
+    let (mut left_out, mut wants) = (false, Vec::new());
     for key in missing {
-        if let Some(why) = context.hung(key) {
-            *hung.entry((&key.probe, key.format, why)).or_default() += 1;
+        if let Some(why) = context.hung(&key) {
+            *hung.entry((key.probe, key.format, why)).or_default() += 1;
         } else if context.fast && key.variant != Variant::Plain {
             left_out = true;
         } else {
-            others += 1;
+            wants.push(key);
         }
     }
     let of_hung = hung.into_iter().map(|((probe, format, why), count)| {
         let (runs, were) = if count == 1 { ("run", "was") } else { ("runs", "were") };
         let what = format!("{count} {runs} of {probe} · {} {were} skipped because", format.name());
         match why {
-            Hung::Reported(id) => Reason {
+            Hung::Reported(id, RunKey { probe, format, .. }) => Reason {
                 message: format!("{what} another run did not end: see {id}"),
-                blocked_by: Some(BlockedBy { id, probe: Some(probe.to_owned()), format: Some(format) }),
+                blocked_by: Some(BlockedBy { id, probe: Some(probe.clone()), format: Some(*format) }),
+                ..Reason::default()
             },
             Hung::Under(variant, nth) => {
                 format!("{what} the call did not end under {}", condition(variant, nth)).into()
@@ -272,6 +284,10 @@ fn not_made(context: &CheckContext, missing: &[&RunKey], needed: usize) -> Vec<R
         }
     });
     let why = if context.interrupted { "made: the check was interrupted" } else { "recorded" };
-    let others = (others > 0).then(|| format!("{others} of {needed} required runs were not {why}").into());
+    let others = (!wants.is_empty()).then(|| Reason {
+        message: format!("{} of {needed} required runs were not {why}", wants.len()),
+        wants,
+        ..Reason::default()
+    });
     of_hung.chain(others).chain(left_out.then(|| FAST.into())).collect()
 }

@@ -289,7 +289,11 @@ impl<'a> RunView<'a> {
 
     /// That another check tells what is wrong with this run.
     pub fn blocked_by(&self, check: CheckId, what: String) -> Reason {
-        Reason { message: format!("{what}: see {check}"), blocked_by: Some(self.cause(check)) }
+        Reason {
+            message: format!("{what}: see {check}"),
+            blocked_by: Some(self.cause(check)),
+            ..Reason::default()
+        }
     }
 
     /// What is wrong with this run in the eyes of another check. A probe that is made from a declared one has

@@ -2,6 +2,7 @@
 
 use crate::catalogue::Check;
 use crate::model::{BlockedBy, CheckResult, DOCS_URL, Evidence, Layer, Level, Status, Topic};
+use crate::run::RunKey;
 use agentnative_contract::counted;
 use std::collections::BTreeMap;
 
@@ -61,11 +62,13 @@ pub struct Reason {
     pub message: String,
     /// The verdict that tells the cause, where another check does.
     pub blocked_by: Option<BlockedBy>,
+    /// The runs that would tell it, and were not made.
+    pub wants: Vec<RunKey>,
 }
 
 impl From<String> for Reason {
     fn from(message: String) -> Self {
-        Self { message, blocked_by: None }
+        Self { message, ..Self::default() }
     }
 }
 

@@ -291,7 +291,7 @@ mod tests {
     fn judgement(id: CheckId, status: Status, blocked_by: Vec<BlockedBy>) -> (CheckId, Judgement) {
         let mut reasons: Vec<Reason> = blocked_by
             .into_iter()
-            .map(|cause| Reason { message: "said".into(), blocked_by: Some(cause) })
+            .map(|cause| Reason { message: "said".into(), blocked_by: Some(cause), ..Reason::default() })
             .collect();
         if id == CheckId::P2JsonStrict {
             reasons.push("said".into());

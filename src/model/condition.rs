@@ -1,29 +1,24 @@
 //! The condition of a run, for people: its variant, and which one of several alike.
 
-use super::Variant;
+use super::{Variant, parts};
 
 /// Names the condition: the variant, for an environment which one, and the number of a repetition, from 1.
 pub fn condition(variant: Variant, nth: u8) -> String {
     let environments = variant.environments();
     match environments.get(usize::from(nth)) {
-        Some((name, _)) if environments.len() > 1 => format!("{} ({name})", variant.name()),
+        Some((name, _)) if environments.len() > 1 && !name.is_empty() => {
+            format!("{} ({name})", variant.name())
+        }
         _ if variant == Variant::Repeat => format!("{} {}", variant.name(), u16::from(nth) + 1),
         _ => variant.name().to_owned(),
     }
 }
 
-/// The variables that the condition adds.
-fn added(variant: Variant, nth: u8) -> &'static [(&'static str, &'static str)] {
-    variant.environments().get(usize::from(nth)).map_or(&[], |(_, added)| added)
-}
-
 /// The variables that the condition adds, as a shell takes them in front of a command.
 pub fn settings(variant: Variant, nth: u8) -> String {
-    let added = match variant {
-        Variant::HostileEnv => added(variant, nth),
-        _ => &[],
-    };
-    added.iter().map(|(name, value)| format!("{name}={value} ")).collect()
+    let is_shown = variant == Variant::HostileEnv || parts(variant, nth).is_some();
+    let added = variant.added(nth).filter(|_| is_shown);
+    added.map(|(name, value)| format!("{name}={value} ")).collect()
 }
 
 /// The condition as words that follow a command line; none for a plain run. Of an environment they name the
@@ -31,6 +26,11 @@ pub fn settings(variant: Variant, nth: u8) -> String {
 pub fn in_words(variant: Variant, nth: u8) -> Option<String> {
     let words = match variant {
         Variant::Plain => return None,
+        Variant::Tty | Variant::SlowReader if nth == 1 => {
+            let usual = in_words(variant, 0).unwrap_or_default();
+            return Some(format!("{usual}{}", first_of(variant, nth)));
+        }
+        Variant::File if nth == 1 => "into a file with stdin left open",
         Variant::Tty => "on a terminal",
         Variant::SlowReader => "with a slow reader",
         Variant::File => "into a file",
@@ -47,12 +47,16 @@ pub fn in_words(variant: Variant, nth: u8) -> Option<String> {
         Variant::Bare if nth == 0 => "without HOME",
         Variant::Bare => "with an invalid configuration file",
         Variant::Xdg => "with the XDG folders elsewhere",
-        Variant::HostileEnv => {
-            let added = added(variant, nth);
-            let first = added.iter().take(2).map(|(name, value)| format!(" {name}={value}"));
-            let more = if added.len() > 2 { " …" } else { "" };
-            return Some(format!("with{}{more}", first.collect::<String>()));
-        }
+        Variant::HostileEnv => return Some(first_of(variant, nth).trim_start().to_owned()),
     };
     Some(words.to_owned())
+}
+
+/// The first variables of the condition.
+fn first_of(variant: Variant, nth: u8) -> String {
+    let terminal = Variant::Tty.added(0).collect::<Vec<_>>();
+    let added: Vec<_> = variant.added(nth).filter(|added| !terminal.contains(added)).collect();
+    let first = added.iter().take(2).map(|(name, value)| format!(" {name}={value}"));
+    let more = if added.len() > 2 { " …" } else { "" };
+    format!(" with{}{more}", first.collect::<String>())
 }

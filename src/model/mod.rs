@@ -1,6 +1,7 @@
 //! The words that all rooms share: formats, streams, variants, levels, layers, verdicts and their evidence.
 
 mod check_id;
+mod combined;
 mod condition;
 mod docs;
 mod language;
@@ -8,6 +9,7 @@ mod language;
 pub use agentnative_contract::{OutputFormat, Stream};
 pub use agentnative_helper::{Confinement, Variant};
 pub use check_id::{CheckId, matches, nearest_pattern, unknown_id};
+pub use combined::{COMBINED, Condition, combination_of, parts};
 pub use condition::{condition, in_words, settings};
 pub use docs::{DOCS_URL, Topic};
 pub use language::{HelpLanguage, Language};

@@ -14,7 +14,7 @@ pub use derive::{
     standalone,
 };
 pub use env_flags::{EnvFlag, OFF, ON, env_flags};
-pub use plan::{help_run, plan};
+pub use plan::{help_run, plan, repetitions};
 pub use recording::Recording;
 pub use scenes::TIMEOUT;
 pub use spec::{Surroundings, place_port, specs};

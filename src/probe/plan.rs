@@ -3,10 +3,9 @@
 use super::{Probe, Promises, Role, derived};
 use crate::catalogue::{Check, Derived};
 use crate::config::Flag;
-use crate::model::{Layer, OutputFormat, Variant};
+use crate::model::{COMBINED, Condition, Layer, OutputFormat, Variant, parts};
 use crate::run::RunKey;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::time::Duration;
 
 /// How often a run is made again to see what changes.
@@ -52,9 +51,21 @@ pub fn plan(
     let mut probes = declared;
     probes.extend(derived(&kinds, &probes, promises, timeout));
     let mut runs: Vec<RunKey> = probes.iter().flat_map(|probe| runs_of(probe, promises, &wanted)).collect();
-    // Repetitions come last: a value that is the same before and after all else did not change meanwhile.
-    runs.sort_by_key(|run| (run.variant == Variant::Repeat).then_some(run.nth));
+    // The same calls come last: a value that is the same before and after all else did not change meanwhile.
+    runs.sort_by_key(|run| match run.variant {
+        Variant::File => 1,
+        Variant::Repeat => 2 + run.nth,
+        _ => 0,
+    });
     (probes, runs)
+}
+
+/// The runs that make a declared probe's call again: what changes from run to run is no fault of another condition.
+/// They are made where a verdict depends on them.
+pub fn repetitions(probe: &Probe, format: OutputFormat) -> Vec<RunKey> {
+    let count = if format.is_json() { REPEATS } else { 1 };
+    let plain = RunKey::plain(&probe.name, format);
+    (0..count).map(|nth| plain.under((Variant::Repeat, nth))).collect()
 }
 
 /// The run whose output shows whether the target has commands.
@@ -89,16 +100,24 @@ fn runs_of(
             }
             Role::Declared => wanted.filter(|variant| concerns(probe, promises, *format, *variant)).collect(),
         };
-        for variant in variants {
-            runs.extend(numbers(variant, probe, promises, *format).map(|nth| RunKey {
-                probe: probe.name.clone(),
-                format: *format,
-                variant,
-                nth,
-            }));
-        }
+        let single = variants
+            .into_iter()
+            .flat_map(|variant| numbers(variant, probe, promises, *format).map(move |nth| (variant, nth)));
+        let plain = RunKey::plain(&probe.name, *format);
+        runs.extend(at_once(single.collect()).into_iter().map(|condition| plain.under(condition)));
     }
     runs
+}
+
+/// The conditions, as many of them at once as can be.
+fn at_once(mut conditions: BTreeSet<Condition>) -> BTreeSet<Condition> {
+    for (whole, parts) in COMBINED {
+        if parts.iter().all(|part| conditions.contains(part)) {
+            conditions.retain(|condition| !parts.contains(condition));
+            conditions.insert(*whole);
+        }
+    }
+    conditions
 }
 
 /// The conditions that a probe of this kind is also run under.
@@ -149,6 +168,8 @@ fn concerns(probe: &Probe, promises: &Promises, format: OutputFormat, variant: V
         Variant::NoPager => probe.gives_data(),
         Variant::OpenStdin => probe.stdin.is_none() && format != OutputFormat::Jsonl,
         Variant::SlowReader | Variant::File => probe.gives_data() && format.is_json(),
+        // See [`repetitions`].
+        Variant::Repeat => false,
         _ => probe.gives_data(),
     }
 }
@@ -159,12 +180,18 @@ fn has_call_without_format(promises: &Promises) -> bool {
 }
 
 /// Which of the runs under a variant are made.
-fn numbers(variant: Variant, probe: &Probe, promises: &Promises, format: OutputFormat) -> Range<u8> {
+fn numbers(
+    variant: Variant,
+    probe: &Probe,
+    promises: &Promises,
+    format: OutputFormat,
+) -> impl Iterator<Item = u8> {
     let is_own = !probe.is_declared() && probe.of().is_none();
-    match variant {
+    let all = match variant {
         // Nobody says which file could be invalid; and most calls need a home.
         Variant::Bare => u8::from(!is_own)..1 + u8::from(promises.config_file.is_some()),
         Variant::Repeat if format.is_json() => 0..REPEATS,
         _ => 0..variant.environments().len().max(1) as u8,
-    }
+    };
+    all.filter(move |nth| parts(variant, *nth).is_none())
 }

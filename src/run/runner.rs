@@ -62,6 +62,17 @@ impl Runner {
         self.start()?.redact(values).map_err(error)
     }
 
+    /// Does work that makes no runs: meanwhile a signal ends the process at once.
+    ///
+    /// # Errors
+    /// When signals cannot be listened to afterwards.
+    pub fn unheard<T>(&mut self, work: impl FnOnce() -> T) -> Result<T> {
+        match &mut self.helper {
+            Some(helper) => helper.unheard(work).map_err(error),
+            None => Ok(work()),
+        }
+    }
+
     /// Ends the helper; gives the folder of the runs if not all that is in it could be removed.
     pub fn finish(self) -> Option<PathBuf> {
         self.helper.and_then(Helper::finish).map(PathBuf::from)

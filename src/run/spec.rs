@@ -1,6 +1,6 @@
 //! What to run.
 
-use crate::model::{OutputFormat, Variant};
+use crate::model::{Condition, OutputFormat, Variant, combination_of, parts};
 use agentnative_helper::Job;
 use serde::{Deserialize, Serialize};
 use strict_json::sanitize;
@@ -14,7 +14,7 @@ pub struct RunKey {
     pub format: OutputFormat,
     /// The condition it is run under.
     pub variant: Variant,
-    /// The n-th repetition (`repeat`) or the n-th environment (`hostile-env`), from 0; else 0.
+    /// The n-th repetition (`repeat`) or the n-th [environment](Variant::environments), from 0.
     pub nth: u8,
 }
 
@@ -22,6 +22,23 @@ impl RunKey {
     /// The plain run of a probe in a format.
     pub fn plain(probe: impl Into<String>, format: OutputFormat) -> Self {
         Self { probe: probe.into(), format, variant: Variant::Plain, nth: 0 }
+    }
+
+    /// The same call under another condition.
+    #[must_use]
+    pub fn under(&self, (variant, nth): Condition) -> Self {
+        Self { variant, nth, ..self.clone() }
+    }
+
+    /// The runs that this one stands for; none for one under a single condition.
+    pub fn parts(&self) -> Option<Vec<Self>> {
+        let parts = parts(self.variant, self.nth)?;
+        Some(parts.iter().map(|part| self.under(*part)).collect())
+    }
+
+    /// The run that stands for this one as well, if there can be one.
+    pub fn combination(&self) -> Option<Self> {
+        combination_of(self.variant, self.nth).map(|whole| self.under(whole))
     }
 }
 

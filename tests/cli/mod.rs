@@ -5,6 +5,7 @@ mod baseline;
 mod budget;
 mod bundles;
 mod calls;
+mod calls_made;
 mod changes;
 mod check;
 mod commands;

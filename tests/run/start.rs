@@ -2,7 +2,7 @@
 
 use super::{all, python, run, sh};
 use crate::runs::{bytes, children, finish, options, spec, text};
-use agentnative::model::Variant;
+use agentnative::model::{COMBINED, Variant};
 use agentnative::run::{End, HOSTILE_ENVIRONMENTS, Isolation, Job, Limit, Runner};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -125,12 +125,36 @@ fn each_hostile_environment_arrives() {
         let mut wanted = spec("/usr/bin/env", &[], Variant::HostileEnv);
         wanted.job.nth = u8::try_from(nth).unwrap();
         let env = text(&run(wanted).stdout);
-        for (variable, value) in *variables {
+        for (variable, value) in variables.iter().copied().flatten() {
             let line = format!("{variable}={value}");
             assert!(env.lines().any(|one| one == line), "{name}: no {line} in {env}");
         }
     }
     assert_eq!(HOSTILE_ENVIRONMENTS.len(), 4);
+}
+
+#[test]
+fn a_run_under_several_conditions_is_under_each_of_them() {
+    for (whole, parts) in COMBINED {
+        let mut wanted = sh(
+            "env; readlink /proc/self/fd/0; [ -t 1 ] && echo terminal; [ -f /dev/stdout ] && echo file",
+            whole.0,
+        );
+        wanted.job.nth = whole.1;
+        let printed = text(&run(wanted).stdout);
+        let has = |line: &str| printed.lines().any(|one| one == line);
+        for (variant, nth) in *parts {
+            for (name, value) in variant.added(*nth) {
+                assert!(has(&format!("{name}={value}")), "{whole:?}: no {name}={value} in {printed}");
+            }
+            match variant {
+                Variant::Tty => assert!(has("terminal"), "{printed}"),
+                Variant::File => assert!(has("file"), "{printed}"),
+                Variant::OpenStdin => assert!(printed.contains("pipe:["), "{printed}"),
+                _ => {}
+            }
+        }
+    }
 }
 
 #[test]

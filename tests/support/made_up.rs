@@ -1,12 +1,12 @@
 //! Made-up targets: a function says what each call gives, and what is seen of it is judged without a process.
 
 use agentnative::catalogue::Check;
-use agentnative::check::{Recording, judge};
+use agentnative::check::{Recording, judge, wanted};
 use agentnative::config::{Config, Date, Known};
 use agentnative::model::{CheckId, CheckResult, OutputFormat, Variant};
 use agentnative::probe::{self, Probe, Promises};
 use agentnative::report::TargetInfo;
-use agentnative::run::{Bytes, Captured, End, Observation, Waiting};
+use agentnative::run::{Bytes, Captured, End, Observation, RunKey, Waiting};
 use agentnative::target::Help;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -122,45 +122,66 @@ pub fn seen_with_help(
     let calls_list = |probe: &Probe| probe.command_words().next() == Some("list");
     promises.called_commands =
         declared.iter().any(calls_list).then(|| vec!["list".to_owned()]).into_iter().collect();
-    let (probes, keys) = probe::plan(checks, declared, &promises, Duration::from_secs(10));
+    let (probes, mut keys) = probe::plan(checks, declared, &promises, Duration::from_secs(10));
     let info = TargetInfo { name: "demo".into(), command: vec!["/demo".into()], project: None };
     let mut recording = Recording::new(info, promises);
-    for key in keys {
-        let probe = probes.iter().find(|probe| probe.name == key.probe).unwrap();
-        let args = probe.call(key.format, &recording.promises);
-        let asks = |format: &OutputFormat| {
-            args.contains(&format!("--{}", format.name()))
-                || args.windows(2).any(|pair| pair[0] == "--output" && pair[1] == format.name())
-        };
-        let format = OutputFormat::ALL.into_iter().find(asks).unwrap_or_default();
-        let call = Call { args, format, variant: key.variant, nth: key.nth, env: probe.env.clone() };
-        let Answer(stdout, stderr, end) = answer(&call);
-        let captured = |text: String| Captured { bytes: Bytes::from(text.into_bytes()), chunks: Vec::new() };
-        recording.observations.push(Observation {
-            stdout: captured(stdout),
-            stderr: captured(stderr),
-            terminal: String::new(),
-            trips: Some(Vec::new()),
-            changes: None,
-            signalled: None,
-            connections: None,
-            leaks: None,
-            argv: [vec!["/demo".to_owned()], call.args.clone()].concat(),
-            started: None,
-            duration: Duration::from_millis(10),
-            left_behind: Vec::new(),
-            held_open: false,
-            confinement: None,
-            missed_network: false,
-            wrote: false,
-            alone: false,
-            waiting: (end == End::Waited).then_some(Waiting::Terminal),
-            end,
-            key,
-        });
-    }
     recording.probes = probes;
+    while !keys.is_empty() {
+        for key in keys {
+            let seen = observed(key, &recording, &answer);
+            recording.observations.push(seen);
+        }
+        keys = wanted(&recording, checks).unwrap();
+        keys.retain(|key| recording.observations.iter().all(|seen| seen.key != *key));
+    }
     recording
+}
+
+/// What is seen of one run. Under several conditions at once, a target does what it does under the first of them that
+/// makes a difference.
+fn observed(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answer) -> Observation {
+    let Some(parts) = key.parts() else { return single(key, recording, answer) };
+    let usual = single(RunKey::plain(&key.probe, key.format), recording, answer);
+    let shown = |seen: &Observation| (seen.end.clone(), seen.stdout.bytes.first(u64::MAX));
+    let mut parts = parts.into_iter().map(|part| single(part, recording, answer));
+    let seen = parts.find(|seen| shown(seen) != shown(&usual)).unwrap_or(usual);
+    Observation { key, ..seen }
+}
+
+/// What is seen of one run under one condition.
+fn single(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answer) -> Observation {
+    let probe = recording.probes.iter().find(|probe| probe.name == key.probe).unwrap();
+    let args = probe.call(key.format, &recording.promises);
+    let asks = |format: &OutputFormat| {
+        args.contains(&format!("--{}", format.name()))
+            || args.windows(2).any(|pair| pair[0] == "--output" && pair[1] == format.name())
+    };
+    let format = OutputFormat::ALL.into_iter().find(asks).unwrap_or_default();
+    let call = Call { args, format, variant: key.variant, nth: key.nth, env: probe.env.clone() };
+    let Answer(stdout, stderr, end) = answer(&call);
+    let captured = |text: String| Captured { bytes: Bytes::from(text.into_bytes()), chunks: Vec::new() };
+    Observation {
+        stdout: captured(stdout),
+        stderr: captured(stderr),
+        terminal: String::new(),
+        trips: Some(Vec::new()),
+        changes: None,
+        signalled: None,
+        connections: None,
+        leaks: None,
+        argv: [vec!["/demo".to_owned()], call.args.clone()].concat(),
+        started: None,
+        duration: Duration::from_millis(10),
+        left_behind: Vec::new(),
+        held_open: false,
+        confinement: None,
+        missed_network: false,
+        wrote: false,
+        alone: false,
+        waiting: (end == End::Waited).then_some(Waiting::Terminal),
+        end,
+        key,
+    }
 }
 
 /// The verdict of one check on what is seen in the runs that it needs.

@@ -157,6 +157,24 @@ impl Helper {
         self.send(&Request::Stop, &[])
     }
 
+    /// Does work of the caller between runs: meanwhile the signals that are listened to end the process, as they do
+    /// by default.
+    ///
+    /// # Errors
+    /// When they cannot be listened to afterwards.
+    pub fn unheard<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Failure> {
+        let signals: Vec<i32> = self.signals.iter().map(|heard| heard.signal).collect();
+        let hearing = self.hearing.take();
+        let is_listening = hearing.is_some();
+        drop(hearing);
+        let done = work();
+        if is_listening {
+            let cannot = |e: io::Error| Failure::of("cannot listen to signals", &e);
+            self.hearing = Some(Hearing::begin(&signals).map_err(cannot)?);
+        }
+        Ok(done)
+    }
+
     /// Waits for the next event.
     ///
     /// # Errors

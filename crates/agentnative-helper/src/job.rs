@@ -75,7 +75,7 @@ pub struct Job {
     /// Variables added to the cleared base environment (they win over it and over the variant's).
     pub env: Vec<(OsString, OsString)>,
     /// The condition: it decides the channel of standard output, the extra environment variables and
-    /// (for `open-stdin`, when `stdin` is none) standard input.
+    /// (when `stdin` is none) standard input.
     pub variant: Variant,
     /// Which of the variant's [environments](Variant::environments).
     pub nth: u8,

@@ -1,6 +1,6 @@
 //! The condition that a run is made under.
 
-use crate::HOSTILE_ENVIRONMENTS;
+use crate::environment::{AGENTS_AND_CI, COLOUR, DEBUG, HOSTILE_ENVIRONMENTS, LOCALE};
 use serde::{Deserialize, Serialize};
 
 /// A condition that a probe is run under.
@@ -42,13 +42,20 @@ pub enum Variant {
     Xdg,
 }
 
-/// What a variant adds to the environment, with a name for reports where there are several.
-pub type Environment = (&'static str, &'static [(&'static str, &'static str)]);
+/// Variables, each with its value.
+pub type Variables = &'static [(&'static str, &'static str)];
 
-const TERMINAL: &[Environment] = &[("terminal", &[("TERM", "xterm-256color")])];
+/// What a variant adds to the environment, with a name for reports; empty for the usual one of several.
+pub type Environment = (&'static str, &'static [Variables]);
+
+const XTERM: Variables = &[("TERM", "xterm-256color")];
+const TERMINAL: &[Environment] = &[("", &[XTERM])];
+const TTY: &[Environment] = &[("", &[XTERM]), ("colour, debug, locale", &[XTERM, COLOUR, DEBUG, LOCALE])];
+const SLOW_READER: &[Environment] = &[("", &[]), ("agents and CI", &[AGENTS_AND_CI])];
+const FILE: &[Environment] = &[("", &[]), ("open stdin", &[])];
 const NO_COLOUR: &[Environment] =
-    &[("NO_COLOR", &[("TERM", "xterm-256color"), ("NO_COLOR", "1")]), ("TERM=dumb", &[("TERM", "dumb")])];
-const NO_PAGER: &[Environment] = &[("PAGER=", &[("TERM", "xterm-256color"), ("PAGER", "")])];
+    &[("NO_COLOR", &[XTERM, &[("NO_COLOR", "1")]]), ("TERM=dumb", &[&[("TERM", "dumb")]])];
+const NO_PAGER: &[Environment] = &[("PAGER=", &[XTERM, &[("PAGER", "")]])];
 const BARE: &[Environment] = &[("no home", &[]), ("invalid configuration", &[])];
 
 impl Variant {
@@ -78,12 +85,26 @@ impl Variant {
     pub const fn environments(self) -> &'static [Environment] {
         match self {
             Self::HostileEnv => HOSTILE_ENVIRONMENTS,
-            Self::Tty | Self::TerminalIn | Self::FullTerminal | Self::ColourPipe => TERMINAL,
+            Self::Tty => TTY,
+            Self::SlowReader => SLOW_READER,
+            Self::File => FILE,
+            Self::TerminalIn | Self::FullTerminal | Self::ColourPipe => TERMINAL,
             Self::NoColour => NO_COLOUR,
             Self::NoPager => NO_PAGER,
             Self::Bare => BARE,
             _ => &[],
         }
+    }
+
+    /// The variables that its n-th environment adds.
+    pub fn added(self, nth: u8) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let (_, groups) = self.environments().get(usize::from(nth)).copied().unwrap_or_default();
+        groups.iter().copied().flatten().copied()
+    }
+
+    /// Whether this environment of it is one in which standard input is an open pipe without data.
+    pub const fn opens_stdin(self, nth: u8) -> bool {
+        matches!(self, Self::OpenStdin) || matches!(self, Self::File) && nth == 1
     }
 
     /// Whether it is a condition of its own, which only the checks look at that ask for it: most calls behave

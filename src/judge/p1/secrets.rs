@@ -81,11 +81,12 @@ fn same_as_by_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> A
     if own == other {
         return Ok(());
     }
-    let again = context.run(probe, OutputFormat::Text, Variant::Repeat, 0);
-    let text = context.plain(probe, OutputFormat::Text);
-    let lines = |run: Option<RunView>| run.and_then(|run| run.steady_lines(Stream::Stdout));
-    if format == OutputFormat::Text && again.is_some() && lines(again) != lines(text) {
-        return inconclusive(format!("the output of {} changes from run to run", usual.label()));
+    if format == OutputFormat::Text {
+        let text = context.plain(probe, format).and_then(|text| text.steady_lines(Stream::Stdout));
+        let again = context.repeated(probe, format)?;
+        if again.iter().any(|again| again.steady_lines(Stream::Stdout) != text) {
+            return inconclusive(format!("the output of {} changes from run to run", usual.label()));
+        }
     }
     let line = own.iter().zip(&other).take_while(|(own, other)| own == other).count();
     let detail = "the output differs from that with the variable, first in this line";

@@ -4,7 +4,7 @@ use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
-use crate::model::{OutputFormat, Stream, Variant};
+use crate::model::{OutputFormat, Stream};
 use agentnative_contract::{Against, Contract, RunExit, Violation};
 use strict_json::Position;
 
@@ -32,7 +32,7 @@ pub fn keeps(context: &CheckContext, kind: Against) -> Judgement {
     }
     let runs = context.declared().flat_map(|probe| context.runs_of(probe));
     let assertions = runs
-        .filter(|run| matches!(run.variant(), Variant::Plain | Variant::Repeat))
+        .filter(RunView::prints_the_same)
         .filter_map(|run| Some((run, context.contract_of(&run).filter(|contract| promises(contract))?)))
         .filter(|(run, contract)| run.unusable().is_some() || owes(run, contract, kind))
         .map(|(run, contract)| kept(&run, contract, kind));

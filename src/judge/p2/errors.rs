@@ -158,6 +158,7 @@ pub(super) fn unusable(run: &RunView) -> Option<Reason> {
                     declare_success("")
                 ),
                 blocked_by: matches!(accepted, Accepted::No(_)).then(|| run.cause(CheckId::P2OutputFormat)),
+                ..Reason::default()
             }),
         },
     }

@@ -239,6 +239,7 @@ fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
             probe: Some(probe.name.clone()),
             format: Some(*format),
         }),
+        ..Reason::default()
     }
 }
 

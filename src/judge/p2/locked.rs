@@ -51,8 +51,7 @@ fn printed<'a>(
     probe: &'a Probe,
     format: OutputFormat,
 ) -> impl Iterator<Item = RunView<'a>> {
-    let learnt_from = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::Repeat);
-    context.runs_of(probe).filter(move |run| run.format() == format && learnt_from(run))
+    context.runs_of(probe).filter(move |run| run.format() == format && run.prints_the_same())
 }
 
 /// `p2-contract-locked`

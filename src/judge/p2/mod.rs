@@ -17,7 +17,7 @@ mod schemas;
 mod termination;
 mod well_formed;
 
-pub use determinism::{difference, ends_early};
+pub use determinism::{difference, ends_early, size};
 pub use error_object::error_object;
 pub use exits::exit_check;
 pub use termination::{shows_pages, waiting};

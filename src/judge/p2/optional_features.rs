@@ -4,7 +4,6 @@ use super::determinism::{difference, ends_early, some_of};
 use super::schemas::{self, Refused};
 use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
-use crate::judge::FAST;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
@@ -65,9 +64,8 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
         return Err(long.blocked_by(CheckId::P2OutputStable, what).into());
     }
     match difference(&scan.shape, &other.shape) {
-        // It may change from run to run, which only repetitions show.
-        Some(_) if long.context.fast => inconclusive(FAST),
         Some(difference) => {
+            long.context.repeated(long.probe, long.format())?;
             let detail = format!("the output differs from that of `--output`: {difference}");
             short.failed_at_pointer("differs", &difference.pointer, detail)
         }

@@ -119,8 +119,8 @@ fn default(bare: RunView, text: RunView) -> Assertion {
         return inconclusive(format!("the output of {} is too large to compare", text.label()));
     };
     let Some(line) = first_difference(&without, &with) else { return Ok(()) };
-    let again = bare.context.run(text.probe, OutputFormat::Text, Variant::Repeat, 0);
-    if again.and_then(|again| again.steady_lines(Stream::Stdout)).is_none_or(|again| again != with) {
+    let again = bare.context.repeated(text.probe, OutputFormat::Text)?;
+    if again.iter().any(|again| again.steady_lines(Stream::Stdout).is_none_or(|again| again != with)) {
         return inconclusive(format!("the text output of {} changes from run to run", text.label()));
     }
     let detail = "without a format option the output differs from that of `text`, first in this line";

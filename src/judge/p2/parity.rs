@@ -5,7 +5,7 @@ use super::determinism::{differences, size, some_of};
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::shape::{Kind, Node};
-use crate::judge::verdict::{Assertion, Judgement, inconclusive};
+use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{OutputFormat, Stream};
 use crate::probe::Probe;
 use std::collections::BTreeMap;
@@ -50,20 +50,27 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
     let both = |same| {
         steady(document.probe, OutputFormat::Json, same) && steady(lines.probe, OutputFormat::Jsonl, same)
     };
+    let repeated = || -> Result<(), Reason> {
+        [document, lines].into_iter().try_for_each(|run| context.repeated(run.probe, run.format()).map(drop))
+    };
     match matched {
         Match::Same => Ok(()),
-        Match::OtherValues(pointer) if both(same_values) => lines.failed_at_start(
-            "values",
-            Stream::Stdout,
-            format!("the records have the same keys as those at {pointer} in json, but different values"),
-        ),
+        Match::OtherValues(pointer) if both(same_values) => {
+            repeated()?;
+            let detail =
+                format!("the records have the same keys as those at {pointer} in json, but different values");
+            lines.failed_at_start("values", Stream::Stdout, detail)
+        }
         Match::OtherValues(_) => Ok(()), // Values that change by themselves.
         // Times and IDs change from run to run; a missing record can be told all the same, as long as number,
         // keys and types do not.
         Match::None if !both(same_keys) => {
             inconclusive(format!("the records of {} change from run to run", document.probe.name))
         }
-        Match::None => unlike(&whole.shape, lines, &records.shape),
+        Match::None => {
+            repeated()?;
+            unlike(&whole.shape, lines, &records.shape)
+        }
     }
 }
 

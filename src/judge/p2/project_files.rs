@@ -134,6 +134,7 @@ impl ProjectFiles<'_> {
                         "{found}; the printed schema is unknown: declare `schema` under [target], or see {cause}"
                     ),
                     blocked_by: Some(BlockedBy { id: cause, probe: None, format: None }),
+                    ..Reason::default()
                 })
             }
             Some(_) if valid.len() > MANY => Judgement::broken(vec![finding(

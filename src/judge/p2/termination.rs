@@ -1,7 +1,7 @@
 //! How runs end: by themselves, asking nothing, leaving nothing, also when their reader goes away.
 
 use super::declare_success;
-use crate::judge::context::CheckContext;
+use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};
@@ -163,7 +163,12 @@ fn is_crash(line: &str) -> bool {
 pub fn broken_pipe(context: &CheckContext) -> Judgement {
     let assertions =
         context.runs().filter(|run| run.variant() == Variant::ClosedPipe).map(|run| closed(&run));
-    Judgement::of(assertions, declare_success(""))
+    // A format that is rejected is requested plainly only.
+    let rejected = OutputFormat::ALL.into_iter().filter_map(|format| match context.accepted(format) {
+        Accepted::No(run) => Some(inconclusive(run.refused_format())),
+        _ => None,
+    });
+    Judgement::of(assertions.chain(rejected), declare_success(""))
 }
 
 fn closed(run: &RunView) -> Assertion {

@@ -65,7 +65,7 @@ pub fn prompt(context: &CheckContext) -> Judgement {
     let assertions = in_jsonl.map(|probe| -> Assertion {
         let runs = (
             context.plain(probe, OutputFormat::Jsonl),
-            context.run(probe, OutputFormat::Jsonl, Variant::Tty, 0),
+            context.under(probe, OutputFormat::Jsonl, Variant::Tty),
         );
         let (Some(pipe), Some(terminal)) = runs else {
             return inconclusive(format!("{} was not run on a pipe and on a terminal", probe.name));

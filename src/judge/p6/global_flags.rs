@@ -134,6 +134,7 @@ fn format_taken(context: &CheckContext, probe: &Probe, run: &RunView, asking: &s
         return inconclusive(Reason {
             message: format!("`{asking}` is rejected after the arguments of {}: see {id}", probe.name),
             blocked_by: Some(BlockedBy { id, probe: Some(probe.name.clone()), format: None }),
+            ..Reason::default()
         });
     }
     let words = place.words();

@@ -195,7 +195,8 @@ fn obeys<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConf
     }
     let again: Vec<Listing> = context
         .runs_of(probe)
-        .filter(|run| run.format() == OutputFormat::Json && run.variant() == Variant::Repeat)
+        .filter(|run| run.format() == OutputFormat::Json && run.prints_the_same())
+        .filter(|run| run.variant() != Variant::Plain)
         .filter_map(|run| Listing::of(run, list).ok())
         .collect();
     let available = again.iter().map(|listing| listing.count).fold(plain.count, u64::min);

@@ -3,7 +3,6 @@
 use super::same_data::{self, Compared};
 use crate::catalogue::Derived;
 use crate::config::{Asking, Flag};
-use crate::judge::FAST;
 use crate::judge::context::CheckContext;
 use crate::judge::lines::has_words;
 use crate::judge::p2::{difference, ends_early};
@@ -84,6 +83,7 @@ fn refused(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
             inconclusive(Reason {
                 message: format!("`{asked}` is rejected by {}, but accepted {place}: see {id}", probe.name),
                 blocked_by: Some(BlockedBy { id, probe: Some(probe.name.clone()), format: None }),
+                ..Reason::default()
             })
         }
         Some(_) => {
@@ -132,7 +132,10 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
         plain.parsed()?;
     }
     let is_again = |other: &RunView| {
-        (other.format(), other.variant()) == (format, Variant::Repeat) && other.unusable().is_none()
+        other.format() == format
+            && other.variant() != Variant::Plain
+            && other.prints_the_same()
+            && other.unusable().is_none()
     };
     let again: Vec<RunView> = run.context.runs_of(plain.probe).filter(is_again).collect();
     let shape = &plain.scan().shape;
@@ -144,6 +147,9 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
         OutputFormat::Text => same_data::text(run, plain, &again),
         _ => same_data::values(run, plain, &again, run.probe.flag(Flag::Quiet, run.context.promises)),
     };
+    if !matches!(compared, Compared::Same | Compared::TooLarge) {
+        run.context.repeated(plain.probe, format)?;
+    }
     let asked = asked(run);
     match compared {
         Compared::Pointer(_) if is_cut(run, plain) => Err(run.cut().into()),
@@ -151,8 +157,6 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
         Compared::TooLarge => {
             inconclusive(format!("the output of {} is too large to compare", plain.label()))
         }
-        // It may change from run to run, which only repetitions show.
-        _ if again.is_empty() && run.context.fast => inconclusive(FAST),
         Compared::Empty => {
             run.failed("no-data", format!("stdout is empty with `{asked}`, but not without it"))
         }

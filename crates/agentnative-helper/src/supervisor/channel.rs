@@ -51,7 +51,7 @@ pub(super) fn open_channels(
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
             (read, Feed::new(write, bytes.clone())?)
         }
-        None if job.variant == Variant::OpenStdin => {
+        None if job.variant.opens_stdin(job.nth) => {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
             ids.set_stdin(&read)?;
             (read, Feed::Silent { _held: write })

@@ -44,8 +44,7 @@ pub(super) fn of_run(
     } else if job.isolation > Isolation::None {
         env.insert("TMPDIR".into(), folder.temporary().into_os_string());
     }
-    let added = job.variant.environments().get(usize::from(job.nth)).map_or(&[][..], |(_, added)| added);
-    env.extend(added.iter().map(|(name, value)| (name.into(), value.into())));
+    env.extend(job.variant.added(job.nth).map(|(name, value)| (name.into(), value.into())));
     env.insert(ProcessTag::VARIABLE.into(), tag.value().into());
     env.extend(job.env.iter().cloned());
     env
