@@ -1,8 +1,9 @@
 //! Checking a command in a test: [`Check`].
 
+use crate::baseline::Baseline;
 use crate::catalogue;
 use crate::check::{
-    ConfigSource, Judged, Report, Selection, Session, SessionOptions, TargetSelector, judge, skip_note,
+    ConfigSource, Judged, Report, Selection, Session, SessionOptions, TargetSelector, judge_with, skip_note,
 };
 use crate::config::ProbeConfig;
 use crate::model::{Layer, Level, matches};
@@ -189,7 +190,7 @@ impl Check {
         let config = session.config()?.map(|config| config.check).unwrap_or_default();
         let (checks, skipped) = self.selection.resolve_with(&config)?;
         let seen = session.run(&checks, &mut |_| Ok(()))?;
-        let mut report = judge(&seen.recording, &checks)?;
+        let (mut report, _) = judge_with(&seen.recording, &checks, &Baseline::default(), &seen.scans)?;
         report.notes.extend(skip_note(&skipped));
         report.deny.extend(&self.deny);
         report.deny.dedup();

@@ -3,7 +3,7 @@
 use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, records, seen};
 use agentnative::baseline::{Baseline, Compared, Fault};
 use agentnative::catalogue::{Check, checks};
-use agentnative::check::{Recording, Report, Seen, judge_with};
+use agentnative::check::{Recording, Report, Scans, Seen, judge_with};
 use agentnative::model::{CheckId, CheckResult, Evidence, Layer, Level, OutputFormat, Status, Variant};
 
 fn behavioral() -> Vec<&'static Check> {
@@ -36,7 +36,7 @@ fn recorded(answer: impl Fn(&Call) -> Answer) -> Recording {
 }
 
 fn judged(recording: &Recording, baseline: &Baseline) -> (Report, Seen) {
-    judge_with(recording, &behavioral(), baseline).unwrap()
+    judge_with(recording, &behavioral(), baseline, &Scans::default()).unwrap()
 }
 
 /// The baseline of what is seen here.
@@ -149,7 +149,7 @@ fn what_was_not_looked_at_is_not_fixed() {
     let good = recorded(faulty(&[]));
     // A selection of checks.
     let one = [CheckId::P2OutputJson.check()];
-    let (_, seen) = judge_with(&good, &one, &baseline).unwrap();
+    let (_, seen) = judge_with(&good, &one, &baseline, &Scans::default()).unwrap();
     let compared = seen.compare(&baseline);
     assert!(names(&compared.fixed).iter().all(|name| name.starts_with("p2-output-json ")), "{compared:?}");
     assert_eq!(compared.next.len() + compared.fixed.len(), baseline.len());

@@ -2,7 +2,7 @@
 
 use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, seen};
 use agentnative::catalogue::{Check, checks};
-use agentnative::check::{Recording, judge, wanted};
+use agentnative::check::{Recording, Scans, judge, wanted};
 use agentnative::model::{COMBINED, CheckId, CheckResult, Condition, Layer, OutputFormat, Status, Variant};
 use agentnative::run::{End, Observation, RunKey};
 use std::collections::BTreeSet;
@@ -75,7 +75,8 @@ fn a_run_under_several_conditions_shows_each_of_them_or_is_not_enough() {
     let open = status(&recording, CheckId::P2ExitConsistent);
     is_status(&open, Status::Unverified);
     assert!(open.message.contains("required runs were not recorded"), "{}", open.message);
-    let wants: BTreeSet<RunKey> = wanted(&recording, &checks).unwrap().into_iter().collect();
+    let wants: BTreeSet<RunKey> =
+        wanted(&recording, &checks, &Scans::default()).unwrap().into_iter().collect();
     assert_eq!(wants, key.parts().unwrap().into_iter().collect());
     // Each of them alone makes none: it takes all of them, and is told.
     let whole = recording.observations[at].clone();
@@ -83,7 +84,7 @@ fn a_run_under_several_conditions_shows_each_of_them_or_is_not_enough() {
         let end = End::Exited(0);
         recording.observations.push(Observation { key: part, end, ..whole.clone() });
     }
-    assert_eq!(wanted(&recording, &checks).unwrap(), []);
+    assert_eq!(wanted(&recording, &checks, &Scans::default()).unwrap(), []);
     recording.observations[at].end = End::Signaled(11);
     let told = status(&recording, CheckId::P2ExitConsistent);
     is_status(&told, Status::Fail);
@@ -117,7 +118,7 @@ fn a_format_that_is_rejected_is_requested_plainly() {
             || seen.key.probe != "list"
     });
     assert!(few.observations.len() < recording.observations.len());
-    assert_eq!(wanted(&few, &checks).unwrap(), []);
+    assert_eq!(wanted(&few, &checks, &Scans::default()).unwrap(), []);
     let statuses = |recording: &Recording| -> Vec<(CheckId, Status)> {
         let results = judge(recording, &checks).unwrap().results;
         results.iter().map(|result| (result.id, result.status)).collect()

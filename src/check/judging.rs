@@ -4,7 +4,7 @@ use super::contracts::LoadedContracts;
 use crate::baseline::{Baseline, Seen};
 use crate::catalogue::Check;
 use crate::judge::source::Code;
-use crate::judge::{self, Accepted, CheckContext, CheckJudgement, NoCode};
+use crate::judge::{self, Accepted, CheckContext, CheckJudgement, NoCode, Scans};
 use crate::model::{CheckId, Layer};
 use crate::probe::{self, Recording};
 use crate::report::Report;
@@ -50,13 +50,19 @@ impl Judged {
 
 /// The verdicts of these checks on what was seen. Nothing is run, and no file is read.
 pub fn judge(recording: &Recording, checks: &[&Check]) -> Result<Report> {
-    Ok(judge_with(recording, checks, &Baseline::default())?.0)
+    Ok(judge_with(recording, checks, &Baseline::default(), &Scans::default())?.0)
 }
 
-/// The same where the faults of a baseline are accepted, with the faults that were seen.
-pub fn judge_with(recording: &Recording, checks: &[&Check], baseline: &Baseline) -> Result<(Report, Seen)> {
+/// The same where the faults of a baseline are accepted, with the faults that were seen. What was read of this
+/// recording before is not read again.
+pub fn judge_with(
+    recording: &Recording,
+    checks: &[&Check],
+    baseline: &Baseline,
+    scans: &Scans,
+) -> Result<(Report, Seen)> {
     let accepted = Accepted { waivers: &recording.waivers, baseline, target: &recording.target.name };
-    let judgements = judgements(recording, checks)?;
+    let judgements = judgements(recording, checks, scans)?;
     let none = LoadedContracts::default();
     let verdicts = judge::accept(&context(recording, &none), checks, judgements, accepted);
     let notes = [&recording.notes[..], &verdicts.notes].concat();
@@ -73,9 +79,9 @@ pub fn judge_with(recording: &Recording, checks: &[&Check], baseline: &Baseline)
 }
 
 /// The runs that would tell what these checks cannot from what was seen so far.
-pub fn wanted(recording: &Recording, checks: &[&Check]) -> Result<Vec<RunKey>> {
+pub fn wanted(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result<Vec<RunKey>> {
     let of_runs = checks.iter().copied().filter(|check| check.layer == Layer::Behavioral);
-    let judgements = judgements(recording, &of_runs.collect::<Vec<_>>())?;
+    let judgements = judgements(recording, &of_runs.collect::<Vec<_>>(), scans)?;
     let wanted: BTreeSet<&RunKey> = judgements.iter().flat_map(CheckJudgement::wants).collect();
     Ok(wanted.into_iter().cloned().collect())
 }
@@ -93,16 +99,18 @@ const MOST_SPENT: usize = 3;
 
 /// What each check says. A target chooses what judging it costs, so each check has a budget: where that is spent,
 /// the check is unverified.
-fn judgements(recording: &Recording, checks: &[&Check]) -> Result<Vec<CheckJudgement>> {
+fn judgements(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result<Vec<CheckJudgement>> {
     let recording = Arc::new(recording.clone());
     let ids: Vec<CheckId> = checks.iter().map(|check| check.id).collect();
     let (mut judgements, mut times) = (Vec::new(), 0);
     while judgements.len() < ids.len() && times < MOST_SPENT {
         let (sender, judged) = channel();
-        let (recording, ids, first) = (Arc::clone(&recording), ids.clone(), judgements.len());
+        let (recording, scans) = (Arc::clone(&recording), scans.clone());
+        let (ids, first) = (ids.clone(), judgements.len());
         let work = move || {
             let contracts = LoadedContracts::of(&recording)?;
             let mut context = context(&recording, &contracts);
+            context.scans = scans;
             context.selected = ids.iter().copied().collect();
             for id in &ids[first..] {
                 // Nobody waits for it any more where this fails.

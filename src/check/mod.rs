@@ -48,6 +48,7 @@ pub use session::{ConfigSource, Session, SessionOptions, SessionOutput};
 pub use watch::{Look, Watched, first_change};
 
 pub use crate::baseline::{Baseline, Seen};
+pub use crate::judge::Scans;
 pub use crate::probe::Recording;
 pub use crate::report::Report;
 pub use crate::run::Observation;

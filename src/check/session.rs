@@ -1,15 +1,17 @@
 //! A session: what checks need of a target, found, configured, planned, each run made once, its code read.
 
 use super::contracts::LoadedContracts;
-use super::judging::{wanted, worth_making};
+use super::judging::{judge_with, wanted, worth_making};
 use super::locate::{Located, help_of, tool};
 use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
 use super::runs::{Runs, redact_secrets};
 use super::surroundings::{Services, keep_workspaces};
-use super::{asking, code, commands, completions, confinement, examples, judge};
+use super::{asking, code, commands, completions, confinement, examples};
+use crate::baseline::Baseline;
 use crate::catalogue::{Check, Derived};
 use crate::config::{Config, Isolation, ProbeConfig, TargetConfig, rfc3339};
+use crate::judge::Scans;
 use crate::model::{CheckId, Layer, Variant};
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::{Report, TargetInfo};
@@ -77,6 +79,8 @@ pub struct Session {
 pub struct SessionOutput {
     /// What was seen.
     pub recording: Recording,
+    /// What was read of it already.
+    pub scans: Scans,
     /// The signal that told us to stop.
     pub signal: Option<i32>,
     /// The folder of the configuration, if there is one.
@@ -110,7 +114,8 @@ impl Session {
 
     /// Makes the runs that these checks need, and judges them.
     pub fn check(&self, checks: &[&Check]) -> Result<Report> {
-        judge(&self.run(checks, &mut |_| Ok(()))?.recording, checks)
+        let SessionOutput { recording, scans, .. } = self.run(checks, &mut |_| Ok(()))?;
+        Ok(judge_with(&recording, checks, &Baseline::default(), &scans)?.0)
     }
 
     /// Makes the runs that these checks need, and reads the code that they look at. The observer gets
@@ -132,7 +137,8 @@ impl Session {
             let mut recording = self.without_target(error, observer)?;
             recording.ended = Some(rfc3339(SystemTime::now()));
             let elapsed = started.elapsed();
-            return Ok(SessionOutput { recording, signal: Some(signal), root: None, elapsed });
+            let scans = Scans::default();
+            return Ok(SessionOutput { recording, scans, signal: Some(signal), root: None, elapsed });
         }
         let Located { config, target, code } = located?;
         let root = config.as_ref().map(|config| config.root.clone());
@@ -142,8 +148,9 @@ impl Session {
             }
             Ok(target)
         });
+        let scans = Scans::default();
         let (mut recording, signal) = match (target, &code) {
-            (Ok(Some(target)), _) => self.record(checks, target, config, &mut runner, observer)?,
+            (Ok(Some(target)), _) => self.record(checks, target, config, &scans, &mut runner, observer)?,
             // What is not built, or cannot be run here, can be read all the same.
             (without, Some(code)) if !behavioral => {
                 (self.without_runs(code, without.err().as_ref(), config, observer)?, None)
@@ -162,7 +169,7 @@ impl Session {
             code::read(code, root.as_deref(), source, project, &mut recording)?;
         }
         recording.ended = Some(rfc3339(SystemTime::now()));
-        Ok(SessionOutput { recording, signal, root, elapsed: started.elapsed() })
+        Ok(SessionOutput { recording, scans, signal, root, elapsed: started.elapsed() })
     }
 
     /// A recording of no runs so far, with the time and the configuration as it is used.
@@ -191,6 +198,7 @@ impl Session {
         checks: &[&Check],
         mut target: Target,
         config: Option<Config>,
+        scans: &Scans,
         runner: &mut Runner,
         observer: &mut Observer<'_>,
     ) -> Result<(Recording, Option<i32>)> {
@@ -333,7 +341,7 @@ impl Session {
             recording.contracts = contracts.files(&recording.probes);
             // Where something differs, what was seen asks for more.
             while runs.interrupted.is_none() && !recording.fast {
-                let more = runs.runner.unheard(|| wanted(&recording, checks))??;
+                let more = runs.runner.unheard(|| wanted(&recording, checks, scans))??;
                 if !make(&mut runs, more, 0, &mut recording)? {
                     break;
                 }

@@ -11,8 +11,8 @@ use super::watch;
 use super::whole_file::WholeFile;
 use crate::catalogue::Check;
 use crate::check::{
-    Judged, LastTime, Progress, Recording, Report, Seen, Session, SessionOptions, judge_with, load_config,
-    replay, skip_note,
+    Judged, LastTime, Progress, Recording, Report, Scans, Seen, Session, SessionOptions, judge_with,
+    load_config, replay, skip_note,
 };
 use crate::config::ProbeConfig;
 use crate::model::Level;
@@ -172,14 +172,14 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
         runs.tell(progress, output);
         output.stream([progress.event(&checks)], |_| {})
     };
-    let (recording, signal, elapsed) = match replayed {
+    let (recording, scans, signal, elapsed) = match replayed {
         Some(recording) => {
             replay(&recording, &mut observer)?;
-            (recording, None, None)
+            (recording, Scans::default(), None, None)
         }
         None => {
             let seen = session.run(&checks, &mut observer)?;
-            (seen.recording, seen.signal, Some(seen.elapsed))
+            (seen.recording, seen.scans, seen.signal, Some(seen.elapsed))
         }
     };
     output.clear_progress();
@@ -187,7 +187,7 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
         recording.write(file.file()?, path)?;
         file.finish()?;
     }
-    let (mut report, seen) = judge_with(&recording, &checks, &baseline.known)?;
+    let (mut report, seen) = judge_with(&recording, &checks, &baseline.known, &scans)?;
     report.notes.extend(notes);
     baseline.finish(&seen, &mut report, output)?;
     report.deny.extend(&args.deny);

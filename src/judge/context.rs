@@ -43,7 +43,8 @@ pub struct CheckContext<'a> {
     /// The name of the file that holds the configuration, if there is one.
     pub config: Option<&'a str>,
     runs: BTreeMap<&'a RunKey, &'a Observation>,
-    pub(super) scans: Scans,
+    /// What was read of their streams.
+    pub scans: Scans,
     /// Which of the runs that were compared with their plain one are like it.
     pub(super) like_plain: RefCell<BTreeMap<RunKey, bool>>,
 }

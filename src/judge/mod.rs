@@ -15,6 +15,7 @@ mod p8;
 mod run_view;
 mod scan;
 mod shape;
+mod shape_sink;
 pub mod source;
 mod undeclared;
 mod verdict;
@@ -25,6 +26,7 @@ pub use context::{CheckContext, NoCode};
 pub use p2::exit_words::codes_told;
 pub use p2::locked::learn;
 pub use p2::project_files;
+pub use scan::Scans;
 pub use verdict::Judgement;
 use verdict::Reason;
 

@@ -10,7 +10,7 @@ use crate::probe::Probe;
 use crate::run::{Bytes, End, Isolation, Leftover, Limit, Observation, Purpose};
 use serde_json::Value;
 use std::io::Read as _;
-use std::rc::Rc;
+use std::sync::Arc;
 use strict_json::{Position, sanitize};
 
 /// Streams longer than this are judged by their scan alone.
@@ -88,12 +88,12 @@ impl<'a> RunView<'a> {
     }
 
     /// Strict reading of what is on standard output, as one document or as lines by the format.
-    pub fn scan(&self) -> Rc<Scan> {
+    pub fn scan(&self) -> Arc<Scan> {
         self.context.scans.of(&self.observation.stdout.bytes, self.format())
     }
 
     /// Strict reading of a stream as one document.
-    pub fn document(&self, stream: Stream) -> Rc<Scan> {
+    pub fn document(&self, stream: Stream) -> Arc<Scan> {
         self.context.scans.of(self.bytes(stream), OutputFormat::Json)
     }
 
@@ -270,7 +270,7 @@ impl<'a> RunView<'a> {
     }
 
     /// The data on standard output, or why this run says nothing about it.
-    pub fn parsed(&self) -> Result<Rc<Scan>, Reason> {
+    pub fn parsed(&self) -> Result<Arc<Scan>, Reason> {
         self.usable()?;
         let scan = self.scan();
         if scan.structural().is_some() { Err(self.not_parsed()) } else { Ok(scan) }

@@ -1,11 +1,12 @@
 //! Strict reading of a stream, once: its problems and its shape.
 
-use crate::judge::shape::{Shape, ShapeSink};
+use crate::judge::shape::Shape;
+use crate::judge::shape_sink::ShapeSink;
 use crate::model::OutputFormat;
 use crate::run::Bytes;
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use strict_json::{Class, Problem, ProblemKind, Summary};
 
 pub struct Scan {
@@ -73,16 +74,20 @@ fn is_control(kind: ProblemKind) -> bool {
 /// A stream by its place, and how it is read.
 type Key = ((usize, u64), OutputFormat);
 
-/// Scans by stream, each made when it is first asked for.
-#[derive(Default)]
-pub struct Scans(RefCell<HashMap<Key, Rc<Scan>>>);
+/// Scans by stream, each made when it is first asked for. A clone shares them: whoever judges a recording again reads
+/// nothing twice.
+#[derive(Clone, Default)]
+pub struct Scans(Arc<Mutex<HashMap<Key, Kept>>>);
+
+/// A scan, with the stream, whose place is its own as long as it is there.
+type Kept = (Bytes, Arc<Scan>);
 
 impl Scans {
     /// The scan of these bytes, read as `format` says. Streams with the same backing share one.
-    pub fn of(&self, bytes: &Bytes, format: OutputFormat) -> Rc<Scan> {
+    pub(super) fn of(&self, bytes: &Bytes, format: OutputFormat) -> Arc<Scan> {
         let key = (bytes.place(), format);
-        if let Some(scan) = self.0.borrow().get(&key) {
-            return Rc::clone(scan);
+        if let Some((_, scan)) = self.kept().get(&key) {
+            return Arc::clone(scan);
         }
         let scan = Scan::of(bytes, format).unwrap_or_else(|error| Scan {
             summary: Summary::default(),
@@ -90,8 +95,18 @@ impl Scans {
             controls_follow: false,
             unreadable: Some(error.to_string()),
         });
-        let scan = Rc::new(scan);
-        self.0.borrow_mut().insert(key, Rc::clone(&scan));
+        let scan = Arc::new(scan);
+        self.kept().insert(key, (bytes.clone(), Arc::clone(&scan)));
         scan
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashMap<Key, Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Scans {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scans({})", self.kept().len())
     }
 }

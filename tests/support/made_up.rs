@@ -1,7 +1,7 @@
 //! Made-up targets: a function says what each call gives, and what is seen of it is judged without a process.
 
 use agentnative::catalogue::Check;
-use agentnative::check::{Recording, judge, wanted};
+use agentnative::check::{Recording, Scans, judge, wanted};
 use agentnative::config::{Config, Date, Known};
 use agentnative::model::{CheckId, CheckResult, OutputFormat, Variant};
 use agentnative::probe::{self, Probe, Promises};
@@ -131,7 +131,7 @@ pub fn seen_with_help(
             let seen = observed(key, &recording, &answer);
             recording.observations.push(seen);
         }
-        keys = wanted(&recording, checks).unwrap();
+        keys = wanted(&recording, checks, &Scans::default()).unwrap();
         keys.retain(|key| recording.observations.iter().all(|seen| seen.key != *key));
     }
     recording

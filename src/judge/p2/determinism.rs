@@ -13,7 +13,7 @@ use agentnative_contract::named;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{BufRead as _, BufReader};
-use std::rc::Rc;
+use std::sync::Arc;
 use strict_json::{JsonType, ProblemKind, escape_token};
 
 /// So many keys are named.
@@ -21,7 +21,7 @@ const SHOWN: usize = 6;
 
 impl RunView<'_> {
     /// The data on stdout, or why it is not there or not all of it.
-    fn whole(&self) -> Result<Rc<Scan>, Reason> {
+    fn whole(&self) -> Result<Arc<Scan>, Reason> {
         self.parsed()
             .map_err(|reason| if self.usable().is_ok() && self.is_cut() { self.cut() } else { reason })
     }
@@ -140,7 +140,7 @@ pub fn stable(context: &CheckContext) -> Judgement {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().map(move |format| (probe, format))
     });
     let assertions = calls.flat_map(|(probe, format)| {
-        let mut before: Vec<(RunView, Rc<Scan>)> = Vec::new();
+        let mut before: Vec<(RunView, Arc<Scan>)> = Vec::new();
         let mut assertions = Vec::new();
         for run in context.same_calls(probe, format) {
             match run.whole() {
@@ -166,7 +166,7 @@ pub fn stable(context: &CheckContext) -> Judgement {
 }
 
 /// What of a run has not the shape that it had in a run before: all differences of a kind at once.
-fn same_shape(before: &[(RunView, Rc<Scan>)], run: &RunView, scan: &Scan) -> Vec<Assertion> {
+fn same_shape(before: &[(RunView, Arc<Scan>)], run: &RunView, scan: &Scan) -> Vec<Assertion> {
     let found = before.iter().find_map(|(other, seen)| {
         let all = differences(&seen.shape, &scan.shape);
         (!all.is_empty()).then_some((other, all))

@@ -1,0 +1,490 @@
+//! Builds a [`Shape`] while reading, in time that depends on the values and not on the names of their places: a key is
+//! compared with the one that followed the last time.
+
+use super::shape::{Kind, Kinds, Node, Shape};
+use agentnative_contract::type_keys;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use strict_json::{Event, JsonType, Sink};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// More keys at one place than this are a map of data, not a record: the rest is not kept.
+const MAX_KEYS: usize = 4096;
+/// Deeper places than this are not kept.
+const MAX_DEPTH: usize = 64;
+/// More kinds of records at one place than this are not told apart.
+const MAX_KINDS: usize = 1024;
+/// More orders of members than this are looked up by their signature.
+const MAX_ORDERS: usize = 4 * MAX_KINDS;
+/// Up to so many keys are compared one by one.
+const FEW: usize = 8;
+
+/// The types that are counted, in their order.
+const TYPES: [JsonType; 6] = [
+    JsonType::Null,
+    JsonType::Boolean,
+    JsonType::Number,
+    JsonType::String,
+    JsonType::Array,
+    JsonType::Object,
+];
+
+/// The members of an object in their order: which of the keys of its place, and of which type.
+type Order = Vec<(u32, JsonType)>;
+
+/// Builds a [`Shape`] while reading.
+pub struct ShapeSink {
+    /// All places; the first is the root.
+    places: Vec<Place>,
+    /// The open objects and arrays, `depth` of them; what is behind is there to be used again.
+    frames: Vec<Frame>,
+    depth: usize,
+    /// Whether the last part of a longer string is met, which is left out.
+    in_parts: bool,
+}
+
+/// A place, as a [`Node`] is one.
+#[derive(Default)]
+struct Place {
+    /// How many values of each of the [`TYPES`].
+    types: [u64; TYPES.len()],
+    /// In the order of their first appearance.
+    keys: Vec<PlaceKey>,
+    /// The same by name, where they are more than a [few](FEW).
+    by_name: HashMap<Arc<str>, u32>,
+    more_keys: bool,
+    items: Option<usize>,
+    kinds: PlaceKinds,
+    /// Where its objects whose members have this order are counted.
+    orders: HashMap<Order, [Option<usize>; 2]>,
+}
+
+struct PlaceKey {
+    name: Arc<str>,
+    /// What stands for it in the hash of a value.
+    hash: u64,
+    /// It says the kind of a record.
+    tag: Option<&'static str>,
+    place: usize,
+}
+
+/// The kinds of objects at a place.
+#[derive(Default)]
+struct PlaceKinds {
+    whole: Signatures,
+    untagged: Signatures,
+    more: bool,
+}
+
+/// Kinds by their signature.
+#[derive(Default)]
+struct Signatures {
+    at: BTreeMap<String, usize>,
+    kinds: Vec<Kind>,
+}
+
+#[derive(Default)]
+struct Frame {
+    /// Its place; none where it is too deep or under a key that is not kept.
+    place: Option<usize>,
+    is_object: bool,
+    /// The member that comes next: which of the keys of its place, if that has it.
+    member: Option<usize>,
+    /// Its name, where the place does not have it.
+    name: String,
+    hash: u64,
+    key_tag: Option<&'static str>,
+    /// For an object: its members so far, and those whose keys its place does not have.
+    order: Order,
+    others: BTreeMap<String, JsonType>,
+    /// What says its kind, with the hash of that.
+    tag: Option<(&'static str, u64)>,
+    values: u64,
+}
+
+impl Default for ShapeSink {
+    fn default() -> Self {
+        Self { places: vec![Place::default()], frames: Vec::new(), depth: 0, in_parts: false }
+    }
+}
+
+impl ShapeSink {
+    /// The shape of what was read.
+    pub fn finish(mut self) -> Shape {
+        while self.depth > 0 {
+            self.close();
+        }
+        self.node(0)
+    }
+
+    /// The node that a place is.
+    fn node(&mut self, at: usize) -> Node {
+        let place = std::mem::take(&mut self.places[at]);
+        let types = TYPES.into_iter().zip(place.types).filter(|(_, count)| *count > 0).collect();
+        let keys = place.keys.into_iter().map(|key| (key.name.to_string(), self.node(key.place))).collect();
+        let items = place.items.map(|items| Box::new(self.node(items)));
+        let PlaceKinds { whole, untagged, more } = place.kinds;
+        let kinds = Kinds { whole: whole.finish(), untagged: untagged.finish(), more };
+        Node { types, keys, more_keys: place.more_keys, items, kinds }
+    }
+
+    /// The innermost object or array.
+    fn top(&mut self) -> Option<&mut Frame> {
+        self.frames[..self.depth].last_mut()
+    }
+
+    /// The place of the next value, if that is kept.
+    fn place(&mut self) -> Option<usize> {
+        let Some(frame) = self.frames[..self.depth].last_mut() else { return Some(0) };
+        let (at, next) = (frame.place?, self.places.len());
+        let place = &mut self.places[at];
+        let found = match (frame.is_object, frame.member) {
+            (false, _) => *place.items.get_or_insert(next),
+            (true, Some(member)) => place.keys[member].place,
+            (true, None) => {
+                place.more_keys |= place.keys.len() >= MAX_KEYS;
+                if place.more_keys {
+                    return None;
+                }
+                frame.member = Some(place.keys.len());
+                place.add(&frame.name, frame.hash, frame.key_tag, next);
+                next
+            }
+        };
+        if found == next {
+            self.places.push(Place::default());
+        }
+        Some(found)
+    }
+
+    fn enter(&mut self, of: JsonType) -> Option<usize> {
+        let place = self.place();
+        if let Some(frame) = self.top().filter(|frame| frame.is_object)
+            && frame.order.len() + frame.others.len() < MAX_KEYS
+        {
+            match frame.member {
+                Some(member) => frame.order.push((member as u32, of)),
+                None => drop(frame.others.insert(frame.name.clone(), of)),
+            }
+        }
+        if let Some(place) = place {
+            self.places[place].types[of as usize] += 1;
+        }
+        place
+    }
+
+    fn open(&mut self, of: JsonType) {
+        let place = self.enter(of).filter(|_| self.depth < MAX_DEPTH);
+        if self.frames.len() == self.depth {
+            self.frames.push(Frame::default());
+        }
+        let frame = &mut self.frames[self.depth];
+        (frame.place, frame.is_object, frame.member) = (place, of == JsonType::Object, None);
+        (frame.hash, frame.key_tag, frame.tag, frame.values) = (key_hash(""), None, None, 0);
+        frame.order.clear();
+        frame.others.clear();
+        self.depth += 1;
+    }
+
+    fn close(&mut self) {
+        let Some(inner) = self.depth.checked_sub(1) else { return };
+        self.depth = inner;
+        let (outer, rest) = self.frames.split_at_mut(inner);
+        let frame = &rest[0];
+        // Where the object counts as one of several: records, and elements of an array.
+        let list = match outer.last_mut() {
+            None => Some(0),
+            Some(parent) => {
+                parent.values = parent.values.wrapping_add(frame.values);
+                parent.place.filter(|_| !parent.is_object)
+            }
+        };
+        if let (true, Some(list)) = (frame.is_object, list) {
+            self.count(inner, list);
+        }
+    }
+
+    /// Counts an object as one of those of a place.
+    fn count(&mut self, frame: usize, list: usize) {
+        let frame = &self.frames[frame];
+        let untagged = frame.values.wrapping_sub(frame.tag.map_or(0, |(_, hash)| hash));
+        let own = frame.place.filter(|_| frame.others.is_empty());
+        let at = match own.and_then(|own| self.places[own].orders.get(&frame.order)) {
+            Some(known) => *known,
+            None => {
+                let members = frame.members(frame.place.map(|place| &self.places[place].keys[..]));
+                let tag = frame.tag.map(|(key, _)| key);
+                let (whole, untagged) = (signature(&members, None), signature(&members, tag));
+                let kinds = &mut self.places[list].kinds;
+                let at = [kinds.whole.at(whole), kinds.untagged.at(untagged)];
+                if let Some(orders) = own.map(|own| &mut self.places[own].orders)
+                    && orders.len() < MAX_ORDERS
+                {
+                    orders.insert(frame.order.clone(), at);
+                }
+                at
+            }
+        };
+        let kinds = &mut self.places[list].kinds;
+        kinds.more |= at.contains(&None);
+        kinds.whole.count(at[0], frame.values);
+        kinds.untagged.count(at[1], untagged);
+    }
+
+    fn key(&mut self, name: &str) {
+        let Some(frame) = self.frames[..self.depth].last_mut() else { return };
+        let place = frame.place.map(|place| &self.places[place]);
+        let next = frame.member.map_or(0, |member| member + 1);
+        frame.member = place.and_then(|place| place.find(name, next));
+        match place.zip(frame.member) {
+            Some((place, member)) => {
+                let key = &place.keys[member];
+                (frame.hash, frame.key_tag) = (key.hash, key.tag);
+            }
+            None => {
+                frame.name.clear();
+                frame.name.push_str(name);
+                frame.hash = key_hash(name);
+                frame.key_tag = type_keys().find(|tag| *tag == name);
+            }
+        }
+    }
+
+    fn value(&mut self, text: &[u8]) -> u64 {
+        let Some(frame) = self.top() else { return 0 };
+        let hash = frame.hash ^ xxh3_64(text);
+        frame.values = frame.values.wrapping_add(hash);
+        hash
+    }
+
+    fn string(&mut self, text: &str) {
+        let long = std::mem::take(&mut self.in_parts);
+        let counts = !long && !text.contains("json");
+        let hash = if counts { self.value(text.as_bytes()) } else { 0 };
+        if let Some(frame) = self.top().filter(|frame| frame.is_object && frame.tag.is_none()) {
+            frame.tag = frame.key_tag.map(|tag| (tag, hash));
+        }
+        self.enter(JsonType::String);
+    }
+}
+
+impl Place {
+    /// Where this key is; it may well be the `next` one.
+    fn find(&self, name: &str, next: usize) -> Option<usize> {
+        if self.keys.get(next).is_some_and(|key| *key.name == *name) {
+            return Some(next);
+        }
+        match self.keys.len() > FEW {
+            true => self.by_name.get(name).map(|at| *at as usize),
+            false => self.keys.iter().position(|key| *key.name == *name),
+        }
+    }
+
+    fn add(&mut self, name: &str, hash: u64, tag: Option<&'static str>, place: usize) {
+        self.keys.push(PlaceKey { name: name.into(), hash, tag, place });
+        if self.keys.len() > FEW {
+            let unnamed = self.by_name.len()..self.keys.len();
+            self.by_name.extend(unnamed.map(|at| (Arc::clone(&self.keys[at].name), at as u32)));
+        }
+    }
+}
+
+impl Frame {
+    /// The members of an object, by name; these are the keys of its place.
+    fn members<'f>(&'f self, keys: Option<&'f [PlaceKey]>) -> BTreeMap<&'f str, JsonType> {
+        let kept = self.order.iter().filter_map(|(key, of)| Some((&*keys?.get(*key as usize)?.name, *of)));
+        kept.chain(self.others.iter().map(|(name, of)| (name.as_str(), *of))).collect()
+    }
+}
+
+impl Signatures {
+    /// Where objects of this signature are counted; none where there are too many others.
+    fn at(&mut self, signature: String) -> Option<usize> {
+        if let Some(at) = self.at.get(&signature) {
+            return Some(*at);
+        }
+        let next = self.kinds.len();
+        (next < MAX_KINDS).then(|| {
+            self.kinds.push(Kind::default());
+            self.at.insert(signature, next);
+            next
+        })
+    }
+
+    fn count(&mut self, at: Option<usize>, values: u64) {
+        if let Some(kind) = at.and_then(|at| self.kinds.get_mut(at)) {
+            kind.count += 1;
+            kind.values = kind.values.wrapping_add(values);
+        }
+    }
+
+    fn finish(self) -> BTreeMap<String, Kind> {
+        self.at.into_iter().map(|(signature, at)| (signature, self.kinds[at])).collect()
+    }
+}
+
+fn signature(members: &BTreeMap<&str, JsonType>, without: Option<&str>) -> String {
+    let members = members.iter().filter(|(key, _)| Some(**key) != without);
+    members.map(|(key, of)| format!("{key}: {}", of.name())).collect::<Vec<_>>().join(", ")
+}
+
+fn key_hash(key: &str) -> u64 {
+    xxh3_64(key.as_bytes()).rotate_left(17)
+}
+
+impl Sink for ShapeSink {
+    fn end_record(&mut self, _offset: u64, _whole: bool) {
+        while self.depth > 0 {
+            self.close();
+        }
+    }
+
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Begin(json_type, _) => self.open(json_type),
+            Event::End(_) => self.close(),
+            Event::Key(_, text) => self.key(text),
+            Event::StringPart(..) => self.in_parts = true,
+            Event::String(_, text) => self.string(text),
+            Event::Number(_, text) => {
+                // 1.0 and 1 are one number.
+                match text.parse::<f64>() {
+                    Ok(number) => self.value(&number.to_bits().to_le_bytes()),
+                    Err(_) => self.value(text.as_bytes()),
+                };
+                self.enter(JsonType::Number);
+            }
+            Event::Boolean(_, value) => {
+                self.value(if value { b"true" } else { b"false" });
+                self.enter(JsonType::Boolean);
+            }
+            Event::Null(_) => {
+                self.enter(JsonType::Null);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Map, Value};
+    use strict_json::{ReadOptions, read_lines};
+
+    /// Counts a value in its place, and gives its part of the hash of what it is a member of.
+    fn count(node: &mut Node, value: &Value, key: &str) -> u64 {
+        let of = match value {
+            Value::Null => JsonType::Null,
+            Value::Bool(_) => JsonType::Boolean,
+            Value::Number(_) => JsonType::Number,
+            Value::String(_) => JsonType::String,
+            Value::Array(_) => JsonType::Array,
+            Value::Object(_) => JsonType::Object,
+        };
+        *node.types.entry(of).or_default() += 1;
+        match value {
+            Value::Null => 0,
+            Value::String(text) if text.contains("json") => 0,
+            Value::String(text) => key_hash(key) ^ xxh3_64(text.as_bytes()),
+            Value::Number(number) => {
+                key_hash(key) ^ xxh3_64(&number.as_f64().unwrap().to_bits().to_le_bytes())
+            }
+            Value::Bool(value) => key_hash(key) ^ xxh3_64(value.to_string().as_bytes()),
+            Value::Array(items) => items.iter().fold(0, |sum: u64, item| {
+                let hash = count(node.items.get_or_insert_default(), item, "");
+                if let Value::Object(members) = item {
+                    add(&mut node.kinds, members, hash);
+                }
+                sum.wrapping_add(hash)
+            }),
+            Value::Object(members) => members.iter().fold(0, |sum: u64, (key, value)| {
+                sum.wrapping_add(count(node.keys.entry(key.clone()).or_default(), value, key))
+            }),
+        }
+    }
+
+    fn add(kinds: &mut Kinds, members: &Map<String, Value>, values: u64) {
+        let types = |without: Option<&str>| {
+            let mut one = Node::default();
+            let left = members.iter().filter(|(key, _)| Some(key.as_str()) != without);
+            for (key, value) in left {
+                count(one.keys.entry(key.clone()).or_default(), value, key);
+            }
+            let names = one
+                .keys
+                .iter()
+                .map(|(key, node)| format!("{key}: {}", node.types.keys().next().unwrap().name()));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let tag = members.iter().find(|(key, value)| value.is_string() && type_keys().any(|tag| tag == *key));
+        let hash = tag.map_or(0, |(key, value)| count(&mut Node::default(), value, key));
+        for (kinds, signature, values) in [
+            (&mut kinds.whole, types(None), values),
+            (&mut kinds.untagged, types(tag.map(|(key, _)| key.as_str())), values.wrapping_sub(hash)),
+        ] {
+            let kind = kinds.entry(signature).or_default();
+            kind.count += 1;
+            kind.values = kind.values.wrapping_add(values);
+        }
+    }
+
+    fn json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            (-3i32..3).prop_map(Value::from),
+            any::<f32>().prop_map(|number| Value::from(f64::from(number))),
+            "(json )?[a-c]{0,2}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 120, 12, |inner| {
+            let key = prop_oneof![4 => "[a-d]", 1 => "type|kind|event", 1 => "[a-z]{5}"];
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                prop::collection::btree_map(key, inner, 0..14)
+                    .prop_map(|members| members.into_iter().collect()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_shape_is_that_of_the_values(records in prop::collection::vec(json(), 0..6)) {
+            let text: String = records.iter().map(|record| format!("{record}\n")).collect();
+            let mut sink = ShapeSink::default();
+            read_lines(text.as_bytes(), &ReadOptions::default(), &mut sink).unwrap();
+            let mut expected = Node::default();
+            for record in &records {
+                let hash = count(&mut expected, record, "");
+                if let Value::Object(members) = record {
+                    add(&mut expected.kinds, members, hash);
+                }
+            }
+            prop_assert_eq!(format!("{:?}", sink.finish()), format!("{expected:?}"));
+        }
+    }
+
+    #[test]
+    fn keys_places_and_kinds_that_are_too_many_are_left_out() {
+        let shape = |text: &str| {
+            let mut sink = ShapeSink::default();
+            strict_json::read_document(text.as_bytes(), &ReadOptions::default(), &mut sink).unwrap();
+            sink.finish()
+        };
+        let keys = |count: usize| (0..count).map(|n| format!("\"k{n}\":{n}")).collect::<Vec<_>>().join(",");
+        let map = shape(&format!("[{{{}}},{{\"k1\":1,\"new\":1}}]", keys(5000)));
+        let items = map.items.unwrap();
+        assert_eq!((items.keys.len(), items.more_keys, items.keys["k1"].count()), (MAX_KEYS, true, 2));
+        assert_eq!(map.kinds.whole.len(), 2);
+        let many: Vec<String> = (0..2000).map(|n| format!("{{\"k{n}\":{n}}}")).collect();
+        let many = shape(&format!("[{}]", many.join(",")));
+        assert_eq!((many.kinds.count(), many.kinds.more), (MAX_KINDS as u64, true));
+        let mut deep = &shape(&format!("{}1{}", "[".repeat(100), "]".repeat(100)));
+        let mut depth = 0;
+        while let Some(items) = &deep.items {
+            (deep, depth) = (items, depth + 1);
+        }
+        assert_eq!(depth, MAX_DEPTH);
+    }
+}
