@@ -230,6 +230,7 @@ impl Check {
     fn text(&self, judged: Judged, unmet: &Error) -> String {
         let folder = std::env::current_dir().ok();
         let view = View {
+            fleet: None,
             judged: &[judged],
             ok: false,
             config: OutputConfig::plain(OutputFormat::Text),

@@ -13,6 +13,7 @@ fn page(reports: Vec<Report>) -> String {
     let judged = reports.into_iter().map(|report| Judged { report, recording: None, elapsed: None });
     let judged: Vec<Judged> = judged.collect();
     let view = View {
+        fleet: None,
         judged: &judged,
         ok: false,
         config: TEXT,

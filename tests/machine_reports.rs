@@ -54,8 +54,16 @@ fn rendered(reports: Vec<Report>, strict: bool) -> Vec<(&'static str, String)> {
     let judged = reports.into_iter().map(|report| Judged { report, recording: None, elapsed: None });
     let judged: Vec<Judged> = judged.collect();
     let folder = Some(Path::new("/src"));
-    let view =
-        View { judged: &judged, ok: false, config: TEXT, verbose: false, folder, root: folder, strict };
+    let view = View {
+        fleet: None,
+        judged: &judged,
+        ok: false,
+        config: TEXT,
+        verbose: false,
+        folder,
+        root: folder,
+        strict,
+    };
     let renderers = RENDERERS.iter().filter(|renderer| MACHINES.contains(&renderer.name));
     renderers.map(|renderer| (renderer.name, (renderer.render)(&view).unwrap())).collect()
 }
@@ -202,6 +210,7 @@ fn several_targets_are_one_document() {
         .map(|report| Judged { report: report.clone(), recording: None, elapsed: None })
         .collect();
     let view = View {
+        fleet: None,
         judged: &judged,
         ok: false,
         config: TEXT,

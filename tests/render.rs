@@ -31,6 +31,7 @@ fn rendered(name: &str, report: &Report, config: OutputConfig, verbose: bool) ->
     let judged = [Judged { report: report.clone(), recording: None, elapsed: None }];
     let folder = Some(Path::new("/opt"));
     (renderer.render)(&View {
+        fleet: None,
         judged: &judged,
         ok: report.conformant,
         config,

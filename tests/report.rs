@@ -22,6 +22,7 @@ fn report(recording: &Recording, width: usize, verbose: bool) -> String {
     let config = OutputConfig { width, ..OutputConfig::plain(OutputFormat::Text) };
     let text = RENDERERS.iter().find(|renderer| renderer.name == "text").unwrap();
     (text.render)(&View {
+        fleet: None,
         judged: &judged,
         ok: false,
         config,

@@ -20,6 +20,7 @@ mod confinement;
 mod contracts;
 mod diff_inputs;
 mod examples;
+mod fleet;
 mod inspect;
 mod judging;
 mod last_time;
@@ -36,6 +37,7 @@ mod surroundings;
 mod watch;
 
 pub use diff_inputs::{DiffInput, diff};
+pub use fleet::{Fleet, FleetTarget, Partition};
 pub use inspect::Inspected;
 pub use judging::{Judged, judge, judge_with, wanted};
 pub use last_time::LastTime;

@@ -1,6 +1,7 @@
 //! `agentnative check`
 
 use super::baseline::BaselineFiles;
+use super::check_all::{self, FleetArgs};
 use super::complete;
 use super::group;
 use super::progress::RunProgress;
@@ -31,18 +32,22 @@ use std::path::{Path, PathBuf};
   agentnative check --fast --skip \"p2-src-*\"
   agentnative check --write-baseline baseline.json
   agentnative check --baseline baseline.json
-  agentnative check --report json=report.json --report sarif=report.sarif")]
+  agentnative check --report json=report.json --report sarif=report.sarif
+  agentnative check --all tools --report html=report.html
+  agentnative check --all tools --partition 2/5 --report json=part-2.json")]
 pub(super) struct CheckArgs {
     #[command(flatten, next_help_heading = group::TARGET)]
-    target: TargetArgs,
+    pub(super) target: TargetArgs,
+    #[command(flatten, next_help_heading = group::TARGET)]
+    pub(super) fleet: FleetArgs,
     #[command(flatten, next_help_heading = group::SELECTION)]
-    selection: SelectionArgs,
+    pub(super) selection: SelectionArgs,
     /// Run only the checks that failed, warned or were unverified last time, and those never run.
     #[arg(long, conflicts_with = "replay", help_heading = group::SELECTION)]
-    failed: bool,
+    pub(super) failed: bool,
     /// Make plain runs only. A check that needs other runs is unverified.
     #[arg(long, help_heading = group::RUNS)]
-    fast: bool,
+    pub(super) fast: bool,
     /// Add a probe: arguments, split as in a shell, after the expected exit code if it is not 0, as in
     /// "77:whoami" (repeatable). The format flag follows the arguments, or replaces the word {format}.
     #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true, add = complete::probes(), help_heading = group::RUNS)]
@@ -56,7 +61,7 @@ pub(super) struct CheckArgs {
     /// markdown or github. The file `-` is stdout and replaces the text report; github annotations are
     /// appended to it.
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, add = complete::reports(), help_heading = group::REPORT)]
-    report: Vec<ReportFile>,
+    pub(super) report: Vec<ReportFile>,
     /// Accept the problems in this file, which --write-baseline wrote: they are waived, and only new ones fail.
     #[arg(long, value_name = "FILE", help_heading = group::REPORT)]
     pub(super) baseline: Option<PathBuf>,
@@ -66,10 +71,10 @@ pub(super) struct CheckArgs {
     pub(super) write_baseline: Option<PathBuf>,
     /// List all verdicts, and every place of each problem.
     #[arg(long, help_heading = group::REPORT)]
-    verbose: bool,
+    pub(super) verbose: bool,
     /// Fail if a MUST is unverified.
     #[arg(long, help_heading = group::REPORT)]
-    strict: bool,
+    pub(super) strict: bool,
     /// Fail on warnings as well: with `should`, a SHOULD that is unmet makes the exit code 1.
     #[arg(
         long,
@@ -79,13 +84,13 @@ pub(super) struct CheckArgs {
         hide_possible_values = true,
         help_heading = group::REPORT
     )]
-    deny: Vec<Level>,
+    pub(super) deny: Vec<Level>,
     /// Check again when the program, its scripts, the configuration or the code of the target changes.
     /// Ctrl-C ends it.
     #[arg(long, conflicts_with_all = ["record", "replay"], help_heading = group::RUNS)]
     watch: bool,
     #[command(flatten, next_help_heading = group::RUNS)]
-    runs: RunArgs,
+    pub(super) runs: RunArgs,
     /// Save the runs to a file for --replay.
     #[arg(long, value_name = "FILE", conflicts_with = "replay", help_heading = group::RUNS)]
     record: Option<PathBuf>,
@@ -105,6 +110,9 @@ fn should() -> impl TypedValueParser<Value = Level> {
 }
 
 pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
+    if args.fleet.all.is_some() {
+        return check_all::run(args, output, runner);
+    }
     let others = [&args.record, &args.write_baseline].into_iter().flatten().map(PathBuf::as_path);
     each_has_its_own_file(&args.report, others, output)?;
     if args.watch {
@@ -162,7 +170,7 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
         baseline.finish(&Seen::default(), &mut report, output)?;
         output.stream([report.start_event()], |_| {})?;
         let judged = Judged { report, recording: None, elapsed: None };
-        let code = files.finish(&[judged], (args.verbose, args.strict), output)?;
+        let code = files.finish(&[judged], None, (args.verbose, args.strict), output)?;
         return Ok(Done { code, signal: None, command: target.command.clone() });
     }
     let record =
@@ -198,7 +206,7 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
     }
     let command = recording.target.command.clone();
     let judged = Judged { report, recording: Some(recording), elapsed };
-    let code = files.finish(&[judged], (args.verbose, args.strict), output)?;
+    let code = files.finish(&[judged], None, (args.verbose, args.strict), output)?;
     Ok(Done { code, signal, command })
 }
 

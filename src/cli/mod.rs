@@ -2,6 +2,7 @@
 
 mod baseline;
 mod check;
+mod check_all;
 mod complete;
 mod completions;
 mod confirm;

@@ -4,10 +4,12 @@ use super::complete;
 use super::group;
 use super::report_files::{ReportFile, ReportFiles, each_has_its_own_file, report_file};
 use crate::check::Judged;
-use crate::report::Reports;
-use agentnative_contract::error::Result;
+use crate::report::{FleetInfo, Reports};
+use agentnative_contract::counted;
+use agentnative_contract::error::{Error, Result};
 use agentnative_output::Output;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -50,14 +52,90 @@ struct MergeArgs {
 pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8> {
     let ReportCommand::Merge(args) = &args.command;
     each_has_its_own_file(&args.report, std::iter::empty(), output)?;
-    let mut judged = Vec::new();
+    let (mut judged, mut parts) = (Vec::new(), Parts::default());
     for path in &args.files {
-        let reports = Reports::read(path)?.into_vec().into_iter();
+        let reports = Reports::read(path)?;
+        parts.add(path, reports.fleet())?;
+        let reports = reports.into_vec().into_iter();
         judged.extend(reports.map(|report| Judged { report, recording: None, elapsed: None }));
     }
+    let (fleet, missing) = parts.finish();
+    if fleet.is_some() {
+        // As one check of all has them, in whatever order the parts come.
+        judged.sort_by(|a, b| a.report.target.name.cmp(&b.report.target.name));
+    }
     let files = ReportFiles::create(&args.report, output)?;
-    if let [judged] = &judged[..] {
+    if let ([judged], None) = (&judged[..], &fleet) {
         output.stream([judged.report.start_event()], |_| {})?;
     }
-    files.finish(&judged, (args.verbose, args.strict), output)
+    let code = files.finish(&judged, fleet.as_ref(), (args.verbose, args.strict), output)?;
+    match missing {
+        None => Ok(code),
+        Some(error) => Err(error),
+    }
+}
+
+/// The parts of a check of several targets, as they are read.
+#[derive(Default)]
+struct Parts<'p> {
+    /// What all of them have in common; none while there are only reports that are no part.
+    fleet: Option<FleetInfo>,
+    /// The first file, and where each part is.
+    first: Option<&'p Path>,
+    files: BTreeMap<u32, &'p Path>,
+}
+
+impl<'p> Parts<'p> {
+    /// Adds those of a file.
+    ///
+    /// # Errors
+    /// Of kind `Config`: they do not belong to those before, or are there already.
+    fn add(&mut self, path: &'p Path, parts: Option<&FleetInfo>) -> Result<()> {
+        let first = *self.first.get_or_insert(path);
+        let other = |why: &str| {
+            let message = format!("{} does not belong to {}: {why}", path.display(), first.display());
+            Error::config(message)
+        };
+        let Some(parts) = parts else {
+            return match self.fleet {
+                None => Ok(()),
+                Some(_) => Err(other("it is not a part of a check with --partition")),
+            };
+        };
+        match &self.fleet {
+            None if first != path => {
+                return Err(other("only one of them is a part of a check with --partition"));
+            }
+            Some(fleet) if fleet.digest != parts.digest => {
+                return Err(other("the version, checks, targets, configurations or number of parts differ")
+                    .hint("make all parts with the same program, options and files"));
+            }
+            _ => {}
+        }
+        self.fleet.get_or_insert_with(|| FleetInfo { parts: Vec::new(), ..parts.clone() });
+        for part in &parts.parts {
+            if let Some(before) = self.files.insert(*part, path) {
+                let (before, of) = (before.display(), parts.of);
+                return Err(Error::config(format!(
+                    "part {part}/{of} is in {before} and in {}",
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// All of them together, and that some are missing.
+    fn finish(self) -> (Option<FleetInfo>, Option<Error>) {
+        let Some(mut fleet) = self.fleet else { return (None, None) };
+        let of = fleet.of;
+        let missing = (1..=of).filter(|part| !self.files.contains_key(part));
+        let missing: Vec<String> = missing.map(|part| format!("{part}/{of}")).collect();
+        fleet.parts = self.files.into_keys().collect();
+        let error = (!missing.is_empty()).then(|| {
+            let message = format!("{} missing: {}", counted(missing.len(), "part"), missing.join(", "));
+            Error::findings(message).hint("the report covers the other parts only")
+        });
+        (Some(fleet), error)
+    }
 }

@@ -4,6 +4,7 @@ use super::whole_file::WholeFile;
 use crate::check::Judged;
 use crate::config::repository;
 use crate::output::{self, RENDERERS, Renderer, View};
+use crate::report::{FleetInfo, Report};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_output::{Output, OutputConfig, OutputFormat};
@@ -85,15 +86,18 @@ impl<'a> ReportFiles<'a> {
     pub fn finish(
         self,
         judged: &[Judged],
+        fleet: Option<&FleetInfo>,
         (verbose, strict): (bool, bool),
         output: &mut Output,
     ) -> Result<u8> {
         let unmet = unmet(judged, strict);
-        let left = judged.iter().any(|judged| !judged.report.results.is_empty());
+        let was_checked = |report: &Report| !report.results.is_empty() || report.error.is_some();
+        let left = judged.iter().any(|judged| was_checked(&judged.report));
         let folder = env::current_dir().ok();
         let root = folder.as_deref().and_then(repository);
         let view = View {
             judged,
+            fleet,
             ok: unmet.is_none(),
             // Where nothing is known of a terminal.
             config: OutputConfig::plain(OutputFormat::Text),
@@ -106,7 +110,7 @@ impl<'a> ReportFiles<'a> {
         self.write(&view)?;
         match stdout {
             Some(report) => output.verbatim(report.rendered(&view)?.as_bytes())?,
-            None if left || output.config().format != OutputFormat::Text => {
+            None if left || fleet.is_some() || output.config().format != OutputFormat::Text => {
                 output::write_report(output, view)?;
             }
             None => output.text(NOTHING_LEFT)?,

@@ -36,7 +36,6 @@ pub fn folders_above(start: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The file with the configuration in this folder itself.
 fn in_folder(folder: &Path) -> Result<Option<PathBuf>> {
     let own = folder.join(FILE_NAME);
     let own = own.is_file().then(|| (own, FILE_NAME.to_owned(), (0, 0)));
@@ -80,6 +79,14 @@ impl Config {
         let here = here.strip_prefix(".").unwrap_or(here).to_owned();
         let mut folders = std::iter::once(here).chain(folders_above(start).into_iter().skip(1));
         folders.find_map(|folder| in_folder(&folder).transpose()).transpose()
+    }
+
+    /// The file with the configuration in this folder itself, if there is one.
+    ///
+    /// # Errors
+    /// Of kind `Config`: the folder has several of them.
+    pub fn in_folder(folder: &Path) -> Result<Option<PathBuf>> {
+        in_folder(folder)
     }
 
     /// The configuration for `start`, as [`Config::find`] finds it.

@@ -1,7 +1,6 @@
 //! The renderer of `json`: the report in its envelope, one document.
 
 use super::View;
-use crate::check::Judged;
 use crate::report::{Envelope, MergedReport};
 use agentnative_contract::error::Result;
 use agentnative_output::to_string;
@@ -9,15 +8,15 @@ use serde::{Serialize, Serializer};
 
 /// The `data` of the document: the report; where there is not just one, all of them with the sum of their
 /// summaries.
-pub(super) struct Reports<'a>(pub &'a [Judged]);
+pub(super) struct Reports<'v, 'a>(pub &'v View<'a>);
 
-impl Serialize for Reports<'_> {
+impl Serialize for Reports<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            [only] => only.report.serialize(serializer),
-            several => {
-                let reports = several.iter().map(|judged| judged.report.clone());
-                MergedReport::new(reports.collect()).serialize(serializer)
+        match (self.0.judged, self.0.fleet) {
+            ([only], None) => only.report.serialize(serializer),
+            (several, fleet) => {
+                let reports = several.iter().map(|judged| judged.report.clone()).collect();
+                MergedReport { fleet: fleet.cloned(), ..MergedReport::new(reports) }.serialize(serializer)
             }
         }
     }
@@ -25,6 +24,6 @@ impl Serialize for Reports<'_> {
 
 /// All reports as one document and a line feed.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
-    let data = Reports(view.judged);
+    let data = Reports(view);
     Ok(to_string(&Envelope { ok: view.ok, command: "check".to_owned(), data })? + "\n")
 }

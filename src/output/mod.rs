@@ -13,6 +13,7 @@ mod sarif;
 mod text;
 
 use crate::check::Judged;
+use crate::report::FleetInfo;
 use agentnative_contract::error::Result;
 use agentnative_output::{Output, OutputConfig};
 use std::path::Path;
@@ -22,6 +23,8 @@ use std::path::Path;
 pub struct View<'a> {
     /// What is shown: one for each target.
     pub judged: &'a [Judged],
+    /// Which part of all targets these are, where they were checked in parts.
+    pub fleet: Option<&'a FleetInfo>,
     /// The `ok` of the envelope: the command will exit with 0.
     pub ok: bool,
     /// How text looks.
@@ -70,9 +73,9 @@ pub fn text_report(view: &View<'_>) -> Result<String> {
 /// `summary` lines, for `start` and `run` were written as they happened; only the targets of merged reports begin here.
 pub fn write_report(output: &mut Output, view: View<'_>) -> Result<()> {
     let view = View { config: *output.current_config(), ..view };
-    let merged = view.judged.len() > 1;
+    let merged = view.judged.len() > 1 || view.fleet.is_some();
     let events = view.judged.iter().flat_map(|Judged { report, .. }| {
         merged.then(|| report.start_event()).into_iter().chain(report.result_events())
     });
-    output.emit_records("check", view.ok, &json::Reports(view.judged), events, |page| text::show(&view, page))
+    output.emit_records("check", view.ok, &json::Reports(&view), events, |page| text::show(&view, page))
 }

@@ -61,7 +61,10 @@ pub struct Report {
     pub config: Option<ConfigInfo>,
     /// What was checked.
     pub target: TargetInfo,
-    /// No MUST failed.
+    /// Why the target could not be checked, one of several; none if it was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<ErrorObject>,
+    /// No MUST failed, and the target could be checked.
     pub conformant: bool,
     /// No MUST is unverified.
     pub verified: bool,
@@ -115,4 +118,21 @@ pub struct MergedReport {
     pub targets: Vec<Report>,
     /// Number of verdicts of each kind, over all targets.
     pub summary: Summary,
+    /// Which part of all targets these are; none if the check was not made in parts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fleet: Option<FleetInfo>,
+}
+
+/// Parts of a check of several targets: which there are, and what tells whether others belong to them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetInfo {
+    /// Digest of what all parts have in common: the version of the program, the checks, the targets and their
+    /// configurations, and the number of parts. `xxh128:` and 32 hexadecimal digits.
+    pub digest: String,
+    /// Number of targets in all parts.
+    pub targets: usize,
+    /// The parts that are here, from 1, in ascending order.
+    pub parts: Vec<u32>,
+    /// Number of parts.
+    pub of: u32,
 }

@@ -1,6 +1,6 @@
 //! Reading reports that `check` wrote.
 
-use super::{Envelope, MergedReport, Report, Reports};
+use super::{Envelope, FleetInfo, MergedReport, Report, Reports};
 use agentnative_contract::error::{Error, Result};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -30,6 +30,14 @@ impl Reports {
             Some(_) => Self::Merged(parsed::<MergedReport>(path, &bytes)?),
             None => Self::One(Box::new(parsed::<Report>(path, &bytes)?)),
         })
+    }
+
+    /// Which part of a check of several targets they are, if they are one.
+    pub fn fleet(&self) -> Option<&FleetInfo> {
+        match self {
+            Self::One(_) => None,
+            Self::Merged(reports) => reports.fleet.as_ref(),
+        }
     }
 
     /// The reports, one for each target.

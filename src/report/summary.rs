@@ -3,6 +3,7 @@
 use super::{MergedReport, Report, TargetInfo, VERSION};
 use crate::model::{CheckResult, Level, Status};
 use agentnative_contract::error::Error;
+use agentnative_output::ErrorObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +62,7 @@ impl MergedReport {
     /// These reports with the sum of their summaries.
     pub fn new(targets: Vec<Report>) -> Self {
         let summary = targets.iter().map(|report| report.summary).sum();
-        Self { targets, summary }
+        Self { targets, summary, fleet: None }
     }
 }
 
@@ -100,6 +101,7 @@ impl Report {
             time: None,
             config: None,
             target,
+            error: None,
             conformant: !must(Status::Fail),
             verified: !must(Status::Unverified),
             deny: Vec::new(),
@@ -112,9 +114,23 @@ impl Report {
         }
     }
 
+    /// The report of one of several targets, which could not be checked.
+    pub fn not_checked(target: TargetInfo, error: &Error) -> Self {
+        let issues = error.issues.iter().map(|issue| format!("; {}", issue.message));
+        let note =
+            format!("the target could not be checked: {}{}", error.message, issues.collect::<String>());
+        Self {
+            error: Some(ErrorObject::from(error)),
+            conformant: false,
+            verified: false,
+            ..Self::new(target, 0, error.signal.is_some(), Vec::new(), vec![note])
+        }
+    }
+
     /// What the verdicts come to, in words.
     pub fn verdict(&self) -> &'static str {
         match (self.conformant, self.verified) {
+            _ if self.error.is_some() => "not checked",
             _ if self.results.is_empty() => "nothing was checked",
             (false, _) => "not conformant",
             (true, true) => "conformant",
@@ -137,6 +153,9 @@ impl Report {
 
     /// Why the exit code is not 0.
     pub fn unmet(&self, strict: bool) -> Option<Error> {
+        if let Some(error) = &self.error {
+            return Some(Error::findings(format!("the target could not be checked: {}", error.message)));
+        }
         let count = |status, what: &str| {
             let of = |result: &&CheckResult| result.level == Level::Must && result.status == status;
             let n = self.results.iter().filter(of).count();

@@ -15,8 +15,8 @@ mod spec;
 pub use agentnative_helper::{
     Area, Bytes, Captured, Change, Changes, Chunk, Confinement, End, Entry, EntryKind, HOSTILE_ENVIRONMENTS,
     Hearing, Interruption, Isolation, Job, Leak, LeakForm, LeakPlace, Leftover, Limit, Limits,
-    Options as RunnerOptions, Purpose, Ready, Secret, Service, SetupCall, StopSignal, Template, TemplateFile,
-    Trip, Waiting, Workspace, clean_path, manager_variables, set_non_dumpable,
+    Options as RunnerOptions, Purpose, Ready, Secret, Service, SetupCall, Slots, StopSignal, Template,
+    TemplateFile, Trip, Waiting, Workspace, clean_path, manager_variables, set_non_dumpable,
 };
 pub use observation::Observation;
 pub use record_reader::{RecordFault, RecordReader};

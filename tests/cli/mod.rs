@@ -15,6 +15,7 @@ mod diff;
 mod errors;
 mod evidence;
 mod exits;
+mod fleet;
 mod folders;
 mod foreign_recordings;
 mod infer;

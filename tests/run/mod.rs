@@ -8,6 +8,7 @@ mod limits;
 mod redaction;
 mod resolve;
 mod services;
+mod slots;
 mod snapshots;
 mod start;
 mod tripwires;

@@ -58,7 +58,9 @@ impl Helper {
             command
                 .env_clear()
                 .envs(INHERITED.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-            command.stdin(OwnedFd::from(theirs.try_clone()?)).stdout(Stdio::null());
+            command.stdin(OwnedFd::from(theirs.try_clone()?));
+            let counter = options.slots.as_ref().map(|slots| slots.descriptor().try_clone()).transpose()?;
+            command.stdout(counter.map_or_else(Stdio::null, Stdio::from));
             command.stderr(if options.show { Stdio::inherit() } else { Stdio::null() });
             command.spawn()
         });
@@ -72,7 +74,8 @@ impl Helper {
             told: false,
             files: SharedFiles::default(),
         };
-        helper.send(&Request::Start(options.clone(), std::env::vars_os().collect()), &[])?;
+        let shares = options.slots.is_some();
+        helper.send(&Request::Start(options.clone(), std::env::vars_os().collect(), shares), &[])?;
         let ignored = match helper.receive()? {
             (Reply::Ready(ignored), ..) => ignored,
             (Reply::Refused(failure), ..) => return Err(failure),

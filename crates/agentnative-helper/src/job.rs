@@ -1,6 +1,6 @@
 //! What to run, and how runs are made.
 
-use crate::{Limits, Variant};
+use crate::{Limits, Slots, Variant};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -20,6 +20,10 @@ pub struct Options {
     /// SIGINT, SIGTERM and SIGHUP do not end the client's process any more: they are events. For a program,
     /// which its signals belong to; those that it was started to ignore stay ignored.
     pub stop_on_signals: bool,
+    /// Slots that this helper shares with others: it makes no more runs side by side than it gets of them, beside
+    /// one of its own. None: `jobs` alone counts.
+    #[serde(skip)]
+    pub slots: Option<Slots>,
     /// What a job prints that is [`shown`](Job::shown) goes to the standard error of the client's process.
     pub show: bool,
 }
@@ -34,6 +38,7 @@ impl Default for Options {
             drain: Duration::from_millis(200),
             grace: Duration::from_millis(300),
             stop_on_signals: false,
+            slots: None,
             show: false,
         }
     }

@@ -30,6 +30,8 @@ mod outcome;
 pub mod process_tree;
 #[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
 mod protocol;
+#[cfg_attr(not(all(feature = "client", target_os = "linux")), path = "no_slots.rs")]
+mod slots;
 #[cfg(all(feature = "runtime", target_os = "linux"))]
 mod supervisor;
 #[cfg(target_os = "linux")]
@@ -51,6 +53,7 @@ pub use limits::{Limit, Limits};
 #[cfg(feature = "client")]
 pub use outcome::Event;
 pub use outcome::{Bytes, Captured, Chunk, Confinement, End, Leftover, Outcome, Waiting};
+pub use slots::Slots;
 #[cfg(all(feature = "runtime", target_os = "linux"))]
 pub use supervisor::main;
 pub use trip::{Purpose, Trip};

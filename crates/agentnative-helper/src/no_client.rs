@@ -19,6 +19,11 @@ impl Helper {
         match *self {}
     }
 
+    /// Does work of the caller between runs.
+    pub fn unheard<T>(&mut self, _work: impl FnOnce() -> T) -> Result<T, Failure> {
+        match *self {}
+    }
+
     /// Keeps a template.
     pub fn keep(&mut self, _template: Template) -> Result<OsString, Failure> {
         match *self {}

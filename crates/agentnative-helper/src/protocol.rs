@@ -16,8 +16,8 @@ use std::os::unix::net::UnixStream;
 /// From the client.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Request {
-    /// The first one; with the environment of the client.
-    Start(Options, Vec<(OsString, OsString)>),
+    /// The first one; with the environment of the client, and whether standard output counts [slots](crate::Slots).
+    Start(Options, Vec<(OsString, OsString)>, bool),
     /// Make these runs. Behind the message stands the standard input of each that has one, of this
     /// length.
     Run(Vec<(Job, Option<usize>)>),

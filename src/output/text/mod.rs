@@ -4,12 +4,13 @@
 mod excerpt;
 mod listing;
 mod problem;
+mod targets;
 
 use super::View;
 use crate::catalogue::principle_title;
 use crate::check::Judged;
 use crate::model::{CheckResult, HelpLanguage, Layer, Level, Status};
-use crate::report::{Summary, Undecided};
+use crate::report::{Report, Summary, Undecided};
 use agentnative_contract::counted;
 use agentnative_contract::error::Result;
 use agentnative_output::{Cell, Page, Tone};
@@ -32,7 +33,7 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
 }
 
 pub(super) fn show(view: &View<'_>, page: &mut Page) {
-    for judged in view.judged {
+    for judged in view.judged.iter().filter(|_| targets::shows_each(view)) {
         page.blank();
         let language = judged.recording.as_ref().and_then(|recording| recording.language);
         let (folder, verbose) = (view.folder, view.verbose);
@@ -49,6 +50,17 @@ pub(super) fn show(view: &View<'_>, page: &mut Page) {
             text = shown(detail);
         }
         page.text(&text);
+    }
+    targets::table(view, page);
+}
+
+/// How the verdict of a report is to look.
+fn tone(report: &Report) -> Tone {
+    let denied = report.deny.contains(&Level::Should) && report.summary.warn > 0;
+    match (report.conformant, report.verified) {
+        (true, true) if !denied && !report.results.is_empty() => Tone::Good,
+        (true, false) if !report.results.is_empty() => Tone::Open,
+        _ => Tone::Bad,
     }
 }
 
@@ -264,11 +276,7 @@ impl<'p> ReportPage<'p> {
     fn verdict(&mut self) {
         let report = &self.judged.report;
         let denied = report.deny.contains(&Level::Should) && report.summary.warn > 0;
-        let tone = match (report.conformant, report.verified) {
-            (true, true) if !denied && !report.results.is_empty() => Tone::Good,
-            (true, false) if !report.results.is_empty() => Tone::Open,
-            _ => Tone::Bad,
-        };
+        let tone = tone(report);
         let number = &report.summary;
         let must = match report.open_musts().count() {
             must if report.conformant && must > 0 => format!(" ({must} MUST)"),

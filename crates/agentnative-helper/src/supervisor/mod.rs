@@ -27,6 +27,7 @@ mod redaction;
 mod removal;
 mod sandbox;
 mod service;
+mod slots;
 mod snapshot;
 mod spellings;
 mod stalled;
@@ -46,6 +47,7 @@ use queue::Queue;
 use redaction::Redaction;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
 use service::Services;
+use slots::Slots;
 use std::cell::{Cell, RefCell};
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -145,8 +147,9 @@ fn supervise() -> io::Result<()> {
 
 async fn serve(socket: UnixStream) -> io::Result<()> {
     let (mut requests, sender) = talk::split(socket)?;
-    let Some(Request::Start(options, caller)) = requests.next().await else { return Ok(()) };
-    let supervisor = match Supervisor::new(options, caller.into_iter().collect()) {
+    let Some(Request::Start(options, caller, shares)) = requests.next().await else { return Ok(()) };
+    let slots = Slots::new(shares)?;
+    let supervisor = match Supervisor::new(options, slots, caller.into_iter().collect()) {
         Ok(supervisor) => supervisor,
         Err(failure) => {
             sender.send(&Reply::Refused(failure))?;
@@ -248,6 +251,7 @@ impl Common {
 
 struct Supervisor {
     common: Rc<Common>,
+    slots: Slots,
     /// A signal with a handler does not end us, and has its default again in a target.
     _handled: Vec<Signal>,
 }
@@ -255,7 +259,7 @@ struct Supervisor {
 impl Supervisor {
     /// This process gets a session of its own, becomes the reaper of all its descendants, and may open
     /// as many files as it is allowed to.
-    fn new(mut options: Options, caller: Environment) -> Result<Self, Failure> {
+    fn new(mut options: Options, slots: Slots, caller: Environment) -> Result<Self, Failure> {
         sys::check_view()?;
         // No signal of a terminal is for us: whoever started us decides.
         setsid().map_err(|e| Failure::of("cannot make a session", &e))?;
@@ -285,7 +289,7 @@ impl Supervisor {
             redaction: RefCell::default(),
             ignored,
         };
-        Ok(Self { common: Rc::new(common), _handled: handled })
+        Ok(Self { common: Rc::new(common), slots, _handled: handled })
     }
 
     /// Keeps a template in the folder of all runs.
@@ -313,14 +317,22 @@ impl Supervisor {
         let (order, stop) = watch::channel(0);
         let mut queue = Queue::new(jobs, self.common.options.jobs);
         let mut running = JoinSet::new();
+        let mut spare = None;
         loop {
-            while *order.borrow() == 0
+            let can_begin = |queue: &Queue| *order.borrow() == 0 && queue.can_begin();
+            while can_begin(&queue)
+                && let Some(slot) = spare.take().or_else(|| self.slots.try_take())
                 && let Some((at, job)) = queue.next()
             {
                 let (common, stop) = (Rc::clone(&self.common), stop.clone());
-                running.spawn_local(async move { (at, execute(&common, &job, Kind::Run, stop).await) });
+                running.spawn_local(async move {
+                    let outcome = execute(&common, &job, Kind::Run, stop).await;
+                    drop(slot);
+                    (at, outcome)
+                });
             }
             tokio::select! {
+                slot = self.slots.take(), if can_begin(&queue) => spare = Some(slot),
                 ended = running.join_next() => match ended {
                     None => break,
                     Some(Ok((at, outcome))) => {

@@ -40,13 +40,19 @@ impl Queue {
         Self { side_by_side, loud, alone, running: BTreeMap::new(), hung: BTreeSet::new() }
     }
 
+    /// Whether there is one that can begin now.
+    pub fn can_begin(&self) -> bool {
+        match self.loud.is_empty() {
+            false => self.running.len() < self.side_by_side,
+            true => self.running.is_empty() && !self.alone.is_empty(),
+        }
+    }
+
     /// The next run that can begin now, with its place in the request.
     pub fn next(&mut self) -> Option<(usize, Job)> {
-        let loud = self.running.len() < self.side_by_side;
-        let entry = match self.loud.is_empty() {
-            false if loud => self.loud.pop_front(),
-            true if self.running.is_empty() => self.alone.pop_front(),
-            _ => None,
+        let entry = match self.can_begin() {
+            true => self.loud.pop_front().or_else(|| self.alone.pop_front()),
+            false => None,
         }?;
         let beside = !self.running.is_empty();
         if beside {

@@ -1,0 +1,168 @@
+//! Several targets that are checked together: which there are, and which of them a part has.
+
+use super::load_config;
+use super::session::{ConfigSource, SessionOptions};
+use crate::catalogue::Check;
+use crate::config::{Config, FILE_NAME};
+use crate::report::{FleetInfo, TargetInfo, VERSION};
+use crate::target::TargetSelector;
+use agentnative_contract::error::{Error, Result};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use walkdir::{DirEntry, WalkDir};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+/// More parts than this are not made.
+const MOST_PARTS: u32 = 10_000;
+/// Folders that hold no configurations of their own.
+const SKIPPED: [&str; 2] = ["node_modules", "target"];
+
+/// Which part of the targets: `2/5` is the second of five.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Partition {
+    /// Which one, from 1.
+    pub part: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+impl FromStr for Partition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers =
+            text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+        let valid = numbers.filter(|(part, of)| (1..=MOST_PARTS).contains(of) && (1..=*of).contains(part));
+        let (part, of) = valid
+            .ok_or_else(|| format!("expected PART/PARTS, such as 2/5, with at most {MOST_PARTS} parts"))?;
+        Ok(Self { part, of })
+    }
+}
+
+/// The targets of several configurations.
+#[derive(Debug, Clone)]
+pub struct Fleet {
+    /// In the order of their names.
+    pub targets: Vec<FleetTarget>,
+}
+
+/// One of several targets.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FleetTarget {
+    /// The file with its configuration.
+    pub config: PathBuf,
+    /// Its name there, where that has several.
+    pub bin: Option<String>,
+    digest: String,
+}
+
+impl Fleet {
+    /// The targets of these configuration files, and of all that are in these folders or below; hidden folders,
+    /// `node_modules` and `target` are left out.
+    ///
+    /// A configuration with a fault is one target, whose check gives the fault.
+    ///
+    /// # Errors
+    /// Of kind `Config`: there is no configuration in a folder, or it cannot be read.
+    pub fn find(paths: &[PathBuf]) -> Result<Self> {
+        let mut files = Vec::new();
+        for path in paths {
+            if path.is_dir() {
+                let found = configurations_below(path)?;
+                if found.is_empty() {
+                    return Err(Error::config(format!("no {FILE_NAME} in {} or below", path.display())));
+                }
+                files.extend(found);
+            } else {
+                files.push(path.clone());
+            }
+        }
+        let mut targets = Vec::new();
+        for file in files {
+            let (names, digest) = match load_config(&file) {
+                Ok(config) => {
+                    let is_one = config.targets.len() == 1;
+                    let names = config.targets.into_iter().map(|target| target.name.filter(|_| !is_one));
+                    (names.collect(), config.digest)
+                }
+                Err(_) => (vec![None], String::new()),
+            };
+            let target = |bin| FleetTarget { config: file.clone(), bin, digest: digest.clone() };
+            targets.extend(names.into_iter().map(target));
+        }
+        targets.sort();
+        targets.dedup();
+        Ok(Self { targets })
+    }
+
+    /// The targets of one part. Which part a target is in depends on its name alone: the file as it was named, and its
+    /// name there.
+    pub fn part(&self, partition: Partition) -> Vec<&FleetTarget> {
+        let is_in = |target: &&FleetTarget| {
+            xxh3_64(target.to_string().as_bytes()) % u64::from(partition.of) == u64::from(partition.part - 1)
+        };
+        self.targets.iter().filter(is_in).collect()
+    }
+
+    /// What parts of one fleet have in common, and which part this is.
+    pub fn info(&self, checks: &[&Check], partition: Partition) -> FleetInfo {
+        let mut all = format!("{VERSION}\n{}\n", partition.of);
+        all.extend(checks.iter().map(|check| format!("{}\n", check.id)));
+        all.extend(self.targets.iter().map(|target| format!("{target} {}\n", target.digest)));
+        FleetInfo {
+            digest: format!("xxh128:{:032x}", xxh3_128(all.as_bytes())),
+            targets: self.targets.len(),
+            parts: vec![partition.part],
+            of: partition.of,
+        }
+    }
+}
+
+impl FleetTarget {
+    /// What is checked, and how: the rest is as `options` say.
+    pub fn session(&self, options: &SessionOptions) -> (TargetSelector, SessionOptions) {
+        let folder = self.config.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).to_owned();
+        let config = ConfigSource::File(self.config.clone());
+        (TargetSelector::Path(folder), SessionOptions { bin: self.bin.clone(), config, ..options.clone() })
+    }
+
+    /// What is known of it before it is found.
+    pub fn info(&self) -> TargetInfo {
+        TargetInfo { name: self.name(), command: Vec::new(), project: None }
+    }
+
+    /// Its name for people, among others: that in the configuration, else the folder of that.
+    pub fn name(&self) -> String {
+        let folder = self.config.parent().map(|folder| folder.strip_prefix(".").unwrap_or(folder));
+        let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(&self.config);
+        self.bin.clone().unwrap_or_else(|| folder.display().to_string())
+    }
+}
+
+/// Its name among all: the file, and its name there.
+impl fmt::Display for FleetTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let config = self.config.strip_prefix(".").unwrap_or(&self.config);
+        write!(f, "{}", config.display())?;
+        self.bin.iter().try_for_each(|bin| write!(f, "#{bin}"))
+    }
+}
+
+fn configurations_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let is_looked_at = |entry: &DirEntry| {
+        let name = entry.file_name().to_string_lossy();
+        entry.depth() == 0
+            || entry.file_type().is_dir() && !name.starts_with('.') && !SKIPPED.contains(&&*name)
+    };
+    let mut found = Vec::new();
+    for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_looked_at) {
+        let entry = entry.map_err(|error| {
+            let path = error.path().unwrap_or(folder);
+            Error::config(format!("cannot read the folder {}", path.display()))
+        })?;
+        found.extend(Config::in_folder(entry.path())?);
+    }
+    Ok(found)
+}

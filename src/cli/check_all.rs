@@ -1,0 +1,188 @@
+//! `agentnative check --all`: several targets, side by side, and one report.
+
+use super::check::CheckArgs;
+use super::report_files::{ReportFiles, each_has_its_own_file};
+use crate::catalogue::Check;
+use crate::check::{
+    Baseline, Fleet, FleetTarget, Judged, LastTime, Partition, Progress, Report, Selection, Session,
+    SessionOptions, judge_with, load_config, skip_note,
+};
+use crate::report::FleetInfo;
+use crate::run::{RunnerOptions, Slots};
+use agentnative_contract::counted;
+use agentnative_contract::error::{Error, Result, exit_of_signal};
+use agentnative_output::{Output, time_left};
+use std::iter;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Instant;
+
+/// Several targets instead of one.
+#[derive(clap::Args)]
+pub(super) struct FleetArgs {
+    /// Check all targets of these configuration files, or of all configurations in these folders and below, and write
+    /// one report [default: this folder].
+    #[arg(
+        long,
+        value_name = "PATH",
+        num_args = 0..,
+        conflicts_with_all = [
+            "path", "name", "bin", "config", "command", "failed", "probe", "contract", "baseline", "write_baseline",
+            "watch", "record", "replay"
+        ]
+    )]
+    pub(super) all: Option<Vec<PathBuf>>,
+    /// Check one part of the targets, such as 2/5; `agentnative report merge` puts the parts together.
+    #[arg(long, value_name = "PART/PARTS", requires = "all")]
+    partition: Option<Partition>,
+}
+
+/// What a thread tells of the targets that it checks.
+enum Told {
+    /// A run has ended.
+    Run,
+    /// So came of the target with this number.
+    Ended(usize, Box<Judged>, Option<i32>),
+}
+
+pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
+    each_has_its_own_file(&args.report, iter::empty(), output)?;
+    let selection = args.selection.selection();
+    let checks = selection.resolve()?;
+    let mut paths = args.fleet.all.clone().unwrap_or_default();
+    if paths.is_empty() {
+        paths.push(PathBuf::from("."));
+    }
+    let fleet = Fleet::find(&paths)?;
+    let part = args.fleet.partition;
+    let info: Option<FleetInfo> = part.map(|part| fleet.info(&checks, part));
+    let targets = part.map_or_else(|| fleet.targets.iter().collect(), |part| fleet.part(part));
+    let files = ReportFiles::create(&args.report, output)?;
+
+    let options = SessionOptions { fast: args.fast, ..args.target.options(&args.runs, runner) };
+    let all = CheckAll { targets, selection: &selection, options, deny: args };
+    let (judged, signal) = all.run(output)?;
+    let code = files.finish(&judged, info.as_ref(), (args.verbose, args.strict), output)?;
+    Ok(signal.map_or(code, exit_of_signal))
+}
+
+/// The targets, and how each is checked.
+struct CheckAll<'a> {
+    targets: Vec<&'a FleetTarget>,
+    selection: &'a Selection,
+    options: SessionOptions,
+    deny: &'a CheckArgs,
+}
+
+impl CheckAll<'_> {
+    /// Checks them side by side, with as many runs at once as for one; gives them in their order, and the signal that
+    /// ended the runs.
+    fn run(&self, output: &mut Output) -> Result<(Vec<Judged>, Option<i32>)> {
+        let jobs = self.options.runner.jobs.max(1);
+        let side_by_side = self.targets.len().min(jobs.div_ceil(2)).max(1);
+        let shared = u32::try_from(jobs - side_by_side).unwrap_or(u32::MAX);
+        let slots =
+            Slots::new(shared).map_err(|error| Error::general(format!("cannot share slots: {error}")))?;
+        let runner = RunnerOptions { slots: Some(slots), ..self.options.runner.clone() };
+        let options = SessionOptions { runner, ..self.options.clone() };
+        let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (sender, told) = channel();
+        thread::scope(|scope| {
+            for _ in 0..side_by_side {
+                let (sender, options, next, stopped) = (sender.clone(), &options, &next, &stopped);
+                scope.spawn(move || {
+                    while !stopped.load(Ordering::SeqCst)
+                        && let Some((at, target)) = self.nth(next.fetch_add(1, Ordering::SeqCst))
+                    {
+                        let (judged, signal) = self.check(target, options, &sender);
+                        stopped.fetch_or(signal.is_some(), Ordering::SeqCst);
+                        // Who waits for it is there as long as we are.
+                        let _ = sender.send(Told::Ended(at, Box::new(judged), signal));
+                    }
+                });
+            }
+            drop(sender);
+            Ok(self.collect(&told, output))
+        })
+    }
+
+    fn nth(&self, at: usize) -> Option<(usize, &FleetTarget)> {
+        self.targets.get(at).map(|target| (at, *target))
+    }
+
+    /// Takes what the threads tell; targets that a signal kept from being checked are named as that.
+    fn collect(&self, told: &Receiver<Told>, output: &mut Output) -> (Vec<Judged>, Option<i32>) {
+        let (began, mut runs, mut ended, mut by) = (Instant::now(), 0, 0, None);
+        let mut all: Vec<Option<Judged>> = self.targets.iter().map(|_| None).collect();
+        for told in told {
+            match told {
+                Told::Run => runs += 1,
+                Told::Ended(at, judged, signal) => {
+                    all[at] = Some(*judged);
+                    ended += 1;
+                    by = by.or(signal);
+                }
+            }
+            let elapsed = began.elapsed();
+            let left = time_left(ended, all.len() as u64, elapsed)
+                .map_or_else(String::new, |left| format!(", {left}"));
+            let targets = counted(all.len(), "target");
+            output.progress(elapsed, &format!("{ended} of {targets}, {}{left}", counted(runs, "run")));
+        }
+        output.clear_progress();
+        let not_checked = |target: &FleetTarget| {
+            let error =
+                Error::interrupted(by.unwrap_or_default(), "the check was interrupted before it began");
+            without_runs(target, &error)
+        };
+        let judged = all.into_iter().zip(&self.targets);
+        (judged.map(|(judged, target)| judged.unwrap_or_else(|| not_checked(target))).collect(), by)
+    }
+
+    /// Checks one of them; what keeps it from being checked ends no other.
+    fn check(
+        &self,
+        target: &FleetTarget,
+        options: &SessionOptions,
+        told: &Sender<Told>,
+    ) -> (Judged, Option<i32>) {
+        match self.judged(target, options, told) {
+            Ok(done) => done,
+            Err(error) => (without_runs(target, &error), error.signal),
+        }
+    }
+
+    fn judged(
+        &self,
+        target: &FleetTarget,
+        options: &SessionOptions,
+        told: &Sender<Told>,
+    ) -> Result<(Judged, Option<i32>)> {
+        let (selector, options) = target.session(options);
+        let session = Session::new(selector, options);
+        let config = load_config(&target.config)?;
+        let (checks, skipped): (Vec<&Check>, _) = self.selection.resolve_with(&config.check)?;
+        let last_time = LastTime::of(&session, Some(&config.path));
+        let mut observer = |progress: Progress<'_>| {
+            if matches!(progress, Progress::Ended { .. }) {
+                let _ = told.send(Told::Run);
+            }
+            Ok(())
+        };
+        let seen = session.run(&checks, &mut observer)?;
+        let (mut report, _) = judge_with(&seen.recording, &checks, &Baseline::default(), &seen.scans)?;
+        report.target.name = target.name();
+        report.notes.extend(skip_note(&skipped));
+        report.deny.extend(&self.deny.deny);
+        report.deny.dedup();
+        last_time.keep(&report);
+        let judged = Judged { report, recording: Some(seen.recording), elapsed: Some(seen.elapsed) };
+        Ok((judged, seen.signal))
+    }
+}
+
+fn without_runs(target: &FleetTarget, error: &Error) -> Judged {
+    Judged { report: Report::not_checked(target.info(), error), recording: None, elapsed: None }
+}

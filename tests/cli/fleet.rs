@@ -1,0 +1,171 @@
+//! `check --all`: several targets and one report, in parts that are put together again.
+
+use super::support::{CliOutput, Folder};
+use serde_json::{Value, json};
+use std::fs;
+
+/// Tools in folders of their own, one that cannot be found, and one whose configuration has a fault.
+fn tools() -> Folder {
+    let folder = Folder::demo("list() { echo '[]'; }");
+    let probe = "[[probe]]\nname = 'list'\nargs = ['list']\n";
+    for name in ["a", "b", "c", "d"] {
+        fs::create_dir_all(folder.path().join(format!("tools/{name}"))).unwrap();
+        let command = "[target]\ncommand = ['../../cli']\n";
+        folder.write(&format!("tools/{name}/agentnative.toml"), format!("{command}{probe}"));
+    }
+    for name in ["gone", "faulty", "node_modules", ".hidden"] {
+        fs::create_dir_all(folder.path().join(format!("tools/{name}"))).unwrap();
+    }
+    folder.write("tools/gone/agentnative.toml", "[target]\ncommand = ['no-such-program-anywhere']\n");
+    for name in ["faulty", "node_modules", ".hidden"] {
+        folder.write(&format!("tools/{name}/agentnative.toml"), "target = [\n");
+    }
+    let both = "[target.one]\ncommand = ['./cli']\n[target.two]\ncommand = ['./cli']\n";
+    let probes = ["one", "two"]
+        .map(|name| format!("{probe}target = '{name}'\n").replace("'list'\na", &format!("'{name}'\na")));
+    folder.write("both.toml", format!("{both}{}", probes.concat()));
+    folder
+}
+
+const CHECKS: [&str; 2] = ["--check", "p2-exit-success,p2-output-json"];
+
+fn all(folder: &Folder, args: &[&str]) -> CliOutput {
+    folder.run(&[&["check", "--all", "tools", "both.toml"], &CHECKS[..], args].concat())
+}
+
+/// The reports without what differs from time to time.
+fn targets(said: &CliOutput) -> Vec<Value> {
+    let mut targets = said.data()["targets"].as_array().unwrap().clone();
+    targets.iter_mut().for_each(|target| drop(target.as_object_mut().unwrap().remove("time")));
+    targets
+}
+
+fn names(said: &CliOutput) -> Vec<String> {
+    targets(said).iter().map(|target| target["target"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn all_targets_are_in_one_report_and_those_that_cannot_be_checked_are_named() {
+    let folder = tools();
+    let said = all(&folder, &["--json"]);
+    let expected = ["one", "two", "tools/a", "tools/b", "tools/c", "tools/d", "tools/faulty", "tools/gone"];
+    assert_eq!((said.code, names(&said)), (Some(1), expected.map(str::to_owned).to_vec()));
+    assert_eq!(said.error()["message"], "2 of 8 targets failed: tools/faulty, tools/gone");
+    for target in targets(&said) {
+        let name = target["target"]["name"].as_str().unwrap();
+        match target.get("error") {
+            None => {
+                assert_eq!(
+                    (&target["conformant"], &target["summary"]["pass"]),
+                    (&json!(true), &json!(2)),
+                    "{name}"
+                );
+            }
+            Some(error) => {
+                assert_eq!((&target["conformant"], &target["verified"]), (&json!(false), &json!(false)));
+                assert_eq!((&error["kind"], &target["results"]), (&json!("config"), &json!([])), "{name}");
+            }
+        }
+    }
+    let text = all(&folder, &["--quiet"]);
+    assert!(text.out.contains("tools/a       conformant   2 passed\n"), "{}", text.out);
+    assert!(text.out.contains("tools/gone    not checked  no program no-such-program-anywhere on PATH\n"));
+    // In each format, what could not be checked is named.
+    let formats = ["sarif", "junit", "gitlab", "markdown", "github", "html", "text", "jsonl"];
+    let files = formats.map(|format| format!("{format}=out.{format}"));
+    let files: Vec<&str> = files.iter().flat_map(|file| ["--report", file]).collect();
+    assert_eq!(all(&folder, &files).code, Some(1));
+    for format in ["jsonl", "markdown", "html", "text"] {
+        let report = folder.read(&format!("out.{format}"));
+        assert!(report.contains("the target could not be checked: no program"), "{format}: {report}");
+    }
+    let good = folder.run(&[&["check", "--all", "both.toml", "tools/a", "--json"], &CHECKS[..]].concat());
+    assert_eq!((good.code, names(&good).len()), (Some(0), 3));
+}
+
+#[test]
+fn parts_have_each_target_once_and_make_up_the_whole() {
+    let folder = tools();
+    let files: Vec<String> = (1..=5).map(|part| format!("part-{part}.json")).collect();
+    for (file, part) in files.iter().zip(1..) {
+        let part = format!("{part}/5");
+        let said = all(&folder, &["--json", "--partition", &part, "--report", &format!("json={file}")]);
+        assert_eq!(said.data()["fleet"]["targets"], 8);
+        // A part may be empty.
+        let failed = targets(&said).iter().any(|target| target["conformant"] == false);
+        assert_eq!(said.code, Some(i32::from(failed)), "{said:?}");
+    }
+    let merge = |files: &[String]| {
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        folder.run(&[&["report", "merge", "--json"], &files[..]].concat())
+    };
+    let whole = all(&folder, &["--json"]);
+    let sorted = |said: &CliOutput| {
+        let mut targets = targets(said);
+        targets.sort_by_key(|target| target["target"]["name"].to_string());
+        targets
+    };
+    let mut reversed = files.clone();
+    reversed.reverse();
+    for order in [&files, &reversed] {
+        let merged = merge(order);
+        assert_eq!((merged.code, targets(&merged)), (Some(1), sorted(&whole)));
+        assert_eq!(merged.data()["fleet"]["parts"], json!([1, 2, 3, 4, 5]));
+    }
+    // Some are put together first.
+    let some = merge(&files[..2]);
+    folder.write("some.json", &some.out);
+    let merged = merge(&["some.json".to_owned(), files[2].clone(), files[3].clone(), files[4].clone()]);
+    assert_eq!(targets(&merged), sorted(&whole));
+
+    // What is missing is named, and what is there is told.
+    assert_eq!(some.code, Some(1));
+    assert!(some.err.contains("3 parts missing: 3/5, 4/5, 5/5"), "{}", some.err);
+    let twice = merge(&["some.json".to_owned(), files[1].clone()]);
+    assert_eq!((twice.code, twice.out.as_str()), (Some(78), ""));
+    assert_eq!(twice.error()["message"], "part 2/5 is in some.json and in part-2.json");
+    // What does not belong together is refused.
+    let other = ["check", "--all", "tools", "both.toml", "--check", "p2-exit-success", "--partition", "2/5"];
+    folder.run(&[&other[..], &["--quiet", "--report", "json=other.json"]].concat());
+    let one = ["check", "./cli", "--probe", "list", "--check", "p2-exit-success", "--quiet"];
+    folder.run(&[&one[..], &["--report", "json=one.json"]].concat());
+    for (file, why) in [
+        ("other.json", "the version, checks, targets, configurations or number of parts differ"),
+        ("one.json", "it is not a part of a check with --partition"),
+    ] {
+        let foreign = merge(&[files[0].clone(), file.to_owned()]);
+        assert_eq!((foreign.code, foreign.out.as_str()), (Some(78), ""));
+        let message = format!("{file} does not belong to part-1.json: {why}");
+        assert_eq!(foreign.error()["message"], message);
+    }
+    let foreign = merge(&["one.json".to_owned(), files[0].clone()]);
+    assert!(foreign.err.contains("only one of them is a part"), "{}", foreign.err);
+    folder.write("both.toml", "[target.one]\ncommand = ['./cli']\n");
+    all(&folder, &["--quiet", "--partition", "2/5", "--report", "json=later.json"]);
+    assert_eq!(merge(&[files[0].clone(), "later.json".to_owned()]).code, Some(78));
+}
+
+#[test]
+fn what_cannot_be_asked_of_several_targets_is_told() {
+    let folder = tools();
+    for (args, words) in [
+        (&["check", "--all", "tools", "--partition", "6/5"][..], "expected PART/PARTS, such as 2/5"),
+        (&["check", "--all", "tools", "--partition", "0/5"], "expected PART/PARTS"),
+        (&["check", "--partition", "1/5"], "--all"),
+        (&["check", "--all", "tools", "--command", "ls"], "cannot be used with"),
+        (&["check", "--all", "tools", "--record", "x"], "cannot be used with"),
+    ] {
+        let said = folder.run(args);
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(said.err.contains(words), "{said:?}");
+    }
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    for (args, words) in [
+        (["check", "--all", "empty"], "no agentnative.toml in empty or below"),
+        (["check", "--all", "missing.toml"], "the target could not be checked: cannot read missing.toml"),
+    ] {
+        let said = folder.run(&args);
+        assert_ne!(said.code, Some(0), "{said:?}");
+        assert!(said.err.contains(words), "{said:?}");
+    }
+}
