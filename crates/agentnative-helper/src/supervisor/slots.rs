@@ -28,8 +28,12 @@ impl Slots {
     /// Those that our standard output counts, if they are shared.
     pub fn new(are_shared: bool) -> io::Result<Self> {
         let counter = || -> io::Result<_> {
-            let stdout = stdout().try_clone_to_owned()?;
-            Ok(Rc::new(awaitable(stdout, Interest::READABLE)?))
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "nothing is written to it but slots that are free again"
+            )]
+            let counter = stdout().try_clone_to_owned()?;
+            Ok(Rc::new(awaitable(counter, Interest::READABLE)?))
         };
         Ok(Self { shared: are_shared.then(counter).transpose()?, own_is_free: Rc::new(Cell::new(true)) })
     }
