@@ -1,9 +1,9 @@
 //! Checking a command in a test: [`Check`].
 
-use crate::baseline::Baseline;
 use crate::catalogue;
 use crate::check::{
-    ConfigSource, Judged, Report, Selection, Session, SessionOptions, TargetSelector, judge_with, skip_note,
+    Baseline, ConfigSource, Judged, Report, Selection, Session, SessionOptions, TargetSelector, judge_with,
+    skip_note,
 };
 use crate::config::ProbeConfig;
 use crate::model::{Layer, Level, matches};

@@ -33,8 +33,8 @@ use std::path::{Path, PathBuf};
   agentnative check --write-baseline baseline.json
   agentnative check --baseline baseline.json
   agentnative check --report json=report.json --report sarif=report.sarif
-  agentnative check --all tools --report html=report.html
-  agentnative check --all tools --partition 2/5 --report json=part-2.json")]
+  agentnative check --all . --report html=report.html
+  agentnative check --all . --partition 2/5 --report json=part-2.json")]
 pub(super) struct CheckArgs {
     #[command(flatten, next_help_heading = group::TARGET)]
     pub(super) target: TargetArgs,
