@@ -307,6 +307,8 @@ impl Session {
             recording.observations.retain(|seen| !again(seen));
             recording.observations.append(&mut searched.observations);
         }
+        recording.probes.append(&mut searched.refused);
+        recording.contracts = contracts.files(&recording.probes);
         if runs.interrupted.is_none() {
             let is_example = |key: &RunKey| {
                 recording.probes.iter().any(|probe| probe.name == key.probe && probe.is(Derived::Example))
@@ -338,7 +340,6 @@ impl Session {
             make(&mut runs, others, last.len(), &mut recording)?;
             examples::withhold(&mut last, &recording);
             make(&mut runs, last, 0, &mut recording)?;
-            recording.contracts = contracts.files(&recording.probes);
             // Where something differs, what was seen asks for more.
             while runs.interrupted.is_none() && !recording.fast {
                 let more = runs.runner.unheard(|| wanted(&recording, checks, scans))??;
@@ -353,8 +354,6 @@ impl Session {
         }
         recording.planned = Some(planned.get());
         recording.interrupted = interrupted.is_some();
-        recording.probes.append(&mut searched.refused);
-        recording.contracts = contracts.files(&recording.probes);
         recording.notes = chosen.and_then(|chosen| chosen.note).into_iter().collect();
         recording.confinement =
             confinement.or(Some(Confinement::None).filter(|_| !recording.observations.is_empty()));
