@@ -112,7 +112,7 @@ pub struct Evidence {
     /// Condition of the run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variant: Option<Variant>,
-    /// Number of the repetition, from 0.
+    /// Which of several runs alike under this condition, from 0: the repetition, or the environment.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nth: Option<u8>,
     /// The command line of the run, quoted for a shell.

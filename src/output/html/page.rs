@@ -5,7 +5,7 @@ use super::matrix::Matrix;
 use super::timeline::Timeline;
 use crate::catalogue::principle_title;
 use crate::check::{Judged, Observation, run_event};
-use crate::model::{CheckResult, Evidence, OutputFormat, Status, Stream};
+use crate::model::{CheckResult, Evidence, OutputFormat, Status, Stream, condition};
 use crate::output::View;
 use crate::report::{Report, RunEvent, Summary};
 use serde::Serialize;
@@ -110,7 +110,7 @@ struct Fault<'a> {
 struct Run {
     #[serde(flatten)]
     event: RunEvent,
-    variant_name: &'static str,
+    condition: String,
     format_name: &'static str,
     /// How it ended, in words.
     end: String,
@@ -260,10 +260,7 @@ fn place(evidence: &Evidence) -> String {
     let mut words: Vec<String> = Vec::new();
     words.extend(evidence.probe.clone());
     words.extend(evidence.format.map(|format| format.name().to_owned()));
-    words.extend(evidence.variant.map(|variant| match evidence.nth {
-        Some(nth) if nth > 0 => format!("{} {}", variant.name(), nth + 1),
-        _ => variant.name().to_owned(),
-    }));
+    words.extend(evidence.variant.map(|variant| condition(variant, evidence.nth.unwrap_or(0))));
     words.extend(evidence.file.clone());
     words.extend(evidence.stream.map(|stream| stream.name().to_owned()));
     words.extend(evidence.line.map(|line| match evidence.column {
@@ -334,7 +331,7 @@ impl Run {
             Output { name: stream.name(), text, left_out: bytes.len() - read as u64 }
         };
         Self {
-            variant_name: event.variant.name(),
+            condition: condition(event.variant, event.nth),
             format_name: event.format.name(),
             end,
             state,

@@ -1,5 +1,6 @@
 //! The runs in time: which ran when, beside which others.
 
+use crate::model::condition;
 use crate::report::{Ended, RunEvent};
 use serde::Serialize;
 use std::time::Duration;
@@ -65,7 +66,7 @@ impl Timeline {
                     "{} {} {}: {} ms",
                     run.probe,
                     run.format.name(),
-                    run.variant.name(),
+                    condition(run.variant, run.nth),
                     run.duration_ms
                 ),
             });
