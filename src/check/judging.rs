@@ -103,16 +103,25 @@ fn judgements(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result
     let recording = Arc::new(recording.clone());
     let ids: Vec<CheckId> = checks.iter().map(|check| check.id).collect();
     let (mut judgements, mut times) = (Vec::new(), 0);
-    while judgements.len() < ids.len() && times < MOST_SPENT {
+    while let Some(id) = ids.get(judgements.len()) {
+        if let Some(why) = scans.given_up(*id) {
+            judgements.push(CheckJudgement::unverified(why));
+            continue;
+        }
+        if times == MOST_SPENT {
+            scans.give_up(*id, "not judged: judging other checks has spent the budget".to_owned());
+            continue;
+        }
         let (sender, judged) = channel();
-        let (recording, scans) = (Arc::clone(&recording), scans.clone());
-        let (ids, first) = (ids.clone(), judgements.len());
+        let (recording, scans_of_work) = (Arc::clone(&recording), scans.clone());
+        let open: Vec<CheckId> = ids[judgements.len()..].to_vec();
+        let selected = ids.iter().copied().collect();
         let work = move || {
             let contracts = LoadedContracts::of(&recording)?;
             let mut context = context(&recording, &contracts);
-            context.scans = scans;
-            context.selected = ids.iter().copied().collect();
-            for id in &ids[first..] {
+            context.scans = scans_of_work;
+            context.selected = selected;
+            for id in open.iter().take_while(|id| context.scans.given_up(**id).is_none()) {
                 // Nobody waits for it any more where this fails.
                 let _ = sender.send(judge::judge_one(&context, id.check()));
                 budget::progress();
@@ -125,14 +134,12 @@ fn judgements(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result
             Ok(done) => done?,
             Err(spent) => {
                 times += 1;
-                judgements
-                    .push(CheckJudgement::unverified(format!("judging this was stopped: it needs {spent}")));
+                if let Some(id) = ids.get(judgements.len()) {
+                    scans.give_up(*id, format!("judging this was stopped: it needs {spent}"));
+                }
             }
         }
     }
-    let left = ids.len().saturating_sub(judgements.len());
-    let why = "not judged: judging other checks has spent the budget";
-    judgements.extend((0..left).map(|_| CheckJudgement::unverified(why)));
     Ok(judgements)
 }
 

@@ -341,7 +341,7 @@ impl Session {
             examples::withhold(&mut last, &recording);
             make(&mut runs, last, 0, &mut recording)?;
             // Where something differs, what was seen asks for more.
-            while runs.interrupted.is_none() && !recording.fast {
+            while runs.interrupted.is_none() && !recording.fast && !scans.has_given_up() {
                 let more = runs.runner.unheard(|| wanted(&recording, checks, scans))??;
                 if !make(&mut runs, more, 0, &mut recording)? {
                     break;

@@ -2,9 +2,9 @@
 
 use crate::judge::shape::Shape;
 use crate::judge::shape_sink::ShapeSink;
-use crate::model::OutputFormat;
+use crate::model::{CheckId, OutputFormat};
 use crate::run::Bytes;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use strict_json::{Class, Problem, ProblemKind, Summary};
@@ -74,10 +74,13 @@ fn is_control(kind: ProblemKind) -> bool {
 /// A stream by its place, and how it is read.
 type Key = ((usize, u64), OutputFormat);
 
-/// Scans by stream, each made when it is first asked for. A clone shares them: whoever judges a recording again reads
-/// nothing twice.
+/// What is known of a recording from judging it, for judging it again: scans by stream, each made when it is first
+/// asked for, and the checks that cost too much. A clone shares them.
 #[derive(Clone, Default)]
-pub struct Scans(Arc<Mutex<HashMap<Key, Kept>>>);
+pub struct Scans {
+    kept: Arc<Mutex<HashMap<Key, Kept>>>,
+    given_up: Arc<Mutex<BTreeMap<CheckId, String>>>,
+}
 
 /// A scan, with the stream, whose place is its own as long as it is there.
 type Kept = (Bytes, Arc<Scan>);
@@ -101,7 +104,22 @@ impl Scans {
     }
 
     fn kept(&self) -> MutexGuard<'_, HashMap<Key, Kept>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why a check is not judged again, if it is not.
+    pub fn given_up(&self, check: CheckId) -> Option<String> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner).get(&check).cloned()
+    }
+
+    /// Whether judging some check costs too much.
+    pub fn has_given_up(&self) -> bool {
+        !self.given_up.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Judging this check costs too much.
+    pub fn give_up(&self, check: CheckId, why: String) {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner).insert(check, why);
     }
 }
 
