@@ -78,6 +78,9 @@ impl Fleet {
                 files.push(path.clone());
             }
         }
+        for file in &mut files {
+            *file = file.strip_prefix(".").unwrap_or(file).to_owned();
+        }
         let mut targets = Vec::new();
         for file in files {
             let (names, digest) = match load_config(&file) {
@@ -106,8 +109,9 @@ impl Fleet {
     }
 
     /// What parts of one fleet have in common, and which part this is.
-    pub fn info(&self, checks: &[&Check], partition: Partition) -> FleetInfo {
-        let mut all = format!("{VERSION}\n{}\n", partition.of);
+    pub fn info(&self, checks: &[&Check], options: &SessionOptions, partition: Partition) -> FleetInfo {
+        let mut all = format!("{VERSION}\n{}\n{}\n", partition.of, options.fast);
+        all.extend(options.overrides().iter().map(|option| format!("{option}\n")));
         all.extend(checks.iter().map(|check| format!("{}\n", check.id)));
         all.extend(self.targets.iter().map(|target| format!("{target} {}\n", target.digest)));
         FleetInfo {
@@ -135,8 +139,8 @@ impl FleetTarget {
 
     /// Its name for people, among others: that in the configuration, else the folder of that.
     pub fn name(&self) -> String {
-        let folder = self.config.parent().map(|folder| folder.strip_prefix(".").unwrap_or(folder));
-        let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(&self.config);
+        let folder = self.config.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(&self.config);
         self.bin.clone().unwrap_or_else(|| folder.display().to_string())
     }
 }
@@ -144,8 +148,7 @@ impl FleetTarget {
 /// Its name among all: the file, and its name there.
 impl fmt::Display for FleetTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let config = self.config.strip_prefix(".").unwrap_or(&self.config);
-        write!(f, "{}", config.display())?;
+        write!(f, "{}", self.config.display())?;
         self.bin.iter().try_for_each(|bin| write!(f, "#{bin}"))
     }
 }

@@ -91,7 +91,7 @@ pub struct SessionOutput {
 
 impl SessionOptions {
     /// The options that add to a configuration or override it, as they are given on the command line.
-    fn overrides(&self) -> Vec<String> {
+    pub(super) fn overrides(&self) -> Vec<String> {
         let probe = |probe: &ProbeConfig| match probe.exit {
             0 => format!("--probe {}", probe.name),
             exit => format!("--probe {exit}:{}", probe.name),

@@ -7,7 +7,7 @@ use crate::check::{
     Baseline, Fleet, FleetTarget, Judged, LastTime, Partition, Progress, Report, Selection, Session,
     SessionOptions, judge_with, load_config, skip_note,
 };
-use crate::report::FleetInfo;
+use crate::model::Level;
 use crate::run::{RunnerOptions, Slots};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result, exit_of_signal};
@@ -56,15 +56,14 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         paths.push(PathBuf::from("."));
     }
     let fleet = Fleet::find(&paths)?;
-    let part = args.fleet.partition;
-    let info: Option<FleetInfo> = part.map(|part| fleet.info(&checks, part));
-    let targets = part.map_or_else(|| fleet.targets.iter().collect(), |part| fleet.part(part));
+    let part = args.fleet.partition.unwrap_or(Partition { part: 1, of: 1 });
+    let options = SessionOptions { fast: args.fast, ..args.target.options(&args.runs, runner) };
+    let (info, targets) = (fleet.info(&checks, &options, part), fleet.part(part));
     let files = ReportFiles::create(&args.report, output)?;
 
-    let options = SessionOptions { fast: args.fast, ..args.target.options(&args.runs, runner) };
-    let all = CheckAll { targets, selection: &selection, options, deny: args };
+    let all = CheckAll { targets, selection: &selection, options, deny: &args.deny };
     let (judged, signal) = all.run(output)?;
-    let code = files.finish(&judged, info.as_ref(), (args.verbose, args.strict), output)?;
+    let code = files.finish(&judged, Some(&info), (args.verbose, args.strict), output)?;
     Ok(signal.map_or(code, exit_of_signal))
 }
 
@@ -73,7 +72,7 @@ struct CheckAll<'a> {
     targets: Vec<&'a FleetTarget>,
     selection: &'a Selection,
     options: SessionOptions,
-    deny: &'a CheckArgs,
+    deny: &'a [Level],
 }
 
 impl CheckAll<'_> {
@@ -175,7 +174,7 @@ impl CheckAll<'_> {
         let (mut report, _) = judge_with(&seen.recording, &checks, &Baseline::default(), &seen.scans)?;
         report.target.name = target.name();
         report.notes.extend(skip_note(&skipped));
-        report.deny.extend(&self.deny.deny);
+        report.deny.extend(self.deny);
         report.deny.dedup();
         last_time.keep(&report);
         let judged = Judged { report, recording: Some(seen.recording), elapsed: Some(seen.elapsed) };

@@ -55,7 +55,8 @@ pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8> {
     let (mut judged, mut parts) = (Vec::new(), Parts::default());
     for path in &args.files {
         let reports = Reports::read(path)?;
-        parts.add(path, reports.fleet())?;
+        // Where all parts are there, it is no part any more.
+        parts.add(path, reports.fleet().filter(|fleet| fleet.parts.len() < fleet.of as usize))?;
         let reports = reports.into_vec().into_iter();
         judged.extend(reports.map(|report| Judged { report, recording: None, elapsed: None }));
     }
@@ -107,8 +108,10 @@ impl<'p> Parts<'p> {
                 return Err(other("only one of them is a part of a check with --partition"));
             }
             Some(fleet) if fleet.digest != parts.digest => {
-                return Err(other("the version, checks, targets, configurations or number of parts differ")
-                    .hint("make all parts with the same program, options and files"));
+                return Err(other(
+                    "the version, checks, options, targets, configurations or number of parts differ",
+                )
+                .hint("make all parts with the same program, options and files"));
             }
             _ => {}
         }

@@ -23,7 +23,7 @@ use std::path::Path;
 pub struct View<'a> {
     /// What is shown: one for each target.
     pub judged: &'a [Judged],
-    /// Which part of all targets these are, where they were checked in parts.
+    /// Which part of all targets these are, where they were checked with others.
     pub fleet: Option<&'a FleetInfo>,
     /// The `ok` of the envelope: the command will exit with 0.
     pub ok: bool,

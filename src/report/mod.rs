@@ -118,7 +118,7 @@ pub struct MergedReport {
     pub targets: Vec<Report>,
     /// Number of verdicts of each kind, over all targets.
     pub summary: Summary,
-    /// Which part of all targets these are; none if the check was not made in parts.
+    /// Which part of all targets these are; none for reports of single targets that were merged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fleet: Option<FleetInfo>,
 }
@@ -126,8 +126,8 @@ pub struct MergedReport {
 /// Parts of a check of several targets: which there are, and what tells whether others belong to them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetInfo {
-    /// Digest of what all parts have in common: the version of the program, the checks, the targets and their
-    /// configurations, and the number of parts. `xxh128:` and 32 hexadecimal digits.
+    /// Digest of what all parts have in common: the version of the program, the checks, the options that change verdicts,
+    /// the targets and their configurations, and the number of parts. `xxh128:` and 32 hexadecimal digits.
     pub digest: String,
     /// Number of targets in all parts.
     pub targets: usize,

@@ -118,6 +118,13 @@ fn parts_have_each_target_once_and_make_up_the_whole() {
     let merged = merge(&["some.json".to_owned(), files[2].clone(), files[3].clone(), files[4].clone()]);
     assert_eq!(targets(&merged), sorted(&whole));
 
+    // The whole is no part: it is merged with anything else.
+    folder.write("whole.json", &whole.out);
+    let two = merge(&["whole.json".to_owned(), "whole.json".to_owned()]);
+    assert_eq!(targets(&two).len(), 16);
+    let both = merge(&["whole.json".to_owned(), files[0].clone()]);
+    assert_eq!(both.code, Some(78), "{both:?}");
+
     // What is missing is named, and what is there is told.
     assert_eq!(some.code, Some(1));
     assert!(some.err.contains("3 parts missing: 3/5, 4/5, 5/5"), "{}", some.err);
@@ -130,7 +137,7 @@ fn parts_have_each_target_once_and_make_up_the_whole() {
     let one = ["check", "./cli", "--probe", "list", "--check", "p2-exit-success", "--quiet"];
     folder.run(&[&one[..], &["--report", "json=one.json"]].concat());
     for (file, why) in [
-        ("other.json", "the version, checks, targets, configurations or number of parts differ"),
+        ("other.json", "the version, checks, options, targets, configurations or number of parts differ"),
         ("one.json", "it is not a part of a check with --partition"),
     ] {
         let foreign = merge(&[files[0].clone(), file.to_owned()]);
@@ -140,6 +147,10 @@ fn parts_have_each_target_once_and_make_up_the_whole() {
     }
     let foreign = merge(&["one.json".to_owned(), files[0].clone()]);
     assert!(foreign.err.contains("only one of them is a part"), "{}", foreign.err);
+    all(&folder, &["--quiet", "--fast", "--partition", "2/5", "--report", "json=fast.json"]);
+    assert_eq!(merge(&[files[0].clone(), "fast.json".to_owned()]).code, Some(78));
+    let twice = ["check", "--all", "tools/a", "./tools/a/agentnative.toml", "./tools/a", "--json"];
+    assert_eq!(names(&folder.run(&[&twice[..], &CHECKS].concat())), ["tools/a"]);
     folder.write("both.toml", "[target.one]\ncommand = ['./cli']\n");
     all(&folder, &["--quiet", "--partition", "2/5", "--report", "json=later.json"]);
     assert_eq!(merge(&[files[0].clone(), "later.json".to_owned()]).code, Some(78));

@@ -50,6 +50,11 @@ pub fn below_helpers() -> Vec<String> {
     };
     let all = children().into_iter().flat_map(|helper| children_of(&helper));
     let (zygotes, mut others): (Vec<String>, Vec<String>) = all.partition(is_zygote);
-    others.extend(zygotes.iter().flat_map(|zygote| children_of(zygote)));
+    // The zygote reaps the first process of a run when it hears of its end, which may be after the helper has.
+    let is_over = |pid: &String| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with('Z'))
+    };
+    others.extend(zygotes.iter().flat_map(|zygote| children_of(zygote)).filter(|pid| !is_over(pid)));
     others
 }

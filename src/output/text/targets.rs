@@ -21,7 +21,7 @@ pub(super) fn table(view: &View<'_>, page: &mut Page) {
     page.blank();
     let rows = view.judged.iter().map(|judged| row(&judged.report));
     page.table(0, &rows.collect::<Vec<_>>());
-    if let Some(fleet) = view.fleet {
+    if let Some(fleet) = view.fleet.filter(|fleet| fleet.of > 1) {
         let parts: Vec<String> = fleet.parts.iter().map(|part| format!("{part}/{}", fleet.of)).collect();
         let here = counted(view.judged.len(), "target");
         let word = if parts.len() == 1 { "part" } else { "parts" };
