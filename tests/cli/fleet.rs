@@ -1,8 +1,11 @@
 //! `check --all`: several targets and one report, in parts that are put together again.
 
 use super::support::{CliOutput, Folder};
+use agentnative::check::{Fleet, FleetTarget, load_config};
 use serde_json::{Value, json};
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 /// Tools in folders of their own, one that cannot be found, and one whose configuration has a fault.
 fn tools() -> Folder {
@@ -179,4 +182,18 @@ fn what_cannot_be_asked_of_several_targets_is_told() {
         assert_ne!(said.code, Some(0), "{said:?}");
         assert!(said.err.contains(words), "{said:?}");
     }
+}
+
+#[test]
+fn the_examples_of_fleets_can_be_read() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/fleet");
+    let tools = Fleet::find(&[examples.join("tools.toml")]).unwrap();
+    let names: Vec<String> = tools.targets.iter().map(FleetTarget::name).collect();
+    assert_eq!(names, ["cargo", "git", "grep", "node", "python", "tar"]);
+    for target in &tools.targets {
+        assert!(load_config(&target.config).is_ok());
+    }
+    let parse = ["-c", "import ast, sys; ast.parse(open(sys.argv[1]).read())"];
+    let python = Command::new("python3").args(parse).arg(examples.join("fleet.py")).output().unwrap();
+    assert!(python.status.success(), "{python:?}");
 }
