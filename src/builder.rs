@@ -1,10 +1,7 @@
 //! Checking a command in a test: [`Check`].
 
 use crate::catalogue;
-use crate::check::{
-    Baseline, ConfigSource, Judged, Report, Selection, Session, SessionOptions, TargetSelector, judge_with,
-    skip_note,
-};
+use crate::check::{ConfigSource, Judged, Report, Selection, Session, SessionOptions, TargetSelector};
 use crate::config::ProbeConfig;
 use crate::model::{Layer, Level, matches};
 use crate::output::{View, text_report};
@@ -189,12 +186,7 @@ impl Check {
         let session = self.session()?;
         let config = session.config()?.map(|config| config.check).unwrap_or_default();
         let (checks, skipped) = self.selection.resolve_with(&config)?;
-        let seen = session.run(&checks, &mut |_| Ok(()))?;
-        let (mut report, _) = judge_with(&seen.recording, &checks, &Baseline::default(), &seen.scans)?;
-        report.notes.extend(skip_note(&skipped));
-        report.deny.extend(&self.deny);
-        report.deny.dedup();
-        Ok(Judged { report, recording: Some(seen.recording), elapsed: Some(seen.elapsed) })
+        session.run(&checks, &mut |_| Ok(()))?.judged(&checks, &skipped, &self.deny)
     }
 
     /// The session of these settings, if they are valid.
@@ -229,15 +221,12 @@ impl Check {
     /// The report as text, and what fails in it.
     fn text(&self, judged: Judged, unmet: &Error) -> String {
         let folder = std::env::current_dir().ok();
+        let judged = [judged];
         let view = View {
-            fleet: None,
-            judged: &[judged],
-            ok: false,
-            config: OutputConfig::plain(OutputFormat::Text),
             verbose: self.verbose,
             folder: folder.as_deref(),
-            root: None,
             strict: self.strict,
+            ..View::new(&judged, OutputConfig::plain(OutputFormat::Text))
         };
         let report = text_report(&view).unwrap_or_else(|error| error_text(&error, false));
         report + &error_text(unmet, false)

@@ -1,13 +1,14 @@
 //! The checks' examples, judged without a process: where one command's output can decide a check, the
 //! good example is no fail and no warn, and the bad one is.
 
+use crate::made_up::{self, Answer};
 use agentnative::catalogue::{Check, Derived, Example, check, checks};
 use agentnative::check::Baseline;
 use agentnative::config::TargetConfig;
 use agentnative::judge::{Accepted, CheckContext, judge};
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, Status, Variant};
 use agentnative::probe::{Probe, Promises, Role, UNKNOWN_FLAG, UNKNOWN_FORMAT};
-use agentnative::run::{Bytes, Captured, End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
+use agentnative::run::{End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
 use agentnative::target::Help;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -123,30 +124,10 @@ fn observation(
     (variant, nth): (Variant, u8),
     (stdout, stderr, exit): (&str, &str, i32),
 ) -> Observation {
-    let captured = |text: &str| Captured { bytes: Bytes::from(text.as_bytes().to_vec()), chunks: Vec::new() };
-    Observation {
-        key: RunKey { probe: probe.name.clone(), format, variant, nth },
-        argv: Vec::new(),
-        stdout: captured(stdout),
-        stderr: captured(stderr),
-        // 128 and a signal is how a shell tells of one.
-        terminal: String::new(),
-        trips: Some(Vec::new()),
-        changes: None,
-        signalled: None,
-        connections: None,
-        leaks: None,
-        end: if exit > 128 && exit < 160 { End::Signaled(exit - 128) } else { End::Exited(exit) },
-        started: None,
-        duration: Duration::from_millis(10),
-        left_behind: Vec::new(),
-        held_open: false,
-        waiting: None,
-        confinement: None,
-        missed_network: false,
-        wrote: false,
-        alone: false,
-    }
+    // 128 and a signal is how a shell tells of one.
+    let end = if exit > 128 && exit < 160 { End::Signaled(exit - 128) } else { End::Exited(exit) };
+    let key = RunKey { probe: probe.name.clone(), format, variant, nth };
+    made_up::observation(key, Vec::new(), Answer(stdout.to_owned(), stderr.to_owned(), end))
 }
 
 /// The format that a command line asks for.

@@ -12,16 +12,7 @@ use std::process::Command;
 fn page(reports: Vec<Report>) -> String {
     let judged = reports.into_iter().map(|report| Judged { report, recording: None, elapsed: None });
     let judged: Vec<Judged> = judged.collect();
-    let view = View {
-        fleet: None,
-        judged: &judged,
-        ok: false,
-        config: TEXT,
-        verbose: false,
-        folder: None,
-        root: None,
-        strict: false,
-    };
+    let view = View::new(&judged, TEXT);
     let renderer = RENDERERS.iter().find(|renderer| renderer.name == "html").unwrap();
     (renderer.render)(&view).unwrap()
 }

@@ -54,16 +54,7 @@ fn rendered(reports: Vec<Report>, strict: bool) -> Vec<(&'static str, String)> {
     let judged = reports.into_iter().map(|report| Judged { report, recording: None, elapsed: None });
     let judged: Vec<Judged> = judged.collect();
     let folder = Some(Path::new("/src"));
-    let view = View {
-        fleet: None,
-        judged: &judged,
-        ok: false,
-        config: TEXT,
-        verbose: false,
-        folder,
-        root: folder,
-        strict,
-    };
+    let view = View { folder, root: folder, strict, ..View::new(&judged, TEXT) };
     let renderers = RENDERERS.iter().filter(|renderer| MACHINES.contains(&renderer.name));
     renderers.map(|renderer| (renderer.name, (renderer.render)(&view).unwrap())).collect()
 }
@@ -209,16 +200,7 @@ fn several_targets_are_one_document() {
         .iter()
         .map(|report| Judged { report: report.clone(), recording: None, elapsed: None })
         .collect();
-    let view = View {
-        fleet: None,
-        judged: &judged,
-        ok: false,
-        config: TEXT,
-        verbose: false,
-        folder: None,
-        root: None,
-        strict: false,
-    };
+    let view = View::new(&judged, TEXT);
     let json = RENDERERS.iter().find(|renderer| renderer.name == "json").unwrap();
     let data = serde_json::from_str::<Value>(&(json.render)(&view).unwrap()).unwrap()["data"].take();
     let targets: Vec<Report> = serde_json::from_value(data["targets"].clone()).unwrap();

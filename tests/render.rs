@@ -31,14 +31,11 @@ fn rendered(name: &str, report: &Report, config: OutputConfig, verbose: bool) ->
     let judged = [Judged { report: report.clone(), recording: None, elapsed: None }];
     let folder = Some(Path::new("/opt"));
     (renderer.render)(&View {
-        fleet: None,
-        judged: &judged,
         ok: report.conformant,
-        config,
         verbose,
         folder,
         root: folder,
-        strict: false,
+        ..View::new(&judged, config)
     })
     .unwrap()
 }

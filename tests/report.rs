@@ -21,17 +21,7 @@ fn report(recording: &Recording, width: usize, verbose: bool) -> String {
     let judged = [Judged { report, recording: Some(recording.clone()), elapsed }];
     let config = OutputConfig { width, ..OutputConfig::plain(OutputFormat::Text) };
     let text = RENDERERS.iter().find(|renderer| renderer.name == "text").unwrap();
-    (text.render)(&View {
-        fleet: None,
-        judged: &judged,
-        ok: false,
-        config,
-        verbose,
-        folder: Some(Path::new("/")),
-        root: None,
-        strict: false,
-    })
-    .unwrap()
+    (text.render)(&View { verbose, folder: Some(Path::new("/")), ..View::new(&judged, config) }).unwrap()
 }
 
 /// A newcomer's program: colour on a terminal, a notice before the document, prose for errors, 1 for wrong

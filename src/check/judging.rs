@@ -1,11 +1,13 @@
 //! From what was seen to the report.
 
 use super::contracts::LoadedContracts;
+use super::selection::skip_note;
+use super::session::SessionOutput;
 use crate::baseline::{Baseline, Seen};
 use crate::catalogue::Check;
 use crate::judge::source::Code;
 use crate::judge::{self, Accepted, CheckContext, CheckJudgement, NoCode, Scans};
-use crate::model::{CheckId, Layer};
+use crate::model::{CheckId, Layer, Level};
 use crate::probe::{self, Recording};
 use crate::report::Report;
 use crate::run::{Observation, RunKey};
@@ -45,6 +47,20 @@ impl Judged {
             parts.chain(key.combination()).chain([key.clone()]).any(|key| keys.contains(&key))
         };
         recording.observations.iter().filter(|seen| is_needed(&seen.key)).collect()
+    }
+}
+
+impl SessionOutput {
+    /// The verdicts of these checks, with what was left out and what is denied beside the configuration.
+    ///
+    /// # Errors
+    /// Those of [`judge`].
+    pub fn judged(self, checks: &[&Check], skipped: &[&Check], deny: &[Level]) -> Result<Judged> {
+        let (mut report, _) = judge_with(&self.recording, checks, &Baseline::default(), &self.scans)?;
+        report.notes.extend(skip_note(skipped));
+        report.deny.extend(deny);
+        report.deny.dedup();
+        Ok(Judged { report, recording: Some(self.recording), elapsed: Some(self.elapsed) })
     }
 }
 

@@ -1,14 +1,13 @@
 //! A session: what checks need of a target, found, configured, planned, each run made once, its code read.
 
 use super::contracts::LoadedContracts;
-use super::judging::{judge_with, wanted, worth_making};
+use super::judging::{wanted, worth_making};
 use super::locate::{Located, help_of, tool};
 use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
 use super::runs::{Runs, redact_secrets};
 use super::surroundings::{Services, keep_workspaces};
 use super::{asking, code, commands, completions, confinement, examples};
-use crate::baseline::Baseline;
 use crate::catalogue::{Check, Derived};
 use crate::config::{Config, Isolation, ProbeConfig, TargetConfig, rfc3339};
 use crate::judge::Scans;
@@ -114,8 +113,7 @@ impl Session {
 
     /// Makes the runs that these checks need, and judges them.
     pub fn check(&self, checks: &[&Check]) -> Result<Report> {
-        let SessionOutput { recording, scans, .. } = self.run(checks, &mut |_| Ok(()))?;
-        Ok(judge_with(&recording, checks, &Baseline::default(), &scans)?.0)
+        Ok(self.run(checks, &mut |_| Ok(()))?.judged(checks, &[], &[])?.report)
     }
 
     /// Makes the runs that these checks need, and reads the code that they look at. The observer gets

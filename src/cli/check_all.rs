@@ -4,8 +4,8 @@ use super::check::CheckArgs;
 use super::report_files::{ReportFiles, each_has_its_own_file};
 use crate::catalogue::Check;
 use crate::check::{
-    Baseline, Fleet, FleetTarget, Judged, LastTime, Partition, Progress, Report, Selection, Session,
-    SessionOptions, judge_with, load_config, skip_note,
+    Fleet, FleetTarget, Judged, LastTime, Partition, Progress, Report, Selection, Session, SessionOptions,
+    load_config,
 };
 use crate::model::Level;
 use crate::run::{RunnerOptions, Slots};
@@ -171,14 +171,11 @@ impl CheckAll<'_> {
             Ok(())
         };
         let seen = session.run(&checks, &mut observer)?;
-        let (mut report, _) = judge_with(&seen.recording, &checks, &Baseline::default(), &seen.scans)?;
-        report.target.name = target.name();
-        report.notes.extend(skip_note(&skipped));
-        report.deny.extend(self.deny);
-        report.deny.dedup();
-        last_time.keep(&report);
-        let judged = Judged { report, recording: Some(seen.recording), elapsed: Some(seen.elapsed) };
-        Ok((judged, seen.signal))
+        let signal = seen.signal;
+        let mut judged = seen.judged(&checks, &skipped, self.deny)?;
+        judged.report.target.name = target.name();
+        last_time.keep(&judged.report);
+        Ok((judged, signal))
     }
 }
 

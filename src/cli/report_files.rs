@@ -96,15 +96,14 @@ impl<'a> ReportFiles<'a> {
         let folder = env::current_dir().ok();
         let root = folder.as_deref().and_then(repository);
         let view = View {
-            judged,
             fleet,
             ok: unmet.is_none(),
-            // Where nothing is known of a terminal.
-            config: OutputConfig::plain(OutputFormat::Text),
             verbose,
             folder: folder.as_deref(),
             root: root.as_deref(),
             strict,
+            // Where nothing is known of a terminal.
+            ..View::new(judged, OutputConfig::plain(OutputFormat::Text))
         };
         let (stdout, annotate) = (self.stdout, self.annotate);
         self.write(&view)?;

@@ -36,32 +36,6 @@ pub fn folders_above(start: &Path) -> Vec<PathBuf> {
     folders
 }
 
-fn in_folder(folder: &Path) -> Result<Option<PathBuf>> {
-    let own = folder.join(FILE_NAME);
-    let own = own.is_file().then(|| (own, FILE_NAME.to_owned(), (0, 0)));
-    let manifests = MANIFESTS.iter().filter_map(|(name, keys)| {
-        let path = folder.join(name);
-        let text = std::fs::read_to_string(&path).ok()?;
-        let table = parse_part(&text, &path, keys, |table| place(&path, &text, table.span.start));
-        // A part that is wrong is there, too; reading it tells what is wrong.
-        let place = table.map_or(Some((0, 0)), |place| place.map(|place| (place.line, place.column)))?;
-        Some((path, format!("{} in {name}", keys.join(".")), place))
-    });
-    let mut found: Vec<_> = own.into_iter().chain(manifests).collect();
-    if found.len() < 2 {
-        return Ok(found.pop().map(|(path, ..)| path));
-    }
-    let names: Vec<&str> = found.iter().map(|(_, name, _)| name.as_str()).collect();
-    let message = format!("there are {} configurations in one folder: {}", names.len(), names.join(", "));
-    let issue = |(file, name, (line, column)): (PathBuf, String, (usize, usize))| Issue {
-        place: Some(Place { file, line, column }),
-        message: name,
-    };
-    Err(Error::config(message)
-        .issues(found.into_iter().map(issue).collect())
-        .hint("keep one of them, or choose one with --config FILE"))
-}
-
 /// The root of the repository that `start` is in, if it is in one.
 pub fn repository(start: &Path) -> Option<PathBuf> {
     folders_above(start).pop().filter(|folder| folder.join(".git").exists())
@@ -78,7 +52,7 @@ impl Config {
         // In the folder itself the file is called as the user called the folder.
         let here = here.strip_prefix(".").unwrap_or(here).to_owned();
         let mut folders = std::iter::once(here).chain(folders_above(start).into_iter().skip(1));
-        folders.find_map(|folder| in_folder(&folder).transpose()).transpose()
+        folders.find_map(|folder| Self::in_folder(&folder).transpose()).transpose()
     }
 
     /// The file with the configuration in this folder itself, if there is one.
@@ -86,7 +60,29 @@ impl Config {
     /// # Errors
     /// Of kind `Config`: the folder has several of them.
     pub fn in_folder(folder: &Path) -> Result<Option<PathBuf>> {
-        in_folder(folder)
+        let own = folder.join(FILE_NAME);
+        let own = own.is_file().then(|| (own, FILE_NAME.to_owned(), (0, 0)));
+        let manifests = MANIFESTS.iter().filter_map(|(name, keys)| {
+            let path = folder.join(name);
+            let text = std::fs::read_to_string(&path).ok()?;
+            let table = parse_part(&text, &path, keys, |table| place(&path, &text, table.span.start));
+            // A part that is wrong is there, too; reading it tells what is wrong.
+            let place = table.map_or(Some((0, 0)), |place| place.map(|place| (place.line, place.column)))?;
+            Some((path, format!("{} in {name}", keys.join(".")), place))
+        });
+        let mut found: Vec<_> = own.into_iter().chain(manifests).collect();
+        if found.len() < 2 {
+            return Ok(found.pop().map(|(path, ..)| path));
+        }
+        let names: Vec<&str> = found.iter().map(|(_, name, _)| name.as_str()).collect();
+        let message = format!("there are {} configurations in one folder: {}", names.len(), names.join(", "));
+        let issue = |(file, name, (line, column)): (PathBuf, String, (usize, usize))| Issue {
+            place: Some(Place { file, line, column }),
+            message: name,
+        };
+        Err(Error::config(message)
+            .issues(found.into_iter().map(issue).collect())
+            .hint("keep one of them, or choose one with --config FILE"))
     }
 
     /// The configuration for `start`, as [`Config::find`] finds it.

@@ -165,7 +165,10 @@ impl<'a> CheckContext<'a> {
     pub fn hung(&self, run: &RunKey) -> Option<Hung<'a>> {
         let of = self.probes.iter().find(|probe| probe.name == run.probe).and_then(Probe::of);
         let is_kin = |key: &RunKey| match key.probe == run.probe {
-            true => key.format == run.format || key.variant == Variant::Plain && both_are_json(key, run),
+            true => {
+                let are_json = key.format.is_json() && run.format.is_json();
+                key.format == run.format || key.variant == Variant::Plain && are_json
+            }
             false => key.variant == Variant::Plain && of == Some(&key.probe),
         };
         // Under which of several conditions it hung, runs under each will show.
@@ -359,8 +362,4 @@ impl<'a> CheckContext<'a> {
         };
         self.contracts.get(name?)
     }
-}
-
-fn both_are_json(a: &RunKey, b: &RunKey) -> bool {
-    a.format.is_json() && b.format.is_json()
 }

@@ -39,6 +39,11 @@ impl<'a> RunView<'a> {
         matches!(self.variant(), Variant::Plain | Variant::Repeat | Variant::SlowReader | Variant::File)
     }
 
+    /// Whether it makes the call of the plain run again, and is not that itself.
+    pub fn is_again(&self) -> bool {
+        self.prints_the_same() && self.variant() != Variant::Plain
+    }
+
     /// The exit code, when it ended by itself with one.
     pub fn exit(&self) -> Option<i32> {
         match self.observation.end {

@@ -39,6 +39,22 @@ pub struct View<'a> {
     pub strict: bool,
 }
 
+impl<'a> View<'a> {
+    /// Reports of which nothing special is asked: short, not named relative to any folder, not ok.
+    pub const fn new(judged: &'a [Judged], config: OutputConfig) -> Self {
+        Self {
+            judged,
+            fleet: None,
+            ok: false,
+            config,
+            verbose: false,
+            folder: None,
+            root: None,
+            strict: false,
+        }
+    }
+}
+
 /// One way to show reports.
 pub struct Renderer {
     /// The name that `--report NAME=FILE` uses.

@@ -158,7 +158,11 @@ fn single(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answer)
     };
     let format = OutputFormat::ALL.into_iter().find(asks).unwrap_or_default();
     let call = Call { args, format, variant: key.variant, nth: key.nth, env: probe.env.clone() };
-    let Answer(stdout, stderr, end) = answer(&call);
+    observation(key, [vec!["/demo".to_owned()], call.args.clone()].concat(), answer(&call))
+}
+
+/// A run that gave this, and of which nothing else was seen.
+pub fn observation(key: RunKey, argv: Vec<String>, Answer(stdout, stderr, end): Answer) -> Observation {
     let captured = |text: String| Captured { bytes: Bytes::from(text.into_bytes()), chunks: Vec::new() };
     Observation {
         stdout: captured(stdout),
@@ -169,7 +173,7 @@ fn single(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answer)
         signalled: None,
         connections: None,
         leaks: None,
-        argv: [vec!["/demo".to_owned()], call.args.clone()].concat(),
+        argv,
         started: None,
         duration: Duration::from_millis(10),
         left_behind: Vec::new(),

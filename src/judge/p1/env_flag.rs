@@ -4,7 +4,7 @@ use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
-use crate::model::{OutputFormat, Stream, Variant};
+use crate::model::{OutputFormat, Stream};
 use crate::probe::{EnvFlag, OFF, ON, Probe, env_flags};
 
 /// `p1-env-flag`
@@ -76,8 +76,7 @@ fn switches(context: &CheckContext, probe: &Probe, pair: &EnvFlag) -> Option<Res
 
 /// That a probe prints the same each time, but for words with a digit in them.
 fn is_steady(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
-    let is_again = |run: &RunView| run.prints_the_same() && run.variant() != Variant::Plain;
-    let mut again: Vec<RunView> = context.runs_of(probe).filter(is_again).collect();
+    let mut again: Vec<RunView> = context.runs_of(probe).filter(RunView::is_again).collect();
     if again.is_empty()
         && let Some(format) = probe.formats.first()
     {

@@ -9,7 +9,7 @@ use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::undeclared::Undeclared;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
-use crate::model::{CheckId, OutputFormat, Stream, Variant};
+use crate::model::{CheckId, OutputFormat, Stream};
 use crate::probe::Probe;
 use agentnative_contract::counted;
 use serde_json::Value;
@@ -195,8 +195,7 @@ fn obeys<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConf
     }
     let again: Vec<Listing> = context
         .runs_of(probe)
-        .filter(|run| run.format() == OutputFormat::Json && run.prints_the_same())
-        .filter(|run| run.variant() != Variant::Plain)
+        .filter(|run| run.format() == OutputFormat::Json && run.is_again())
         .filter_map(|run| Listing::of(run, list).ok())
         .collect();
     let available = again.iter().map(|listing| listing.count).fold(plain.count, u64::min);

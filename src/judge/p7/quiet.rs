@@ -9,7 +9,7 @@ use crate::judge::p2::{difference, ends_early};
 use crate::judge::p6::taken_elsewhere;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, Reason, inconclusive};
-use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant};
+use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream};
 use crate::probe::Probe;
 
 /// `p7-quiet`
@@ -131,12 +131,8 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
     if format.is_json() {
         plain.parsed()?;
     }
-    let is_again = |other: &RunView| {
-        other.format() == format
-            && other.variant() != Variant::Plain
-            && other.prints_the_same()
-            && other.unusable().is_none()
-    };
+    let is_again =
+        |other: &RunView| other.format() == format && other.is_again() && other.unusable().is_none();
     let again: Vec<RunView> = run.context.runs_of(plain.probe).filter(is_again).collect();
     let shape = &plain.scan().shape;
     if format.is_json() && again.iter().any(|other| difference(shape, &other.scan().shape).is_some()) {
