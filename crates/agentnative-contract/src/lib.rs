@@ -2,6 +2,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
+mod acceptor;
 mod array_records;
 pub mod budget;
 mod contract;
@@ -41,7 +42,7 @@ mod stderr_rules;
 mod stream_state;
 mod stream_validator;
 mod summary;
-mod tape;
+mod tape_json;
 mod validate;
 mod version;
 mod violation;

@@ -3,7 +3,6 @@
 use super::line_chunker::{Chunk, LineChunker};
 use super::record_pipeline::RecordSource;
 use super::record_validator::{RecordValidator, ValidatedRecord, ValidatedRecords};
-use super::tape::Tape;
 use super::validate::{Validation, Verdict};
 use super::workers;
 use std::collections::BTreeMap;
@@ -12,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use strict_json::{Position, ProblemKind, ReadOptions, Summary, read_lines};
+use strict_json::{Position, ProblemKind, ReadOptions, Summary, Tape, read_lines_at_hand};
 
 /// What was not judged, since it holds lines that cannot be cut: it has to be read as it comes.
 pub(super) struct Rest<'r> {
@@ -147,10 +146,8 @@ fn examine(validator: &mut RecordValidator<'_>, options: &ReadOptions, chunk: &C
         return None;
     }
     validator.lines_before = chunk.base.line - 1;
-    let summary = read_lines(chunk.bytes.as_slice(), options, validator);
+    let summary = read_lines_at_hand(&chunk.bytes, options, validator);
     let records = std::mem::take(&mut validator.records);
-    // Reading from memory cannot fail.
-    let summary = summary.ok()?;
     let cut = summary.count(ProblemKind::MultiLine) + summary.count(ProblemKind::Torn);
     (cut == 0).then_some((summary, records))
 }
@@ -183,8 +180,7 @@ impl RecordSource for ChunkRecords<'_> {
         if self.start.replace(record.start) != Some(record.start) {
             self.value.clear(0, record.start);
             let bytes = &self.bytes[self.until(record.start).len()..self.until(record.end).len()];
-            // Reading from memory cannot fail.
-            let _ = read_lines(bytes, &ReadOptions::default(), &mut self.value);
+            read_lines_at_hand(bytes, &ReadOptions::default(), &mut self.value);
         }
         &self.value
     }

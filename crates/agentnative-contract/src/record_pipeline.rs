@@ -5,11 +5,10 @@ use super::exit_rules::RunExit;
 use super::location_buffer::LocationBuffer;
 use super::record_validator::{ValidatedRecord, ValidatedRecords, offset};
 use super::rule_index::place;
-use super::stream_state::{StreamOutcome, StreamState};
-use super::tape::Tape;
+use super::stream_state::{Found, StreamOutcome, StreamState};
 use super::violation::Violation;
 use std::cell::RefCell;
-use strict_json::Position;
+use strict_json::{Position, Tape};
 
 /// Where the records that are judged come from.
 pub(super) trait RecordSource {
@@ -70,22 +69,23 @@ impl<'c> RecordPipeline<'c> {
     ) -> u64 {
         let spec = &self.contract.spec;
         let mut own = records.violations.drain(..).peekable();
-        let (mut more, mut inputs, mut violations) = (0, 0, Vec::new());
+        let (mut more, mut inputs, mut broken) = (0, 0, Found::default());
         for (index, record) in records.list.iter().enumerate() {
             // What comes behind the last violation that is described is not described.
             let full = found.len() >= judging.max_violations;
             let list = &records.inputs[inputs..record.inputs_end];
             inputs = record.inputs_end;
-            self.state.step(spec, &record.class, list, record.line, &mut violations, &mut |at, nth| {
-                if full { None } else { source.value(record).root().and_then(|root| place(at, nth, root)) }
+            broken.full = full;
+            self.state.step(spec, &record.class, list, record.line, &mut broken, &mut |at, nth| {
+                source.value(record).root().and_then(|root| place(at, nth, root))
             });
             let event = self.state.events;
             if let Some(exit) = &judging.each_exits {
-                violations.extend(self.state.finish(self.contract, exit).violations);
+                broken.violations.extend(self.state.finish(self.contract, exit).violations);
             }
             let mut own = std::iter::from_fn(|| own.next_if(|own| own.record == index));
             if full {
-                more += (own.by_ref().count() + violations.drain(..).len()) as u64 + record.more;
+                more += (own.by_ref().count() + broken.violations.drain(..).len()) as u64 + record.more;
                 continue;
             }
             let mut add = |source: &mut _, offset: Option<u64>, violation: Violation| {
@@ -94,12 +94,13 @@ impl<'c> RecordPipeline<'c> {
                 found.push(violation.located(at));
             };
             own.for_each(|own| add(source, own.offset, own.violation));
-            for violation in violations.drain(..) {
+            for violation in broken.violations.drain(..) {
                 let offset = offset(source.value(record), &violation.pointer);
                 add(source, offset, violation);
             }
             more += record.more;
         }
+        more += broken.more;
         drop(own);
         records.list.clear();
         records.inputs.clear();

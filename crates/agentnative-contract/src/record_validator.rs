@@ -2,10 +2,9 @@
 
 use super::contract::Contract;
 use super::pointer::Pointer;
-use super::rule_index::{RecordClass, RuleInput};
-use super::tape::Tape;
+use super::rule_index::{ExtractMemory, RecordClass, RuleInput};
 use super::violation::Violation;
-use strict_json::{Event, Sink};
+use strict_json::{Event, Sink, Tape};
 
 /// Records that were validated by themselves, in their order.
 #[derive(Debug, Default)]
@@ -55,6 +54,7 @@ pub(super) struct RecordValidator<'c> {
     pub max_violations: usize,
     /// Lines before what is read.
     pub lines_before: u64,
+    memory: ExtractMemory,
     line: u64,
     start: u64,
 }
@@ -62,8 +62,16 @@ pub(super) struct RecordValidator<'c> {
 impl<'c> RecordValidator<'c> {
     /// One that is in line 1.
     pub fn new(contract: &'c Contract, max_violations: usize) -> Self {
-        let (value, records) = (Tape::default(), ValidatedRecords::default());
-        Self { contract, value, records, max_violations, lines_before: 0, line: 1, start: 0 }
+        Self {
+            contract,
+            value: Tape::default(),
+            records: ValidatedRecords::default(),
+            max_violations,
+            lines_before: 0,
+            memory: ExtractMemory::default(),
+            line: 1,
+            start: 0,
+        }
     }
 
     /// Validates the value, which ends at this offset.
@@ -72,7 +80,13 @@ impl<'c> RecordValidator<'c> {
         let (contract, records) = (self.contract, &mut self.records);
         let room = self.max_violations.saturating_sub(records.violations.len());
         let mut of_rules = Vec::new();
-        let class = contract.index.extract(&contract.spec, root, &mut records.inputs, &mut of_rules);
+        let class = contract.index.extract(
+            &contract.spec,
+            root,
+            &mut self.memory,
+            &mut records.inputs,
+            &mut of_rules,
+        );
         let (mut violations, mut more) = (Vec::new(), 0);
         if let Some(schema) = contract.schema_of(class.event_type)
             && !schema.accepts(root)
@@ -113,6 +127,10 @@ impl Sink for RecordValidator<'_> {
             self.validate(offset);
             self.records.unjudged += u64::from(self.value.take_unjudged());
         }
+    }
+
+    fn tape(&mut self) -> Option<&mut Tape> {
+        Some(&mut self.value)
     }
 
     #[inline(always)]

@@ -1,12 +1,11 @@
 //! The rules of a contract that schemas cannot say: what they are, not how they are judged.
 
-use super::pointer::Pointer;
-use super::tape::{JsonKind, TapeNode};
+use super::pointer::{Located, Pointer};
 use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
 use std::fmt;
-use strict_json::JsonType;
+use strict_json::{JsonKind, JsonType, TapeNode};
 
 /// A rule over one document, or over the events of a stream.
 #[derive(Debug, Clone)]
@@ -33,6 +32,61 @@ pub(crate) enum RuleKind {
     Same(Vec<Pointer>),
     /// The object there has the same keys in all documents or records.
     SameKeys(Pointer),
+}
+
+impl Rule {
+    /// The rule for events of this type (as far as they have one) alone; see [`Pattern::for_type`].
+    pub fn for_type(&self, event_type: Option<&str>) -> Self {
+        let mut rule = self.clone();
+        for pattern in rule.patterns_mut() {
+            *pattern = pattern.for_type(event_type);
+        }
+        rule
+    }
+
+    fn patterns_mut(&mut self) -> Vec<&mut Pattern> {
+        let mut patterns = vec![&mut self.filter];
+        match &mut self.kind {
+            RuleKind::Refer { defines, uses } => {
+                patterns.extend(defines.iter_mut().chain(uses).map(|place| &mut place.pattern));
+            }
+            RuleKind::StateMachine(life) => {
+                patterns.extend(life.steps.iter_mut().map(|step| &mut step.pattern));
+            }
+            RuleKind::Compare { left, right, .. } => {
+                let totals = [left, right].into_iter().filter_map(Term::total_mut);
+                patterns.extend(totals.map(|total| &mut total.pattern));
+            }
+            RuleKind::Same(_) | RuleKind::SameKeys(_) => {}
+        }
+        patterns
+    }
+
+    /// All pointers into an event.
+    pub fn pointers_mut(&mut self) -> Vec<&mut Pointer> {
+        let mut pointers = self.filter.pointers_mut();
+        match &mut self.kind {
+            RuleKind::Refer { defines, uses } => {
+                for place in defines.iter_mut().chain(uses) {
+                    pointers.extend(place.pattern.pointers_mut());
+                    pointers.push(&mut place.at);
+                }
+            }
+            RuleKind::StateMachine(life) => {
+                pointers.extend(life.key.iter_mut().flatten());
+                for step in &mut life.steps {
+                    pointers.extend(step.pattern.pointers_mut());
+                    pointers.extend(&mut step.new);
+                }
+            }
+            RuleKind::Compare { left, right, .. } => {
+                pointers.extend([left, right].into_iter().flat_map(Term::pointers_mut));
+            }
+            RuleKind::Same(all) => pointers.extend(all),
+            RuleKind::SameKeys(pointer) => pointers.push(pointer),
+        }
+        pointers
+    }
 }
 
 impl RuleKind {
@@ -125,16 +179,20 @@ pub(crate) enum TotalKind {
 
 impl Total {
     /// What an event adds, or sets where only the last number counts; none if it does neither.
-    pub fn part(&self, event_type: Option<&str>, value: TapeNode<'_>) -> Option<f64> {
+    pub fn part(&self, value: Located<'_>) -> Option<f64> {
         let number = |found: TapeNode<'_>| match found.kind() {
             JsonKind::Number(number) => number.as_f64(),
             _ => None,
         };
-        if !self.pattern.matches(event_type, value) {
+        if !self.pattern.matches(value) {
             return None;
         }
         match &self.kind {
-            TotalKind::Sum(at) => Some(at.all(value).filter_map(number).sum()),
+            TotalKind::Sum(at) => {
+                let mut sum = 0.0;
+                at.each(value, |_, found| sum += number(found).unwrap_or(0.0));
+                Some(sum)
+            }
             TotalKind::Last(at) => at.of(value).and_then(number),
             TotalKind::Events => Some(1.0),
         }
@@ -193,9 +251,20 @@ fn compare(left: &Number, right: &Number) -> Option<Ordering> {
 }
 
 impl Pattern {
-    /// Whether an event of this type (as far as it has one) matches.
-    pub(crate) fn matches(&self, event_type: Option<&str>, value: TapeNode<'_>) -> bool {
-        self.concerns(event_type) && fits(&self.when, value)
+    /// The pattern for events of this type (as far as they have one) alone: it names no type, or it matches nothing.
+    pub(crate) fn for_type(&self, event_type: Option<&str>) -> Self {
+        let on = if self.concerns(event_type) { None } else { Some(Vec::new()) };
+        Self { on, when: self.when.clone() }
+    }
+
+    /// All pointers into an event.
+    pub(crate) fn pointers_mut(&mut self) -> Vec<&mut Pointer> {
+        self.when.iter_mut().map(|(pointer, _)| pointer).collect()
+    }
+
+    /// Whether an event matches that the pattern is for.
+    pub(crate) fn matches(&self, value: Located<'_>) -> bool {
+        self.on.is_none() && fits(&self.when, value)
     }
 
     /// Whether events of this type can match.
@@ -233,32 +302,28 @@ impl Serialize for Pattern {
 }
 
 /// Whether a value has all these values in it.
-fn fits(when: &[(Pointer, Test)], value: TapeNode<'_>) -> bool {
-    when.iter().all(|(pointer, test)| {
-        let mut found = pointer.all(value);
-        match test {
-            Test::Present(present) => found.next().is_some() == *present,
-            Test::OneOf(values) => found.any(|found| values.iter().any(|value| is(found, value))),
-        }
+fn fits(when: &[(Pointer, Test)], value: Located<'_>) -> bool {
+    when.iter().all(|(pointer, test)| match test {
+        Test::Present(present) => pointer.any(value, |_, _| true) == *present,
+        Test::OneOf(values) => pointer.any(value, |_, found| values.iter().any(|value| is(found, value))),
     })
 }
 
 /// Whether a scalar is this value.
 fn is(found: TapeNode<'_>, expected: &Value) -> bool {
-    match (found.kind(), expected) {
-        (JsonKind::Text(text), Value::String(expected)) => text == expected,
-        (JsonKind::Bool(value), Value::Bool(expected)) => value == *expected,
-        (JsonKind::Number(number), Value::Number(expected)) => {
-            compare(&number, expected) == Some(Ordering::Equal)
+    found.json_type() == JsonType::from(expected)
+        && match expected {
+            Value::String(expected) => found.text() == expected,
+            Value::Bool(expected) => found.as_bool() == Some(*expected),
+            Value::Number(expected) => compare(&found.number(), expected) == Some(Ordering::Equal),
+            Value::Null => true,
+            Value::Array(_) | Value::Object(_) => false,
         }
-        (JsonKind::Null, Value::Null) => true,
-        _ => false,
-    }
 }
 
 impl Term {
     /// The number; none where it, or what it is made of, is not there.
-    pub fn of(&self, value: TapeNode<'_>) -> Option<Number> {
+    pub fn of(&self, value: Located<'_>) -> Option<Number> {
         match self {
             Self::At(pointer) => match pointer.of(value)?.kind() {
                 JsonKind::Number(number) => Some(number),
@@ -266,7 +331,7 @@ impl Term {
             },
             Self::Count { of, when } => {
                 let array = of.of(value).filter(|array| array.is(JsonType::Array))?;
-                Some(array.items().filter(|element| fits(when, *element)).count().into())
+                Some(array.items().filter(|element| fits(when, (*element).into())).count().into())
             }
             Self::Ratio(left, right) => {
                 let (left, right) = (left.of(value)?.as_f64()?, right.of(value)?.as_f64()?);
@@ -292,6 +357,28 @@ impl Term {
 
     /// What it comes of, if that is all events so far.
     pub fn total(&self) -> Option<&Total> {
+        if let Self::Total(total) = self { Some(total) } else { None }
+    }
+
+    /// All pointers into an event; not those into elements that are counted.
+    fn pointers_mut(&mut self) -> Vec<&mut Pointer> {
+        match self {
+            Self::At(pointer) | Self::Count { of: pointer, .. } => vec![pointer],
+            Self::Ratio(left, right) => {
+                [left, right].into_iter().flat_map(|term| term.pointers_mut()).collect()
+            }
+            Self::Total(Total { kind, pattern }) => {
+                let mut pointers = pattern.pointers_mut();
+                match kind {
+                    TotalKind::Sum(pointer) | TotalKind::Last(pointer) => pointers.push(pointer),
+                    TotalKind::Events => {}
+                }
+                pointers
+            }
+        }
+    }
+
+    fn total_mut(&mut self) -> Option<&mut Total> {
         if let Self::Total(total) = self { Some(total) } else { None }
     }
 

@@ -3,14 +3,15 @@
 //! This half of judging is the same for every event and keeps nothing, so that several threads can do
 //! it; what holds between events is decided from these inputs alone (see `stream_state`).
 
-use super::pointer::Pointer;
+use super::pointer::{Located, Pointer, PointerTree};
 use super::rule::{Pattern, PatternValue, Rule, RuleKind, StateMachine, Term, TotalKind};
 use super::spec::{EventTypes, Framing, Spec, UNTYPED};
-use super::tape::{JsonKind, TapeNode};
 use super::violation::{Against, Violation, excerpt};
+use foldhash::fast::RandomState;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use strict_json::JsonType;
+use std::sync::Arc;
+use strict_json::{JsonKind, JsonType, TapeNode};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// One thing that a rule, given by its index, needs to know of an event.
@@ -56,32 +57,82 @@ pub(crate) struct RecordClass {
     /// Index of its event type among the contract's; none for an unknown one and in documents.
     pub event_type: Option<usize>,
     /// The unknown type.
-    pub unknown: Option<String>,
+    pub unknown: Option<Arc<str>>,
     /// Bit set of the patterns of conditions that it matches.
     pub payload: u64,
 }
 
-/// Which rules concern which types of events.
+/// What concerns which types of events.
 #[derive(Debug)]
 pub(crate) struct RuleIndex {
-    types: HashMap<String, usize>,
-    /// Indices of the rules by type; the last is for unknown types and documents.
-    rules: Vec<Vec<usize>>,
-    /// Whether the patterns of the conditions are of any concern, likewise.
-    payload: Vec<bool>,
+    types: HashMap<String, usize, RandomState>,
+    /// By type; the last is for unknown types and documents.
+    by_type: Vec<TypeRules>,
+}
+
+/// What concerns the events of one type. No pattern names types here: it concerns all of these events, or none.
+#[derive(Debug)]
+struct TypeRules {
+    /// Each with its index in the contract.
+    rules: Vec<(usize, Rule)>,
+    /// Patterns of conditions, each with its bit of [`RecordClass::payload`].
+    payload: Vec<(usize, Pattern)>,
+    /// Their pointers.
+    pointers: PointerTree,
+}
+
+/// What is kept from one extraction to the next, so that each costs less.
+#[derive(Debug, Default)]
+pub(crate) struct ExtractMemory {
+    names: UnknownNames,
+    found: Vec<Option<usize>>,
+}
+
+/// The names of unknown types that were met last: they come again and again.
+#[derive(Debug, Default)]
+struct UnknownNames {
+    /// As they are written, and as they are shown.
+    recent: Vec<(Box<str>, Arc<str>)>,
+    next: usize,
+}
+
+impl UnknownNames {
+    const MAX: usize = 16;
+
+    /// How a name is shown.
+    fn shown(&mut self, name: &str) -> Arc<str> {
+        if let Some((_, shown)) = self.recent.iter().find(|(known, _)| **known == *name) {
+            return Arc::clone(shown);
+        }
+        let shown: Arc<str> = excerpt(name).into();
+        let entry = (name.into(), Arc::clone(&shown));
+        if self.recent.len() < Self::MAX {
+            self.recent.push(entry);
+        } else {
+            self.recent[self.next] = entry;
+            self.next = (self.next + 1) % Self::MAX;
+        }
+        shown
+    }
 }
 
 impl RuleIndex {
     pub fn new(spec: &Spec) -> Self {
         let kinds: Vec<Option<&str>> =
             spec.event_types().map(|name| Some(name.as_str())).chain([None]).collect();
-        let concerned = |kind: Option<&str>| -> Vec<usize> {
-            (0..spec.rules.len()).filter(|index| concerns(&spec.rules[*index], kind)).collect()
+        let of_type = |kind: &Option<&str>| {
+            let rules = spec.rules.iter().enumerate().filter(|(_, rule)| concerns(rule, *kind));
+            let payload = payload(spec).enumerate().filter(|(_, pattern)| pattern.concerns(*kind));
+            let mut rules: Vec<_> = rules.map(|(index, rule)| (index, rule.for_type(*kind))).collect();
+            let mut payload: Vec<_> = payload.map(|(bit, pattern)| (bit, pattern.for_type(*kind))).collect();
+            let of_rules = rules.iter_mut().flat_map(|(_, rule)| rule.pointers_mut());
+            let of_payload = payload.iter_mut().flat_map(|(_, pattern)| pattern.pointers_mut());
+            let pointers = PointerTree::new(of_rules.chain(of_payload));
+            TypeRules { rules, payload, pointers }
         };
         Self {
             types: spec.event_types().cloned().zip(0..).collect(),
-            rules: kinds.iter().map(|kind| concerned(*kind)).collect(),
-            payload: kinds.iter().map(|kind| payload(spec).any(|pattern| pattern.concerns(*kind))).collect(),
+            by_type: kinds.iter().map(of_type).collect(),
         }
     }
 
@@ -90,48 +141,45 @@ impl RuleIndex {
         &self,
         spec: &Spec,
         value: TapeNode<'_>,
+        memory: &mut ExtractMemory,
         inputs: &mut Vec<RuleInput>,
         violations: &mut Vec<Violation>,
     ) -> RecordClass {
         let mut class = RecordClass::default();
-        let mut name = None;
         if let Some(events) = &spec.events {
             match events.discriminator.of(value).map(TapeNode::kind) {
                 Some(JsonKind::Text(text)) => match self.event_type(events, text, value) {
-                    Ok(index) => {
-                        class.event_type = Some(index);
-                        name = Some(events.schemas[index].0.as_str());
-                    }
+                    Ok(index) => class.event_type = Some(index),
                     Err(text) => {
+                        let found = memory.names.shown(&text);
                         if !events.allow_unknown {
                             let known: Vec<_> = spec.event_types().map(String::as_str).collect();
-                            let (found, known) = (excerpt(&text), known.join(", "));
+                            let known = known.join(", ");
                             let message = format!("unknown event type `{found}`; expected one of {known}");
                             violations.push(event_type(&events.discriminator, message));
                         }
-                        class.unknown = Some(excerpt(&text));
+                        class.unknown = Some(found);
                     }
                 },
-                None if let Some(index) = self.types.get(UNTYPED) => {
-                    class.event_type = Some(*index);
-                    name = Some(UNTYPED);
-                }
+                None if let Some(index) = self.types.get(UNTYPED) => class.event_type = Some(*index),
                 other => {
                     let found = if other.is_some() { "a type that is not a string" } else { "no type" };
                     let message = format!("expected an event type, found {found}");
                     violations.push(event_type(&events.discriminator, message));
-                    class.unknown = Some(String::new());
+                    class.unknown = Some("".into());
                 }
             }
         }
-        let group = class.event_type.unwrap_or(self.rules.len() - 1);
-        for index in &self.rules[group] {
-            extract_rule(spec, *index, name, value, inputs, violations);
+        let of_type = &self.by_type[class.event_type.unwrap_or(self.by_type.len() - 1)];
+        if of_type.rules.is_empty() && of_type.payload.is_empty() {
+            return class;
         }
-        if self.payload[group] {
-            for (bit, pattern) in payload(spec).enumerate() {
-                class.payload |= u64::from(pattern.matches(name, value)) << bit;
-            }
+        let value = of_type.pointers.locate(value, &mut memory.found);
+        for (index, rule) in &of_type.rules {
+            extract_rule(spec, *index, rule, value, inputs, violations);
+        }
+        for (bit, pattern) in &of_type.payload {
+            class.payload |= u64::from(pattern.matches(value)) << bit;
         }
         class
     }
@@ -181,31 +229,30 @@ fn concerns(rule: &Rule, kind: Option<&str>) -> bool {
 fn extract_rule(
     spec: &Spec,
     index: usize,
-    name: Option<&str>,
-    value: TapeNode<'_>,
+    rule: &Rule,
+    value: Located<'_>,
     inputs: &mut Vec<RuleInput>,
     violations: &mut Vec<Violation>,
 ) {
-    let rule = &spec.rules[index];
     let mut push = |kind| inputs.push(RuleInput { rule: index, kind });
     if let Some(sides) = rule.kind.totals() {
-        extract_totals(rule, sides, name, value, push);
+        extract_totals(rule, sides, value, push);
         return;
     }
-    if !rule.filter.matches(name, value) {
+    if !rule.filter.matches(value) {
         return;
     }
     match &rule.kind {
         RuleKind::Refer { defines, uses } => {
-            let matches = |place: &&PatternValue| place.pattern.matches(name, value);
-            for (_, key) in defines.iter().filter(matches).flat_map(|place| keys(&place.at, value)) {
-                push(InputKind::Define { key });
+            let matches = |place: &&PatternValue| place.pattern.matches(value);
+            for place in defines.iter().filter(matches) {
+                each_key(&place.at, value, |_, key| push(InputKind::Define { key }));
             }
             for (place, used) in uses.iter().enumerate().filter(|(_, used)| matches(used)) {
-                keys(&used.at, value).for_each(|(nth, key)| push(InputKind::Use { place, nth, key }));
+                each_key(&used.at, value, |nth, key| push(InputKind::Use { place, nth, key }));
             }
         }
-        RuleKind::StateMachine(life) => extract_steps(life, name, value, push),
+        RuleKind::StateMachine(life) => extract_steps(life, value, push),
         RuleKind::Compare { left, relation, right } => {
             let (Some(one), Some(other)) = (left.of(value), right.of(value)) else { return };
             if !relation.holds(&one, &other) {
@@ -218,7 +265,7 @@ fn extract_rule(
         }
         RuleKind::Same(pointers) => {
             for (pointer, at) in pointers.iter().enumerate() {
-                keys(at, value).for_each(|(nth, value)| push(InputKind::Same { pointer, nth, value }));
+                each_key(at, value, |nth, value| push(InputKind::Same { pointer, nth, value }));
             }
         }
         RuleKind::SameKeys(pointer) => {
@@ -232,20 +279,14 @@ fn extract_rule(
 }
 
 /// What an event adds to sums over the stream, and then what is compared in it.
-fn extract_totals(
-    rule: &Rule,
-    sides: [&Term; 2],
-    name: Option<&str>,
-    value: TapeNode<'_>,
-    mut push: impl FnMut(InputKind),
-) {
+fn extract_totals(rule: &Rule, sides: [&Term; 2], value: Located<'_>, mut push: impl FnMut(InputKind)) {
     for (side, total) in sides.iter().enumerate().filter_map(|(side, term)| Some((side, term.total()?))) {
-        if let Some(number) = total.part(name, value) {
+        if let Some(number) = total.part(value) {
             let sets = matches!(total.kind, TotalKind::Last(_));
             push(InputKind::Total { side, sets, number: number.to_bits() });
         }
     }
-    if rule.filter.matches(name, value) {
+    if rule.filter.matches(value) {
         let own = |term: &Term| term.of(value).and_then(|number| number.as_f64()).unwrap_or(f64::NAN);
         push(InputKind::Compare { sides: sides.map(|term| own(term).to_bits()) });
     }
@@ -259,19 +300,14 @@ pub(crate) fn within(spec: &Spec) -> Against {
     }
 }
 
-fn extract_steps(
-    life: &StateMachine,
-    name: Option<&str>,
-    value: TapeNode<'_>,
-    mut push: impl FnMut(InputKind),
-) {
+fn extract_steps(life: &StateMachine, value: Located<'_>, mut push: impl FnMut(InputKind)) {
     let mut life_key = 0;
     for part in &life.key {
         let Some(part) = part.iter().find_map(|pointer| key(pointer, value)) else { return };
         life_key = xxh3_64_with_seed(&part.to_le_bytes(), life_key);
     }
     let mut steps = 0_u64;
-    for (nth, step) in life.steps.iter().enumerate().filter(|(_, step)| step.pattern.matches(name, value)) {
+    for (nth, step) in life.steps.iter().enumerate().filter(|(_, step)| step.pattern.matches(value)) {
         match &step.new {
             None => steps |= 1 << nth,
             Some(pointer) => {
@@ -286,20 +322,33 @@ fn extract_steps(
     }
 }
 
-/// The hash of a scalar that something is told by.
-fn key(pointer: &Pointer, value: TapeNode<'_>) -> Option<u64> {
-    keys(pointer, value).next().map(|(_, key)| key)
+/// The hash of the scalar that something is told by, of several the first.
+fn key(pointer: &Pointer, value: Located<'_>) -> Option<u64> {
+    let mut key = None;
+    pointer.any(value, |_, found| {
+        key = hash(found);
+        key.is_some()
+    });
+    key
 }
 
-/// The hashes of the scalars that a pointer names, each with its number among all that it names.
-fn keys<'a>(pointer: &'a Pointer, value: TapeNode<'a>) -> impl Iterator<Item = (usize, u64)> + 'a {
-    let hash = |found: TapeNode<'_>| match found.kind() {
-        JsonKind::Text(text) => Some(xxh3_64(text.as_bytes())),
-        JsonKind::Number(number) => Some(xxh3_64_with_seed(number.to_string().as_bytes(), 1)),
-        JsonKind::Bool(value) => Some(u64::from(value)),
-        JsonKind::Null | JsonKind::Array | JsonKind::Object => None,
-    };
-    pointer.all(value).enumerate().filter_map(move |(nth, found)| Some((nth, hash(found)?)))
+/// Takes the hashes of the scalars that a pointer names, each with its number among all that it names.
+fn each_key(pointer: &Pointer, value: Located<'_>, mut take: impl FnMut(usize, u64)) {
+    pointer.each(value, |nth, found| {
+        if let Some(key) = hash(found) {
+            take(nth, key);
+        }
+    });
+}
+
+/// The hash of a scalar.
+fn hash(value: TapeNode<'_>) -> Option<u64> {
+    match value.json_type() {
+        JsonType::String => Some(xxh3_64(value.text().as_bytes())),
+        JsonType::Number => Some(xxh3_64_with_seed(value.number().to_string().as_bytes(), 1)),
+        JsonType::Boolean => value.as_bool().map(u64::from),
+        JsonType::Null | JsonType::Array | JsonType::Object => None,
+    }
 }
 
 /// Where the value is that a pointer names as its `nth`, and its text if it is a scalar, for messages.

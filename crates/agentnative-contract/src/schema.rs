@@ -1,10 +1,11 @@
 //! JSON Schemas, drafts 4 to 2020-12, compiled without network and without files of strangers.
 
+use super::acceptor::{self, Acceptor};
 use super::counted::named;
 use super::decimal::Decimal;
 use super::pointer::Pointer;
 use super::sources::{File, Home, Sources};
-use super::tape::{JsonKind, Tape, TapeJson, TapeNode};
+use super::tape_json::TapeJson;
 use super::violation::{Against, Violation, excerpt};
 use crate::error::{Error, Result};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -15,10 +16,12 @@ use jsonschema::{
 };
 use serde_json::{Map, Number, Value, json};
 use std::sync::Arc;
-use strict_json::{JsonType, escape_token};
+use strict_json::{JsonKind, JsonType, Tape, TapeNode, escape_token};
 
 /// A compiled schema.
 pub struct Schema {
+    /// What it can answer, the validator is not asked.
+    pub(super) acceptor: Option<Acceptor>,
     validator: Validator<TapeJson>,
     /// What the places in it are relative to.
     home: Home,
@@ -37,7 +40,7 @@ impl Schema {
         let sources = Sources::new(Home::Nowhere);
         let refused = |error: ValidationError<'_>| sources.error().unwrap_or_else(|| wrong(&error));
         let validator = options(&sources).build(schema).map_err(refused)?;
-        Ok(Self { validator, home: Home::Nowhere })
+        Ok(Self { acceptor: None, validator, home: Home::Nowhere })
     }
 
     /// The same, with formats held to be promises in every draft.
@@ -45,7 +48,7 @@ impl Schema {
         let sources = Sources::new(Home::Nowhere);
         let refused = |error: ValidationError<'_>| Error::config(error.to_string());
         let validator = options(&sources).should_validate_formats(true).build(schema).map_err(refused)?;
-        Ok(Self { validator, home: Home::Nowhere })
+        Ok(Self { acceptor: None, validator, home: Home::Nowhere })
     }
 
     /// All ways in which `document` does not validate.
@@ -57,7 +60,8 @@ impl Schema {
 
     /// Whether a value in the reader's representation validates.
     pub(super) fn accepts(&self, node: TapeNode<'_>) -> bool {
-        self.validator.is_valid(node)
+        let answer = self.acceptor.as_ref().and_then(|acceptor| acceptor.answer(node));
+        answer.unwrap_or_else(|| self.validator.is_valid(node))
     }
 
     /// As [`Schema::violations`], the first `max` of them, and how many more there are.
@@ -150,7 +154,15 @@ impl<'a> Compiler<'a> {
         let wrong = |error: ValidationError<'_>| self.wrong(uri, &error);
         let options = options(self.sources).with_registry(&self.registry);
         let validator = options.build(&schema).map_err(wrong)?;
-        Ok(Schema { validator, home: self.sources.home().clone() })
+        Ok(Schema { acceptor: self.acceptor(uri), validator, home: self.sources.home().clone() })
+    }
+
+    fn acceptor(&self, uri: &str) -> Option<Acceptor> {
+        let (file, fragment) = uri.split_once('#')?;
+        let resolver = self.registry.resolver(referencing::uri::from_str(file).ok()?);
+        let resolved = resolver.lookup(&format!("#{fragment}")).ok()?;
+        let (schema, resolver, draft) = resolved.into_inner();
+        acceptor::compile(schema, &resolver, draft)
     }
 
     fn wrong(&self, uri: &str, error: &ValidationError<'_>) -> Error {
@@ -311,12 +323,12 @@ fn found(node: TapeNode<'_>, wrong: &ValidationErrorKind) -> String {
     match node.kind() {
         JsonKind::Null => "null".to_owned(),
         JsonKind::Bool(value) => value.to_string(),
-        JsonKind::Number(_) => format!("the number {}", excerpt(node.written())),
+        JsonKind::Number(_) => format!("the number {}", excerpt(node.text())),
         JsonKind::Text("") => "an empty string".to_owned(),
         JsonKind::Text(text) => format!("the string \"{}\"", excerpt(text)),
         kind @ (JsonKind::Array | JsonKind::Object) => match (how_many, kind) {
-            (Some(unit), _) => format!("{} {unit}", node.len()),
-            (None, _) if node.len() > 0 => node.json_type().with_article().to_owned(),
+            (Some(unit), _) => format!("{} {unit}", node.count()),
+            (None, _) if node.count() > 0 => node.json_type().with_article().to_owned(),
             (None, JsonKind::Array) => "an empty array".to_owned(),
             (None, _) => "an empty object".to_owned(),
         },

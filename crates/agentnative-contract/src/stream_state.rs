@@ -7,6 +7,7 @@ use super::rule::{Relation, RuleKind, StateMachine, Term, TotalKind};
 use super::rule_index::{InputKind, Place, RecordClass, RuleInput, within};
 use super::spec::{Finding, Spec};
 use super::violation::{Against, Violation};
+use foldhash::fast::RandomState;
 use serde_json::Number;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,6 +15,24 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 const MAX_KEYS: usize = 500_000;
 /// Names of unknown types that are told apart.
 const MAX_NAMES: usize = 100;
+
+/// What an event breaks after those before it.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub violations: Vec<Violation>,
+    /// Nothing is described any more.
+    pub full: bool,
+    /// How many more there are than are described.
+    pub more: u64,
+}
+
+impl Found {
+    /// Counts a violation that is not to be described; false when it is.
+    fn counts(&mut self) -> bool {
+        self.more += u64::from(self.full);
+        self.full
+    }
+}
 
 /// Gives the scalar that a pointer names in an event, as its n-th value.
 pub(super) type PlaceAt<'t> = &'t mut dyn FnMut(&Pointer, usize) -> Option<Place>;
@@ -52,8 +71,8 @@ pub(crate) struct StreamState {
 /// What a rule remembers.
 #[derive(Debug, Default, Clone)]
 struct Memory {
-    named: HashSet<u64>,
-    lives: HashMap<u64, (u8, u64)>,
+    named: HashSet<u64, RandomState>,
+    lives: HashMap<u64, (u8, u64), RandomState>,
     value: Option<u64>,
     /// The sums and last values of a comparison.
     totals: [Option<f64>; 2],
@@ -72,7 +91,7 @@ impl StreamState {
         class: &RecordClass,
         inputs: &[RuleInput],
         line: u64,
-        out: &mut Vec<Violation>,
+        out: &mut Found,
         place: PlaceAt<'_>,
     ) {
         self.events += 1;
@@ -82,26 +101,30 @@ impl StreamState {
             let name = class.event_type.map(|kind| &events.schemas[kind].0);
             if let (1, Some(first)) = (self.events, &events.first)
                 && name.is_none_or(|name| !first.contains(name))
+                && !out.counts()
             {
-                let found = name.or(class.unknown.as_ref()).map_or("", String::as_str);
+                let found = name.map(String::as_str).or(class.unknown.as_deref()).unwrap_or_default();
                 let message = format!("the stream begins with `{found}` instead of {}", first.join(" or "));
                 let at = &events.discriminator.text;
-                out.push(Violation::of_rule(Against::Stream, "first-event", at, message));
+                out.violations.push(Violation::of_rule(Against::Stream, "first-event", at, message));
             }
             // An unknown type says nothing of where the stream stands.
             self.last = class.event_type.or(self.last);
         }
         if let Some(unknown) = &class.unknown {
-            let named = self.unknown.len() < MAX_NAMES || self.unknown.contains_key(unknown);
-            let name = if named { unknown.as_str() } else { "…" };
-            *self.unknown.entry(name.to_owned()).or_default() += 1;
+            if let Some(count) = self.unknown.get_mut(&**unknown) {
+                *count += 1;
+            } else {
+                let name = if self.unknown.len() < MAX_NAMES { unknown } else { "…" };
+                *self.unknown.entry(name.to_owned()).or_default() += 1;
+            }
         }
         for input in inputs {
             self.judge(spec, *input, place, out);
         }
     }
 
-    fn judge(&mut self, spec: &Spec, input: RuleInput, place: PlaceAt<'_>, out: &mut Vec<Violation>) {
+    fn judge(&mut self, spec: &Spec, input: RuleInput, place: PlaceAt<'_>, out: &mut Found) {
         let rule = &spec.rules[input.rule];
         let memory = &mut self.memory[input.rule];
         let full = self.kept >= MAX_KEYS;
@@ -123,6 +146,9 @@ impl StreamState {
                 }
                 if full {
                     self.unjudged += 1;
+                    return;
+                }
+                if out.counts() {
                     return;
                 }
                 let names = alternatives(defines.iter().map(|place| place.pattern.to_string()).collect());
@@ -152,10 +178,13 @@ impl StreamState {
                     self.kept += usize::from(memory.lives.insert(key, (to, self.events)).is_none());
                     return;
                 }
+                if out.counts() {
+                    return;
+                }
                 invalid_transition(life, state, steps, place)
             }
             (RuleKind::Same(pointers), InputKind::Same { pointer, nth, value }) => {
-                if *memory.value.get_or_insert(value) == value {
+                if *memory.value.get_or_insert(value) == value || out.counts() {
                     return;
                 }
                 let found = place_of(&pointers[pointer], nth, place);
@@ -168,11 +197,14 @@ impl StreamState {
             }
             (RuleKind::Compare { left, relation, right }, InputKind::Compare { sides }) => {
                 let Some(message) = compared(memory, [left, right], *relation, sides) else { return };
+                if out.counts() {
+                    return;
+                }
                 let own = if left.total().is_some() { right } else { left };
                 (own.pointer().to_owned(), message)
             }
             (RuleKind::SameKeys(pointer), InputKind::Keys { keys }) => {
-                if *self.keys[input.rule].get_or_insert(keys) == keys {
+                if *self.keys[input.rule].get_or_insert(keys) == keys || out.counts() {
                     return;
                 }
                 let message = "the keys differ from those of the first record";
@@ -181,7 +213,7 @@ impl StreamState {
             _ => return,
         };
         let message = format!("{message}: {}", rule.what);
-        out.push(Violation::of_rule(within(spec), &rule.id, &pointer, message));
+        out.violations.push(Violation::of_rule(within(spec), &rule.id, &pointer, message));
     }
 
     /// Judges the end of the run and forgets it.

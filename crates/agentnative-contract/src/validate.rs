@@ -15,7 +15,9 @@ use super::violation::Violation;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use strict_json::{Event, Position, ProblemKind, ReadOptions, Sink, Summary, read_document, read_lines};
+use strict_json::{
+    Event, Position, ProblemKind, ReadOptions, Sink, Summary, Tape, read_document, read_lines,
+};
 
 /// How inputs are validated.
 #[derive(Debug, Clone, Copy)]
@@ -272,6 +274,10 @@ impl<'r, 'c> RecordReader<'r, 'c> {
 impl Sink for RecordReader<'_, '_> {
     fn begin_record(&mut self, line: u64, offset: u64) {
         self.validator.begin_record(line, offset);
+    }
+
+    fn tape(&mut self) -> Option<&mut Tape> {
+        self.validator.tape()
     }
 
     fn end_record(&mut self, offset: u64, whole: bool) {

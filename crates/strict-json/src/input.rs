@@ -74,6 +74,13 @@ impl<R: Read> Input<R> {
         }
     }
 
+    /// The first byte is at this position, at the start of a line; said before anything is read.
+    pub(super) fn begin_at(&mut self, position: Position) {
+        self.base = position;
+        self.newlines = position.line - 1;
+        self.line_start = position.offset;
+    }
+
     /// The error of the reader, if it had one; the bytes end there.
     pub(super) fn into_error(self) -> Option<io::Error> {
         self.error
@@ -96,6 +103,26 @@ impl<R: Read> Input<R> {
     pub(super) fn text(&self, from: usize, to: usize) -> &str {
         let next = self.next - self.text_from;
         &self.text[next + from..next + to]
+    }
+
+    /// As [`Input::rest`], as text.
+    pub(super) fn text_at_hand(&self) -> &str {
+        &self.text[self.next - self.text_from..]
+    }
+
+    /// The length of the line, without its newline, if it fits into half of the window.
+    pub(super) fn line_at_hand(&mut self) -> Option<usize> {
+        let mut searched = 0;
+        loop {
+            let rest = self.rest();
+            if let Some(found) = memchr::memchr(b'\n', &rest[searched..]) {
+                return Some(searched + found);
+            }
+            searched = rest.len();
+            if searched > CAPACITY / 2 || !self.fill() {
+                return None;
+            }
+        }
     }
 
     /// The next byte if it is at hand.
@@ -279,7 +306,7 @@ impl<R: Read> Input<R> {
 
 /// The index of the first noncharacter (U+FDD0 to U+FDEF, U+xxFFFE, U+xxFFFF) at or behind `from` in
 /// valid UTF-8, or `usize::MAX`.
-fn find_noncharacter(bytes: &[u8], from: usize) -> usize {
+pub(super) fn find_noncharacter(bytes: &[u8], from: usize) -> usize {
     // All noncharacters have one of these bytes behind their first; few other characters do.
     for found in memchr::memchr2_iter(0xb7, 0xbf, bytes.get(from..).unwrap_or_default()) {
         let index = from + found;

@@ -17,14 +17,16 @@ pub mod sanitize;
 mod sink;
 mod span;
 mod string;
+mod tape;
 mod value;
 
 pub use json_type::JsonType;
-pub use lines::read_lines;
+pub use lines::{read_lines, read_lines_at_hand};
 pub use pointer::{escape_token, unescape_token};
 pub use position::{Position, locate};
 pub use problem::{Class, Problem, ProblemKind, ReadOptions, Summary};
 pub use reader::read_document;
 pub use sink::{Event, Sink, Span};
 pub use span::find_span;
+pub use tape::{Elements, JsonKind, Key, KeyMap, Members, Tape, TapeNode};
 pub use value::{Builder, Document, Record, read_records, read_value};

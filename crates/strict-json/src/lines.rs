@@ -3,9 +3,9 @@
 use std::io::{self, Read};
 
 use super::fault::{Expected, Scope};
-use super::input::Slot;
+use super::input::{Slot, find_noncharacter};
 use super::parser::{Parser, Step};
-use super::{JsonType, ProblemKind, ReadOptions, Sink, Summary};
+use super::{JsonType, Position, ProblemKind, ReadOptions, Sink, Summary};
 
 /// Reads JSON lines, in constant memory; an error only when the reader fails. No lines are fine.
 ///
@@ -13,13 +13,53 @@ use super::{JsonType, ProblemKind, ReadOptions, Sink, Summary};
 /// over lines, as pretty-printed JSON does, is one problem and read to its end.
 pub fn read_lines<R: Read, S: Sink>(reader: R, options: &ReadOptions, sink: &mut S) -> io::Result<Summary> {
     let mut parser = Parser::new(reader, options, sink);
-    parser.line.wanted = true;
-    parser.line.number = 1;
-    while !parser.sink.done() && parser.line() {}
+    parser.lines(1);
     parser.finish()
 }
 
+/// As [`read_lines`], of bytes that are at hand: quicker for a sink with a tape.
+pub fn read_lines_at_hand<S: Sink>(bytes: &[u8], options: &ReadOptions, sink: &mut S) -> Summary {
+    let mut read = Summary::default();
+    let mut at = Position::START;
+    if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
+        let clean = &text[..find_noncharacter(bytes, 0).min(text.len())];
+        for newline in memchr::memchr_iter(b'\n', clean.as_bytes()) {
+            let start = usize::try_from(at.offset).unwrap_or(usize::MAX);
+            if sink.done() || bytes[start] != b'{' || sink.tape().is_none() {
+                break;
+            }
+            sink.begin_record(at.line, at.offset);
+            let Some(tape) = sink.tape() else { break };
+            if !tape.read_clean(&clean[start..], newline - start, options.max_depth) {
+                break;
+            }
+            at = Position { offset: newline as u64 + 1, line: at.line + 1, column: 1 };
+            read.records += 1;
+            read.whole += 1;
+            sink.end_record(at.offset, true);
+        }
+    }
+    let rest = &bytes[usize::try_from(at.offset).unwrap_or(usize::MAX)..];
+    if rest.is_empty() {
+        return Summary { bytes: at.offset, ..read };
+    }
+    // What has something to report, and what is behind it.
+    let mut parser = Parser::new(rest, options, sink);
+    parser.input.begin_at(at);
+    parser.summary = read;
+    parser.lines(at.line);
+    // Reading from memory cannot fail.
+    parser.finish().unwrap_or_default()
+}
+
 impl<R: Read, S: Sink> Parser<'_, R, S> {
+    /// Reads lines to the end, of which the first has this number.
+    fn lines(&mut self, number: u64) {
+        self.line.wanted = true;
+        self.line.number = number;
+        while !self.sink.done() && self.line() {}
+    }
+
     /// Reads the next line or record; false at the end.
     fn line(&mut self) -> bool {
         self.line.start = self.input.offset();
@@ -56,6 +96,9 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         self.input.pin(Slot::Record);
         self.summary.records += 1;
         self.sink.begin_record(self.line.number, start);
+        if first == Some(b'{') && self.clean_record() {
+            return true;
+        }
         let whole = self.record(first).is_ok();
         self.sink.end_record(self.input.offset(), whole);
         if whole {
@@ -63,6 +106,22 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         } else if !self.sink.done() {
             self.recover();
         }
+        true
+    }
+
+    /// Reads the record onto the tape of the sink, if it has one and there is nothing to report.
+    fn clean_record(&mut self) -> bool {
+        let Some(tape) = self.sink.tape() else { return false };
+        let Some(length) = self.input.line_at_hand() else { return false };
+        if self.input.noncharacter_within(length)
+            || !tape.read_clean(self.input.text_at_hand(), length, self.options.max_depth)
+        {
+            return false;
+        }
+        self.input.advance(length);
+        self.newline();
+        self.summary.whole += 1;
+        self.sink.end_record(self.input.offset(), true);
         true
     }
 

@@ -1,6 +1,6 @@
 //! Who receives the values of a reading.
 
-use super::{JsonType, Problem, ProblemKind};
+use super::{JsonType, Problem, ProblemKind, Tape};
 
 /// Where a value or key stands: `start` is the offset of its first byte, `end` that behind its last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -75,6 +75,12 @@ pub trait Sink {
     /// A problem was met in the record begun last, or between records; none when no more of its kind
     /// are kept.
     fn problem(&mut self, _kind: ProblemKind, _kept: Option<&Problem>) {}
+    /// The tape of the sink, which [`Sink::begin_record`] clears, if the values of a record of JSON Lines may come at
+    /// once. A record with nothing to report then comes onto the tape, without events. Any other comes as events; the
+    /// tape is left empty, and [`Sink::begin_record`] may be called a second time before them.
+    fn tape(&mut self) -> Option<&mut Tape> {
+        None
+    }
     /// A record begins in the given line at the given offset. Called for JSON lines only.
     fn begin_record(&mut self, _line: u64, _offset: u64) {}
     /// The record is over at the given offset; `whole` is false when a structural problem ended it.

@@ -10,7 +10,7 @@ use super::parser::{Parser, Step, text};
 use super::{Event, ProblemKind, Sink, Span};
 
 /// A sink gets this many bytes of a key.
-const MAX_KEY: usize = 16 * 1024;
+pub(super) const MAX_KEY: usize = 16 * 1024;
 /// A sink gets a longer string in parts of this many bytes.
 const MAX_PART: usize = 64 * 1024;
 
@@ -334,7 +334,7 @@ fn unwanted(bytes: &[u8]) -> Option<usize> {
 
 /// The number of bytes in front of the first quote, backslash or control character.
 #[inline]
-fn plain(bytes: &[u8]) -> usize {
+pub(super) fn plain(bytes: &[u8]) -> usize {
     match bytes.split_at_checked(BLOCK) {
         Some((block, rest)) => match plain_by_words(block) {
             BLOCK => BLOCK + plain_by_blocks(rest),
@@ -358,22 +358,29 @@ fn plain_by_blocks(bytes: &[u8]) -> usize {
 
 #[inline]
 fn plain_by_words(bytes: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
     let (words, tail) = bytes.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
-        // Eight bytes at once: the high bit of a byte is set where it is one of those. Borrows can set
-        // it wrongly, but only above the first true one.
-        let word = u64::from_le_bytes(*word);
-        let quote = word ^ (ONES * b'"' as u64);
-        let backslash = word ^ (ONES * b'\\' as u64);
-        let found = (quote.wrapping_sub(ONES) & !quote)
-            | (backslash.wrapping_sub(ONES) & !backslash)
-            | (word.wrapping_sub(ONES * 0x20) & !word);
-        let found = found & (ONES << 7);
-        if found != 0 {
-            return index * 8 + found.trailing_zeros() as usize / 8;
+        let length = plain_in_word(*word);
+        if length < 8 {
+            return index * 8 + length;
         }
     }
     let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
     words.len() * 8 + tail.iter().position(ends).unwrap_or(tail.len())
+}
+
+/// As [`plain`], of eight bytes at once.
+#[inline(always)]
+pub(super) fn plain_in_word(word: [u8; 8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // The high bit of a byte is set where it is one of those. Borrows can set it wrongly, but only above the first
+    // true one.
+    let word = u64::from_le_bytes(word);
+    let quote = word ^ (ONES * b'"' as u64);
+    let backslash = word ^ (ONES * b'\\' as u64);
+    let found = (quote.wrapping_sub(ONES) & !quote)
+        | (backslash.wrapping_sub(ONES) & !backslash)
+        | (word.wrapping_sub(ONES * 0x20) & !word);
+    // Without any, 64 zeros.
+    (found & (ONES << 7)).trailing_zeros() as usize / 8
 }

@@ -1,6 +1,7 @@
 //! JSON Lines: the same however the bytes arrive, each problem at its place, each line as a document of its own.
 
 use super::events::Events;
+use super::on_tape::three_ways;
 use super::pieces::Pieces;
 use crate::{Target, corpus};
 use serde_json::Value;
@@ -32,6 +33,9 @@ fn run(bytes: &[u8]) {
             read_lines(Pieces::new(bytes, &sizes), &options, &mut pieces).expect("memory can be read");
         assert!(summary == again && whole == pieces, "{:?}\n{:?}", summary.problems, again.problems);
         assert_eq!(summary.bytes, bytes.len() as u64);
+        let [by_events, at_once, at_hand] = three_ways(bytes, &sizes, &options);
+        assert_eq!(by_events, at_once);
+        assert_eq!(by_events, at_hand);
 
         let each = |mut record: strict_json::Record| {
             let start = record.offset as usize;

@@ -8,6 +8,8 @@ mod events;
 pub mod help;
 pub mod infer;
 pub mod json_lines;
+#[path = "../../../tests/support/on_tape.rs"]
+mod on_tape;
 pub mod outcome;
 #[path = "../../../tests/support/pieces.rs"]
 mod pieces;

@@ -1,10 +1,11 @@
 //! What is read is validated as the jsonschema crate validates values in memory: over the Test-Suite, the contracts' examples
 //! and generated values.
 
+use crate::documents::{schema, value};
 use crate::mutants::mutants;
 use agentnative_contract::{Contract, Framing, RunExit, Schema, Settings, Validation, Violation, names};
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
@@ -139,82 +140,6 @@ fn over_the_examples_of_the_contracts() {
     }
 }
 
-/// Any value, with keys and strings that schemas speak of.
-fn value() -> impl Strategy<Value = Value> {
-    let text = prop_oneof![
-        Just("message.part.updated".to_owned()),
-        Just("assistant".to_owned()),
-        Just("tool".to_owned()),
-        Just("completed".to_owned()),
-        Just(String::new()),
-        any::<String>(),
-        "[a-c]{1,3}"
-    ];
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        any::<u64>().prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
-        (-3..3_i64).prop_map(Value::from),
-        (-6..6_i64).prop_map(|half| json!(half as f64 / 2.0)),
-        text.clone().prop_map(Value::from),
-    ];
-    leaf.prop_recursive(4, 24, 5, |inner| {
-        let key = prop_oneof![
-            Just("a".to_owned()),
-            Just("b".to_owned()),
-            Just("type".to_owned()),
-            "[a-e]{1,2}",
-            any::<String>()
-        ];
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-            prop::collection::vec((key, inner), 0..5)
-                .prop_map(|members| Value::Object(members.into_iter().collect::<Map<_, _>>())),
-        ]
-    })
-}
-
-/// A schema that says something of what [`value`] makes.
-fn schema() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(json!({"type": "integer"})),
-        Just(json!({"type": ["string", "null"]})),
-        Just(json!({"minimum": -1.5})),
-        Just(json!({"exclusiveMaximum": 2})),
-        Just(json!({"multipleOf": 0.5})),
-        Just(json!({"minLength": 2})),
-        Just(json!({"pattern": "^[ab]+$"})),
-        Just(json!({"enum": [1, 1.0, "a", null, {"a": 1}, [1]]})),
-        Just(json!({"const": 2})),
-        Just(json!({"uniqueItems": true})),
-        Just(json!({"maxItems": 2, "minItems": 1})),
-        Just(json!({"maxProperties": 2})),
-        Just(json!({"required": ["a"]})),
-        Just(json!(false)),
-        Just(json!(true)),
-        Just(json!({"propertyNames": {"maxLength": 1}})),
-        Just(json!({"contains": {"type": "integer"}})),
-        value().prop_map(|value| json!({ "const": value })),
-    ];
-    leaf.prop_recursive(3, 12, 3, |inner| {
-        prop_oneof![
-            inner
-                .clone()
-                .prop_map(|inner| json!({"properties": {"a": inner}, "additionalProperties": false})),
-            inner.clone().prop_map(|inner| json!({"type": "array", "items": inner, "minItems": 1})),
-            inner.clone().prop_map(|inner| json!({ "additionalProperties": inner })),
-            (inner.clone(), inner.clone()).prop_map(|(one, other)| json!({ "anyOf": [one, other] })),
-            (inner.clone(), inner.clone()).prop_map(|(one, other)| json!({ "oneOf": [one, other] })),
-            (inner.clone(), inner.clone())
-                .prop_map(|(one, other)| json!({ "allOf": [one, other], "unevaluatedProperties": false })),
-            (inner.clone(), inner.clone()).prop_map(|(one, other)| json!({ "if": one, "then": other })),
-            inner.prop_map(|inner| json!({ "not": inner })),
-        ]
-    })
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -225,12 +150,18 @@ proptest! {
         fs::write(&path, schema.to_string()).unwrap();
         let contract = Contract::load(&path).unwrap();
         let plain = Schema::compile(&schema).unwrap();
+        let negated = json!({ "not": schema });
+        fs::write(&path, negated.to_string()).unwrap();
+        let none = Contract::load(&path).unwrap();
         for value in values {
             // What is written may differ from the value in memory by the rounding of its numbers.
             let text = value.to_string();
             let value: Value = serde_json::from_str(&text).unwrap();
             let found = of_violations(fast(&contract, Framing::Document, text.as_bytes(), 1));
             prop_assert_eq!(Some(places(&found)), upstream(&schema, &value), "{} {}", schema, text);
+            // What is wrongly held to be invalid shows where the schema is negated.
+            let negated_is_valid = fast(&none, Framing::Document, text.as_bytes(), 1).is_empty();
+            prop_assert_eq!(negated_is_valid, !found.is_empty(), "{} {}", schema, text);
             prop_assert_eq!(found, of_violations(plain.violations(&value)), "{} {}", schema, text);
         }
     }

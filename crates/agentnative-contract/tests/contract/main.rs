@@ -6,6 +6,8 @@ mod bundled;
 mod captures;
 mod diff;
 mod differential;
+#[path = "../../../../tests/support/documents.rs"]
+mod documents;
 mod folder;
 mod infer;
 mod lock;

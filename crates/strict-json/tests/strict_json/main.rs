@@ -5,9 +5,12 @@ mod alone;
 #[path = "../../../../tests/support/events.rs"]
 mod events;
 mod memory;
+#[path = "../../../../tests/support/on_tape.rs"]
+mod on_tape;
 #[path = "../../../../tests/support/pieces.rs"]
 mod pieces;
 mod properties;
 mod reading;
 mod sanitize;
 mod sink;
+mod tape;

@@ -108,7 +108,7 @@ fn piece() -> impl Strategy<Value = &'static [u8]> {
 }
 
 /// Bytes that are nearly JSON: any pieces, values and records with a few faults, and just bytes.
-fn soup() -> impl Strategy<Value = Vec<u8>> {
+pub fn soup() -> impl Strategy<Value = Vec<u8>> {
     let record = (value(), any::<bool>()).prop_map(|(value, pretty)| {
         let record = json!({"r": value});
         let text =

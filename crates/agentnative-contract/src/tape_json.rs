@@ -1,53 +1,41 @@
 //! The value on a tape as the validator looks at it.
 
-use super::{Elements, JsonKind, Members, Tape, TapeNode};
-use crate::decimal::Decimal;
+use super::decimal::Decimal;
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use jsonschema_value::LazyInstance;
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
-use std::sync::atomic::Ordering;
-use strict_json::JsonType;
+use strict_json::{Elements, JsonKind, JsonType, Key, Members, Tape, TapeNode};
 
 /// A number as it is written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TapeNumber<'a>(pub(super) &'a str);
+pub(crate) struct TapeNumber<'a>(pub TapeNode<'a>);
 
 impl TapeNumber<'_> {
     fn written_as_integer(self) -> bool {
-        !self.0.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
-    }
-
-    pub(super) fn to_number_owned(self) -> Number {
-        if let Ok(natural) = self.0.parse::<u64>() {
-            return natural.into();
-        }
-        // What no number can hold (1e400, NaN) is the greatest that one can.
-        let parsed = self.0.parse::<Number>().ok();
-        let sign = if self.0.starts_with('-') { -1.0 } else { 1.0 };
-        parsed.or_else(|| Number::from_f64(sign * f64::MAX)).unwrap_or_else(|| 0.into())
+        !self.0.text().bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
     }
 }
 
 impl JsonNumber for TapeNumber<'_> {
     fn as_u64(&self) -> Option<u64> {
-        self.0.parse().ok()
+        self.0.text().parse().ok()
     }
     fn as_i64(&self) -> Option<i64> {
         // serde_json reads "-0" as the float that it is in binary64.
-        self.0.parse().ok().filter(|value| *value != 0 || self.0 == "0")
+        self.0.text().parse().ok().filter(|value| *value != 0 || self.0.text() == "0")
     }
     fn as_f64(&self) -> Option<f64> {
-        self.0.parse::<f64>().ok().map(|value| value.clamp(f64::MIN, f64::MAX))
+        self.0.text().parse::<f64>().ok().map(|value| value.clamp(f64::MIN, f64::MAX))
     }
     fn as_str(&self) -> Cow<'_, str> {
-        Cow::Borrowed(self.0)
+        Cow::Borrowed(self.0.text())
     }
     fn to_number(&self) -> Cow<'_, Number> {
-        Cow::Owned(self.to_number_owned())
+        Cow::Owned(self.0.number())
     }
     fn is_integer(&self) -> bool {
-        self.written_as_integer() || Decimal::parse(self.0).is_some_and(|value| value.is_integer())
+        self.written_as_integer() || Decimal::parse(self.0.text()).is_some_and(|value| value.is_integer())
     }
     fn is_written_as_integer(&self) -> bool {
         self.written_as_integer()
@@ -59,19 +47,18 @@ pub(crate) struct TapeJson;
 
 impl Json for TapeJson {
     type Node<'a> = TapeNode<'a>;
-    type PreparedKey = Box<str>;
+    type PreparedKey = Key;
     type StringBuffer = Tape;
     // A lookup goes over the members, as a pass does.
     const KEYS_PER_LOOKUP: usize = 8;
 
-    fn prepare_key(key: &str) -> Box<str> {
-        key.into()
+    fn prepare_key(key: &str) -> Key {
+        Key::new(key)
     }
 
     fn with_string_node<T>(buffer: &mut Tape, string: &str, f: impl FnOnce(TapeNode<'_>) -> T) -> T {
-        buffer.clear(0, 0);
-        buffer.push_text(Some(JsonType::String), 0, string);
-        f(TapeNode { tape: buffer, index: 0 })
+        buffer.fill_string(string);
+        f(buffer.root().expect("a string is one value"))
     }
 }
 
@@ -87,19 +74,16 @@ impl<'a> Node<'a, TapeJson> for TapeNode<'a> {
         self.is(JsonType::Array).then_some(*self)
     }
     fn as_string(&self) -> Option<Cow<'a, str>> {
-        if self.beyond() > 0 {
-            self.tape.undecided.store(true, Ordering::Relaxed);
-        }
-        self.is(JsonType::String).then(|| Cow::Borrowed(self.text()))
+        self.as_str().map(Cow::Borrowed)
     }
     fn string_length(&self) -> Option<u64> {
         self.is(JsonType::String).then(|| self.text().chars().count() as u64 + self.beyond())
     }
     fn as_number(&self) -> Option<TapeNumber<'a>> {
-        self.is(JsonType::Number).then(|| TapeNode::number(*self))
+        self.is(JsonType::Number).then_some(TapeNumber(*self))
     }
     fn as_boolean(&self) -> Option<bool> {
-        self.is(JsonType::Boolean).then(|| self.cell().a == 1)
+        self.as_bool()
     }
     fn is_null(&self) -> bool {
         self.is(JsonType::Null)
@@ -126,7 +110,7 @@ impl<'a> Node<'a, TapeJson> for TapeNode<'a> {
         TapeNode::json_type(*self) == JsonType::from(expected)
             && match expected {
                 Value::Null => true,
-                Value::Bool(expected) => (self.cell().a == 1) == *expected,
+                Value::Bool(expected) => self.as_bool() == Some(*expected),
                 Value::String(expected) => self.beyond() == 0 && self.text() == expected,
                 expected => jsonschema::json::cmp::equal(&self.to_value(), expected),
             }
@@ -158,7 +142,7 @@ impl<'a> Node<'a, TapeJson> for TapeNode<'a> {
     }
 
     fn identity(&self) -> Option<NodeIdentity> {
-        Some(NodeIdentity::new(std::ptr::from_ref(&self.tape.cells[self.index]).addr()))
+        Some(NodeIdentity::new(TapeNode::identity(*self)))
     }
 }
 
@@ -168,9 +152,9 @@ impl<'a> Object<'a, TapeJson> for TapeNode<'a> {
     type MembersIter = Members<'a>;
 
     fn len(&self) -> usize {
-        TapeNode::len(*self)
+        TapeNode::count(*self)
     }
-    fn get(&self, key: &Box<str>) -> Option<Self> {
+    fn get(&self, key: &Key) -> Option<Self> {
         self.member(key)
     }
     fn members(&self) -> Members<'a> {
@@ -183,7 +167,7 @@ impl<'a> Array<'a, TapeJson> for TapeNode<'a> {
     type ElementsIter = Elements<'a>;
 
     fn len(&self) -> usize {
-        TapeNode::len(*self)
+        TapeNode::count(*self)
     }
     fn elements(&self) -> Elements<'a> {
         self.items()

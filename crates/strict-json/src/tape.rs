@@ -3,20 +3,26 @@
 //! A tree of boxes costs more to build than all the rest of validating; this is filled once per
 //! record and used again for the next.
 
-mod adapter;
+mod clean;
+mod key;
 
-pub(crate) use adapter::TapeJson;
+pub use key::{Key, KeyMap};
 
-use adapter::TapeNumber;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::{Number, Value};
-use std::sync::atomic::AtomicBool;
-use strict_json::{Event, JsonType, Sink};
+
+use key::{fingerprint, tag};
+
+use super::{Event, JsonType, Sink};
 
 /// A value or key. Those inside of a container follow it.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     /// None of a key; its value follows.
     json_type: Option<JsonType>,
+    /// Of a key: a part of its fingerprint.
+    tag: u16,
     /// Where it begins, from the start of the record; saturated. Of a key: the index of the next.
     at: u32,
     /// Of a text: where it starts. Of a container: how many elements or members it has. Of a boolean:
@@ -28,10 +34,13 @@ struct Cell {
 
 /// The buffers.
 #[derive(Debug, Default)]
-pub(crate) struct Tape {
+pub struct Tape {
     cells: Vec<Cell>,
     text: String,
     open: Vec<usize>,
+    /// What is open in a record that is read cleanly, and what its keys are told by.
+    levels: Vec<clean::Level>,
+    keys: Vec<u64>,
     /// Where the record starts in what is read.
     start: u64,
     /// Where that is in the input.
@@ -55,19 +64,25 @@ const HEAD: usize = 1 << 20;
 
 /// A value in the buffers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TapeNode<'a> {
+pub struct TapeNode<'a> {
     tape: &'a Tape,
     index: usize,
 }
 
 /// What a value is.
 #[derive(Debug, Clone)]
-pub(crate) enum JsonKind<'a> {
+pub enum JsonKind<'a> {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
+    /// A number.
     Number(Number),
+    /// A string, up to 1 MiB of it.
     Text(&'a str),
+    /// An array.
     Array,
+    /// An object.
     Object,
 }
 
@@ -121,6 +136,12 @@ impl Tape {
         self.add(value);
     }
 
+    /// Holds this string instead.
+    pub fn fill_string(&mut self, string: &str) {
+        self.clear(0, 0);
+        self.push_text(Some(JsonType::String), 0, string);
+    }
+
     fn add(&mut self, value: &Value) {
         match value {
             Value::Null => self.push(Some(JsonType::Null), 0, 0, 0),
@@ -172,7 +193,8 @@ impl Tape {
         } else {
             u32::try_from(start.saturating_sub(self.start)).unwrap_or(u32::MAX)
         };
-        self.cells.push(Cell { json_type, at, a: small(a), b: small(b) });
+        let tag = if json_type.is_some() { 0 } else { tag(fingerprint(&self.text.as_bytes()[a..a + b])) };
+        self.cells.push(Cell { json_type, tag, at, a: small(a), b: small(b) });
     }
 
     fn push_text(&mut self, json_type: Option<JsonType>, start: u64, text: &str) {
@@ -223,6 +245,10 @@ impl Sink for Tape {
     // What is read for a second time.
     const COMPARES_KEYS: bool = false;
 
+    fn tape(&mut self) -> Option<&mut Tape> {
+        Some(self)
+    }
+
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         match event {
@@ -259,7 +285,7 @@ impl<'a> TapeNode<'a> {
     }
 
     /// How many elements or members a container has.
-    pub fn len(self) -> usize {
+    pub fn count(self) -> usize {
         self.cell().a as usize
     }
 
@@ -278,15 +304,66 @@ impl<'a> TapeNode<'a> {
         }
     }
 
-    fn text(self) -> &'a str {
+    /// The text of a string or key, up to 1 MiB; a number as it is written; nothing of anything else.
+    #[inline]
+    pub fn text(self) -> &'a str {
         let cell = self.cell();
-        &self.tape.text[cell.a as usize..cell.a as usize + cell.b as usize]
+        match cell.json_type {
+            None | Some(JsonType::String | JsonType::Number) => {
+                &self.tape.text[cell.a as usize..cell.a as usize + cell.b as usize]
+            }
+            Some(_) => "",
+        }
     }
 
-    /// How many characters more than its text it has.
-    fn beyond(self) -> u64 {
+    /// A string, if it is one. Where its text is not all of it, [`Tape::take_unjudged`] says so from now on.
+    pub fn as_str(self) -> Option<&'a str> {
+        if self.beyond() > 0 {
+            self.tape.undecided.store(true, Ordering::Relaxed);
+        }
+        self.is(JsonType::String).then(|| self.text())
+    }
+
+    /// The truth value, if it is a boolean.
+    pub fn as_bool(self) -> Option<bool> {
+        self.is(JsonType::Boolean).then(|| self.cell().a == 1)
+    }
+
+    /// How many cells of the tape it takes, with all that is in it.
+    pub fn cells(self) -> usize {
+        self.end() - self.index
+    }
+
+    /// Its index on the tape.
+    pub fn index(self) -> usize {
+        self.index
+    }
+
+    /// The value with this index on the same tape, if there is one.
+    pub fn at(self, index: usize) -> Option<Self> {
+        (index < self.tape.cells.len()).then_some(Self { index, ..self })
+    }
+
+    /// A number that tells this value from all others on the tape.
+    pub fn identity(self) -> usize {
+        std::ptr::from_ref(&self.tape.cells[self.index]).addr()
+    }
+
+    /// How many characters more than its text a string has.
+    pub fn beyond(self) -> u64 {
         let long = self.tape.long.iter().find(|(index, _)| *index == self.index);
         long.map_or(0, |(_, beyond)| *beyond)
+    }
+
+    /// The number that its text says. What no number can hold (1e400, NaN) is the greatest that one can.
+    pub fn number(self) -> Number {
+        let written = self.text();
+        if let Ok(natural) = written.parse::<u64>() {
+            return natural.into();
+        }
+        let parsed = written.parse::<Number>().ok();
+        let sign = if written.starts_with('-') { -1.0 } else { 1.0 };
+        parsed.or_else(|| Number::from_f64(sign * f64::MAX)).unwrap_or_else(|| 0.into())
     }
 
     /// What it is; a key is a text.
@@ -294,7 +371,7 @@ impl<'a> TapeNode<'a> {
         match self.json_type() {
             JsonType::Null => JsonKind::Null,
             JsonType::Boolean => JsonKind::Bool(self.cell().a == 1),
-            JsonType::Number => JsonKind::Number(self.number().to_number_owned()),
+            JsonType::Number => JsonKind::Number(self.number()),
             JsonType::String => JsonKind::Text(self.text()),
             JsonType::Array => JsonKind::Array,
             JsonType::Object => JsonKind::Object,
@@ -303,43 +380,52 @@ impl<'a> TapeNode<'a> {
 
     /// The value of a key of an object, or the element of an array with this index: digits without a
     /// leading zero.
-    pub fn get(self, token: &str) -> Option<Self> {
-        if self.is(JsonType::Object) {
-            return self.member(token);
-        }
+    #[inline]
+    pub fn get(self, token: &Key) -> Option<Self> {
+        if self.is(JsonType::Object) { self.member(token) } else { self.element(token.text()) }
+    }
+
+    fn element(self, token: &str) -> Option<Self> {
         let index =
             token.bytes().all(|byte| byte.is_ascii_digit()) && (token == "0" || !token.starts_with('0'));
         self.items().nth(token.parse().ok().filter(|_| index)?)
     }
 
-    /// A number as it is written.
-    pub fn written(self) -> &'a str {
-        self.text()
+    /// The value of a key of an object.
+    #[inline]
+    pub fn member(self, key: &Key) -> Option<Self> {
+        self.keys().find(|found| found.is_key(key)).map(Self::value)
     }
 
-    fn number(self) -> TapeNumber<'a> {
-        TapeNumber(self.text())
+    /// Whether it is this key.
+    #[inline]
+    fn is_key(self, key: &Key) -> bool {
+        let (tag, text) = self.key();
+        key.is(tag, text)
     }
 
-    fn member(self, name: &str) -> Option<Self> {
-        // Not by `pairs`: hardly a key has the length that is looked for.
-        let text = self.tape.text.as_bytes();
-        let end = if self.is(JsonType::Object) { self.end() } else { 0 };
-        let cells = &self.tape.cells[..end];
-        let mut at = self.index + 1;
-        while let Some(key) = cells.get(at) {
-            let from = key.a as usize;
-            if key.b as usize == name.len() && &text[from..from + name.len()] == name.as_bytes() {
-                return Some(Self { tape: self.tape, index: at + 1 });
-            }
-            at = key.at as usize;
-        }
-        None
+    /// Its tag and its text, if it is a key.
+    #[inline]
+    fn key(self) -> (u16, &'a [u8]) {
+        let cell = self.cell();
+        (cell.tag, &self.tape.text.as_bytes()[cell.a as usize..cell.a as usize + cell.b as usize])
+    }
+
+    /// The value of a key.
+    #[inline]
+    pub fn value(self) -> Self {
+        Self { index: self.index + 1, ..self }
+    }
+
+    /// The keys of an object; none of anything else.
+    #[inline]
+    pub fn keys(self) -> Elements<'a> {
+        self.cells_of(JsonType::Object)
     }
 
     /// The keys and values of an object; none of anything else.
     pub fn pairs(self) -> Members<'a> {
-        Members(self.cells_of(JsonType::Object))
+        Members(self.keys())
     }
 
     /// The elements of an array; none of anything else.
@@ -354,7 +440,7 @@ impl<'a> TapeNode<'a> {
 }
 
 /// The elements of an array, or the keys of an object.
-pub(crate) struct Elements<'a> {
+pub struct Elements<'a> {
     tape: &'a Tape,
     next: usize,
     end: usize,
@@ -371,13 +457,13 @@ impl<'a> Iterator for Elements<'a> {
 }
 
 /// The members of an object: keys and values.
-pub(crate) struct Members<'a>(Elements<'a>);
+pub struct Members<'a>(Elements<'a>);
 
 impl<'a> Iterator for Members<'a> {
     type Item = (&'a str, TapeNode<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
         let key = self.0.next()?;
-        Some((key.text(), TapeNode { index: key.index + 1, ..key }))
+        Some((key.text(), key.value()))
     }
 }

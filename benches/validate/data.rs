@@ -1,171 +1,38 @@
-//! Speed and memory of validating: 200,000 events of 21 types with a schema each, an array document,
-//! and what other validators make of the same bytes.
-//!
-//! `cargo bench --bench validate [-- MEGABYTES_OF_THE_ARRAY]`; prints the best of three readings, in MB
-//! (10^6 bytes) a second of CPU and of the clock, and the greatest memory so far. Each case is a process of its own.
+//! The events and documents that are validated, and their contract.
 
-#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
-
-use agentnative_contract::{Contract, Framing, RunExit, Settings, Validation};
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, Read, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
 
 const EVENTS: usize = 200_000;
 
-fn main() {
-    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    if let [case, folder] = args.as_slice() {
-        return run(case, Path::new(folder));
+/// Megabytes of the real stream.
+const REAL: &str = "170";
+
+/// The real stream, right and wrong, where the recordings that it is made of are beside the repository.
+pub fn write_real(folder: &Path) -> io::Result<bool> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let recordings = root.join("../shared/captures");
+    if !recordings.is_dir() {
+        return Ok(false);
     }
-    let megabytes = args.first().and_then(|arg| arg.parse().ok()).unwrap_or(256);
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    write_all(folder.path(), megabytes).expect("the data can be written");
-    let program = std::env::current_exe().expect("this program has a path");
-    for case in CASES {
-        let mut child = Command::new(&program);
-        let status = child.args([case]).arg(folder.path()).status().expect("this program can be run");
-        assert!(status.success(), "{case}");
+    for (name, more) in [("real.jsonl", None), ("real-wrong.jsonl", Some("--wrong"))] {
+        let mut script = Command::new("python3");
+        script.arg(root.join("benches/opencode_stream.py")).arg(&recordings).arg(REAL).args(more);
+        let status = script.stdout(File::create(folder.join(name))?).status()?;
+        assert!(status.success(), "{name}");
     }
-}
-
-const CASES: [&str; 10] = [
-    "one thread",
-    "two threads",
-    "two threads, every record wrong",
-    "one thread, every record wrong",
-    "one line of 100 MB",
-    "one array document",
-    "serde_json::Value and the jsonschema crate by type",
-    "serde_json::Value and the jsonschema crate, one schema",
-    "python jsonschema-rs",
-    "node ajv",
-];
-
-fn run(case: &str, folder: &Path) {
-    let events = folder.join("events.jsonl");
-    let (file, contract) = match case {
-        "one line of 100 MB" => (folder.join("long.jsonl"), folder.join("contract")),
-        "one array document" => (folder.join("array.json"), folder.join("contract/array.json")),
-        _ if case.contains("wrong") => (folder.join("wrong.jsonl"), folder.join("contract")),
-        _ => (events, folder.join("contract")),
-    };
-    let bytes = fs::metadata(&file).expect("the data is there").len();
-    let threads = if case.starts_with("two") { 2 } else { 1 };
-    let mut best: Option<(f64, f64)> = None;
-    for _ in 0..3 {
-        let (cpu, clock) = (cpu(), Instant::now());
-        let done = match case {
-            "serde_json::Value and the jsonschema crate by type" => crate_by_type(&file, &contract),
-            "serde_json::Value and the jsonschema crate, one schema" => crate_whole(&file, &contract),
-            "python jsonschema-rs" => other("python3", PYTHON, &file, &contract),
-            "node ajv" => other("node", NODE, &file, &contract),
-            _ => Some(ours(&file, &contract, threads, case.contains("wrong"))),
-        };
-        if done.is_none() {
-            println!("{case:56} is not installed");
-            return;
-        }
-        let took = (self::cpu() - cpu, clock.elapsed().as_secs_f64());
-        best = Some(best.map_or(took, |best| (best.0.min(took.0), best.1.min(took.1))));
-    }
-    let (cpu, clock) = best.expect("three readings were made");
-    let megabytes = bytes as f64 / 1e6;
-    let (by_cpu, by_clock) = (megabytes / cpu.max(1e-9), megabytes / clock);
-    println!("{case:56} {by_cpu:7.0} MB/s of CPU {by_clock:7.0} MB/s of the clock {:7.1} MiB", peak());
-}
-
-fn ours(file: &Path, contract: &Path, threads: usize, wrong: bool) -> bool {
-    let contract = Contract::load(contract).expect("the contract is valid");
-    let framing = contract.framing();
-    let settings = Settings {
-        framing,
-        max_errors: if wrong { usize::MAX } else { 20 },
-        exit: RunExit::default(),
-        threads,
-    };
-    let input = File::open(file).expect("the data is there");
-    let verdict =
-        Validation::new(&contract, settings).input(input, &mut |_| ()).expect("the data can be read");
-    assert!(verdict.is_valid() != wrong, "{:?}", verdict.findings.first());
-    assert!(framing == Framing::Document || verdict.records > 0);
-    true
-}
-
-fn schema(contract: &Path) -> serde_json::Value {
-    serde_json::from_slice(&fs::read(contract.join("event.schema.json")).expect("it is there"))
-        .expect("it is JSON")
-}
-
-fn crate_by_type(file: &Path, contract: &Path) -> Option<bool> {
-    let schema = schema(contract);
-    let names = schema["$defs"].as_object()?.keys().filter(|name| name.contains('.'));
-    let validators: HashMap<String, jsonschema::Validator> = names
-        .map(|name| {
-            let mut of_type = schema.clone();
-            of_type.as_object_mut().expect("an object").remove("allOf");
-            of_type["$ref"] = format!("#/$defs/{name}").into();
-            (name.clone(), jsonschema::validator_for(&of_type).expect("it is valid"))
-        })
-        .collect();
-    each(file, |value| {
-        value["type"]
-            .as_str()
-            .and_then(|name| validators.get(name))
-            .is_some_and(|validator| validator.is_valid(value))
-    })
-}
-
-fn crate_whole(file: &Path, contract: &Path) -> Option<bool> {
-    let validator = jsonschema::validator_for(&schema(contract)).expect("it is valid");
-    each(file, |value| validator.is_valid(value))
-}
-
-fn each(file: &Path, good: impl Fn(&serde_json::Value) -> bool) -> Option<bool> {
-    for line in BufReader::with_capacity(1 << 20, File::open(file).ok()?).lines() {
-        assert!(good(&serde_json::from_str(&line.ok()?).ok()?));
-    }
-    Some(true)
-}
-
-const PYTHON: &str = "import sys, json, jsonschema_rs
-v = jsonschema_rs.validator_for(json.load(open(sys.argv[2])))
-for line in open(sys.argv[1], 'rb'): assert v.is_valid(json.loads(line))";
-const NODE: &str = "const A = require('ajv/dist/2020'), fs = require('fs'), rl = require('readline');
-const v = new A({strict: false}).compile(JSON.parse(fs.readFileSync(process.argv[2])));
-rl.createInterface({input: fs.createReadStream(process.argv[1])}).on('line', l => { if (!v(JSON.parse(l))) process.exit(1) });";
-
-fn other(program: &str, script: &str, file: &Path, contract: &Path) -> Option<bool> {
-    let flag = if program == "node" { "-e" } else { "-c" };
-    let mut child = Command::new(program);
-    child.args([flag, script]).arg(file).arg(contract.join("event.schema.json"));
-    let status = child.stderr(std::process::Stdio::null()).status().ok()?;
-    status.success().then_some(true)
-}
-
-/// Seconds of CPU that this process and its children have taken.
-fn cpu() -> f64 {
-    let text = fs::read_to_string("/proc/self/stat").expect("the system tells");
-    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
-    fields.skip(11).take(4).filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
-}
-
-/// The greatest resident memory so far, in MiB.
-fn peak() -> f64 {
-    let text = fs::read_to_string("/proc/self/status").expect("the system tells");
-    let line = text.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+    Ok(true)
 }
 
 /// Seven types besides those of opencode, so that there are 21.
 const MORE: [&str; 7] =
     ["plan.made", "plan.changed", "cost.told", "file.read", "search.done", "hook.run", "note.taken"];
 
-fn write_all(folder: &Path, megabytes: usize) -> io::Result<()> {
+/// Writes the made-up stream, right and wrong, a long line, an array of this size, and their contract.
+pub fn write_all(folder: &Path, megabytes: usize) -> io::Result<()> {
     let contract = folder.join("contract");
     fs::create_dir(&contract)?;
     let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts/opencode-events");

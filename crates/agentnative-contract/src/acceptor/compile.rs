@@ -1,0 +1,308 @@
+//! Compiles a schema of draft 2019-09 or 2020-12 for the acceptor.
+
+use super::{
+    ANY_TYPE, Acceptor, Check, Choice, INTEGER, Limit, Member, ObjectCheck, Pattern, ValueCheck, short_number,
+};
+use referencing::{Draft, Resolver};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use strict_json::{JsonType, Key};
+
+/// Keywords that say nothing of what is valid: in these drafts a format is a remark.
+const REMARKS: [&str; 14] = [
+    "$schema",
+    "$id",
+    "$anchor",
+    "$comment",
+    "$defs",
+    "definitions",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "format",
+];
+
+/// Keywords that are one check together.
+const OF_OBJECTS: [&str; 5] =
+    ["properties", "required", "additionalProperties", "minProperties", "maxProperties"];
+
+/// Compiles a schema; none for one of another draft. References that lead nowhere are left to the validator.
+pub(in super::super) fn compile(schema: &Value, resolver: &Resolver<'_>, draft: Draft) -> Option<Acceptor> {
+    let mut compilation = Compilation { schemas: Vec::new(), known: HashMap::new() };
+    let root = compilation.schema(schema, resolver, draft);
+    let known = compilation.schemas.iter().flatten().any(|check| !matches!(check, Check::Unknown));
+    known.then_some(Acceptor { schemas: compilation.schemas, root })
+}
+
+struct Compilation {
+    schemas: Vec<Vec<Check>>,
+    /// The indices of schemas that are compiled or begun, by their address.
+    known: HashMap<usize, usize>,
+}
+
+impl Compilation {
+    /// The index of a schema.
+    fn schema(&mut self, schema: &Value, resolver: &Resolver<'_>, outer: Draft) -> usize {
+        let address = std::ptr::from_ref(schema).addr();
+        if let Some(index) = self.known.get(&address) {
+            return *index;
+        }
+        let index = self.schemas.len();
+        self.known.insert(address, index);
+        self.schemas.push(Vec::new());
+        let checks = match schema {
+            Value::Bool(true) => Vec::new(),
+            Value::Bool(false) => vec![Check::Never],
+            Value::Object(members) => {
+                let draft = outer.detect(schema);
+                let inner = resolver.in_subresource(draft.create_resource_ref(schema));
+                match (draft, inner) {
+                    (Draft::Draft201909 | Draft::Draft202012, Ok(resolver)) => {
+                        self.checks(members, &resolver, draft)
+                    }
+                    _ => vec![Check::Unknown],
+                }
+            }
+            _ => vec![Check::Unknown],
+        };
+        self.schemas[index] = checks;
+        index
+    }
+
+    fn checks(&mut self, schema: &Map<String, Value>, resolver: &Resolver<'_>, draft: Draft) -> Vec<Check> {
+        let mut checks = Vec::new();
+        if OF_OBJECTS.iter().any(|keyword| schema.contains_key(*keyword)) {
+            checks.push(self.object(schema, resolver, draft).map_or(Check::Unknown, Check::Object));
+        }
+        for (keyword, value) in schema {
+            let check = self.keyword(keyword, value, schema, resolver, draft);
+            checks.extend(check.unwrap_or_else(|| vec![Check::Unknown]));
+        }
+        // What costs little tells most.
+        checks.sort_by_key(|check| match check {
+            Check::Never | Check::Types(_) | Check::Strings(_) | Check::Scalars(_) => 0,
+            Check::Object(_) | Check::Items(_) | Check::Choice(_) | Check::Schema(_) => 2,
+            Check::Any(_) | Check::One(_) | Check::Not(_) | Check::If { .. } => 3,
+            _ => 1,
+        });
+        checks
+    }
+
+    /// What a keyword demands; none where that is not known here.
+    fn keyword(
+        &mut self,
+        keyword: &str,
+        value: &Value,
+        schema: &Map<String, Value>,
+        resolver: &Resolver<'_>,
+        draft: Draft,
+    ) -> Option<Vec<Check>> {
+        let mut inner = |value: &Value| self.schema(value, resolver, draft);
+        Some(vec![match keyword {
+            "type" => Check::Types(types(value)?),
+            "const" => one_of(std::slice::from_ref(value))?,
+            "enum" => one_of(value.as_array()?)?,
+            "minLength" => Check::Length { min: value.as_u64()?, max: u64::MAX },
+            "maxLength" => Check::Length { min: 0, max: value.as_u64()? },
+            "minimum" => limit(Limit::Least, value)?,
+            "maximum" => limit(Limit::Most, value)?,
+            "exclusiveMinimum" => limit(Limit::Above, value)?,
+            "exclusiveMaximum" => limit(Limit::Below, value)?,
+            "minItems" => Check::Elements { min: size(value)?, max: usize::MAX },
+            "maxItems" => Check::Elements { min: 0, max: size(value)? },
+            "pattern" => Check::Pattern(Pattern { text: value.as_str()?.into(), compiled: OnceLock::new() }),
+            "items" if !value.is_array() && !schema.contains_key("prefixItems") => Check::Items(inner(value)),
+            "$ref" => {
+                let resolved = resolver.lookup(value.as_str()?).ok()?;
+                let (schema, resolver, draft) = resolved.into_inner();
+                Check::Schema(self.schema(schema, &resolver, draft))
+            }
+            "allOf" => return self.all(value.as_array()?, resolver, draft),
+            "anyOf" => {
+                let branches = value.as_array()?.iter().map(inner).collect();
+                self.choice_of(&branches).map_or(Check::Any(branches), Check::Choice)
+            }
+            "oneOf" => {
+                let branches = value.as_array()?.iter().map(inner).collect();
+                self.choice_of(&branches).map_or(Check::One(branches), Check::Choice)
+            }
+            "not" => Check::Not(inner(value)),
+            "if" => Check::If {
+                test: inner(value),
+                then: schema.get("then").map(&mut inner),
+                otherwise: schema.get("else").map(&mut inner),
+            },
+            "then" | "else" => return Some(Vec::new()),
+            other if OF_OBJECTS.contains(&other) || REMARKS.contains(&other) || other.starts_with("x-") => {
+                return Some(Vec::new());
+            }
+            _ => return None,
+        }])
+    }
+
+    fn object(
+        &mut self,
+        schema: &Map<String, Value>,
+        resolver: &Resolver<'_>,
+        draft: Draft,
+    ) -> Option<ObjectCheck> {
+        if schema.contains_key("patternProperties") && schema.contains_key("additionalProperties") {
+            return None;
+        }
+        let mut members: Vec<(&str, Member)> = Vec::new();
+        if let Some(properties) = schema.get("properties") {
+            for (key, value) in properties.as_object()? {
+                members.push((key, Member { value: self.value(value, resolver, draft), bit: 0 }));
+            }
+        }
+        let others = schema.get("additionalProperties").map(|value| self.value(value, resolver, draft));
+        let others = others.unwrap_or(ValueCheck::Types(ANY_TYPE));
+        let mut required = 0;
+        let names = schema.get("required").map_or(Some([].as_slice()), |value| Some(value.as_array()?));
+        for (number, name) in names?.iter().enumerate() {
+            let (name, bit) = (name.as_str()?, 1_u64.checked_shl(u32::try_from(number).ok()?)?);
+            required |= bit;
+            match members.iter_mut().find(|(key, _)| *key == name) {
+                Some((_, member)) => member.bit |= bit,
+                None => members.push((name, Member { value: others, bit })),
+            }
+        }
+        let bound = |keyword: &str, none| schema.get(keyword).map_or(Some(none), size);
+        Some(ObjectCheck {
+            members: members.into_iter().map(|(key, member)| (Key::new(key), member)).collect(),
+            required,
+            others,
+            min: bound("minProperties", 0)?,
+            max: bound("maxProperties", usize::MAX)?,
+        })
+    }
+
+    /// What a schema demands of a member.
+    fn value(&mut self, schema: &Value, resolver: &Resolver<'_>, draft: Draft) -> ValueCheck {
+        let index = self.schema(schema, resolver, draft);
+        match self.schemas.get(index).map_or([].as_slice(), Vec::as_slice) {
+            [Check::Types(types)] => ValueCheck::Types(*types),
+            _ => ValueCheck::Schema(index),
+        }
+    }
+
+    /// Schemas that all have to hold. Conditions on one string of the object become one choice.
+    fn all(&mut self, schemas: &[Value], resolver: &Resolver<'_>, draft: Draft) -> Option<Vec<Check>> {
+        let mut checks = Vec::new();
+        let mut choices: Vec<Choice> = Vec::new();
+        for schema in schemas {
+            let Some((key, string, then)) = condition(schema) else {
+                checks.push(Check::Schema(self.schema(schema, resolver, draft)));
+                continue;
+            };
+            let branch = (string.into(), self.schema(then, resolver, draft));
+            let same = |choice: &&mut Choice| {
+                choice.key.text() == key && choice.branches.iter().all(|(known, _)| **known != *string)
+            };
+            match choices.iter_mut().find(same) {
+                Some(choice) => choice.branches.push(branch),
+                None => choices.push(Choice { key: Key::new(key), branches: vec![branch], otherwise: true }),
+            }
+        }
+        checks.extend(choices.into_iter().map(Check::Choice));
+        Some(checks)
+    }
+
+    /// A choice of branches that are told apart by a string that each demands at the same key.
+    fn choice_of(&self, branches: &Vec<usize>) -> Option<Choice> {
+        let keys = self.discriminators(*branches.first()?);
+        keys.into_iter().find_map(|key| {
+            let mut by_string: Vec<(Box<str>, usize)> = Vec::new();
+            for branch in branches {
+                for string in self.strings(*branch, key)? {
+                    if by_string.iter().any(|(known, _)| known == string) {
+                        return None;
+                    }
+                    by_string.push((string.clone(), *branch));
+                }
+            }
+            Some(Choice { key: key.clone(), branches: by_string, otherwise: false })
+        })
+    }
+
+    /// The keys at which a schema demands one of some strings.
+    fn discriminators(&self, schema: usize) -> Vec<&Key> {
+        let keys = self.required_members(schema).into_iter().map(|(key, _)| key);
+        keys.filter(|key| self.strings(schema, key).is_some()).collect()
+    }
+
+    /// The strings of which a schema demands one at a key.
+    fn strings(&self, schema: usize, key: &Key) -> Option<&Vec<Box<str>>> {
+        let members = self.required_members(schema);
+        let (_, member) = members.into_iter().find(|(found, _)| *found == key)?;
+        let ValueCheck::Schema(value) = member.value else { return None };
+        self.schemas.get(value)?.iter().find_map(|check| match check {
+            Check::Strings(strings) => Some(strings),
+            _ => None,
+        })
+    }
+
+    /// The members that a schema demands, also those of a schema that it refers to.
+    fn required_members(&self, schema: usize) -> Vec<(&Key, Member)> {
+        let mut at = schema;
+        // A reference may lead to a reference, but not for ever.
+        for _ in 0..16 {
+            let checks = self.schemas.get(at).map_or([].as_slice(), Vec::as_slice);
+            let object = checks.iter().find_map(|check| match check {
+                Check::Object(object) => Some(object),
+                _ => None,
+            });
+            if let Some(object) = object {
+                let members = object.members.iter().filter(|(_, member)| member.bit != 0);
+                return members.map(|(key, member)| (key, *member)).collect();
+            }
+            match checks {
+                [Check::Schema(next)] => at = *next,
+                _ => break,
+            }
+        }
+        Vec::new()
+    }
+}
+
+/// The key, the string and the schema of `{"if": {"properties": {KEY: {"const": STRING}}, "required": [KEY]}, "then": …}`.
+fn condition(schema: &Value) -> Option<(&str, &str, &Value)> {
+    let schema = schema.as_object()?;
+    let test = schema.get("if")?.as_object()?;
+    let then = schema.get("then").filter(|_| schema.len() == 2 && test.len() == 2)?;
+    let properties = test.get("properties")?.as_object()?;
+    let (key, value) = properties.iter().next().filter(|_| properties.len() == 1)?;
+    let value = value.as_object().filter(|value| value.len() == 1)?;
+    let [required] = test.get("required")?.as_array()?.as_slice() else { return None };
+    (required.as_str()? == key).then_some((key.as_str(), value.get("const")?.as_str()?, then))
+}
+
+fn one_of(values: &[Value]) -> Option<Check> {
+    let strings: Option<_> = values.iter().map(|value| value.as_str().map(Into::into)).collect();
+    let scalars = || values.iter().all(|value| !value.is_array() && !value.is_object());
+    strings.map(Check::Strings).or_else(|| scalars().then(|| Check::Scalars(values.to_vec())))
+}
+
+fn limit(limit: Limit, value: &Value) -> Option<Check> {
+    Some(Check::Limit(limit, short_number(&value.as_number()?.to_string())?))
+}
+
+fn size(value: &Value) -> Option<usize> {
+    usize::try_from(value.as_u64()?).ok()
+}
+
+fn types(value: &Value) -> Option<u8> {
+    let bit = |name: &Value| match name.as_str()? {
+        "integer" => Some(INTEGER),
+        name => JsonType::from_name(name).map(|json_type| 1 << json_type as u8),
+    };
+    match value {
+        Value::Array(names) => names.iter().try_fold(0, |types, name| Some(types | bit(name)?)),
+        name => bit(name),
+    }
+}

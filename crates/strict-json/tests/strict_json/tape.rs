@@ -1,0 +1,178 @@
+//! Records on a tape: the same values and the same reports, whether they come as events or at once.
+
+use crate::on_tape::three_ways;
+use crate::properties::soup;
+use proptest::prelude::*;
+use strict_json::{Key, KeyMap, ReadOptions, Sink, Summary, Tape, read_lines_at_hand};
+
+fn same(bytes: &[u8], sizes: &[usize]) -> Summary {
+    let [by_events, at_once, at_hand] = three_ways(bytes, sizes, &ReadOptions::default());
+    assert_eq!(by_events, at_once);
+    assert_eq!(by_events, at_hand);
+    by_events.0
+}
+
+/// Lines that are nearly those of programs: any strings, numbers and keys, compact and with spaces.
+fn line() -> impl Strategy<Value = String> {
+    let text = prop_oneof![
+        "[a-c]{0,20}",
+        r#"(\\[nrtbf/"\\]|[a-z é😀]){0,12}"#,
+        r"(\\u(00e9|0000|ffff|fdd0|d83d\\ude00|d800|dc00)|x){0,4}",
+        "\\PC{0,24}",
+        Just("\u{fffe}".to_owned()),
+        Just("a\tb".to_owned()),
+    ];
+    let number = prop_oneof![
+        any::<i64>().prop_map(|number| number.to_string()),
+        any::<f64>().prop_map(|number| number.to_string()),
+        "-?[0-9]{1,18}(\\.[0-9]{0,3})?([eE][-+]?[0-9]{0,3})?",
+        Just(format!("0.{}", "1".repeat(200))),
+        Just(format!("1{}", "0".repeat(400))),
+    ];
+    let leaf = prop_oneof![
+        text.clone().prop_map(|text| format!("\"{text}\"")),
+        number,
+        prop::sample::select(vec!["true", "false", "null", "nul", "NaN", "+1", "[]", "{}"])
+            .prop_map(str::to_owned),
+    ];
+    let value = leaf.prop_recursive(4, 40, 6, move |inner| {
+        let key =
+            prop_oneof!["[ab]{0,3}", "[ab]{7,9}", "[ab]{15,18}", "type|sessionID|messageID", text.clone()];
+        let member = (key, inner.clone(), prop::sample::select(vec![":", ": ", " : "]));
+        let member = member.prop_map(|(key, value, colon)| format!("\"{key}\"{colon}{value}"));
+        let comma = prop::sample::select(vec![",", ", ", " ,"]);
+        prop_oneof![
+            (prop::collection::vec(inner, 0..6), comma.clone())
+                .prop_map(|(all, comma)| format!("[{}]", all.join(comma))),
+            (prop::collection::vec(member, 0..6), comma)
+                .prop_map(|(all, comma)| format!("{{{}}}", all.join(comma))),
+        ]
+    });
+    let end = prop::sample::select(vec!["", "", " ", "\r", ",", "}", "\r\r", "\r "]);
+    (value, end).prop_map(|(value, end)| format!("{{\"v\":{value}}}{end}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_give_the_same_at_once(bytes in soup(), sizes in prop::collection::vec(1usize..90, 1..6)) {
+        same(&bytes, &sizes);
+    }
+
+    #[test]
+    fn any_lines_give_the_same_at_once(lines in prop::collection::vec(line(), 1..6), size in 1usize..300) {
+        same(lines.join("\n").as_bytes(), &[size]);
+        same((lines.join("\n") + "\n").as_bytes(), &[size]);
+    }
+}
+
+/// Counts the records that came at once, without an event.
+#[derive(Default)]
+struct AtOnce {
+    tape: Tape,
+    records: u64,
+    events: u64,
+}
+
+impl Sink for AtOnce {
+    fn begin_record(&mut self, _: u64, offset: u64) {
+        self.tape.clear(offset, offset);
+    }
+    fn tape(&mut self) -> Option<&mut Tape> {
+        Some(&mut self.tape)
+    }
+    fn end_record(&mut self, _: u64, _: bool) {
+        self.records += u64::from(self.tape.root().is_some());
+    }
+    fn event(&mut self, _: strict_json::Event<'_>) {
+        self.events += 1;
+    }
+}
+
+#[test]
+fn a_record_with_nothing_to_report_comes_at_once() {
+    let record =
+        r#"{"type":"a","n":[-0.5e-3,12,true,null,{}],"text":"é\n\u00e9\ud83d\ude00","type2": {"a" : 1 }}"#;
+    let mut sink = AtOnce::default();
+    let lines = format!("{record}\n{record}\r\n{record} \n");
+    let summary = read_lines_at_hand(lines.as_bytes(), &ReadOptions::default(), &mut sink);
+    assert_eq!((summary.whole, sink.records, sink.events), (3, 3, 0));
+}
+
+#[test]
+fn every_report_is_made_among_records_that_come_at_once() {
+    let clean = r#"{"type":"a","id":1}"#;
+    let keys: String = (0..70).map(|number| format!("\"k{number}\":1,")).collect();
+    let deep = format!("{{\"a\":{}1{}}}", "[".repeat(512), "]".repeat(512));
+    let odd = [
+        r#"{"a":1,"a":2}"#,
+        r#"{"abcdefgh":1,"b":{"abcdefgh":1},"abcdefgh":2}"#,
+        r#"{"abcdefghijklmnopqrst":1,"abcdefghijklmnopqrst":2}"#,
+        r#"{"\u0061":1,"a":2}"#,
+        r#"{"a":9007199254740993}"#,
+        r#"{"a":12345678901234567890}"#,
+        r#"{"a":1e400}"#,
+        r#"{"a":01}"#,
+        r#"{"a":NaN}"#,
+        r#"{"a":"\ud800"}"#,
+        r#"{"a":"\uffff"}"#,
+        "{\"a\":\"\u{fdd0}\"}",
+        r#"{"a":"\x"}"#,
+        "{\"a\":\"\u{1}\"}",
+        "[1]",
+        "",
+        "\u{feff}{}",
+        "{}{}",
+        r#"{"a":1"#,
+        "{\"a\":1\r}",
+        "{\n}",
+        &format!("{{{keys}\"k0\":1}}"),
+        &deep,
+    ];
+    for odd in odd {
+        let lines = format!("{clean}\n{clean}\n{odd}\n{clean}\n");
+        let summary = same(lines.as_bytes(), &[usize::MAX]);
+        assert!(!summary.problems.is_empty(), "{odd}");
+        assert_eq!(summary.problems[0].at.line, 3, "{odd}");
+        let bytes = [clean.as_bytes(), b"\n\xff\n", lines.as_bytes()].concat();
+        same(&bytes, &[7]);
+    }
+    // What is long or large is no fault.
+    for fine in [
+        format!("{{{keys}\"a\":1}}"),
+        format!("{{\"{}\":1}}", "k".repeat(20_000)),
+        format!("{{\"a\":\"{}\"}}", "é\\n".repeat(60_000)),
+        format!("{{\"a\":0.{}}}", "1".repeat(5000)),
+    ] {
+        let summary = same(format!("{clean}\n{fine}\n{clean}\n").as_bytes(), &[70_000]);
+        assert_eq!(summary.problems, [], "{}", &fine[..40]);
+    }
+}
+
+#[test]
+fn keys_are_found_whatever_their_length() {
+    let names: Vec<String> =
+        (0..40).flat_map(|length| ["a", "b"].map(|last| "x".repeat(length) + last)).collect();
+    let members: Vec<String> = names.iter().map(|name| format!("\"{name}\":\"{name}\"")).collect();
+    for chunk in members.chunks(20) {
+        let mut tape = Tape::default();
+        read_lines_at_hand(
+            format!("{{{}}}\n", chunk.join(",")).as_bytes(),
+            &ReadOptions::default(),
+            &mut tape,
+        );
+        let root = tape.root().unwrap();
+        let map: KeyMap<&str> = names.iter().map(|name| (Key::new(name), name.as_str())).collect();
+        let mut found = 0;
+        for key in root.keys() {
+            assert_eq!(map.get(key), Some(&key.value().text()));
+            found += 1;
+        }
+        assert_eq!(found, 20);
+        let there = names.iter().filter(|name| root.member(&Key::new(name)).is_some());
+        assert!(there.eq(names.iter().filter(|name| chunk.contains(&format!("\"{name}\":\"{name}\"")))));
+        let none: KeyMap<()> = [].into_iter().collect();
+        assert!(root.keys().all(|key| none.get(key).is_none()) && none.is_empty());
+    }
+}
