@@ -57,7 +57,7 @@ fn alone<R: Read>(
         let Some(examined) = examine(&mut validator, &validation.options(), &chunk) else {
             return Ok(vec![chunk]);
         };
-        judge(validation, &chunk, examined, verdict);
+        validator.records = judge(validation, &chunk, examined, verdict);
         progress(verdict.bytes);
         buffer = chunk.bytes;
     }
@@ -68,17 +68,20 @@ fn alone<R: Read>(
 struct ChunkSource<'r, R> {
     chunker: &'r mut LineChunker<R>,
     /// The buffers that go round: their number bounds what is read ahead.
-    spare: Receiver<Vec<u8>>,
+    spare: Receiver<Buffers>,
     /// The number of the next chunk.
     number: usize,
 }
 
+/// Room for the bytes of a chunk, and for its records.
+type Buffers = (Vec<u8>, ValidatedRecords);
+
 impl<R: Read> ChunkSource<'_, R> {
-    /// The next chunk and its number; none at the end, and when there are no more buffers.
-    fn next(&mut self) -> io::Result<Option<(usize, Chunk)>> {
-        let Ok(buffer) = self.spare.recv() else { return Ok(None) };
+    /// The next chunk, its number and room for its records; none at the end, and when there are no more buffers.
+    fn next(&mut self) -> io::Result<Option<(usize, Chunk, ValidatedRecords)>> {
+        let Ok((buffer, records)) = self.spare.recv() else { return Ok(None) };
         self.number += 1;
-        Ok(self.chunker.next(buffer)?.map(|chunk| (self.number - 1, chunk)))
+        Ok(self.chunker.next(buffer)?.map(|chunk| (self.number - 1, chunk, records)))
     }
 }
 
@@ -94,7 +97,7 @@ fn together<R: Read + Send>(
     let (done_in, done_out) = channel();
     let (spare_in, spare) = channel();
     for _ in 0..threads + 2 {
-        let _ = spare_in.send(Vec::new());
+        let _ = spare_in.send(Buffers::default());
     }
     let source = Mutex::new(ChunkSource { chunker, spare, number: 0 });
     let max_violations = AtomicUsize::new(max_errors);
@@ -103,7 +106,8 @@ fn together<R: Read + Send>(
         let work = move || {
             let mut validator = RecordValidator::new(contract, max_errors);
             let next = || source.lock().unwrap_or_else(PoisonError::into_inner).next();
-            while let Some((number, chunk)) = next()? {
+            while let Some((number, chunk, records)) = next()? {
+                validator.records = records;
                 validator.max_violations = limit.load(Ordering::Relaxed);
                 let examined = examine(&mut validator, &options, &chunk);
                 let _ = done_in.send((number, chunk, examined));
@@ -121,11 +125,13 @@ fn together<R: Read + Send>(
                     spare_in = None;
                     break;
                 };
-                judge(validation, &chunk, examined, verdict);
+                let records = judge(validation, &chunk, examined, verdict);
                 max_violations.store(wanted(verdict, max_errors), Ordering::Relaxed);
                 progress(verdict.bytes);
                 next += 1;
-                let _ = spare_in.as_ref().map(|spare| spare.send(chunk.bytes));
+                if let Some(spare) = &spare_in {
+                    let _ = spare.send((chunk.bytes, records));
+                }
             }
         }
         for worker in workers {
@@ -152,13 +158,19 @@ fn examine(validator: &mut RecordValidator<'_>, options: &ReadOptions, chunk: &C
     (cut == 0).then_some((summary, records))
 }
 
-/// Judges what holds between the records of a chunk and all before it.
-fn judge(validation: &mut Validation<'_>, chunk: &Chunk, examined: Examined, verdict: &mut Verdict) {
+/// Judges what holds between the records of a chunk and all before it; gives the room of the records back.
+fn judge(
+    validation: &mut Validation<'_>,
+    chunk: &Chunk,
+    examined: Examined,
+    verdict: &mut Verdict,
+) -> ValidatedRecords {
     let (summary, mut records) = examined;
     let mut found = Vec::new();
     let mut source = ChunkRecords { bytes: &chunk.bytes, value: Tape::default(), start: None };
     validation.judge(&mut records, &mut source, &mut found, verdict);
     verdict.merge(&summary, found, chunk.base, validation.settings.max_errors, |_| true);
+    records
 }
 
 /// The records of a chunk, of which the one that was asked for last is read again.

@@ -5,7 +5,7 @@ use super::exit_rules::RunExit;
 use super::location_buffer::LocationBuffer;
 use super::record_validator::{ValidatedRecord, ValidatedRecords, offset};
 use super::rule_index::place;
-use super::stream_state::{Found, StreamOutcome, StreamState};
+use super::stream_state::{Found, RunEvent, StreamOutcome, StreamState};
 use super::violation::Violation;
 use std::cell::RefCell;
 use strict_json::{Position, Tape};
@@ -73,10 +73,15 @@ impl<'c> RecordPipeline<'c> {
         for (index, record) in records.list.iter().enumerate() {
             // What comes behind the last violation that is described is not described.
             let full = found.len() >= judging.max_violations;
-            let list = &records.inputs[inputs..record.inputs_end];
+            let event = RunEvent {
+                class: record.class,
+                unknown: record.class.unknown.map(|name| records.extracts.names.shown(name)),
+                inputs: &records.extracts.inputs[inputs..record.inputs_end],
+                line: record.line,
+            };
             inputs = record.inputs_end;
             broken.full = full;
-            self.state.step(spec, &record.class, list, record.line, &mut broken, &mut |at, nth| {
+            self.state.step(spec, event, &mut broken, &mut |at, nth| {
                 source.value(record).root().and_then(|root| place(at, nth, root))
             });
             let event = self.state.events;
@@ -103,7 +108,7 @@ impl<'c> RecordPipeline<'c> {
         more += broken.more;
         drop(own);
         records.list.clear();
-        records.inputs.clear();
+        records.extracts.clear();
         more
     }
 

@@ -2,7 +2,7 @@
 
 use super::contract::Contract;
 use super::pointer::Pointer;
-use super::rule_index::{ExtractMemory, RecordClass, RuleInput};
+use super::rule_index::{Extracts, RecordClass};
 use super::violation::Violation;
 use strict_json::{Event, Sink, Tape};
 
@@ -10,8 +10,8 @@ use strict_json::{Event, Sink, Tape};
 #[derive(Debug, Default)]
 pub(super) struct ValidatedRecords {
     pub list: Vec<ValidatedRecord>,
-    /// What the rules between records need, of one record behind the other.
-    pub inputs: Vec<RuleInput>,
+    /// What the rules between records need.
+    pub extracts: Extracts,
     /// What the records break by themselves.
     pub violations: Vec<OwnViolation>,
     /// Records of which something could not be judged.
@@ -54,7 +54,6 @@ pub(super) struct RecordValidator<'c> {
     pub max_violations: usize,
     /// Lines before what is read.
     pub lines_before: u64,
-    memory: ExtractMemory,
     line: u64,
     start: u64,
 }
@@ -68,7 +67,6 @@ impl<'c> RecordValidator<'c> {
             records: ValidatedRecords::default(),
             max_violations,
             lines_before: 0,
-            memory: ExtractMemory::default(),
             line: 1,
             start: 0,
         }
@@ -80,13 +78,7 @@ impl<'c> RecordValidator<'c> {
         let (contract, records) = (self.contract, &mut self.records);
         let room = self.max_violations.saturating_sub(records.violations.len());
         let mut of_rules = Vec::new();
-        let class = contract.index.extract(
-            &contract.spec,
-            root,
-            &mut self.memory,
-            &mut records.inputs,
-            &mut of_rules,
-        );
+        let class = contract.index.extract(&contract.spec, root, &mut records.extracts, &mut of_rules);
         let (mut violations, mut more) = (Vec::new(), 0);
         if let Some(schema) = contract.schema_of(class.event_type)
             && !schema.accepts(root)
@@ -103,7 +95,7 @@ impl<'c> RecordValidator<'c> {
             offset: offset(&self.value, &violation.pointer),
             violation,
         }));
-        let (inputs_end, line, start) = (records.inputs.len(), self.line, self.start);
+        let (inputs_end, line, start) = (records.extracts.inputs.len(), self.line, self.start);
         records.list.push(ValidatedRecord { class, inputs_end, line, start, end, more });
     }
 

@@ -10,7 +10,6 @@ use super::violation::{Against, Violation, excerpt};
 use foldhash::fast::RandomState;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
 use strict_json::{JsonKind, JsonType, TapeNode};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -52,12 +51,12 @@ pub(crate) struct Place {
 }
 
 /// Which kind of record it is.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct RecordClass {
     /// Index of its event type among the contract's; none for an unknown one and in documents.
     pub event_type: Option<usize>,
-    /// The unknown type.
-    pub unknown: Option<Arc<str>>,
+    /// The unknown type: its index among the names.
+    pub unknown: Option<usize>,
     /// Bit set of the patterns of conditions that it matches.
     pub payload: u64,
 }
@@ -81,38 +80,50 @@ struct TypeRules {
     pointers: PointerTree,
 }
 
-/// What is kept from one extraction to the next, so that each costs less.
+/// What the rules between events need of some events, one behind the other.
 #[derive(Debug, Default)]
-pub(crate) struct ExtractMemory {
-    names: UnknownNames,
+pub(crate) struct Extracts {
+    pub inputs: Vec<RuleInput>,
+    pub names: UnknownNames,
+    /// Room for what pointers name in one event.
     found: Vec<Option<usize>>,
 }
 
-/// The names of unknown types that were met last: they come again and again.
-#[derive(Debug, Default)]
-struct UnknownNames {
-    /// As they are written, and as they are shown.
-    recent: Vec<(Box<str>, Arc<str>)>,
-    next: usize,
+impl Extracts {
+    /// Forgets the events, and keeps the room.
+    pub fn clear(&mut self) {
+        self.inputs.clear();
+        // The names of a few types come again and again.
+        if self.names.0.len() > UnknownNames::COMPARED {
+            self.names.0.clear();
+        }
+    }
 }
 
-impl UnknownNames {
-    const MAX: usize = 16;
+/// The names of unknown types as they are written, and as they are shown.
+#[derive(Debug, Default)]
+pub(crate) struct UnknownNames(Vec<(Box<str>, Box<str>)>);
 
-    /// How a name is shown.
-    fn shown(&mut self, name: &str) -> Arc<str> {
-        if let Some((_, shown)) = self.recent.iter().find(|(known, _)| **known == *name) {
-            return Arc::clone(shown);
-        }
-        let shown: Arc<str> = excerpt(name).into();
-        let entry = (name.into(), Arc::clone(&shown));
-        if self.recent.len() < Self::MAX {
-            self.recent.push(entry);
-        } else {
-            self.recent[self.next] = entry;
-            self.next = (self.next + 1) % Self::MAX;
-        }
-        shown
+impl UnknownNames {
+    /// A name is compared with so many before it; of others, one may be there twice.
+    const COMPARED: usize = 16;
+
+    /// How the name with this index is shown.
+    pub fn shown(&self, index: usize) -> &str {
+        self.0.get(index).map_or("", |(_, shown)| shown)
+    }
+
+    /// The index of a name.
+    fn index(&mut self, name: &str) -> usize {
+        let from = self.0.len().saturating_sub(Self::COMPARED);
+        let known = self.0[from..].iter().position(|(known, _)| **known == *name);
+        known.map_or_else(
+            || {
+                self.0.push((name.into(), excerpt(name).into()));
+                self.0.len() - 1
+            },
+            |nth| from + nth,
+        )
     }
 }
 
@@ -141,8 +152,7 @@ impl RuleIndex {
         &self,
         spec: &Spec,
         value: TapeNode<'_>,
-        memory: &mut ExtractMemory,
-        inputs: &mut Vec<RuleInput>,
+        extracts: &mut Extracts,
         violations: &mut Vec<Violation>,
     ) -> RecordClass {
         let mut class = RecordClass::default();
@@ -151,14 +161,14 @@ impl RuleIndex {
                 Some(JsonKind::Text(text)) => match self.event_type(events, text, value) {
                     Ok(index) => class.event_type = Some(index),
                     Err(text) => {
-                        let found = memory.names.shown(&text);
+                        let index = extracts.names.index(&text);
+                        class.unknown = Some(index);
                         if !events.allow_unknown {
                             let known: Vec<_> = spec.event_types().map(String::as_str).collect();
-                            let known = known.join(", ");
+                            let (found, known) = (extracts.names.shown(index), known.join(", "));
                             let message = format!("unknown event type `{found}`; expected one of {known}");
                             violations.push(event_type(&events.discriminator, message));
                         }
-                        class.unknown = Some(found);
                     }
                 },
                 None if let Some(index) = self.types.get(UNTYPED) => class.event_type = Some(*index),
@@ -166,7 +176,7 @@ impl RuleIndex {
                     let found = if other.is_some() { "a type that is not a string" } else { "no type" };
                     let message = format!("expected an event type, found {found}");
                     violations.push(event_type(&events.discriminator, message));
-                    class.unknown = Some("".into());
+                    class.unknown = Some(extracts.names.index(""));
                 }
             }
         }
@@ -174,9 +184,9 @@ impl RuleIndex {
         if of_type.rules.is_empty() && of_type.payload.is_empty() {
             return class;
         }
-        let value = of_type.pointers.locate(value, &mut memory.found);
+        let value = of_type.pointers.locate(value, &mut extracts.found);
         for (index, rule) in &of_type.rules {
-            extract_rule(spec, *index, rule, value, inputs, violations);
+            extract_rule(spec, *index, rule, value, &mut extracts.inputs, violations);
         }
         for (bit, pattern) in &of_type.payload {
             class.payload |= u64::from(pattern.matches(value)) << bit;

@@ -16,6 +16,17 @@ const MAX_KEYS: usize = 500_000;
 /// Names of unknown types that are told apart.
 const MAX_NAMES: usize = 100;
 
+/// An event of a run, as far as the events behind it have to do with it.
+pub(super) struct RunEvent<'e> {
+    pub class: RecordClass,
+    /// How its type is shown, if that is unknown.
+    pub unknown: Option<&'e str>,
+    /// What the rules need of it.
+    pub inputs: &'e [RuleInput],
+    /// The line that it begins in.
+    pub line: u64,
+}
+
 /// What an event breaks after those before it.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -85,15 +96,8 @@ impl StreamState {
     }
 
     /// Goes on by one event. `place` gives what stands at a pointer of it.
-    pub fn step(
-        &mut self,
-        spec: &Spec,
-        class: &RecordClass,
-        inputs: &[RuleInput],
-        line: u64,
-        out: &mut Found,
-        place: PlaceAt<'_>,
-    ) {
+    pub fn step(&mut self, spec: &Spec, event: RunEvent<'_>, out: &mut Found, place: PlaceAt<'_>) {
+        let RunEvent { class, unknown, inputs, line } = event;
         self.events += 1;
         self.payload |= class.payload;
         self.last_line = line;
@@ -103,7 +107,7 @@ impl StreamState {
                 && name.is_none_or(|name| !first.contains(name))
                 && !out.counts()
             {
-                let found = name.map(String::as_str).or(class.unknown.as_deref()).unwrap_or_default();
+                let found = name.map(String::as_str).or(unknown).unwrap_or_default();
                 let message = format!("the stream begins with `{found}` instead of {}", first.join(" or "));
                 let at = &events.discriminator.text;
                 out.violations.push(Violation::of_rule(Against::Stream, "first-event", at, message));
@@ -111,8 +115,8 @@ impl StreamState {
             // An unknown type says nothing of where the stream stands.
             self.last = class.event_type.or(self.last);
         }
-        if let Some(unknown) = &class.unknown {
-            if let Some(count) = self.unknown.get_mut(&**unknown) {
+        if let Some(unknown) = unknown {
+            if let Some(count) = self.unknown.get_mut(unknown) {
                 *count += 1;
             } else {
                 let name = if self.unknown.len() < MAX_NAMES { unknown } else { "…" };

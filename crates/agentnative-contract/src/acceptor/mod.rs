@@ -316,7 +316,7 @@ fn any(mut answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use crate::Contract;
-    use crate::rule_index::ExtractMemory;
+    use crate::rule_index::Extracts;
     use std::fs;
     use std::path::Path;
     use strict_json::Tape;
@@ -333,14 +333,8 @@ mod tests {
             for line in text.lines() {
                 tape.fill(&serde_json::from_str(line).unwrap());
                 let root = tape.root().unwrap();
-                let mut memory = ExtractMemory::default();
-                let class = contract.index.extract(
-                    &contract.spec,
-                    root,
-                    &mut memory,
-                    &mut Vec::new(),
-                    &mut Vec::new(),
-                );
+                let class =
+                    contract.index.extract(&contract.spec, root, &mut Extracts::default(), &mut Vec::new());
                 let Some(schema) = contract.schema_of(class.event_type) else { continue };
                 all += 1;
                 told += usize::from(schema.acceptor.as_ref().unwrap().answer(root) == Some(true));

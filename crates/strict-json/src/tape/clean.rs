@@ -11,6 +11,8 @@ use crate::input::is_noncharacter;
 use crate::number::MAX_SAFE;
 use crate::string::{MAX_KEY, plain, plain_in_word};
 
+/// Longer records are left to the parser: offsets on a tape have 32 bits.
+const MAX_LENGTH: usize = 1 << 30;
 /// An object with more keys is left to the parser, which has a set for them.
 const MAX_KEYS: usize = 64;
 /// Longer numbers are left to the parser: shorter ones, with two digits of exponent, are far from infinity.
@@ -41,6 +43,9 @@ impl Tape {
     /// Reads the object that is all of the first `length` bytes of `text`, where they are followed by a newline; false
     /// when it may have something to report. Then the tape is empty.
     pub(crate) fn read_clean(&mut self, text: &str, length: usize, max_depth: usize) -> bool {
+        if length > MAX_LENGTH {
+            return false;
+        }
         self.text.push_str(&text[..length]);
         self.levels.clear();
         self.keys.clear();
@@ -121,7 +126,6 @@ impl CleanReader<'_, '_> {
 
     #[inline(always)]
     fn push(&mut self, json_type: JsonType, at: usize, a: usize, b: usize) {
-        // What fits into the window of the input fits into 32 bits.
         self.tape.cells.push(Cell {
             json_type: Some(json_type),
             tag: 0,
