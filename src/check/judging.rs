@@ -78,7 +78,7 @@ pub fn judge_with(
     scans: &Scans,
 ) -> Result<(Report, Seen)> {
     let accepted = Accepted { waivers: &recording.waivers, baseline, target: &recording.target.name };
-    let judgements = judgements(recording, checks, scans)?;
+    let judgements = judgements(recording, checks, scans, judge::judge_one)?;
     let none = LoadedContracts::default();
     let verdicts = judge::accept(&context(recording, &none), checks, judgements, accepted);
     let notes = [&recording.notes[..], &verdicts.notes].concat();
@@ -97,7 +97,7 @@ pub fn judge_with(
 /// The runs that would tell what these checks cannot from what was seen so far.
 pub fn wanted(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result<Vec<RunKey>> {
     let of_runs = checks.iter().copied().filter(|check| check.layer == Layer::Behavioral);
-    let judgements = judgements(recording, &of_runs.collect::<Vec<_>>(), scans)?;
+    let judgements = judgements(recording, &of_runs.collect::<Vec<_>>(), scans, judge::judge_wanting)?;
     let wanted: BTreeSet<&RunKey> = judgements.iter().flat_map(CheckJudgement::wants).collect();
     Ok(wanted.into_iter().cloned().collect())
 }
@@ -115,7 +115,12 @@ const MOST_SPENT: usize = 3;
 
 /// What each check says. A target chooses what judging it costs, so each check has a budget: where that is spent,
 /// the check is unverified.
-fn judgements(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result<Vec<CheckJudgement>> {
+fn judgements(
+    recording: &Recording,
+    checks: &[&Check],
+    scans: &Scans,
+    judge: fn(&CheckContext, &Check) -> CheckJudgement,
+) -> Result<Vec<CheckJudgement>> {
     let recording = Arc::new(recording.clone());
     let ids: Vec<CheckId> = checks.iter().map(|check| check.id).collect();
     let (mut judgements, mut times) = (Vec::new(), 0);
@@ -139,7 +144,7 @@ fn judgements(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result
             context.selected = selected;
             for id in open.iter().take_while(|id| context.scans.given_up(**id).is_none()) {
                 // Nobody waits for it any more where this fails.
-                let _ = sender.send(judge::judge_one(&context, id.check()));
+                let _ = sender.send(judge(&context, id.check()));
                 budget::progress();
             }
             Ok::<_, Error>(())

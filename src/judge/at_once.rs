@@ -5,10 +5,21 @@ use super::context::CheckContext;
 use super::p2::{difference, size};
 use super::run_view::RunView;
 use super::verdict::Reason;
-use crate::model::{OutputFormat, Variant};
+use crate::model::{CheckId, OutputFormat, Variant};
 use crate::probe::{Probe, repetitions};
 use crate::run::{Observation, Purpose, RunKey};
 use std::collections::BTreeSet;
+
+/// The checks that ask for repetitions where their verdict depends on what changes from run to run.
+pub(super) const REPEATING: [CheckId; 7] = [
+    CheckId::P1EnvFlag,
+    CheckId::P1SecretPath,
+    CheckId::P2JsonAlias,
+    CheckId::P2OutputComplete,
+    CheckId::P2OutputFormat,
+    CheckId::P2OutputParity,
+    CheckId::P7Quiet,
+];
 
 impl<'a> CheckContext<'a> {
     /// Which runs are missing of what this one is to show.
@@ -41,7 +52,7 @@ impl<'a> CheckContext<'a> {
     }
 
     /// The runs that make a call again, where a verdict depends on what changes from run to run; or that it takes
-    /// them to decide.
+    /// them to decide. For the [`REPEATING`] checks only: others are not asked what they want.
     pub fn repeated(&'a self, probe: &'a Probe, format: OutputFormat) -> Result<Vec<RunView<'a>>, Reason> {
         let again = self.runs_under(probe, Variant::Repeat).filter(|run| run.format() == format);
         let again: Vec<RunView> = again.collect();

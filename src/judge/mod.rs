@@ -99,6 +99,16 @@ pub fn judge_one(context: &CheckContext, check: &Check) -> CheckJudgement {
     CheckJudgement { gaps: gaps(context, check, &judgement), judgement }
 }
 
+/// The same of a check that may want more runs; any other is not judged.
+pub fn judge_wanting(context: &CheckContext, check: &Check) -> CheckJudgement {
+    let lacks = || missing_runs(context, check).iter().any(|reason| !reason.wants.is_empty());
+    if at_once::REPEATING.contains(&check.id) || lacks() {
+        judge_one(context, check)
+    } else {
+        CheckJudgement::unverified("not judged: it wants no more runs")
+    }
+}
+
 /// The verdict on each of `checks`, with what is accepted.
 pub fn judge(context: &CheckContext, checks: &[&Check], accepted: Accepted<'_>) -> Verdicts {
     let judgements = checks.iter().map(|check| judge_one(context, check));

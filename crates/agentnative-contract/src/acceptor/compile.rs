@@ -33,7 +33,7 @@ const OF_OBJECTS: [&str; 5] =
 
 /// Compiles a schema; none for one of another draft. References that lead nowhere are left to the validator.
 pub(in super::super) fn compile(schema: &Value, resolver: &Resolver<'_>, draft: Draft) -> Option<Acceptor> {
-    let mut compilation = Compilation { schemas: Vec::new(), known: HashMap::new() };
+    let mut compilation = Compilation { schemas: Vec::new(), known: HashMap::new(), depth: 0 };
     let root = compilation.schema(schema, resolver, draft);
     let known = compilation.schemas.iter().flatten().any(|check| !matches!(check, Check::Unknown));
     known.then_some(Acceptor { schemas: compilation.schemas, root })
@@ -43,7 +43,12 @@ struct Compilation {
     schemas: Vec<Vec<Check>>,
     /// The indices of schemas that are compiled or begun, by their address.
     known: HashMap<usize, usize>,
+    /// How many schemas are begun.
+    depth: usize,
 }
+
+/// What is deeper in a schema, or behind more references, is left to the validator.
+const MAX_DEPTH: usize = 100;
 
 impl Compilation {
     /// The index of a schema.
@@ -53,6 +58,11 @@ impl Compilation {
             return *index;
         }
         let index = self.schemas.len();
+        if self.depth == MAX_DEPTH {
+            self.schemas.push(vec![Check::Unknown]);
+            return index;
+        }
+        self.depth += 1;
         self.known.insert(address, index);
         self.schemas.push(Vec::new());
         let checks = match schema {
@@ -70,6 +80,7 @@ impl Compilation {
             }
             _ => vec![Check::Unknown],
         };
+        self.depth -= 1;
         self.schemas[index] = checks;
         index
     }

@@ -3,7 +3,7 @@
 use super::folder::{document, folder, issues, load};
 use agentnative_contract::error::ErrorKind;
 use agentnative_contract::{Contract, Framing, RunExit, Settings, Validation};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -212,6 +212,20 @@ fn patterns_take_linear_time_and_schemas_may_go_in_circles() {
     }
     assert!(!contract.validator().push(1, &value).is_empty());
     assert!(started.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn a_long_chain_of_references_is_followed() {
+    let next = |number: u32| json!({ "properties": { "a": { "$ref": format!("#/$defs/{number}") } } });
+    let mut definitions: serde_json::Map<String, Value> =
+        (0..150).map(|number| (number.to_string(), next(number + 1))).collect();
+    definitions.insert("150".to_owned(), json!({ "type": "string" }));
+    let schema = json!({ "$ref": "#/$defs/0", "$defs": definitions }).to_string();
+    let folder = folder(&[("s.json", &schema)]);
+    let contract = Contract::load(&folder.path().join("s.json")).unwrap();
+    let nested = |value: Value| (0..150).fold(value, |value, _| json!({ "a": value }));
+    assert_eq!(contract.validator().push(1, &nested(json!("b"))), []);
+    assert_eq!(contract.validator().push(1, &nested(json!(1))).len(), 1);
 }
 
 #[test]
