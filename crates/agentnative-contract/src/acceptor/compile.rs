@@ -49,6 +49,8 @@ struct Compilation {
 
 /// What is deeper in a schema, or behind more references, is left to the validator.
 const MAX_DEPTH: usize = 100;
+/// An object with more members is left to the validator: many keys share the place that they are looked up at.
+const MAX_MEMBERS: usize = 4096;
 
 impl Compilation {
     /// The index of a schema.
@@ -182,6 +184,9 @@ impl Compilation {
                 Some((_, member)) => member.bit |= bit,
                 None => members.push((name, Member { value: others, bit })),
             }
+        }
+        if members.len() > MAX_MEMBERS {
+            return None;
         }
         let bound = |keyword: &str, none| schema.get(keyword).map_or(Some(none), size);
         Some(ObjectCheck {

@@ -34,12 +34,12 @@ impl Key {
 pub struct KeyMap<T> {
     entries: Vec<(Key, T)>,
     /// By the last bits of a key's tag: an entry's index and 1, or 0. An entry may stand in a later place.
-    places: Vec<u16>,
+    places: Vec<u32>,
 }
 
 impl<T> FromIterator<(Key, T)> for KeyMap<T> {
     fn from_iter<I: IntoIterator<Item = (Key, T)>>(entries: I) -> Self {
-        let entries: Vec<(Key, T)> = entries.into_iter().take(usize::from(u16::MAX) / 2).collect();
+        let entries: Vec<(Key, T)> = entries.into_iter().collect();
         let mut places = vec![0; (2 * entries.len()).next_power_of_two()];
         for ((key, _), number) in entries.iter().zip(1..) {
             let mut place = usize::from(key.tag) & (places.len() - 1);
@@ -59,7 +59,7 @@ impl<T> KeyMap<T> {
         let (tag, text) = key.key();
         let mut place = usize::from(tag) & (self.places.len() - 1);
         loop {
-            let (known, value) = self.entries.get(usize::from(*self.places.get(place)?).checked_sub(1)?)?;
+            let (known, value) = self.entries.get((*self.places.get(place)? as usize).checked_sub(1)?)?;
             if known.is(tag, text) {
                 return Some(value);
             }

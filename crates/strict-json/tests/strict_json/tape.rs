@@ -176,3 +176,13 @@ fn keys_are_found_whatever_their_length() {
         assert!(root.keys().all(|key| none.get(key).is_none()) && none.is_empty());
     }
 }
+
+#[test]
+fn a_map_has_all_its_keys_however_many() {
+    let map: KeyMap<u32> = (0..40_000).map(|number| (Key::new(&format!("k{number}")), number)).collect();
+    let mut tape = Tape::default();
+    let line = b"{\"k0\":0,\"k32766\":1,\"k32767\":2,\"k39999\":3,\"k40000\":4}\n";
+    read_lines_at_hand(line, &ReadOptions::default(), &mut tape);
+    let found: Vec<Option<&u32>> = tape.root().unwrap().keys().map(|key| map.get(key)).collect();
+    assert_eq!(found, [Some(&0), Some(&32_766), Some(&32_767), Some(&39_999), None]);
+}
