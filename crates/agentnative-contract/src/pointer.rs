@@ -114,13 +114,8 @@ impl Pointer {
 /// Pointers that are looked up together, so that no part of a way is gone twice.
 #[derive(Debug)]
 pub(crate) struct PointerTree {
-    nodes: Vec<PointerNode>,
-}
-
-#[derive(Debug)]
-struct PointerNode {
-    /// The indices of what is below, by token.
-    below: KeyMap<usize>,
+    /// By slot: the slots of what is below, by token.
+    below: Vec<KeyMap<usize>>,
 }
 
 impl PointerTree {
@@ -140,25 +135,20 @@ impl PointerTree {
             }
             pointer.slot = Some(at);
         }
-        Self {
-            nodes: below
-                .into_iter()
-                .map(|below| PointerNode { below: below.into_iter().collect() })
-                .collect(),
-        }
+        Self { below: below.into_iter().map(KeyMap::from_iter).collect() }
     }
 
     /// Looks up what all pointers name; `found` gets one entry for each slot.
     pub fn locate<'a>(&self, value: TapeNode<'a>, found: &'a mut Vec<Option<usize>>) -> Located<'a> {
         found.clear();
-        found.resize(self.nodes.len(), None);
+        found.resize(self.below.len(), None);
         self.visit(0, value, found);
         Located { value, found }
     }
 
     fn visit(&self, slot: usize, value: TapeNode<'_>, found: &mut [Option<usize>]) {
         found[slot] = Some(value.index());
-        let below = &self.nodes[slot].below;
+        let below = &self.below[slot];
         if below.is_empty() {
             return;
         }

@@ -61,15 +61,8 @@ pub(super) struct RecordValidator<'c> {
 impl<'c> RecordValidator<'c> {
     /// One that is in line 1.
     pub fn new(contract: &'c Contract, max_violations: usize) -> Self {
-        Self {
-            contract,
-            value: Tape::default(),
-            records: ValidatedRecords::default(),
-            max_violations,
-            lines_before: 0,
-            line: 1,
-            start: 0,
-        }
+        let (value, records) = (Tape::default(), ValidatedRecords::default());
+        Self { contract, value, records, max_violations, lines_before: 0, line: 1, start: 0 }
     }
 
     /// Validates the value, which ends at this offset.

@@ -19,35 +19,33 @@ pub fn read_lines<R: Read, S: Sink>(reader: R, options: &ReadOptions, sink: &mut
 
 /// As [`read_lines`], of bytes that are at hand: quicker for a sink with a tape.
 pub fn read_lines_at_hand<S: Sink>(bytes: &[u8], options: &ReadOptions, sink: &mut S) -> Summary {
-    let mut read = Summary::default();
-    let mut at = Position::START;
+    let (mut start, mut line) = (0, 1);
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         let clean = &text[..find_noncharacter(bytes, 0).min(text.len())];
         for newline in memchr::memchr_iter(b'\n', clean.as_bytes()) {
-            let start = usize::try_from(at.offset).unwrap_or(usize::MAX);
             if sink.done() || bytes[start] != b'{' || sink.tape().is_none() {
                 break;
             }
-            sink.begin_record(at.line, at.offset);
+            sink.begin_record(line, start as u64);
             let Some(tape) = sink.tape() else { break };
             if !tape.read_clean(&clean[start..], newline - start, options.max_depth) {
                 break;
             }
-            at = Position { offset: newline as u64 + 1, line: at.line + 1, column: 1 };
-            read.records += 1;
-            read.whole += 1;
-            sink.end_record(at.offset, true);
+            (start, line) = (newline + 1, line + 1);
+            sink.end_record(start as u64, true);
         }
     }
-    let rest = &bytes[usize::try_from(at.offset).unwrap_or(usize::MAX)..];
+    let (offset, records) = (start as u64, line - 1);
+    let read = Summary { bytes: offset, records, whole: records, ..Summary::default() };
+    let rest = &bytes[start..];
     if rest.is_empty() {
-        return Summary { bytes: at.offset, ..read };
+        return read;
     }
     // What has something to report, and what is behind it.
     let mut parser = Parser::new(rest, options, sink);
-    parser.input.begin_at(at);
+    parser.input.begin_at(Position { offset, line, column: 1 });
     parser.summary = read;
-    parser.lines(at.line);
+    parser.lines(line);
     // Reading from memory cannot fail.
     parser.finish().unwrap_or_default()
 }

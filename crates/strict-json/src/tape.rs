@@ -394,14 +394,11 @@ impl<'a> TapeNode<'a> {
     /// The value of a key of an object.
     #[inline]
     pub fn member(self, key: &Key) -> Option<Self> {
-        self.keys().find(|found| found.is_key(key)).map(Self::value)
-    }
-
-    /// Whether it is this key.
-    #[inline]
-    fn is_key(self, key: &Key) -> bool {
-        let (tag, text) = self.key();
-        key.is(tag, text)
+        let is_it = |found: &Self| {
+            let (tag, text) = found.key();
+            key.is(tag, text)
+        };
+        self.keys().find(is_it).map(Self::value)
     }
 
     /// Its tag and its text, if it is a key.

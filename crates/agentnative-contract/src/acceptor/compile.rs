@@ -135,14 +135,12 @@ impl Compilation {
                 let (schema, resolver, draft) = resolved.into_inner();
                 Check::Schema(self.schema(schema, &resolver, draft))
             }
-            "allOf" => return self.all(value.as_array()?, resolver, draft),
-            "anyOf" => {
-                let branches = value.as_array()?.iter().map(inner).collect();
-                self.choice_of(&branches).map_or(Check::Any(branches), Check::Choice)
-            }
-            "oneOf" => {
-                let branches = value.as_array()?.iter().map(inner).collect();
-                self.choice_of(&branches).map_or(Check::One(branches), Check::Choice)
+            "allOf" => return Some(self.all(value.as_array()?, resolver, draft)),
+            "anyOf" | "oneOf" => {
+                let branches: Vec<usize> = value.as_array()?.iter().map(inner).collect();
+                let told_apart = self.choice_of(&branches).map(Check::Choice);
+                let each = if keyword == "anyOf" { Check::Any } else { Check::One };
+                told_apart.unwrap_or_else(|| each(branches))
             }
             "not" => Check::Not(inner(value)),
             "if" => Check::If {
@@ -208,7 +206,7 @@ impl Compilation {
     }
 
     /// Schemas that all have to hold. Conditions on one string of the object become one choice.
-    fn all(&mut self, schemas: &[Value], resolver: &Resolver<'_>, draft: Draft) -> Option<Vec<Check>> {
+    fn all(&mut self, schemas: &[Value], resolver: &Resolver<'_>, draft: Draft) -> Vec<Check> {
         let mut checks = Vec::new();
         let mut choices: Vec<Choice> = Vec::new();
         for schema in schemas {
@@ -226,11 +224,11 @@ impl Compilation {
             }
         }
         checks.extend(choices.into_iter().map(Check::Choice));
-        Some(checks)
+        checks
     }
 
     /// A choice of branches that are told apart by a string that each demands at the same key.
-    fn choice_of(&self, branches: &Vec<usize>) -> Option<Choice> {
+    fn choice_of(&self, branches: &[usize]) -> Option<Choice> {
         let keys = self.discriminators(*branches.first()?);
         keys.into_iter().find_map(|key| {
             let mut by_string: Vec<(Box<str>, usize)> = Vec::new();

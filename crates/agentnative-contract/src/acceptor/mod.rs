@@ -160,15 +160,7 @@ impl Walk<'_> {
             return None;
         }
         self.steps.set(steps - 1);
-        let mut valid = Some(true);
-        for check in self.schemas.get(index)? {
-            match self.check(check, value, depth + 1) {
-                Some(true) => {}
-                Some(false) => return Some(false),
-                None => valid = None,
-            }
-        }
-        valid
+        all(self.schemas.get(index)?.iter().map(|check| self.check(check, value, depth + 1)))
     }
 
     #[inline]
@@ -245,8 +237,8 @@ impl Walk<'_> {
         if !(object.min..=object.max).contains(&value.count()) {
             return Some(false);
         }
-        let (mut valid, mut found) = (Some(true), 0);
-        for key in value.keys() {
+        let mut found = 0;
+        let valid = all(value.keys().map(|key| {
             let check = match object.members.get(key) {
                 Some(member) => {
                     found |= member.bit;
@@ -254,16 +246,11 @@ impl Walk<'_> {
                 }
                 None => object.others,
             };
-            let answer = match check {
+            match check {
                 ValueCheck::Types(types) => Some(is_of(types, key.value())),
                 ValueCheck::Schema(index) => self.schema(index, key.value(), depth),
-            };
-            match answer {
-                Some(true) => {}
-                Some(false) => return Some(false),
-                None => valid = None,
             }
-        }
+        }));
         if found & object.required == object.required { valid } else { Some(false) }
     }
 }
@@ -287,6 +274,7 @@ fn is_of(types: u8, value: TapeNode<'_>) -> bool {
 }
 
 /// Whether all are valid: none where one is not known to be.
+#[inline]
 fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut valid = Some(true);
     for answer in answers {
