@@ -1,6 +1,6 @@
 //! `agentnative validate`: places, limits, framing, exit codes, inputs of any shape.
 
-use agentnative_contract::{Contract, Framing, RunExit, Settings, Validation, Verdict};
+use agentnative_contract::{Against, Contract, Framing, RunExit, Settings, Validation, Verdict};
 use assert_cmd::Command;
 use predicates::prelude::*;
 use serde_json::{Value, json};
@@ -138,10 +138,16 @@ fn a_limit_ends_what_is_shown_and_the_rest_is_counted() {
     let input = "{}\n".repeat(100_000) + "{\"x\":\n";
     for threads in [1, 3] {
         let settings = Settings { max_errors: 5, ..settings(Framing::Lines, threads) };
-        let verdict = Validation::new(&contract, settings).input(input.as_bytes(), &mut |_| ()).unwrap();
-        assert_eq!(verdict.findings.len(), 5);
+        let mut verdict = Validation::new(&contract, settings).input(input.as_bytes(), &mut |_| ()).unwrap();
+        // The first of each kind: the torn record at the end is not lost behind all that come before.
+        assert_eq!(verdict.findings.len(), 6);
+        assert_eq!(verdict.findings[5].against, Against::Json);
+        assert_eq!(verdict.findings[5].offset, Some(input.len() as u64 - 1));
         assert_eq!(verdict.records, 100_001);
-        assert_eq!(verdict.more, 200_001 - 5);
+        assert_eq!((verdict.more.of(Against::Schema), verdict.more.total()), (199_995, 199_995));
+        verdict.keep_first(5);
+        assert_eq!((verdict.findings.len(), verdict.more.of(Against::Json)), (5, 1));
+        assert_eq!(verdict.more.total(), 200_001 - 5);
     }
 }
 
@@ -166,9 +172,15 @@ fn a_limit_decides_no_verdict() {
         let contract = Contract::load(&files.path().join(name)).unwrap();
         for (max_errors, threads) in [(0, 1), (1, 1), (2, 3), (20, 1), (0, 3)] {
             let settings = Settings { max_errors, ..settings(framing, threads) };
-            let verdict = Validation::new(&contract, settings).input(input.as_bytes(), &mut |_| ()).unwrap();
+            let mut verdict =
+                Validation::new(&contract, settings).input(input.as_bytes(), &mut |_| ()).unwrap();
+            verdict.keep_first(max_errors);
             let shown = verdict.findings.len();
-            assert_eq!((shown, shown as u64 + verdict.more), (max_errors.min(all), all as u64), "{input}");
+            assert_eq!(
+                (shown, shown as u64 + verdict.more.total()),
+                (max_errors.min(all), all as u64),
+                "{input}"
+            );
             assert!(!verdict.is_valid());
         }
     }
@@ -177,7 +189,7 @@ fn a_limit_decides_no_verdict() {
     let totals = [0, 1, 20].map(|max_errors| {
         let settings = Settings { max_errors, ..settings(Framing::Lines, 1) };
         let verdict = Validation::new(&contract, settings).input("{}\n".as_bytes(), &mut |_| ()).unwrap();
-        verdict.findings.len() as u64 + verdict.more
+        verdict.findings.len() as u64 + verdict.more.total()
     });
     assert!(totals[0] > 0 && totals.iter().all(|total| *total == totals[0]), "{totals:?}");
 }

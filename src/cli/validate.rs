@@ -141,7 +141,8 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
         if args.framing.is_none() && contract.is_bare_schema() && file.framing == Some(Framing::Lines) {
             settings.framing = Framing::Lines;
         }
-        let verdict = Validation::new(&contract, settings).input(file.reader, progress)?;
+        let mut verdict = Validation::new(&contract, settings).input(file.reader, progress)?;
+        verdict.keep_first(settings.max_errors);
         Ok(ValidatedFile::new(file.name, verdict))
     };
     let (unreadable, error) = read_each(paths, args.jobs, output, judge, |_, file, output| {
@@ -188,7 +189,7 @@ impl ValidatedFile {
             records: verdict.records,
             bytes: verdict.bytes,
             errors: verdict.findings,
-            more: verdict.more,
+            more: verdict.more.total(),
             unknown_types: verdict.unknown,
             unjudged: verdict.unjudged,
             known: verdict.known,

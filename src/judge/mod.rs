@@ -1,6 +1,7 @@
 //! The checks' logic: a pure function of observations, code and files. No process, no clock, no file.
 
 mod at_once;
+mod blocks;
 mod confined;
 mod context;
 mod lines;

@@ -9,7 +9,7 @@ use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant, 
 use crate::probe::Probe;
 use crate::run::{Bytes, End, Isolation, Leftover, Limit, Observation, Purpose};
 use serde_json::Value;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::sync::Arc;
 use strict_json::{Position, sanitize};
 
@@ -357,11 +357,10 @@ impl<'a> RunView<'a> {
 
     /// Where a line starts, counted from 0; the end of the stream where it has not so many.
     pub fn line_start(&self, stream: Stream, line: u64) -> u64 {
-        let Some(before) = line.checked_sub(1) else { return 0 };
-        let mut text = Vec::new();
-        let read = self.bytes(stream).reader().read_to_end(&mut text).is_ok();
-        let newline = memchr::memchr_iter(b'\n', &text).nth(before as usize).filter(|_| read);
-        newline.map_or(self.bytes(stream).len(), |at| at as u64 + 1)
+        let mut reader = BufReader::new(self.bytes(stream).reader());
+        // An unreadable capture is an empty one; what needs it says so.
+        let lengths = (0..line).map_while(|_| reader.skip_until(b'\n').ok().filter(|length| *length > 0));
+        lengths.sum::<usize>() as u64
     }
 
     /// Where the value that a JSON pointer names stands in the document on standard output.

@@ -1,13 +1,20 @@
-//! Strict reading of a stream, once: its problems and its shape.
+//! Reading of a stream, once: its problems and its shape, and how it keeps a contract.
 
+use crate::judge::blocks::{self, BLOCK};
 use crate::judge::shape::Shape;
 use crate::judge::shape_sink::ShapeSink;
 use crate::model::{CheckId, OutputFormat};
 use crate::run::Bytes;
+use agentnative_contract::{Contract, Framing, RunExit, Settings, Validation, Verdict, threads_for};
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt, io};
 use strict_json::{Class, Problem, ProblemKind, Summary};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// As many violations of a contract are told apart, of each kind; the others are counted.
+const MAX_VIOLATIONS: usize = 1000;
 
 pub struct Scan {
     /// The problems, and how many records.
@@ -21,7 +28,14 @@ pub struct Scan {
 }
 
 impl Scan {
-    fn of(bytes: &Bytes, format: OutputFormat) -> std::io::Result<Self> {
+    fn of(bytes: &Bytes, format: OutputFormat) -> io::Result<Self> {
+        let threads = threads_for(bytes.len());
+        if format == OutputFormat::Jsonl
+            && threads > 1
+            && let Some((summary, shape)) = blocks::read(bytes, BLOCK, threads)?
+        {
+            return Ok(Self { summary, shape, controls_follow: false, unreadable: None });
+        }
         let options = strict_json::ReadOptions::default();
         let mut sink = ShapeSink::default();
         let summary = match format {
@@ -58,8 +72,25 @@ impl Scan {
     }
 }
 
+/// How the output of a run that ended so keeps a contract.
+fn validated(
+    contract: &Contract,
+    bytes: &Bytes,
+    format: OutputFormat,
+    exit: RunExit<'_>,
+) -> io::Result<Verdict> {
+    let framing = match format {
+        OutputFormat::Jsonl => Framing::Lines,
+        _ if bytes.is_empty() => return Ok(contract.validator().finish(&exit).into()),
+        _ if contract.framing() == Framing::Array => Framing::Array,
+        _ => Framing::Document,
+    };
+    let settings = Settings { framing, max_errors: MAX_VIOLATIONS, exit, threads: threads_for(bytes.len()) };
+    Validation::new(contract, settings).input(bytes.reader(), &mut |_| ())
+}
+
 /// Whether the line that starts at `offset` holds bytes that a terminal acts on.
-fn controls_follow(bytes: &Bytes, offset: u64) -> std::io::Result<bool> {
+fn controls_follow(bytes: &Bytes, offset: u64) -> io::Result<bool> {
     let mut window = [0; 1024];
     let n = bytes.read_at(offset, &mut window)?;
     let end = memchr::memchr(b'\n', &window[..n]).unwrap_or(n);
@@ -71,40 +102,71 @@ fn is_control(kind: ProblemKind) -> bool {
     matches!(kind, ProblemKind::Control | ProblemKind::Nul | ProblemKind::BareCr)
 }
 
+/// What was made of streams, each once.
+struct Once<K, T>(Mutex<HashMap<K, Kept<T>>>);
+
+/// What was made of a stream, with the stream: its place is its own as long as it is there.
+type Kept<T> = (Bytes, Arc<T>);
+
+impl<K: Eq + Hash, T> Once<K, T> {
+    /// What `make` gives, or gave before for this stream and this key. Streams with the same backing are one.
+    fn of(&self, bytes: &Bytes, key: K, make: impl FnOnce() -> T) -> Arc<T> {
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, made)) = kept().get(&key) {
+            return Arc::clone(made);
+        }
+        let made = Arc::new(make());
+        kept().insert(key, (bytes.clone(), Arc::clone(&made)));
+        made
+    }
+}
+
+impl<K, T> Default for Once<K, T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
 /// A stream by its place, and how it is read.
 type Key = ((usize, u64), OutputFormat);
 
-/// What is known of a recording from judging it, for judging it again: scans by stream, each made when it is first
-/// asked for, and the checks that cost too much. A clone shares them.
+/// What an output is held to: a contract, and how its run ended, with the length and a hash of what it said on stderr.
+type ContractKey = (Key, String, Option<i32>, (usize, u128));
+
+/// What is known of a recording from judging it, for judging it again: what was read of its streams, each when it is
+/// first asked for, and the checks that cost too much. A clone shares them.
 #[derive(Clone, Default)]
 pub struct Scans {
-    kept: Arc<Mutex<HashMap<Key, Kept>>>,
+    scans: Arc<Once<Key, Scan>>,
+    verdicts: Arc<Once<ContractKey, io::Result<Verdict>>>,
     given_up: Arc<Mutex<BTreeMap<CheckId, String>>>,
 }
 
-/// A scan, with the stream, whose place is its own as long as it is there.
-type Kept = (Bytes, Arc<Scan>);
-
 impl Scans {
-    /// The scan of these bytes, read as `format` says. Streams with the same backing share one.
+    /// The scan of these bytes, read as `format` says.
     pub(super) fn of(&self, bytes: &Bytes, format: OutputFormat) -> Arc<Scan> {
-        let key = (bytes.place(), format);
-        if let Some((_, scan)) = self.kept().get(&key) {
-            return Arc::clone(scan);
-        }
-        let scan = Scan::of(bytes, format).unwrap_or_else(|error| Scan {
-            summary: Summary::default(),
-            shape: Shape::default(),
-            controls_follow: false,
-            unreadable: Some(error.to_string()),
-        });
-        let scan = Arc::new(scan);
-        self.kept().insert(key, (bytes.clone(), Arc::clone(&scan)));
-        scan
+        self.scans.of(bytes, (bytes.place(), format), || {
+            Scan::of(bytes, format).unwrap_or_else(|error| Scan {
+                summary: Summary::default(),
+                shape: Shape::default(),
+                controls_follow: false,
+                unreadable: Some(error.to_string()),
+            })
+        })
     }
 
-    fn kept(&self) -> MutexGuard<'_, HashMap<Key, Kept>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    /// How these bytes, which a run printed that ended so, keep a contract.
+    pub(super) fn held_to(
+        &self,
+        contract: &Contract,
+        bytes: &Bytes,
+        format: OutputFormat,
+        exit: RunExit<'_>,
+    ) -> Arc<io::Result<Verdict>> {
+        let stderr = exit.stderr.unwrap_or_default();
+        let ended = (exit.exit, (stderr.len(), xxh3_128(stderr)));
+        let key = ((bytes.place(), format), contract.name().to_owned(), ended.0, ended.1);
+        self.verdicts.of(bytes, key, || validated(contract, bytes, format, exit))
     }
 
     /// Why a check is not judged again, if it is not.
@@ -125,6 +187,6 @@ impl Scans {
 
 impl fmt::Debug for Scans {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Scans({})", self.kept().len())
+        f.write_str("Scans")
     }
 }

@@ -5,6 +5,11 @@
 use std::collections::BTreeMap;
 use strict_json::JsonType;
 
+/// More keys at one place than this are a map of data, not a record: the rest is not kept.
+pub(super) const MAX_KEYS: usize = 4096;
+/// More kinds of records at one place than this are not told apart.
+pub(super) const MAX_KINDS: usize = 1024;
+
 /// All values seen at one place.
 #[derive(Debug, Clone, Default)]
 pub struct Node {
@@ -31,6 +36,31 @@ impl Node {
 
     pub fn elements(&self) -> u64 {
         self.items.as_ref().map_or(0, |items| items.count())
+    }
+
+    /// The shape of the values of both.
+    pub fn merged(mut self, other: Self) -> Self {
+        for (json_type, count) in other.types {
+            *self.types.entry(json_type).or_default() += count;
+        }
+        for (key, node) in other.keys {
+            let own = self.keys.remove(&key).unwrap_or_default();
+            self.keys.insert(key, own.merged(node));
+        }
+        self.more_keys |= other.more_keys;
+        self.items = match (self.items, other.items) {
+            (Some(one), Some(other)) => Some(Box::new(one.merged(*other))),
+            (one, other) => one.or(other),
+        };
+        self.kinds.add(other.kinds);
+        self
+    }
+
+    /// Whether nothing is left out: what is kept of more would depend on the order of the values.
+    pub fn is_complete(&self) -> bool {
+        let few = self.keys.len() <= MAX_KEYS && self.kinds.len() <= MAX_KINDS;
+        let is_kept = few && !self.more_keys && !self.kinds.more;
+        is_kept && self.keys.values().chain(self.items.as_deref()).all(Self::is_complete)
     }
 }
 
@@ -62,5 +92,21 @@ impl Kinds {
     /// How many objects there are.
     pub fn count(&self) -> u64 {
         self.whole.values().map(|kind| kind.count).sum()
+    }
+
+    /// How many kinds there are.
+    fn len(&self) -> usize {
+        self.whole.len().max(self.untagged.len())
+    }
+
+    fn add(&mut self, other: Self) {
+        self.more |= other.more;
+        for (all, more) in [(&mut self.whole, other.whole), (&mut self.untagged, other.untagged)] {
+            for (signature, kind) in more {
+                let all = all.entry(signature).or_default();
+                all.count += kind.count;
+                all.values = all.values.wrapping_add(kind.values);
+            }
+        }
     }
 }

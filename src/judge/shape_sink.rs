@@ -1,21 +1,21 @@
 //! Builds a [`Shape`] while reading, in time that depends on the values and not on the names of their places: a key is
 //! compared with the one that followed the last time.
 
-use super::shape::{Kind, Kinds, Node, Shape};
+use super::shape::{Kind, Kinds, MAX_KEYS, MAX_KINDS, Node, Shape};
 use agentnative_contract::type_keys;
+use foldhash::fast::RandomState;
+use memchr::memmem::Finder;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use strict_json::{Event, JsonType, Sink};
+use strict_json::{Event, JsonType, Key, Sink, Tape, TapeNode};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// More keys at one place than this are a map of data, not a record: the rest is not kept.
-const MAX_KEYS: usize = 4096;
 /// Deeper places than this are not kept.
 const MAX_DEPTH: usize = 64;
-/// More kinds of records at one place than this are not told apart.
-const MAX_KINDS: usize = 1024;
 /// More orders of members than this are looked up by their signature.
 const MAX_ORDERS: usize = 4 * MAX_KINDS;
+/// Longer strings come in parts where they are not read at once, in bytes.
+const LONG: usize = 64 << 10;
 /// Up to so many keys are compared one by one.
 const FEW: usize = 8;
 
@@ -41,6 +41,11 @@ pub struct ShapeSink {
     depth: usize,
     /// Whether the last part of a longer string is met, which is left out.
     in_parts: bool,
+    /// The record, where it was read at once, and where its open objects and arrays end on it.
+    record: Tape,
+    ends: Vec<usize>,
+    /// Finds the word in strings that differ between formats.
+    json: Finder<'static>,
 }
 
 /// A place, as a [`Node`] is one.
@@ -56,11 +61,13 @@ struct Place {
     items: Option<usize>,
     kinds: PlaceKinds,
     /// Where its objects whose members have this order are counted.
-    orders: HashMap<Order, [Option<usize>; 2]>,
+    orders: HashMap<Order, [Option<usize>; 2], RandomState>,
 }
 
 struct PlaceKey {
     name: Arc<str>,
+    /// The same for a tape.
+    key: Key,
     /// What stands for it in the hash of a value.
     hash: u64,
     /// It says the kind of a record.
@@ -104,7 +111,17 @@ struct Frame {
 
 impl Default for ShapeSink {
     fn default() -> Self {
-        Self { places: vec![Place::default()], frames: Vec::new(), depth: 0, in_parts: false }
+        let (frames, ends) = (Vec::new(), Vec::new());
+        let places = vec![Place::default()];
+        Self {
+            places,
+            frames,
+            depth: 0,
+            in_parts: false,
+            record: Tape::default(),
+            ends,
+            json: Finder::new("json"),
+        }
     }
 }
 
@@ -250,6 +267,20 @@ impl ShapeSink {
         }
     }
 
+    /// The same, mostly without looking at its text.
+    #[inline]
+    fn key_on_tape(&mut self, key: TapeNode<'_>) {
+        let Some(frame) = self.frames[..self.depth].last_mut() else { return };
+        let next = frame.member.map_or(0, |member| member + 1);
+        match frame.place.and_then(|place| self.places[place].keys.get(next)) {
+            Some(known) if key.is_named(&known.key) => {
+                frame.member = Some(next);
+                (frame.hash, frame.key_tag) = (known.hash, known.tag);
+            }
+            _ => self.key(key.text()),
+        }
+    }
+
     fn value(&mut self, text: &[u8]) -> u64 {
         let Some(frame) = self.top() else { return 0 };
         let hash = frame.hash ^ xxh3_64(text);
@@ -257,14 +288,52 @@ impl ShapeSink {
         hash
     }
 
-    fn string(&mut self, text: &str) {
-        let long = std::mem::take(&mut self.in_parts);
-        let counts = !long && !text.contains("json");
+    fn string(&mut self, text: &str, is_long: bool) {
+        let counts = !is_long && self.json.find(text.as_bytes()).is_none();
         let hash = if counts { self.value(text.as_bytes()) } else { 0 };
         if let Some(frame) = self.top().filter(|frame| frame.is_object && frame.tag.is_none()) {
             frame.tag = frame.key_tag.map(|tag| (tag, hash));
         }
         self.enter(JsonType::String);
+    }
+
+    fn number(&mut self, text: &str) {
+        // 1.0 and 1 are one number.
+        match text.parse::<f64>() {
+            Ok(number) => self.value(&number.to_bits().to_le_bytes()),
+            Err(_) => self.value(text.as_bytes()),
+        };
+        self.enter(JsonType::Number);
+    }
+
+    fn boolean(&mut self, value: bool) {
+        self.value(if value { b"true" } else { b"false" });
+        self.enter(JsonType::Boolean);
+    }
+
+    /// Counts what was read at once.
+    fn count_record(&mut self) {
+        let record = std::mem::take(&mut self.record);
+        let mut next = record.root();
+        while let Some(node) = next {
+            while self.ends.pop_if(|end| *end == node.index()).is_some() {
+                self.close();
+            }
+            match node.json_type() {
+                JsonType::String if node.is_key() => self.key_on_tape(node),
+                JsonType::String => self.string(node.text(), node.text().len() > LONG),
+                JsonType::Null => drop(self.enter(JsonType::Null)),
+                JsonType::Boolean => self.boolean(node.as_bool() == Some(true)),
+                JsonType::Number => self.number(node.text()),
+                container @ (JsonType::Array | JsonType::Object) => {
+                    self.open(container);
+                    self.ends.push(node.index() + node.cells());
+                }
+            }
+            next = node.at(node.index() + 1);
+        }
+        self.ends.clear();
+        self.record = record;
     }
 }
 
@@ -281,7 +350,7 @@ impl Place {
     }
 
     fn add(&mut self, name: &str, hash: u64, tag: Option<&'static str>, place: usize) {
-        self.keys.push(PlaceKey { name: name.into(), hash, tag, place });
+        self.keys.push(PlaceKey { name: name.into(), key: Key::new(name), hash, tag, place });
         if self.keys.len() > FEW {
             let unnamed = self.by_name.len()..self.keys.len();
             self.by_name.extend(unnamed.map(|at| (Arc::clone(&self.keys[at].name), at as u32)));
@@ -333,7 +402,16 @@ fn key_hash(key: &str) -> u64 {
 }
 
 impl Sink for ShapeSink {
+    fn begin_record(&mut self, _line: u64, offset: u64) {
+        self.record.clear(offset, offset);
+    }
+
+    fn tape(&mut self) -> Option<&mut Tape> {
+        Some(&mut self.record)
+    }
+
     fn end_record(&mut self, _offset: u64, _whole: bool) {
+        self.count_record();
         while self.depth > 0 {
             self.close();
         }
@@ -346,22 +424,13 @@ impl Sink for ShapeSink {
             Event::End(_) => self.close(),
             Event::Key(_, text) => self.key(text),
             Event::StringPart(..) => self.in_parts = true,
-            Event::String(_, text) => self.string(text),
-            Event::Number(_, text) => {
-                // 1.0 and 1 are one number.
-                match text.parse::<f64>() {
-                    Ok(number) => self.value(&number.to_bits().to_le_bytes()),
-                    Err(_) => self.value(text.as_bytes()),
-                };
-                self.enter(JsonType::Number);
+            Event::String(_, text) => {
+                let is_long = std::mem::take(&mut self.in_parts);
+                self.string(text, is_long);
             }
-            Event::Boolean(_, value) => {
-                self.value(if value { b"true" } else { b"false" });
-                self.enter(JsonType::Boolean);
-            }
-            Event::Null(_) => {
-                self.enter(JsonType::Null);
-            }
+            Event::Number(_, text) => self.number(text),
+            Event::Boolean(_, value) => self.boolean(value),
+            Event::Null(_) => drop(self.enter(JsonType::Null)),
         }
     }
 }
@@ -452,8 +521,6 @@ mod tests {
         #[test]
         fn the_shape_is_that_of_the_values(records in prop::collection::vec(json(), 0..6)) {
             let text: String = records.iter().map(|record| format!("{record}\n")).collect();
-            let mut sink = ShapeSink::default();
-            read_lines(text.as_bytes(), &ReadOptions::default(), &mut sink).unwrap();
             let mut expected = Node::default();
             for record in &records {
                 let hash = count(&mut expected, record, "");
@@ -461,8 +528,28 @@ mod tests {
                     add(&mut expected.kinds, members, hash);
                 }
             }
-            prop_assert_eq!(format!("{:?}", sink.finish()), format!("{expected:?}"));
+            // Records that are read at once, and, where a tab is between their values, event by event.
+            for text in [text.replace('{', "{\t"), text] {
+                prop_assert_eq!(format!("{:?}", shape(&text)), format!("{expected:?}"));
+            }
         }
+    }
+
+    fn shape(lines: &str) -> Shape {
+        let mut sink = ShapeSink::default();
+        read_lines(lines.as_bytes(), &ReadOptions::default(), &mut sink).unwrap();
+        sink.finish()
+    }
+
+    #[test]
+    fn strings_that_come_in_parts_do_not_count_wherever_they_are_read() {
+        let of = |length: usize, space: &str| {
+            format!("{:?}", shape(&format!("{{{space}\"a\":\"{}\"}}\n", "é".repeat(length / 2))))
+        };
+        assert_eq!(of(LONG, ""), of(LONG, "\t"));
+        assert_eq!(of(LONG + 2, ""), of(LONG + 2, "\t"));
+        assert_eq!(of(LONG + 2, ""), of(2 * LONG, ""));
+        assert_ne!(of(LONG, ""), of(LONG + 2, ""));
     }
 
     #[test]

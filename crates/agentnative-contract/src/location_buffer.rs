@@ -1,7 +1,6 @@
 //! The last bytes of an input, and the beginning of its last line, kept to find the line and column of
 //! what is found in them.
 
-use crate::budget;
 use std::cell::RefCell;
 use std::io::{self, Read};
 use strict_json::Position;
@@ -35,13 +34,15 @@ pub(super) struct LocationBuffer {
     last: Piece,
     /// The beginning of the line that `last` begins in.
     head: Piece,
+    /// Where that which is read begins in the input.
+    start: u64,
 }
 
 impl LocationBuffer {
     /// Nothing was read yet; what comes stands in this place of the input. Offsets are from there on.
     pub fn new(base: Position) -> RefCell<Self> {
-        let piece = || Piece { bytes: Vec::new(), base: Position { offset: 0, ..base } };
-        RefCell::new(Self { last: piece(), head: piece() })
+        let piece = || Piece { bytes: Vec::new(), base };
+        RefCell::new(Self { last: piece(), head: piece(), start: base.offset })
     }
 
     fn keep(&mut self, bytes: &[u8]) {
@@ -67,6 +68,7 @@ impl LocationBuffer {
 
     /// The place of an offset; none when it lies too far back.
     pub fn locate(&self, offset: u64) -> Option<Position> {
+        let offset = self.start + offset;
         self.last.locate(offset).or_else(|| self.head.locate(offset))
     }
 }
@@ -75,13 +77,16 @@ impl LocationBuffer {
 pub(super) struct TeeReader<'t, R> {
     pub reader: R,
     pub buffer: &'t RefCell<LocationBuffer>,
+    /// Is given how many bytes of the input were read.
+    pub progress: &'t mut dyn FnMut(u64),
 }
 
 impl<R: Read> Read for TeeReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
-        self.buffer.borrow_mut().keep(&buffer[..read]);
-        budget::progress();
+        let mut kept = self.buffer.borrow_mut();
+        kept.keep(&buffer[..read]);
+        (self.progress)(kept.last.end());
         Ok(read)
     }
 }

@@ -4,10 +4,10 @@ use super::line_chunker::{Chunk, LineChunker};
 use super::record_pipeline::RecordSource;
 use super::record_validator::{RecordValidator, ValidatedRecord, ValidatedRecords};
 use super::validate::{Validation, Verdict};
+use super::violation::Room;
 use super::workers;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -49,11 +49,10 @@ fn alone<R: Read>(
     verdict: &mut Verdict,
     progress: &mut dyn FnMut(u64),
 ) -> io::Result<Vec<Chunk>> {
-    let max_errors = validation.settings.max_errors;
-    let mut validator = RecordValidator::new(validation.contract(), max_errors);
+    let mut validator = RecordValidator::new(validation.contract(), validation.room(verdict));
     let mut buffer = Vec::new();
     while let Some(chunk) = chunker.next(std::mem::take(&mut buffer))? {
-        validator.max_violations = wanted(verdict, max_errors);
+        validator.room = validation.room(verdict);
         let Some(examined) = examine(&mut validator, &validation.options(), &chunk) else {
             return Ok(vec![chunk]);
         };
@@ -92,23 +91,23 @@ fn together<R: Read + Send>(
     verdict: &mut Verdict,
     progress: &mut dyn FnMut(u64),
 ) -> io::Result<Vec<Chunk>> {
-    let (threads, max_errors) = (validation.settings.threads, validation.settings.max_errors);
-    let (contract, options) = (validation.contract(), validation.options());
+    let (threads, contract, options) =
+        (validation.settings.threads, validation.contract(), validation.options());
     let (done_in, done_out) = channel();
     let (spare_in, spare) = channel();
     for _ in 0..threads + 2 {
         let _ = spare_in.send(Buffers::default());
     }
     let source = Mutex::new(ChunkSource { chunker, spare, number: 0 });
-    let max_violations = AtomicUsize::new(max_errors);
+    let room = Mutex::new(validation.room(verdict));
     thread::scope(|scope| {
-        let (source, limit) = (&source, &max_violations);
+        let (source, room) = (&source, &room);
         let work = move || {
-            let mut validator = RecordValidator::new(contract, max_errors);
+            let mut validator = RecordValidator::new(contract, Room::default());
             let next = || source.lock().unwrap_or_else(PoisonError::into_inner).next();
             while let Some((number, chunk, records)) = next()? {
                 validator.records = records;
-                validator.max_violations = limit.load(Ordering::Relaxed);
+                validator.room = *room.lock().unwrap_or_else(PoisonError::into_inner);
                 let examined = examine(&mut validator, &options, &chunk);
                 let _ = done_in.send((number, chunk, examined));
             }
@@ -126,7 +125,7 @@ fn together<R: Read + Send>(
                     break;
                 };
                 let records = judge(validation, &chunk, examined, verdict);
-                max_violations.store(wanted(verdict, max_errors), Ordering::Relaxed);
+                *room.lock().unwrap_or_else(PoisonError::into_inner) = validation.room(verdict);
                 progress(verdict.bytes);
                 next += 1;
                 if let Some(spare) = &spare_in {
@@ -139,11 +138,6 @@ fn together<R: Read + Send>(
         }
         Ok(waiting.into_values().map(|(chunk, _)| chunk).collect())
     })
-}
-
-/// So many violations of a chunk are described: none when no more errors are kept.
-fn wanted(verdict: &Verdict, max_errors: usize) -> usize {
-    if verdict.findings.len() < max_errors { max_errors } else { 0 }
 }
 
 /// Validates the records of a chunk; none when it is no whole lines of whole records.
@@ -167,15 +161,17 @@ fn judge(
 ) -> ValidatedRecords {
     let (summary, mut records) = examined;
     let mut found = Vec::new();
-    let mut source = ChunkRecords { bytes: &chunk.bytes, value: Tape::default(), start: None };
-    validation.judge(&mut records, &mut source, &mut found, verdict);
-    verdict.merge(&summary, found, chunk.base, validation.settings.max_errors, |_| true);
+    let mut source = ChunkRecords { chunk, value: Tape::default(), start: None };
+    let mut room = validation.room(verdict);
+    validation.judge(&mut records, &mut source, &mut room, &mut found, verdict);
+    let room = validation.room(verdict);
+    verdict.merge(&summary, found, chunk.base, room, |_| true);
     records
 }
 
 /// The records of a chunk, of which the one that was asked for last is read again.
 struct ChunkRecords<'k> {
-    bytes: &'k [u8],
+    chunk: &'k Chunk,
     value: Tape,
     /// Where the record starts.
     start: Option<u64>,
@@ -183,7 +179,8 @@ struct ChunkRecords<'k> {
 
 impl ChunkRecords<'_> {
     fn until(&self, offset: u64) -> &[u8] {
-        &self.bytes[..usize::try_from(offset).unwrap_or(usize::MAX).min(self.bytes.len())]
+        let bytes = &self.chunk.bytes;
+        &bytes[..usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len())]
     }
 }
 
@@ -191,7 +188,7 @@ impl RecordSource for ChunkRecords<'_> {
     fn value(&mut self, record: &ValidatedRecord) -> &Tape {
         if self.start.replace(record.start) != Some(record.start) {
             self.value.clear(0, record.start);
-            let bytes = &self.bytes[self.until(record.start).len()..self.until(record.end).len()];
+            let bytes = &self.chunk.bytes[self.until(record.start).len()..self.until(record.end).len()];
             read_lines_at_hand(bytes, &ReadOptions::default(), &mut self.value);
         }
         &self.value
@@ -200,7 +197,8 @@ impl RecordSource for ChunkRecords<'_> {
     fn locate(&self, record: &ValidatedRecord, offset: u64) -> Option<Position> {
         let bytes = self.until(offset);
         let start = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
-        let line = Position { offset: start as u64, line: record.line, column: 1 };
+        let offset = self.chunk.base.offset + start as u64;
+        let line = Position { offset, line: record.line, column: 1 };
         Some(line.after(&bytes[start..]))
     }
 }

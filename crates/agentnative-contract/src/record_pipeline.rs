@@ -3,10 +3,10 @@
 use super::contract::Contract;
 use super::exit_rules::RunExit;
 use super::location_buffer::LocationBuffer;
-use super::record_validator::{ValidatedRecord, ValidatedRecords, offset};
+use super::record_validator::{ValidatedRecord, ValidatedRecords, offset_of};
 use super::rule_index::place;
 use super::stream_state::{Found, RunEvent, StreamOutcome, StreamState};
-use super::violation::Violation;
+use super::violation::{Counts, Room, Violation};
 use std::cell::RefCell;
 use strict_json::{Position, Tape};
 
@@ -42,8 +42,6 @@ pub(super) struct Judging<'e> {
     pub each_exits: Option<RunExit<'e>>,
     /// Violations have the number and the line of their record.
     pub numbered: bool,
-    /// So many violations are described, and the rest is counted.
-    pub max_violations: usize,
 }
 
 /// Judges one record after another.
@@ -59,20 +57,21 @@ impl<'c> RecordPipeline<'c> {
         Self { contract, state: StreamState::new(&contract.spec) }
     }
 
-    /// Judges these records, which are then forgotten. Gives how many violations it does not describe.
+    /// Judges these records, which are then forgotten. Describes violations as long as there is room for them, and
+    /// gives how many more there are.
     pub fn judge(
         &mut self,
         records: &mut ValidatedRecords,
         source: &mut impl RecordSource,
         judging: &Judging<'_>,
+        room: &mut Room,
         found: &mut Vec<Violation>,
-    ) -> u64 {
+    ) -> Counts {
         let spec = &self.contract.spec;
         let mut own = records.violations.drain(..).peekable();
-        let (mut more, mut inputs, mut broken) = (0, 0, Found::default());
+        let (mut more, mut inputs) = (std::mem::take(&mut records.more), 0);
+        let mut broken = Found { room: *room, ..Found::default() };
         for (index, record) in records.list.iter().enumerate() {
-            // What comes behind the last violation that is described is not described.
-            let full = found.len() >= judging.max_violations;
             let event = RunEvent {
                 class: record.class,
                 unknown: record.class.unknown.map(|name| records.extracts.names.shown(name)),
@@ -80,31 +79,32 @@ impl<'c> RecordPipeline<'c> {
                 line: record.line,
             };
             inputs = record.inputs_end;
-            broken.full = full;
             self.state.step(spec, event, &mut broken, &mut |at, nth| {
                 source.value(record).root().and_then(|root| place(at, nth, root))
             });
             let event = self.state.events;
-            if let Some(exit) = &judging.each_exits {
-                broken.violations.extend(self.state.finish(self.contract, exit).violations);
-            }
-            let mut own = std::iter::from_fn(|| own.next_if(|own| own.record == index));
-            if full {
-                more += (own.by_ref().count() + broken.violations.drain(..).len()) as u64 + record.more;
-                continue;
-            }
-            let mut add = |source: &mut _, offset: Option<u64>, violation: Violation| {
-                let at = offset.and_then(|offset| RecordSource::locate(source, record, offset));
+            let mut add = |violation: Violation, offset: Option<u64>| {
+                let offset = offset.or_else(|| offset_of(source.value(record), &violation.pointer));
+                let at = offset.and_then(|offset| source.locate(record, offset));
                 let violation = if judging.numbered { violation.at(event, record.line) } else { violation };
                 found.push(violation.located(at));
             };
-            own.for_each(|own| add(source, own.offset, own.violation));
-            for violation in broken.violations.drain(..) {
-                let offset = offset(source.value(record), &violation.pointer);
-                add(source, offset, violation);
+            while let Some(own) = own.next_if(|own| own.record == index) {
+                match broken.room.take(own.violation.against) {
+                    true => add(own.violation, own.offset),
+                    false => more.add(own.violation.against, 1),
+                }
             }
-            more += record.more;
+            broken.violations.drain(..).for_each(|violation| add(violation, None));
+            let exit = judging.each_exits.iter();
+            for violation in exit.flat_map(|exit| self.state.finish(self.contract, exit).violations) {
+                match broken.room.take(violation.against) {
+                    true => add(violation, None),
+                    false => more.add(violation.against, 1),
+                }
+            }
         }
+        *room = broken.room;
         more += broken.more;
         drop(own);
         records.list.clear();

@@ -3,7 +3,7 @@
 use super::contract::Contract;
 use super::pointer::Pointer;
 use super::rule_index::{Extracts, RecordClass};
-use super::violation::Violation;
+use super::violation::{Against, Counts, Room, Violation};
 use strict_json::{Event, Sink, Tape};
 
 /// Records that were validated by themselves, in their order.
@@ -14,6 +14,8 @@ pub(super) struct ValidatedRecords {
     pub extracts: Extracts,
     /// What the records break by themselves.
     pub violations: Vec<OwnViolation>,
+    /// How much more they break by themselves than is described.
+    pub more: Counts,
     /// Records of which something could not be judged.
     pub unjudged: u64,
 }
@@ -29,8 +31,6 @@ pub(super) struct ValidatedRecord {
     /// Where it begins and ends in what was read.
     pub start: u64,
     pub end: u64,
-    /// How much more it breaks by itself than is described.
-    pub more: u64,
 }
 
 /// What a record breaks by itself.
@@ -50,8 +50,8 @@ pub(super) struct RecordValidator<'c> {
     /// The value of the record that was read last.
     pub value: Tape,
     pub records: ValidatedRecords,
-    /// At most so many violations are described; the others are counted.
-    pub max_violations: usize,
+    /// So many more violations are described; the others are counted.
+    pub room: Room,
     /// Lines before what is read.
     pub lines_before: u64,
     line: u64,
@@ -60,36 +60,36 @@ pub(super) struct RecordValidator<'c> {
 
 impl<'c> RecordValidator<'c> {
     /// One that is in line 1.
-    pub fn new(contract: &'c Contract, max_violations: usize) -> Self {
+    pub fn new(contract: &'c Contract, room: Room) -> Self {
         let (value, records) = (Tape::default(), ValidatedRecords::default());
-        Self { contract, value, records, max_violations, lines_before: 0, line: 1, start: 0 }
+        Self { contract, value, records, room, lines_before: 0, line: 1, start: 0 }
     }
 
     /// Validates the value, which ends at this offset.
     pub fn validate(&mut self, end: u64) {
         let Some(root) = self.value.root() else { return };
         let (contract, records) = (self.contract, &mut self.records);
-        let room = self.max_violations.saturating_sub(records.violations.len());
         let mut of_rules = Vec::new();
         let class = contract.index.extract(&contract.spec, root, &mut records.extracts, &mut of_rules);
-        let (mut violations, mut more) = (Vec::new(), 0);
+        let mut violations = Vec::new();
         if let Some(schema) = contract.schema_of(class.event_type)
             && !schema.accepts(root)
         {
-            (violations, more) = schema.node_violations(root, room);
+            let more;
+            (violations, more) = schema.node_violations(root, self.room.of(Against::Schema));
+            records.more.add(Against::Schema, more);
         }
-        if room > 0 {
-            violations.append(&mut of_rules);
-        }
-        more += of_rules.len() as u64;
         let record = records.list.len();
-        records.violations.extend(violations.into_iter().map(|violation| OwnViolation {
-            record,
-            offset: offset(&self.value, &violation.pointer),
-            violation,
-        }));
+        for violation in violations.into_iter().chain(of_rules) {
+            if self.room.take(violation.against) {
+                let offset = offset_of(&self.value, &violation.pointer);
+                records.violations.push(OwnViolation { record, offset, violation });
+            } else {
+                records.more.add(violation.against, 1);
+            }
+        }
         let (inputs_end, line, start) = (records.extracts.inputs.len(), self.line, self.start);
-        records.list.push(ValidatedRecord { class, inputs_end, line, start, end, more });
+        records.list.push(ValidatedRecord { class, inputs_end, line, start, end });
     }
 
     /// Validates a value that is in memory.
@@ -125,7 +125,7 @@ impl Sink for RecordValidator<'_> {
 }
 
 /// Where the value of a pointer begins in the input.
-pub(super) fn offset(value: &Tape, pointer: &str) -> Option<u64> {
+pub(super) fn offset_of(value: &Tape, pointer: &str) -> Option<u64> {
     let root = value.root()?;
     Some(Pointer::literal(pointer)?.of(root).unwrap_or(root).offset())
 }

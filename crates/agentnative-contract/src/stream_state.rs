@@ -6,7 +6,7 @@ use super::pointer::Pointer;
 use super::rule::{Relation, RuleKind, StateMachine, Term, TotalKind};
 use super::rule_index::{InputKind, Place, RecordClass, RuleInput, within};
 use super::spec::{Finding, Spec};
-use super::violation::{Against, Violation};
+use super::violation::{Against, Counts, Room, Violation};
 use foldhash::fast::RandomState;
 use serde_json::Number;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -31,17 +31,18 @@ pub(super) struct RunEvent<'e> {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub violations: Vec<Violation>,
-    /// Nothing is described any more.
-    pub full: bool,
+    /// So many more are described.
+    pub room: Room,
     /// How many more there are than are described.
-    pub more: u64,
+    pub more: Counts,
 }
 
 impl Found {
     /// Counts a violation that is not to be described; false when it is.
-    fn counts(&mut self) -> bool {
-        self.more += u64::from(self.full);
-        self.full
+    fn counts(&mut self, against: Against) -> bool {
+        let is_described = self.room.take(against);
+        self.more.add(against, u64::from(!is_described));
+        !is_described
     }
 }
 
@@ -105,7 +106,7 @@ impl StreamState {
             let name = class.event_type.map(|kind| &events.schemas[kind].0);
             if let (1, Some(first)) = (self.events, &events.first)
                 && name.is_none_or(|name| !first.contains(name))
-                && !out.counts()
+                && !out.counts(Against::Stream)
             {
                 let found = name.map(String::as_str).or(unknown).unwrap_or_default();
                 let message = format!("the stream begins with `{found}` instead of {}", first.join(" or "));
@@ -131,7 +132,7 @@ impl StreamState {
     fn judge(&mut self, spec: &Spec, input: RuleInput, place: PlaceAt<'_>, out: &mut Found) {
         let rule = &spec.rules[input.rule];
         let memory = &mut self.memory[input.rule];
-        let full = self.kept >= MAX_KEYS;
+        let (full, against) = (self.kept >= MAX_KEYS, within(spec));
         let (pointer, message) = match (&rule.kind, input.kind) {
             (RuleKind::Refer { .. }, InputKind::Define { .. })
             | (RuleKind::StateMachine(_), InputKind::New { .. })
@@ -152,7 +153,7 @@ impl StreamState {
                     self.unjudged += 1;
                     return;
                 }
-                if out.counts() {
+                if out.counts(against) {
                     return;
                 }
                 let names = alternatives(defines.iter().map(|place| place.pattern.to_string()).collect());
@@ -182,13 +183,13 @@ impl StreamState {
                     self.kept += usize::from(memory.lives.insert(key, (to, self.events)).is_none());
                     return;
                 }
-                if out.counts() {
+                if out.counts(against) {
                     return;
                 }
                 invalid_transition(life, state, steps, place)
             }
             (RuleKind::Same(pointers), InputKind::Same { pointer, nth, value }) => {
-                if *memory.value.get_or_insert(value) == value || out.counts() {
+                if *memory.value.get_or_insert(value) == value || out.counts(against) {
                     return;
                 }
                 let found = place_of(&pointers[pointer], nth, place);
@@ -201,14 +202,14 @@ impl StreamState {
             }
             (RuleKind::Compare { left, relation, right }, InputKind::Compare { sides }) => {
                 let Some(message) = compared(memory, [left, right], *relation, sides) else { return };
-                if out.counts() {
+                if out.counts(against) {
                     return;
                 }
                 let own = if left.total().is_some() { right } else { left };
                 (own.pointer().to_owned(), message)
             }
             (RuleKind::SameKeys(pointer), InputKind::Keys { keys }) => {
-                if *self.keys[input.rule].get_or_insert(keys) == keys || out.counts() {
+                if *self.keys[input.rule].get_or_insert(keys) == keys || out.counts(against) {
                     return;
                 }
                 let message = "the keys differ from those of the first record";
@@ -217,7 +218,7 @@ impl StreamState {
             _ => return,
         };
         let message = format!("{message}: {}", rule.what);
-        out.violations.push(Violation::of_rule(within(spec), &rule.id, &pointer, message));
+        out.violations.push(Violation::of_rule(against, &rule.id, &pointer, message));
     }
 
     /// Judges the end of the run and forgets it.

@@ -6,7 +6,7 @@ use super::record_pipeline::{Judging, LastRecord, RecordPipeline};
 use super::record_validator::RecordValidator;
 use super::spec::Framing;
 use super::stream_state::StreamOutcome;
-use super::violation::{Against, Violation};
+use super::violation::{Against, Room, Violation};
 use serde_json::Value;
 
 /// Validates one run after another.
@@ -25,13 +25,9 @@ impl StreamValidator<'_> {
     pub fn push(&mut self, line: u64, value: &Value) -> Vec<Violation> {
         self.validator.validate_value(line, value);
         let RecordValidator { value, records, .. } = &mut self.validator;
-        let judging = Judging {
-            each_exits: None,
-            numbered: self.pipeline.contract.framing().has_events(),
-            max_violations: usize::MAX,
-        };
-        let mut found = Vec::new();
-        self.pipeline.judge(records, &mut LastRecord { value, read: None }, &judging, &mut found);
+        let judging = Judging { each_exits: None, numbered: self.pipeline.contract.framing().has_events() };
+        let (mut found, mut room) = (Vec::new(), Room::of_each(usize::MAX));
+        self.pipeline.judge(records, &mut LastRecord { value, read: None }, &judging, &mut room, &mut found);
         found
     }
 
@@ -60,7 +56,7 @@ impl Contract {
     /// A validator of values that has seen nothing yet.
     pub fn validator(&self) -> StreamValidator<'_> {
         StreamValidator {
-            validator: RecordValidator::new(self, usize::MAX),
+            validator: RecordValidator::new(self, Room::of_each(usize::MAX)),
             pipeline: RecordPipeline::new(self),
         }
     }

@@ -10,8 +10,9 @@ use super::record_pipeline::{Judging, LastRecord, RecordPipeline, RecordSource};
 use super::record_validator::{RecordValidator, ValidatedRecords};
 use super::schema::Schema;
 use super::spec::{Finding, Framing};
+use super::stream_state::StreamOutcome;
 use super::stream_validator::no_array;
-use super::violation::Violation;
+use super::violation::{Against, Counts, Room, Violation};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -24,7 +25,7 @@ use strict_json::{
 pub struct Settings<'a> {
     /// How data is put into an input. Lines of a contract of documents are a document each.
     pub framing: Framing,
-    /// At most so many errors of an input are kept; the rest is counted.
+    /// At most so many errors of each kind are kept of an input; the rest is counted.
     pub max_errors: usize,
     /// How the run ended that an input is from.
     pub exit: RunExit<'a>,
@@ -35,10 +36,10 @@ pub struct Settings<'a> {
 /// What validating one input gives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// The first errors, in the order of the input; those of the run as a whole come last.
+    /// The first errors of each kind, in the order of the input; those of the run as a whole come last.
     pub findings: Vec<Violation>,
-    /// How many more errors there are that `findings` does not show.
-    pub more: u64,
+    /// How many more errors of each kind there are that `findings` does not show.
+    pub more: Counts,
     /// Number of records; 1 for a document, the number of items for an array of events.
     pub records: u64,
     /// Length of the input.
@@ -49,12 +50,34 @@ pub struct Verdict {
     pub unjudged: u64,
     /// The known fault of the program that the run shows in the way it ended.
     pub known: Option<Finding>,
+    /// How many errors of each kind `findings` shows.
+    kept: Counts,
 }
 
 impl Verdict {
     /// Nothing is wrong.
     pub fn is_valid(&self) -> bool {
-        self.findings.is_empty() && self.more == 0
+        self.findings.is_empty() && self.more.total() == 0
+    }
+
+    /// Keeps the first `max` errors, and counts the others.
+    pub fn keep_first(&mut self, max: usize) {
+        for violation in self.findings.split_off(max.min(self.findings.len())) {
+            self.more.add(violation.against, 1);
+        }
+    }
+
+    /// Keeps errors as long as there is room, and counts the others.
+    fn add(&mut self, errors: impl IntoIterator<Item = Violation>, mut room: Room) {
+        for violation in errors {
+            match room.take(violation.against) {
+                true => {
+                    self.kept.add(violation.against, 1);
+                    self.findings.push(violation);
+                }
+                false => self.more.add(violation.against, 1),
+            }
+        }
     }
 
     /// Adds what was read, and faults of JSON and violations in the order of their places.
@@ -63,7 +86,7 @@ impl Verdict {
         summary: &Summary,
         found: Vec<Violation>,
         base: Position,
-        max_errors: usize,
+        room: Room,
         keep: impl Fn(ProblemKind) -> bool,
     ) {
         self.records += summary.records;
@@ -72,13 +95,20 @@ impl Verdict {
         let total: u64 = rejecting.map(|kind| summary.count(*kind)).sum();
         let kept = summary.problems.iter().filter(|problem| problem.kind.rejects() && keep(problem.kind));
         let mut all: Vec<Violation> = kept.map(|problem| Violation::of_problem(problem, base)).collect();
-        self.more += total - all.len() as u64;
+        self.more.add(Against::Json, total - all.len() as u64);
         all.extend(found);
         all.sort_by_key(|violation| (violation.line, violation.column.unwrap_or(0)));
-        let room = max_errors.saturating_sub(self.findings.len());
-        self.more += all.len().saturating_sub(room) as u64;
-        all.truncate(room);
-        self.findings.append(&mut all);
+        self.add(all, room);
+    }
+}
+
+impl From<StreamOutcome> for Verdict {
+    /// That on a run that printed nothing.
+    fn from(outcome: StreamOutcome) -> Self {
+        let StreamOutcome { violations, events, unknown, unjudged, known } = outcome;
+        let mut verdict = Self { records: events, unknown, unjudged, known, ..Self::default() };
+        verdict.add(violations, Room::of_each(usize::MAX));
+        verdict
     }
 }
 
@@ -104,10 +134,10 @@ impl<'c> Validation<'c> {
         let mut verdict = Verdict::default();
         let mut over = self.several_documents();
         match self.settings.framing {
-            Framing::Document | Framing::Array => over = self.document(reader, &mut verdict)?,
+            Framing::Document | Framing::Array => over = self.document(reader, &mut verdict, progress)?,
             Framing::Lines => {
                 if let Some(Rest { reader, base }) = parallel::read(self, reader, &mut verdict, progress)? {
-                    self.lines(reader, base, &mut verdict)?;
+                    self.lines(reader, base, &mut verdict, progress)?;
                 }
             }
         }
@@ -127,11 +157,17 @@ impl<'c> Validation<'c> {
         ReadOptions { max_problems: self.settings.max_errors.max(1), ..ReadOptions::default() }
     }
 
-    /// Judges records; what is found comes into `found`, and what is beyond the limit is counted.
+    /// So many errors are still kept.
+    pub(super) fn room(&self, verdict: &Verdict) -> Room {
+        Room::of_each(self.settings.max_errors).without(verdict.kept)
+    }
+
+    /// Judges records; what is found comes into `found`, and what there is no room for is counted.
     pub(super) fn judge(
         &mut self,
         records: &mut ValidatedRecords,
         source: &mut impl RecordSource,
+        room: &mut Room,
         found: &mut Vec<Violation>,
         verdict: &mut Verdict,
     ) {
@@ -139,41 +175,50 @@ impl<'c> Validation<'c> {
         let judging = Judging {
             each_exits: several.then_some(self.settings.exit),
             numbered: self.settings.framing.has_events() && !several,
-            max_violations: self.settings.max_errors.saturating_sub(verdict.findings.len()),
         };
         verdict.unjudged += std::mem::take(&mut records.unjudged);
-        verdict.more += self.pipeline.judge(records, source, &judging, found);
+        verdict.more += self.pipeline.judge(records, source, &judging, room, found);
     }
 
     /// Judges the end of a run.
     fn finish(&mut self, verdict: &mut Verdict) {
         let outcome = self.pipeline.finish(&self.settings.exit);
-        let room = self.settings.max_errors.saturating_sub(verdict.findings.len());
-        verdict.more += outcome.violations.len().saturating_sub(room) as u64;
-        verdict.findings.extend(outcome.violations.into_iter().take(room));
+        verdict.add(outcome.violations, self.room(verdict));
         verdict.unjudged += outcome.unjudged;
         verdict.unknown.extend(outcome.unknown);
         verdict.known = verdict.known.take().or(outcome.known);
     }
 
     /// Reads lines one by one, whatever their length and however they are torn.
-    fn lines(&mut self, reader: impl Read, base: Position, verdict: &mut Verdict) -> io::Result<()> {
-        let (options, max_errors) = (self.options(), self.settings.max_errors);
+    fn lines(
+        &mut self,
+        reader: impl Read,
+        base: Position,
+        verdict: &mut Verdict,
+        progress: &mut dyn FnMut(u64),
+    ) -> io::Result<()> {
+        let (options, room) = (self.options(), self.room(verdict));
         let read = LocationBuffer::new(base);
         let mut records = RecordReader::new(self, verdict, &read);
         records.validator.lines_before = base.line - 1;
-        let summary = read_lines(TeeReader { reader, buffer: &read }, &options, &mut records)?;
+        let reader = TeeReader { reader, buffer: &read, progress };
+        let summary = read_lines(reader, &options, &mut records)?;
         let found = records.found;
-        verdict.merge(&summary, found, base, max_errors, |_| true);
+        verdict.merge(&summary, found, base, room, |_| true);
         Ok(())
     }
 
     /// Reads one document; gives whether nothing more is to be judged at the end of the run.
-    fn document(&mut self, reader: impl Read, verdict: &mut Verdict) -> io::Result<bool> {
-        let (options, contract) = (self.options(), self.contract());
+    fn document(
+        &mut self,
+        reader: impl Read,
+        verdict: &mut Verdict,
+        progress: &mut dyn FnMut(u64),
+    ) -> io::Result<bool> {
+        let (options, contract, room) = (self.options(), self.contract(), self.room(verdict));
         let read = LocationBuffer::new(Position::START);
         let mut records = RecordReader::new(self, verdict, &read);
-        let reader = TeeReader { reader, buffer: &read };
+        let reader = TeeReader { reader, buffer: &read, progress };
         let summary = if records.validation.settings.framing == Framing::Array {
             records.array(reader, &options)?
         } else {
@@ -192,8 +237,8 @@ impl<'c> Validation<'c> {
             && self.settings.exit != RunExit::default()
             && !contract.spec.conditions.is_empty();
         let keep = |kind| !(kind == ProblemKind::Empty && nothing);
-        verdict.merge(&summary, found, Position::START, self.settings.max_errors, keep);
-        let over = summary.rejected() && !nothing;
+        verdict.merge(&summary, found, Position::START, room, keep);
+        let over = summary.whole == 0 && !nothing;
         if over {
             self.pipeline.finish(&RunExit::default());
         }
@@ -208,8 +253,8 @@ struct RecordReader<'r, 'c> {
     read: &'r RefCell<LocationBuffer>,
     verdict: &'r mut Verdict,
     found: Vec<Violation>,
-    /// So many violations are found.
-    room: usize,
+    /// So many more violations are described.
+    room: Room,
     /// The schema of the elements of a document, and how many were judged so far.
     elements: Option<&'c Schema>,
     count: u64,
@@ -221,7 +266,7 @@ impl<'r, 'c> RecordReader<'r, 'c> {
         verdict: &'r mut Verdict,
         read: &'r RefCell<LocationBuffer>,
     ) -> Self {
-        let room = validation.settings.max_errors.saturating_sub(verdict.findings.len());
+        let room = validation.room(verdict);
         let validator = RecordValidator::new(validation.contract(), room);
         Self { validation, validator, read, verdict, found: Vec::new(), room, elements: None, count: 0 }
     }
@@ -230,8 +275,8 @@ impl<'r, 'c> RecordReader<'r, 'c> {
     fn judge(&mut self) {
         let RecordValidator { value, records, .. } = &mut self.validator;
         let mut source = LastRecord { value, read: Some(self.read) };
-        self.validation.judge(records, &mut source, &mut self.found, self.verdict);
-        self.validator.max_violations = self.room.saturating_sub(self.found.len());
+        self.validation.judge(records, &mut source, &mut self.room, &mut self.found, self.verdict);
+        self.validator.room = self.room;
     }
 
     /// Judges each item of a document that has to be an array.
@@ -256,10 +301,10 @@ impl<'r, 'c> RecordReader<'r, 'c> {
         if let Some(element) = value.element()
             && !schema.accepts(element)
         {
-            let (violations, more) =
-                schema.node_violations(element, self.room.saturating_sub(self.found.len()));
-            self.verdict.more += more;
+            let (violations, more) = schema.node_violations(element, self.room.of(Against::Schema));
+            self.verdict.more.add(Against::Schema, more);
             for mut violation in violations {
+                self.room.take(Against::Schema);
                 let inner = Pointer::literal(&violation.pointer).and_then(|pointer| pointer.of(element));
                 let at = self.read.borrow().locate(inner.unwrap_or(element).offset());
                 violation.pointer = format!("/{}{}", self.count, violation.pointer);

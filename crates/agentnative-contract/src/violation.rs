@@ -4,6 +4,7 @@ use crate::error::Place;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
+use std::ops::AddAssign;
 use std::path::Path;
 use strict_json::{Position, Problem, sanitize};
 
@@ -19,6 +20,64 @@ pub enum Against {
     Stream,
     /// What holds between exit code and data.
     Exit,
+}
+
+/// A number for each kind of error.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts([u64; 4]);
+
+impl Counts {
+    /// The number of errors against this.
+    pub fn of(self, against: Against) -> u64 {
+        self.0[against as usize]
+    }
+
+    /// The number of all errors.
+    pub fn total(self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    pub(crate) fn add(&mut self, against: Against, count: u64) {
+        self.0[against as usize] += count;
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(count, more)| *count += more);
+    }
+}
+
+/// How many more errors of each kind are described.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Room([usize; 4]);
+
+impl Room {
+    /// For so many of each kind.
+    pub fn of_each(max: usize) -> Self {
+        Self([max; 4])
+    }
+
+    /// What is left of it after these.
+    #[must_use]
+    pub fn without(mut self, described: Counts) -> Self {
+        let taken = described.0.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        self.0.iter_mut().zip(taken).for_each(|(room, taken)| *room = room.saturating_sub(taken));
+        self
+    }
+
+    /// For so many of this kind.
+    pub fn of(self, against: Against) -> usize {
+        self.0[against as usize]
+    }
+
+    /// Takes the room for one of this kind; false where there is none.
+    pub fn take(&mut self, against: Against) -> bool {
+        let room = &mut self.0[against as usize];
+        let is_left = *room > 0;
+        *room -= usize::from(is_left);
+        is_left
+    }
 }
 
 /// One error and its place.
@@ -41,20 +100,34 @@ pub struct Violation {
     pub keyword: Option<String>,
     /// Number of the record, from 1.
     pub event: Option<u64>,
+    /// Offset of its place in the input in bytes, where that is known.
+    #[serde(skip)]
+    pub offset: Option<u64>,
 }
 
 impl Violation {
     /// A broken rule.
     pub(crate) fn of_rule(against: Against, rule: &str, pointer: &str, message: String) -> Self {
         let (rule, pointer) = (rule.to_owned(), pointer.to_owned());
-        Self { line: None, column: None, pointer, message, against, rule, keyword: None, event: None }
+        Self {
+            line: None,
+            column: None,
+            pointer,
+            message,
+            against,
+            rule,
+            keyword: None,
+            event: None,
+            offset: None,
+        }
     }
 
     /// A fault of JSON in what begins at `base`.
     pub(crate) fn of_problem(problem: &Problem, base: Position) -> Self {
         let message = problem.message.clone();
         let violation = Self::of_rule(Against::Json, problem.kind.name(), &problem.pointer, message);
-        violation.located(Some(Position { line: problem.at.line + base.line - 1, ..problem.at }))
+        let (offset, line) = (problem.at.offset + base.offset, problem.at.line + base.line - 1);
+        violation.located(Some(Position { offset, line, ..problem.at }))
     }
 
     /// The same at a record.
@@ -69,6 +142,7 @@ impl Violation {
     pub(crate) fn located(mut self, at: Option<Position>) -> Self {
         self.line = at.map(|at| at.line).or(self.line);
         self.column = at.map(|at| at.column);
+        self.offset = at.map(|at| at.offset);
         self
     }
 

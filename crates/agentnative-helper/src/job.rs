@@ -29,12 +29,12 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Twice as many jobs as processors, 512 MiB a stream, 200 ms to drain, 300 ms of grace; signals are
+    /// Twice as many jobs as processors, 1 GiB a stream, 200 ms to drain, 300 ms of grace; signals are
     /// left alone, and nothing is shown.
     fn default() -> Self {
         Self {
             jobs: 2 * processors(),
-            max_output: 512 << 20,
+            max_output: 1 << 30,
             drain: Duration::from_millis(200),
             grace: Duration::from_millis(300),
             stop_on_signals: false,

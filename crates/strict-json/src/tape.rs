@@ -279,6 +279,11 @@ impl<'a> TapeNode<'a> {
         self.cell().json_type == Some(json_type)
     }
 
+    /// Whether it is a key.
+    pub fn is_key(self) -> bool {
+        self.cell().json_type.is_none()
+    }
+
     /// The type of a value; a key is a string.
     pub fn json_type(self) -> JsonType {
         self.cell().json_type.unwrap_or(JsonType::String)
@@ -399,6 +404,13 @@ impl<'a> TapeNode<'a> {
             key.is(tag, text)
         };
         self.keys().find(is_it).map(Self::value)
+    }
+
+    /// Whether it is this key.
+    #[inline]
+    pub fn is_named(self, key: &Key) -> bool {
+        let (tag, text) = self.key();
+        self.is_key() && key.is(tag, text)
     }
 
     /// Its tag and its text, if it is a key.

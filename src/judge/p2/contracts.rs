@@ -5,10 +5,10 @@ use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream};
-use agentnative_contract::{Against, Contract, RunExit, Violation};
+use agentnative_contract::{Against, Contract, RunExit, Violation, counted};
 use strict_json::Position;
 
-/// Records and documents larger than this are not judged here, but by `validate`.
+/// So much of what a run says on stderr is held to its contract.
 const LARGE: u64 = 64 << 20;
 /// As many violations of a run are named, and the others counted.
 const SHOWN: usize = 4;
@@ -51,81 +51,56 @@ fn owes(run: &RunView, contract: &Contract, kind: Against) -> bool {
 fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
     run.usable()?;
     let bytes = run.bytes(Stream::Stdout);
-    let lines = run.format() == OutputFormat::Jsonl;
-    let nothing = bytes.is_empty() && !lines;
+    let nothing = bytes.is_empty() && run.format() != OutputFormat::Jsonl;
     if !nothing && run.scan().structural().is_some() {
         return Err(run.not_parsed().into());
     }
-    let mut judge = contract.validator();
-    let mut distinct: Vec<(Option<Position>, Violation)> = Vec::new();
-    let mut count = 0;
-    let mut note = |at: Option<Position>, violations: Vec<Violation>| {
-        for violation in violations.into_iter().filter(|violation| violation.against == kind) {
-            count += 1;
-            // The same at another place tells nothing new.
-            let alike = |(_, other): &(_, Violation)| {
-                let elsewhere = (other.event, &other.pointer) != (violation.event, &violation.pointer);
-                other.rule == violation.rule && (elsewhere || other.message == violation.message)
-            };
-            if distinct.len() < SHOWN && !distinct.iter().any(alike) {
-                distinct.push((at, violation));
-            }
-        }
-    };
-    let mut too_large = false;
-    let options = strict_json::ReadOptions::default();
-    let read = if lines {
-        let take = |record: strict_json::Record| match record.value {
-            Some(value) => {
-                let at = Position { offset: record.offset, line: record.line, column: 1 };
-                note(Some(at), judge.push(record.line, &value));
-            }
-            None => too_large = true,
-        };
-        strict_json::read_records(bytes.reader(), &options, LARGE, take).map(drop)
-    } else if nothing {
-        Ok(())
-    } else {
-        strict_json::read_value(bytes.reader(), &options, LARGE).map(|document| match document.value {
-            Some(value) => note(None, judge.push_document(&value)),
-            None => too_large = true,
-        })
-    };
-    if read.is_err() || too_large {
-        let words = "contains a value that is too large for this check: use `agentnative validate`";
-        return inconclusive(format!("{} {words}", run.label()));
-    }
     let stderr = run.bytes(Stream::Stderr).first(LARGE);
     let exit = RunExit { exit: run.shell_code(), condition: None, stderr: Some(&stderr) };
-    let outcome = judge.finish(&exit);
-    let unjudged = outcome.unjudged;
-    note(None, outcome.violations);
-    if let Some(known) = outcome.known.filter(|_| distinct.is_empty() && kind == Against::Exit) {
+    let verdict = run.context.scans.held_to(contract, bytes, run.format(), exit);
+    let verdict = match &*verdict {
+        Ok(verdict) => verdict,
+        Err(error) => return inconclusive(format!("stdout of {} could not be read: {error}", run.label())),
+    };
+    let violations = || verdict.findings.iter().filter(|violation| violation.against == kind);
+    if let Some(known) =
+        verdict.known.as_ref().filter(|_| kind == Against::Exit && violations().next().is_none())
+    {
         let detail = format!("a fault that the contract {} knows: {known}", contract.name());
         let finding = Finding::new("known", run.evidence(detail));
         return Err(Finding { is_known: true, ..finding }.into());
     }
-    match (distinct.is_empty(), unjudged) {
+    let mut distinct: Vec<&Violation> = Vec::new();
+    for violation in violations() {
+        // The same at another place tells nothing new.
+        let alike = |other: &&Violation| {
+            let elsewhere = (other.event, &other.pointer) != (violation.event, &violation.pointer);
+            other.rule == violation.rule && (elsewhere || other.message == violation.message)
+        };
+        if distinct.len() < SHOWN && !distinct.iter().any(alike) {
+            distinct.push(violation);
+        }
+    }
+    let count = violations().count() as u64 + verdict.more.of(kind);
+    match (distinct.is_empty(), verdict.unjudged) {
         (false, _) => broken(run, contract, &distinct, count),
         (true, 0) => Ok(()),
-        _ => inconclusive(format!("{} contains more IDs than the rules can track", run.label())),
+        (true, unjudged) => {
+            let skipped = counted(unjudged, "rule check");
+            inconclusive(format!("{}: {skipped} skipped: memory limit reached", run.label()))
+        }
     }
 }
 
 /// What was violated, and how often in all; each that is not alike is named.
-fn broken(
-    run: &RunView,
-    contract: &Contract,
-    distinct: &[(Option<Position>, Violation)],
-    count: usize,
-) -> Assertion {
-    let Some((at, violation)) = distinct.first() else { return Ok(()) };
-    let named = distinct.iter().map(|(_, violation)| match violation.event {
+fn broken(run: &RunView, contract: &Contract, distinct: &[&Violation], count: u64) -> Assertion {
+    let Some(violation) = distinct.first() else { return Ok(()) };
+    let named = distinct.iter().map(|violation| match violation.event {
         Some(event) => format!("event {event}, {violation}"),
         None => violation.to_string(),
     });
     let named = named.collect::<Vec<_>>().join("; ");
-    let more = match count - distinct.len() {
+    let more = match count - distinct.len() as u64 {
         0 => String::new(),
         more => format!(" (and {more} more in this run)"),
     };
@@ -139,10 +114,14 @@ fn broken(
     if bytes.is_empty() {
         return run.failed(kind, detail);
     }
-    let inside = match violation.event {
-        Some(event) if run.format() == OutputFormat::Json => format!("/{}{}", event - 1, violation.pointer),
-        _ => violation.pointer.clone(),
-    };
-    let at = at.or_else(|| run.locate(&inside)).unwrap_or(Position::START);
-    run.failed_at(kind, Stream::Stdout, at, detail)
+    match (violation.offset, violation.line, violation.column) {
+        (Some(offset), Some(line), Some(column)) => {
+            run.failed_at(kind, Stream::Stdout, Position { offset, line, column }, detail)
+        }
+        (_, Some(line), _) => {
+            let offset = run.line_start(Stream::Stdout, line.saturating_sub(1));
+            run.failed_at(kind, Stream::Stdout, Position { offset, line, column: 1 }, detail)
+        }
+        _ => run.failed_at_pointer(kind, &violation.pointer, detail),
+    }
 }

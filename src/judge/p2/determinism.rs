@@ -116,6 +116,9 @@ fn cut_at(cut: &RunView, readers: &[RunView]) -> Assertion {
 }
 
 fn same_bytes(a: &Bytes, b: &Bytes) -> bool {
+    if a.place() == b.place() && a.len() == b.len() {
+        return true;
+    }
     let buffered = |bytes| BufReader::with_capacity(64 * 1024, Bytes::reader(bytes));
     let (mut left, mut right) = (buffered(a), buffered(b));
     loop {
