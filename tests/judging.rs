@@ -674,3 +674,23 @@ fn how_many_runs_are_made() {
     let runs = |checks: &[&Check]| seen(PROBES, checks, conforming).observations.len();
     assert_eq!((runs(&behavioral), runs(&[CheckId::P2OutputJson.check()])), (83, 8));
 }
+
+/// What breaks a rule between events is described, however many events break their schema before.
+#[test]
+fn violations_of_one_kind_do_not_hide_those_of_another() {
+    let config =
+        "[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['jsonl']\ncontract = 'opencode-events'\n";
+    let wrong = "{\"type\":\"session.status\",\"properties\":{}}\n".repeat(1500);
+    let events = include_str!("../contracts/opencode-events/examples/invalid/part-before-message.jsonl");
+    let answer = |_: &Call| data(format!("{wrong}{events}"));
+    for (id, kind, line, words) in [
+        (CheckId::P2ContractSchema, "invalid", 1, "more in this run"),
+        (CheckId::P2ContractStream, "rule-broken", 1502, "message-first"),
+    ] {
+        let result = verdict(id, config, answer);
+        is_status(&result, Status::Fail);
+        let first = &result.evidence[0];
+        assert_eq!((&*first.kind, first.line), (kind, Some(line)), "{first:?}");
+        assert!(first.detail.contains(words), "{first:?}");
+    }
+}

@@ -113,8 +113,11 @@ pub fn seen_with_help(
     checks: &[&Check],
     answer: impl Fn(&Call) -> Answer,
 ) -> Recording {
-    let known =
-        Known { checks: &[], contracts: &["dexter-flat"], today: Date { year: 2026, month: 11, day: 21 } };
+    let known = Known {
+        checks: &[],
+        contracts: &["dexter-flat", "opencode-events"],
+        today: Date { year: 2026, month: 11, day: 21 },
+    };
     let config = Config::parse(config, Path::new("conf/agentnative.toml"), &known).unwrap();
     let target = &config.targets[0];
     let declared: Vec<Probe> = config.probes.iter().map(|probe| Probe::declared(probe, target)).collect();
