@@ -83,6 +83,11 @@ impl<'c> RecordPipeline<'c> {
                 source.value(record).root().and_then(|root| place(at, nth, root))
             });
             let event = self.state.events;
+            let breaks_nothing =
+                broken.violations.is_empty() && own.peek().is_none_or(|own| own.record != index);
+            if breaks_nothing && judging.each_exits.is_none() {
+                continue;
+            }
             let mut add = |violation: Violation, offset: Option<u64>| {
                 let offset = offset.or_else(|| offset_of(source.value(record), &violation.pointer));
                 let at = offset.and_then(|offset| source.locate(record, offset));
