@@ -29,7 +29,7 @@ pub struct Scan {
 
 impl Scan {
     fn of(bytes: &Bytes, format: OutputFormat) -> io::Result<Self> {
-        let threads = threads_for(bytes.len());
+        let threads = threads_for(bytes.len(), None);
         if format == OutputFormat::Jsonl
             && threads > 1
             && let Some((summary, shape)) = blocks::read(bytes, BLOCK, threads)?
@@ -85,7 +85,8 @@ fn validated(
         _ if contract.framing() == Framing::Array => Framing::Array,
         _ => Framing::Document,
     };
-    let settings = Settings { framing, max_errors: MAX_VIOLATIONS, exit, threads: threads_for(bytes.len()) };
+    let settings =
+        Settings { framing, max_errors: MAX_VIOLATIONS, exit, threads: threads_for(bytes.len(), None) };
     Validation::new(contract, settings).input(bytes.reader(), &mut |_| ())
 }
 
@@ -164,8 +165,8 @@ impl Scans {
         exit: RunExit<'_>,
     ) -> Arc<io::Result<Verdict>> {
         let stderr = exit.stderr.unwrap_or_default();
-        let ended = (exit.exit, (stderr.len(), xxh3_128(stderr)));
-        let key = ((bytes.place(), format), contract.name().to_owned(), ended.0, ended.1);
+        let said = (stderr.len(), xxh3_128(stderr));
+        let key = ((bytes.place(), format), contract.name().to_owned(), exit.exit, said);
         self.verdicts.of(bytes, key, || validated(contract, bytes, format, exit))
     }
 

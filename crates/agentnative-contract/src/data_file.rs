@@ -48,16 +48,12 @@ impl DataFile {
     /// How many threads are to read it: as many as asked for, else as there are processors, at most 8; one
     /// where it is short.
     pub fn threads(&self, asked: Option<u8>) -> usize {
-        self.length.map_or_else(|| threads(asked), |length| threads_of(length, asked))
+        self.length.map_or_else(|| threads(asked), |length| threads_for(length, asked))
     }
 }
 
-/// How many threads are to read so many bytes: as many as there are processors, at most 8; one where they are few.
-pub fn threads_for(length: u64) -> usize {
-    threads_of(length, None)
-}
-
-fn threads_of(length: u64, asked: Option<u8>) -> usize {
+/// The same for so many bytes.
+pub fn threads_for(length: u64, asked: Option<u8>) -> usize {
     if length < SHORT { 1 } else { threads(asked) }
 }
 

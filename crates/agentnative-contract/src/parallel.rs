@@ -162,9 +162,9 @@ fn judge(
     let (summary, mut records) = examined;
     let mut found = Vec::new();
     let mut source = ChunkRecords { chunk, value: Tape::default(), start: None };
-    let mut room = validation.room(verdict);
-    validation.judge(&mut records, &mut source, &mut room, &mut found, verdict);
     let room = validation.room(verdict);
+    let mut left = room;
+    validation.judge(&mut records, &mut source, &mut left, &mut found, verdict);
     verdict.merge(&summary, found, chunk.base, room, |_| true);
     records
 }
