@@ -16,7 +16,7 @@ use std::iter;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::thread::{self, Builder};
 use std::time::Instant;
 
 /// Several targets instead of one.
@@ -89,9 +89,9 @@ impl CheckAll<'_> {
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         let (sender, told) = channel();
         thread::scope(|scope| {
-            for _ in 0..side_by_side {
+            for nth in 0..side_by_side {
                 let (sender, options, next, stopped) = (sender.clone(), &options, &next, &stopped);
-                scope.spawn(move || {
+                let work = move || {
                     while !stopped.load(Ordering::SeqCst)
                         && let Some((at, target)) = self.nth(next.fetch_add(1, Ordering::SeqCst))
                     {
@@ -100,7 +100,14 @@ impl CheckAll<'_> {
                         // Who waits for it is there as long as we are.
                         let _ = sender.send(Told::Ended(at, Box::new(judged), signal));
                     }
-                });
+                };
+                if let Err(error) = Builder::new().spawn_scoped(scope, work) {
+                    // Those that are there already check the targets of this one.
+                    if nth == 0 {
+                        return Err(Error::general(format!("cannot start a thread: {error}")));
+                    }
+                    break;
+                }
             }
             drop(sender);
             Ok(self.collect(&told, output))

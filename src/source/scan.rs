@@ -10,7 +10,7 @@ use agentnative_contract::error::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::thread::{self, Builder};
 
 /// Reads the code of the package in `folder`, and of those in its workspace that it is built with, and holds
 /// it to `rules`.
@@ -118,8 +118,12 @@ fn parallel<'f, 'p, T: Send>(
         files.filter_map(&work).collect::<Vec<T>>()
     };
     thread::scope(|scope| {
-        let handles: Vec<_> = (0..workers).map(|_| scope.spawn(one)).collect();
-        let joined = handles.into_iter().map(|handle| handle.join());
-        joined.flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        // Fewer where the system has no more: this one is enough.
+        let others: Vec<_> =
+            (1..workers).map_while(|_| Builder::new().spawn_scoped(scope, one).ok()).collect();
+        let mut all = one();
+        let joined = others.into_iter().map(|handle| handle.join());
+        all.extend(joined.flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))));
+        all
     })
 }

@@ -5,6 +5,7 @@ mod conditions;
 mod confinement;
 mod helper;
 mod limits;
+mod orphans;
 mod redaction;
 mod resolve;
 mod services;

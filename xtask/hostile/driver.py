@@ -200,6 +200,8 @@ def prints(case, expect, result, out, err):
         if found := RAW.search(text):
             place = text[max(0, found.start() - 20) : found.end() + 20]
             yield f"raw control character in {name}: {place!r}"
+        if "panicked at" in text:
+            yield f"a panic in {name}"
     document = None
     if case.json and out:
         try:

@@ -15,6 +15,7 @@ use agentnative_output::Output;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// What this thread receives.
@@ -39,8 +40,10 @@ pub fn run(options: Options, output: &mut Output) -> u8 {
         return 1;
     }
     let mut run = Run::new(options.clone());
-    spawn_engine(options, running.clone(), sender);
-    let outcome = run.listen(&receiver, deadline, output);
+    let outcome = match spawn_engine(options, running.clone(), sender) {
+        Ok(()) => run.listen(&receiver, deadline, output),
+        Err(error) => Some(Err(Failure::new(Code::RuntimeError, format!("cannot start a thread: {error}")))),
+    };
     running.end();
     match outcome {
         Some(outcome) => run.end(&outcome, output),
@@ -53,8 +56,12 @@ pub fn refuse(protocol: &'static Protocol, failure: Failure, output: &mut Output
     Run::new(Options::unknown(protocol)).end(&Err(failure), output)
 }
 
-fn spawn_engine(options: Options, running: RunningCommand, sender: Sender<Notification>) {
-    std::thread::spawn(move || {
+fn spawn_engine(
+    options: Options,
+    running: RunningCommand,
+    sender: Sender<Notification>,
+) -> std::io::Result<()> {
+    let work = move || {
         // A message that nobody receives any more is for a run that is over.
         let mut emit = |event| {
             let _ = sender.send(Notification::Event(event));
@@ -68,7 +75,8 @@ fn spawn_engine(options: Options, running: RunningCommand, sender: Sender<Notifi
         let run = || engine::run(&options, running, &mut approve, &mut emit);
         let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(defect()));
         let _ = sender.send(Notification::Ended(outcome));
-    });
+    };
+    Builder::new().spawn(work).map(drop)
 }
 
 /// A defect of the agent itself still ends as the contract says.
@@ -78,7 +86,7 @@ fn defect() -> Failure {
 
 fn listen_for_signals(sender: Sender<Notification>) -> std::io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-    std::thread::spawn(move || {
+    let listen = move || {
         let mut repeated = false;
         for signal in signals.forever() {
             // Whoever sends it twice is not made to wait for the end to be written.
@@ -88,8 +96,8 @@ fn listen_for_signals(sender: Sender<Notification>) -> std::io::Result<()> {
             repeated = true;
             let _ = sender.send(Notification::Signal(signal));
         }
-    });
-    Ok(())
+    };
+    Builder::new().spawn(listen).map(drop)
 }
 
 struct Run {
@@ -211,11 +219,13 @@ impl Run {
 /// Asks the person at the terminal. A thread reads the answer, so that signals and the clock are heard.
 fn ask(question: &str, reply: Sender<bool>, output: &mut Output) {
     output.question(&format!("run {question}? [y/N] "));
-    std::thread::spawn(move || {
+    let read = move || {
         let mut line = String::new();
         let read = std::io::stdin().read_line(&mut line);
         let yes = read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes");
         // Nobody waits any more when the run has ended meanwhile.
         let _ = reply.send(yes);
-    });
+    };
+    // An answer that nobody reads is no.
+    let _ = Builder::new().spawn(read);
 }

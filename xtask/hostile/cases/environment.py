@@ -51,7 +51,7 @@ CASES = [
         for option, value in (("record", "/dev/full"), ("report", "json=/dev/full"), ("write-baseline", "/dev/full"))
     ),
     *(limited(f"descriptors-{n}", f"ulimit -n {n};", Expect((0, 1), {"p2-exit-success": "pass"})) for n in (4, 5, 6, 8, 10, 14, 20, 30, 40)),
-    *(limited(f"processes-{n}", f"ulimit -u {n};", user=True, alone=True) for n in (1, 2, 5, 8, 10, 15, 40, 60)),
+    *(limited(f"processes-{n}", f"ulimit -u {n};", user=True, alone=True) for n in (1, 2, 3, 4, 5, 8, 10, 15, 40, 60)),
     # What the kernel cannot load it ends by SIGSEGV.
     *(limited(f"memory-{n}", f"ulimit -v {n};", Expect((0, 1, -11))) for n in (20_000, 100_000)),
     *(limited(f"memory-{n}", f"ulimit -v {n};") for n in (400_000, 2_000_000)),

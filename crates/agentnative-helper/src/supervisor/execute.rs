@@ -7,6 +7,7 @@ use super::plan::errno_message;
 use super::redaction::Redaction;
 use super::snapshot::Snapshot;
 use super::stalled::StalledServer;
+use super::unblock::unblock;
 use super::{Common, Stop};
 use crate::outcome::CANNOT_MAKE;
 use crate::{Captured, End, Job, Leak, Outcome, Ready, SetupCall, Variant, Workspace};
@@ -16,7 +17,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
-use tokio::task::spawn_blocking;
 
 /// Makes a run, or runs a service. What keeps it from starting is part of the outcome.
 pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) -> Outcome {
@@ -25,8 +25,7 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
         // meanwhile.
         let (path, wanted) = (common.root.next(), job.clone());
         let tripwires = common.root.tripwires();
-        let fresh = spawn_blocking(move || Folder::fresh(path, &wanted, &tripwires));
-        let folder = fresh.await.map_err(io::Error::other)??;
+        let folder = unblock(move || Folder::fresh(path, &wanted, &tripwires)).await??;
         if let Some(outcome) = set_up(common, job, &folder, &stop).await? {
             return Ok(outcome);
         }
@@ -52,7 +51,7 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
             outcome.wrote =
                 fs::read_dir(folder.workspace()).is_ok_and(|mut entries| entries.next().is_some());
         }
-        spawn_blocking(move || drop(folder)).await.map_err(io::Error::other)?;
+        unblock(move || drop(folder)).await?;
         made
     };
     let outcome = run.await.unwrap_or_else(|error| cannot_make(&error));
@@ -75,7 +74,7 @@ async fn redacted(common: &Common, job: &Job, mut outcome: Outcome) -> io::Resul
         return Ok(outcome);
     }
     let redact = move || redaction.outcome(&mut outcome).map(|()| outcome);
-    spawn_blocking(redact).await.map_err(io::Error::other)?
+    unblock(redact).await?
 }
 
 /// Makes the calls before the run; gives what came of the run if that is not made.
@@ -109,7 +108,7 @@ async fn snapshot(job: &Job, folder: &Arc<Folder>) -> io::Result<Option<Snapshot
         return Ok(None);
     }
     let folder = Arc::clone(folder);
-    spawn_blocking(move || Snapshot::of(&folder).ok()).await.map_err(io::Error::other)
+    unblock(move || Snapshot::of(&folder).ok()).await
 }
 
 /// Where the secret of a run was seen, where it has one and all could be searched.

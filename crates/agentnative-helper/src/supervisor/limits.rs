@@ -1,11 +1,10 @@
 //! What a run uses, looked at often enough that it cannot get far beyond its limits.
 
 use super::process_tag::LEAST_FILE_SIZE;
-use super::process_tree::{ProcessTree, reap_among};
+use super::process_tree::ProcessTree;
 use crate::sys::{self, Cgroup, Stat};
 use crate::{End, Limit, Limits};
-use rustix::process::{Signal, getpid};
-use std::collections::BTreeMap;
+use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -27,7 +26,7 @@ const CHILD_KILLED: i32 = 128 + SIGKILL;
 const SIGKILL: i32 = Signal::KILL.as_raw();
 const SIGXFSZ: i32 = Signal::XFSZ.as_raw();
 
-/// Looks at what a run uses, and reaps its orphans.
+/// Looks at what a run uses.
 pub(super) struct Meter {
     /// None: it may use what it likes.
     limits: Option<Limits>,
@@ -41,10 +40,6 @@ pub(super) struct Meter {
     killed: u64,
     period: Duration,
     next: Instant,
-    /// What our own children have written that are or were of the run: nobody adds that to what others have.
-    orphans: BTreeMap<(i32, u64), u64>,
-    /// The same of those that are gone.
-    past: u64,
     /// It was over the limit of memory at the last look. Once is not enough: until it becomes another program, a new
     /// process has the memory of its parent.
     is_over: bool,
@@ -62,8 +57,6 @@ impl Meter {
             killed: 0,
             period,
             next: Instant::now() + period,
-            orphans: BTreeMap::new(),
-            past: 0,
             is_over: false,
         };
         if let Some(limits) = limits {
@@ -98,47 +91,13 @@ impl Meter {
         if let Some(limits) = self.limits {
             let leader = tree.leader();
             let everybody: Vec<&Stat> = members.iter().chain(&leader).collect();
-            let usage = self.usage(&limits, &everybody);
+            let usage = usage(&limits, &everybody, tree.written_by_reaped());
             over = self.over(&limits, usage);
             pause = self.pause(&limits, usage);
         }
-        // Not before what they wrote was counted.
-        reap_among(&members);
         let end = Instant::now();
         self.next = end + pause.max((end - start) * (SHARE - 1));
         over
-    }
-
-    fn usage(&mut self, limits: &Limits, everybody: &[&Stat]) -> Usage {
-        let alive = || everybody.iter().copied().filter(|stat| !stat.is_zombie());
-        let processes = alive().map(|stat| stat.threads).sum();
-        if processes > limits.processes {
-            // It is over: there is no time to look at each.
-            return Usage { processes, ..Usage::default() };
-        }
-        let mut memory = alive().map(sys::memory).sum();
-        if memory > limits.memory {
-            let share = |stat: &Stat| sys::memory_share(stat).unwrap_or_else(|| sys::memory(stat));
-            memory = alive().map(share).sum();
-        }
-        Usage { memory, processes, written: self.written(everybody) }
-    }
-
-    /// What they and those before them wrote. The kernel adds to a process what its children wrote that it waited for.
-    fn written(&mut self, everybody: &[&Stat]) -> u64 {
-        let us = getpid().as_raw_pid();
-        let before = std::mem::take(&mut self.orphans);
-        let mut sum = 0;
-        for stat in everybody {
-            let written = sys::written(stat.pid);
-            sum += written;
-            if stat.parent == us {
-                self.orphans.insert((stat.pid, stat.start), written);
-            }
-        }
-        let gone = before.into_iter().filter(|(process, _)| !self.orphans.contains_key(process));
-        self.past += gone.map(|(_, written)| written).sum::<u64>();
-        sum + self.past
     }
 
     fn over(&mut self, limits: &Limits, usage: Usage) -> Option<Limit> {
@@ -212,6 +171,24 @@ struct Usage {
     memory: u64,
     processes: u64,
     written: u64,
+}
+
+/// What these use, where orphans that are gone wrote so much. The kernel adds to a process what its children wrote that
+/// it waited for.
+fn usage(limits: &Limits, everybody: &[&Stat], written_before: u64) -> Usage {
+    let alive = || everybody.iter().copied().filter(|stat| !stat.is_zombie());
+    let processes = alive().map(|stat| stat.threads).sum();
+    if processes > limits.processes {
+        // It is over: there is no time to look at each.
+        return Usage { processes, ..Usage::default() };
+    }
+    let mut memory = alive().map(sys::memory).sum();
+    if memory > limits.memory {
+        let share = |stat: &Stat| sys::memory_share(stat).unwrap_or_else(|| sys::memory(stat));
+        memory = alive().map(share).sum();
+    }
+    let written = written_before + everybody.iter().map(|stat| sys::written(stat.pid)).sum::<u64>();
+    Usage { memory, processes, written }
 }
 
 /// What the files below a folder occupy, in bytes, as far as that is known in time.

@@ -28,7 +28,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// How often a run is looked at that may wait for input, or that writes a file.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often any other is: orphans have to be reaped.
+/// How often any other is.
 const TICK: Duration = Duration::from_millis(250);
 /// How often is looked whether somebody is left, once that is all there is to wait for.
 const LEFT: Duration = Duration::from_millis(4);
@@ -320,7 +320,6 @@ impl Live {
             let now = Instant::now();
             if now >= next {
                 next = now + if told.is_some() { LOOK } else { TICK };
-                self.tree.reap();
             } else if !matches!(ready, Ready::Line(_)) {
                 continue;
             }

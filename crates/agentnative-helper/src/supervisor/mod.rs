@@ -34,6 +34,7 @@ mod stalled;
 mod stream;
 mod talk;
 mod tripwires;
+mod unblock;
 mod zygote;
 
 use crate::job::processors;
@@ -61,8 +62,9 @@ use talk::{Requests, Sender};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{OnceCell, watch};
-use tokio::task::{JoinSet, LocalSet};
+use tokio::task::{JoinSet, LocalSet, spawn_local};
 use tokio::time::Instant;
+use unblock::unblock;
 use zygote::Zygote;
 
 /// The argument that makes the executable the launcher of a run.
@@ -139,10 +141,7 @@ fn supervise() -> io::Result<()> {
     }
     socket.set_nonblocking(true)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    let served = LocalSet::new().block_on(&runtime, serve(socket));
-    // A thread that removes a folder may be stuck; nobody waits for it.
-    runtime.shutdown_background();
-    served
+    LocalSet::new().block_on(&runtime, serve(socket))
 }
 
 async fn serve(socket: UnixStream) -> io::Result<()> {
@@ -158,6 +157,9 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
             return Ok(());
         }
     };
+    // Handled, since the kernel would reap our children by itself where the signal is ignored, and nobody would learn
+    // how they ended.
+    spawn_local(process_tree::reap_as_they_end(signal(SignalKind::child())?));
     sender.send(&Reply::Ready(supervisor.common.ignored.clone()))?;
     let mut services = Services::default();
     while let Some(request) = requests.next().await {
@@ -270,7 +272,7 @@ impl Supervisor {
         options.jobs = options.jobs.max(1);
         options.max_output = options.max_output.min(MOST_OUTPUT);
         // Before there is anything to clean up.
-        let handled = handle_signals(&ignored);
+        let handled = handle_signals();
         let root = Root::new().map_err(|e| {
             Failure::of("cannot make a temporary folder", &e).hint("TMPDIR names the folder for them")
         })?;
@@ -296,8 +298,7 @@ impl Supervisor {
     async fn keep(&self, template: Template) -> Reply {
         let path = self.common.root.next();
         let folder = path.clone();
-        let made = tokio::task::spawn_blocking(move || keep(&template, &path)).await;
-        match made.map_err(io::Error::other).and_then(|made| made) {
+        match unblock(move || keep(&template, &path)).await.and_then(|made| made) {
             Ok(()) => Reply::Kept(folder.into()),
             Err(error) => Reply::Refused(Failure {
                 denied: error.kind() == io::ErrorKind::PermissionDenied,
@@ -356,9 +357,8 @@ impl Supervisor {
 }
 
 /// Handles the signals that somebody may send who means another process, such as a target that
-/// signals its parent. With SIGCHLD ignored the kernel would reap our children by itself, and nobody
-/// would learn how they ended.
-fn handle_signals(ignored: &[i32]) -> Vec<Signal> {
+/// signals its parent.
+fn handle_signals() -> Vec<Signal> {
     let kinds = [
         SignalKind::interrupt(),
         SignalKind::terminate(),
@@ -368,7 +368,5 @@ fn handle_signals(ignored: &[i32]) -> Vec<Signal> {
         SignalKind::user_defined1(),
         SignalKind::user_defined2(),
     ];
-    let child = SignalKind::child();
-    let child = ignored.contains(&child.as_raw_value()).then_some(child);
-    kinds.into_iter().chain(child).filter_map(|kind| signal(kind).ok()).collect()
+    kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect()
 }

@@ -1,6 +1,7 @@
 //! What more /proc tells, to one who supervises processes: limits, environment, and what a thread is
 //! blocked in.
 
+use super::process::contents;
 use crate::Failure;
 use std::fs;
 use std::io;
@@ -30,7 +31,7 @@ pub(crate) fn check_descriptors(count: usize) -> io::Result<()> {
 
 /// The hard limit on the size of files; `None` when there is none or it cannot be read.
 pub(crate) fn file_size_limit(pid: i32) -> Option<u64> {
-    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;
+    let limits = String::from_utf8(contents(&format!("/proc/{pid}/limits")).ok()?).ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max file size"))?;
     line.split_ascii_whitespace().nth(1)?.parse().ok()
 }

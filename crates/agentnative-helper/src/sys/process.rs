@@ -1,8 +1,8 @@
 //! What /proc tells about a process. All of it is a look at one moment; a process that is gone gives
 //! `None` or nothing.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 
 /// The fields of `/proc/PID/stat` that this crate uses.
 #[derive(Debug, Clone)]
@@ -51,9 +51,17 @@ impl Stat {
     }
 }
 
+/// What is in a file of /proc that the kernel writes at one go, by one call: there may be thousands of processes.
+pub(super) fn contents(path: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; 4096];
+    let length = File::open(path)?.read(&mut bytes)?;
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
 /// The state of a process.
 pub(crate) fn stat(pid: i32) -> Option<Stat> {
-    Stat::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    Stat::parse(pid, &contents(&format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// The same of one thread.

@@ -1,6 +1,6 @@
 //! What processes use, as /proc tells it. What cannot be read counts as nothing.
 
-use super::process::{Stat, threads};
+use super::process::{Stat, contents, threads};
 use std::fs;
 use std::path::Path;
 
@@ -18,7 +18,8 @@ pub(crate) fn memory_share(seen: &Stat) -> Option<u64> {
 /// What it wrote, with the children that it has waited for, in bytes: by system calls, or as pages of files that it
 /// changed in its memory.
 pub(crate) fn written(pid: i32) -> u64 {
-    let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+    let io = contents(&format!("/proc/{pid}/io")).unwrap_or_default();
+    let io = String::from_utf8_lossy(&io);
     let value = |name| number(&io, name).unwrap_or(0);
     value("wchar:").max(value("write_bytes:"))
 }

@@ -16,6 +16,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
+use std::thread::Builder;
 
 /// So many connections are answered at a time; others are refused with 503.
 const CONNECTIONS: usize = 64;
@@ -73,16 +74,18 @@ fn serve(args: &ServeArgs, output: &mut Output) -> Result<u8> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| failed("cannot listen for signals", error))?;
     let of_signals = sender.clone();
-    std::thread::spawn(move || {
+    let no_thread = |error| failed("cannot start a thread", error);
+    let listen = move || {
         for signal in signals.forever() {
             let _ = of_signals.send(Notification::Signal(signal));
         }
-    });
+    };
+    Builder::new().spawn(listen).map_err(no_thread)?;
     let listening = Listening { url: format!("http://127.0.0.1:{port}"), port };
     output.emit("serve", true, &listening, |page| {
         page.line(0, &[Cell::new(Tone::Plain, format!("listening on {}", listening.url))]);
     })?;
-    std::thread::spawn(move || accept(&listener, &sender));
+    Builder::new().spawn(move || accept(&listener, &sender)).map_err(no_thread)?;
     for notification in receiver {
         match notification {
             Notification::Signal(signal) => return Ok(u8::try_from(128 + signal).unwrap_or(1)),
@@ -102,11 +105,15 @@ fn accept(listener: &TcpListener, sender: &Sender<Notification>) {
             let _ = http::refuse(&stream, 503, "too many connections");
             continue;
         }
-        let (token, sender) = (Arc::clone(&open), sender.clone());
-        std::thread::spawn(move || {
-            answer(&stream, &sender);
+        let stream = Arc::new(stream);
+        let (token, sender, of_thread) = (Arc::clone(&open), sender.clone(), Arc::clone(&stream));
+        let work = move || {
+            answer(&of_thread, &sender);
             drop(token);
-        });
+        };
+        if Builder::new().spawn(work).is_err() {
+            let _ = http::refuse(&stream, 503, "no more threads");
+        }
     }
 }
 

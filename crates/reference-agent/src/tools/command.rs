@@ -13,7 +13,7 @@ use std::io::Read;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Longest time of a command.
@@ -52,9 +52,9 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput
     let seconds = arguments.get("timeout").and_then(Value::as_f64).unwrap_or(DEFAULT_SECONDS);
     let deadline = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.001, f64::from(MAX_SECONDS)));
     let (mut child, leader) = start(tools, line).map_err(|error| ToolError::execution(error.to_string()))?;
-    let stdout = child.stdout.take().map(capture);
-    let stderr = child.stderr.take().map(capture);
-    let ended = ends_before(leader, deadline);
+    let stdout = child.stdout.take().map(capture).transpose();
+    let stderr = child.stderr.take().map(capture).transpose();
+    let ended = stdout.is_ok() && stderr.is_ok() && ends_before(leader, deadline);
     {
         // The leader is not reaped yet, so its id still is its own.
         let mut state = tools.running.lock();
@@ -62,8 +62,12 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput
         state.leader = None;
     }
     let status = child.wait().map_err(|error| ToolError::execution(error.to_string()))?;
-    let join = |thread: Option<JoinHandle<Captured>>| thread.and_then(|t| t.join().ok()).unwrap_or_default();
-    let (stdout, stderr) = (join(stdout), join(stderr));
+    let join = |thread: std::io::Result<Option<JoinHandle<Captured>>>| {
+        let thread = thread
+            .map_err(|error| ToolError::execution(format!("cannot read what the command prints: {error}")))?;
+        Ok(thread.and_then(|thread| thread.join().ok()).unwrap_or_default())
+    };
+    let (stdout, stderr) = (join(stdout)?, join(stderr)?);
     if !ended {
         return Err(ToolError::execution(format!("the command timed out after {seconds} s: {line}")));
     }
@@ -107,8 +111,8 @@ struct Captured {
 }
 
 /// Reads a stream to its end, so that the command never waits for its reader, and keeps the beginning.
-fn capture(mut stream: impl Read + Send + 'static) -> JoinHandle<Captured> {
-    std::thread::spawn(move || {
+fn capture(mut stream: impl Read + Send + 'static) -> std::io::Result<JoinHandle<Captured>> {
+    Builder::new().spawn(move || {
         let (mut bytes, mut buffer, mut truncated) = (Vec::new(), [0; 8192], false);
         while let Ok(n @ 1..) = stream.read(&mut buffer) {
             let room = (MAX_BYTES - bytes.len()).min(n);
