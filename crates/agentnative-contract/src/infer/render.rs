@@ -128,6 +128,12 @@ impl Rules {
         }
         let tag = group.tag.as_ref();
         let (mut properties, mut required) = (Members::new(), Vec::new());
+        // Of a group whose keys are too many or too long to be kept, the tag is known all the same.
+        if let Some(tag) = tag.filter(|tag| group.fields.get(DISCRIMINATORS[tag.key].key).is_none()) {
+            let key = DISCRIMINATORS[tag.key].key;
+            properties.insert(key.into(), json!({ "const": constant(tag) }));
+            required.push(json!(key));
+        }
         for field in group.fields.sorted() {
             let value = match tag.filter(|tag| DISCRIMINATORS[tag.key].key == &*field.key) {
                 Some(tag) => json!({ "const": constant(tag) }),
