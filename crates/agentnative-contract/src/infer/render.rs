@@ -127,22 +127,22 @@ impl Rules {
             return;
         }
         let tag = group.tag.as_ref();
+        let tag = tag.map(|tag| (DISCRIMINATORS[tag.key].key, json!({ "const": constant(tag) })));
         let (mut properties, mut required) = (Members::new(), Vec::new());
-        // Of a group whose keys are too many or too long to be kept, the tag is known all the same.
-        if let Some(tag) = tag.filter(|tag| group.fields.get(DISCRIMINATORS[tag.key].key).is_none()) {
-            let key = DISCRIMINATORS[tag.key].key;
-            properties.insert(key.into(), json!({ "const": constant(tag) }));
-            required.push(json!(key));
-        }
         for field in group.fields.sorted() {
-            let value = match tag.filter(|tag| DISCRIMINATORS[tag.key].key == &*field.key) {
-                Some(tag) => json!({ "const": constant(tag) }),
-                None => self.schema(&field.shape),
+            let value = match &tag {
+                Some((key, value)) if *key == &*field.key => value.clone(),
+                _ => self.schema(&field.shape),
             };
             properties.insert(field.key.to_string(), value);
             if field.count >= group.count {
                 required.push(json!(field.key));
             }
+        }
+        // Of a group whose keys are too many or too long to be kept, the tag is known all the same.
+        if let Some((key, value)) = tag.filter(|(key, _)| !properties.contains_key(*key)) {
+            properties.insert(key.into(), value);
+            required.push(json!(key));
         }
         if !properties.is_empty() {
             schema.insert("properties".into(), Value::Object(properties));

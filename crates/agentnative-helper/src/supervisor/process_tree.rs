@@ -9,11 +9,10 @@ use super::process_tag::{ProcessTag, number};
 use crate::Leftover;
 use crate::process_tree::{end_all, with_descendants};
 use crate::sys::{self, Stat};
-use rustix::process::{Pid, Signal as KillSignal, getpid, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::signal::unix::Signal;
 
 /// A sweep gives up when nobody dies of so many looks: what is left is in an uninterruptible wait.
 const TRIES: u32 = 200;
@@ -54,6 +53,11 @@ impl Registry {
 
     fn is_leader(&self, pid: i32) -> bool {
         self.under_way.values().any(|run| run.leader == pid)
+    }
+
+    /// The number of the run that a child of ours belongs to, as far as anybody can tell.
+    fn owner(&self, child: i32) -> Option<u64> {
+        self.known.get(&child).copied().or_else(|| number(child))
     }
 
     /// Whether a run is under way. What a target makes its limits to be may be the tag of one that is over.
@@ -141,12 +145,12 @@ impl ProcessTree {
     }
 
     /// Sends a signal to the leader alone.
-    pub fn signal_leader(&self, signal: KillSignal) {
+    pub fn signal_leader(&self, signal: Signal) {
         kill_process(self.leader, signal).unwrap_or_default();
     }
 
     /// Sends a signal to the leader's group.
-    pub fn signal(&self, signal: KillSignal) {
+    pub fn signal(&self, signal: Signal) {
         // Before the launcher made its session there is no such group.
         if kill_process_group(self.leader, signal).is_err() {
             // A leader that has ended is a zombie until we reap it: nobody else can be hit.
@@ -209,8 +213,7 @@ pub(super) async fn sweep_strays() {
 fn strays() -> Vec<Stat> {
     let mut children = sys::children(getpid().as_raw_pid());
     let registry = registry();
-    let owner = |pid: i32| registry.known.get(&pid).copied().or_else(|| number(pid));
-    let is_owned = |pid: i32| owner(pid).is_some_and(|number| registry.is_under_way(&number));
+    let is_owned = |pid: i32| registry.owner(pid).is_some_and(|number| registry.is_under_way(&number));
     children.retain(|pid| !registry.is_leader(*pid) && !is_owned(*pid));
     let own = own_session();
     children.into_iter().filter_map(sys::stat).filter(|stat| stat.session != own).collect()
@@ -218,7 +221,7 @@ fn strays() -> Vec<Stat> {
 
 /// Reaps orphans as they end: until then each takes a number that every process of the machine may need. At most
 /// half of the time.
-pub(super) async fn reap_as_they_end(mut ends: Signal) {
+pub(super) async fn reap_as_they_end(mut ends: tokio::signal::unix::Signal) {
     while ends.recv().await.is_some() {
         // A look may miss some while others go.
         let mut again = true;
@@ -243,7 +246,7 @@ fn reap_orphans() -> usize {
     for child in sys::children(getpid().as_raw_pid()) {
         let Some(orphan) = Pid::from_raw(child).filter(|_| is_orphan(child)) else { continue };
         let mut registry = registry();
-        let owner = registry.known.get(&child).copied().or_else(|| number(child));
+        let owner = registry.owner(child);
         if let Some(run) = owner.and_then(|number| registry.under_way.get_mut(&number)) {
             run.written += sys::written(child);
         }

@@ -67,7 +67,7 @@ pub(crate) fn stat(pid: i32) -> Option<Stat> {
 /// The same of one thread.
 #[cfg(feature = "runtime")]
 pub(super) fn thread_stat(pid: i32, thread: i32) -> Option<Stat> {
-    Stat::parse(thread, &fs::read(format!("/proc/{pid}/task/{thread}/stat")).ok()?)
+    Stat::parse(thread, &contents(&format!("/proc/{pid}/task/{thread}/stat")).ok()?)
 }
 
 /// The threads of a process.
@@ -106,7 +106,7 @@ fn children_of_threads(pid: i32, threads: Vec<i32>) -> Vec<i32> {
 /// The same from all of /proc, for a kernel without the list of children.
 fn children_by_parent(parent: i32) -> Vec<i32> {
     let is_child = |&pid: &i32| {
-        let status = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let status = contents(&format!("/proc/{pid}/stat")).unwrap_or_default();
         let after_name = status.iter().rposition(|&b| b == b')').map_or(&[][..], |at| &status[at + 1..]);
         let mut fields = after_name.split(|b| b.is_ascii_whitespace()).filter(|f| !f.is_empty());
         fields.nth(1).and_then(|f| std::str::from_utf8(f).ok()) == Some(&parent.to_string())
