@@ -1,6 +1,7 @@
 //! Arrays: places, elements, uniqueness.
 
 use super::change::Change;
+use super::sample::minimum;
 use super::typed_schema::{TypedSchema, accepts_nothing};
 use super::walk::Walker;
 use serde_json::Value;
@@ -47,12 +48,12 @@ impl<'a> Walker<'a> {
 
     /// An array with an element that is there twice.
     fn sample_with_duplicate(&self, alt: &TypedSchema<'a>) -> Option<Value> {
-        let places = alt.tuple_length();
+        let (places, least) = (alt.tuple_length(), minimum(alt)?);
         let element = |at: usize| self.sample_node(&alt.element(at), 1);
         let mut elements = (0..places).map(element).collect::<Option<Vec<Value>>>()?;
         let more = element(places);
         elements.extend(more.clone().into_iter().chain(more));
-        while let (true, Some(last)) = (elements.len() < alt.length().0, elements.last().cloned()) {
+        while let (true, Some(last)) = (elements.len() < least, elements.last().cloned()) {
             elements.push(last);
         }
         Some(Value::Array(elements))

@@ -299,8 +299,9 @@ fn restrict_values(alt: &mut TypedSchema<'_>, values: Vec<Value>) {
     });
 }
 
+/// A length; one beyond all counts is the greatest of them.
 fn as_count(value: &Value) -> Option<usize> {
-    let counts = |number: &f64| *number >= 0.0 && number.fract() == 0.0 && *number < 1e15;
+    let counts = |number: &f64| *number >= 0.0 && number.fract() == 0.0;
     let count = value.as_u64().or_else(|| Some(value.as_f64().filter(counts)? as u64))?;
-    usize::try_from(count).ok()
+    Some(usize::try_from(count).unwrap_or(usize::MAX))
 }

@@ -12,6 +12,12 @@ use strict_json::JsonType;
 /// Values in values, at most.
 const MAX_DEPTH: usize = 12;
 
+/// Characters, elements or members, below this.
+const MAX_LENGTH: usize = 2_000;
+
+/// Elements or members that a schema asks for, below this: such values stand in each other.
+const MAX_MINIMUM: usize = 200;
+
 /// An example of each format.
 const FORMATS: &[(&str, &str)] = &[
     ("date-time", "2026-01-01T00:00:00Z"),
@@ -71,7 +77,7 @@ impl<'a> Walker<'a> {
                 (0..100).map(|n| json_number(f64::from(n))).chain(self.sample_number(alt, false)).collect()
             }
             JsonType::String => {
-                let longer = alt.length().0 + 1;
+                let longer = alt.length().0.saturating_add(1);
                 let texts = ["other", "x", "1"].map(|text| self.sample_text(alt, Some(text)));
                 texts.into_iter().flatten().chain(self.sample_of_length(alt, longer)).collect()
             }
@@ -97,7 +103,7 @@ impl<'a> Walker<'a> {
         let format = alt.formats.iter().find_map(|format| FORMATS.iter().find(|(name, _)| name == format));
         let patterns: Vec<&str> = alt.patterns.iter().copied().collect();
         let matched = if patterns.is_empty() { None } else { pattern::example_of_all(&patterns) };
-        let (least, most) = alt.length();
+        let (least, most) = (minimum(alt)?, alt.length().1);
         let padded = |text: &str| {
             let length = least.max(text.chars().count()).min(most.unwrap_or(usize::MAX));
             text.chars().chain(std::iter::repeat('x')).take(length).collect::<String>()
@@ -112,7 +118,7 @@ impl<'a> Walker<'a> {
 
     /// A string, an array or an object of this length.
     pub(super) fn sample_of_length(&self, alt: &TypedSchema<'a>, length: usize) -> Option<Value> {
-        if length >= 2000 {
+        if length >= MAX_LENGTH {
             return None;
         }
         match alt.json_type() {
@@ -183,8 +189,7 @@ impl<'a> Walker<'a> {
     }
 
     fn sample_array(&self, alt: &TypedSchema<'a>, depth: usize) -> Option<Value> {
-        let least = Some(alt.length().0).filter(|least| *least < 200)?;
-        let elements = (0..least).map(|at| {
+        let elements = (0..minimum(alt)?).map(|at| {
             let mut value = self.sample_node(&alt.element(at), depth + 1)?;
             if alt.unique && at > 0 {
                 // Elements that may be anything are told apart by their place.
@@ -219,7 +224,7 @@ impl<'a> Walker<'a> {
             };
             members.insert((*key).to_owned(), value);
         }
-        let length = Some(alt.length().0).filter(|least| *least < 200)?.max(length);
+        let length = minimum(alt)?.max(length);
         let possible = |key: &&str| without != Some(*key) && !accepts_nothing(&alt.property(key));
         let named = alt.constrained_keys().into_iter().filter(possible).map(str::to_owned);
         for key in named.chain((0..length).map(|nth| format!("key{nth}"))) {
@@ -234,6 +239,12 @@ impl<'a> Walker<'a> {
         }
         Some(Value::Object(members))
     }
+}
+
+/// The least length of an alternative, if a sample can be that long.
+pub(super) fn minimum(alt: &TypedSchema<'_>) -> Option<usize> {
+    let most = if alt.json_type() == JsonType::String { MAX_LENGTH } else { MAX_MINIMUM };
+    Some(alt.length().0).filter(|least| *least < most)
 }
 
 /// Alternatives, those that make good examples first; deep down those that are small.

@@ -166,7 +166,7 @@ impl<'a> Walker<'a> {
             (Some(was), is) if is.is_none_or(|is| is > was) => {
                 let now = is.map_or_else(|| "no limit".to_owned(), |is| is.to_string());
                 let message = format!("the maximum changed from {was} {unit} to {now}");
-                let sample = self.sample_of_length(new, was + 1);
+                let sample = self.sample_of_length(new, was.saturating_add(1));
                 let found = Change::breaking("diff-length-loosened", message).sample(sample);
                 out.push(found.sides(Some(was), is));
             }

@@ -1,6 +1,7 @@
 //! What changed between two versions of a promise.
 
 mod kinds;
+mod lengths;
 mod pairs;
 mod real;
 mod references;
