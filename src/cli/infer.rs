@@ -5,7 +5,7 @@ use super::whole_file::WholeFile;
 use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::infer::{Inference, Rules};
 use agentnative_contract::{DataFile, Framing, Violation};
-use agentnative_output::{Output, pretty};
+use agentnative_output::{Output, pretty, whole_number};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -24,10 +24,10 @@ pub(super) struct InferArgs {
     #[arg(long, value_enum, value_name = "FRAMING", hide_possible_values = true)]
     framing: Option<Framing>,
     /// Infer an enum from strings where each distinct value occurs N times on average; 0 for never.
-    #[arg(long, value_name = "N", default_value_t = Rules::default().enum_threshold)]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(0..), default_value_t = Rules::default().enum_threshold)]
     enum_threshold: u64,
     /// Number of threads [default: the number of processors, at most 8].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u8>(1..=64))]
     jobs: Option<u8>,
     /// Also write what was counted to this file, for --merge.
     #[arg(long, value_name = "FILE")]

@@ -5,7 +5,7 @@ use crate::catalogue::{Check, Requirement, requirements};
 use crate::check::Selection;
 use crate::model::{Layer, Level};
 use agentnative_contract::error::{Error, Result};
-use agentnative_output::{Cell, Output, Tone};
+use agentnative_output::{Cell, Output, Tone, whole_number};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ use serde::Serialize;
   agentnative list --standard --principle 4")]
 pub(super) struct ListArgs {
     /// List only the checks of these principles (repeatable; commas).
-    #[arg(long, value_name = "N", value_delimiter = ',', help_heading = group::SELECTION)]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole_number::<u8>(1..=255), help_heading = group::SELECTION)]
     principle: Vec<u8>,
     /// List only the checks of these layers: behavioral, source, project (repeatable; commas).
     #[arg(

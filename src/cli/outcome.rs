@@ -8,7 +8,7 @@ use agentnative_contract::error::{Error, Result};
 use agentnative_contract::outcome::{
     CallStatus, Collector, Dialect, Operation, OutcomeOptions, Quantity, RunOutcome, ToolCall,
 };
-use agentnative_output::{Cell, Output, OutputFormat, Page, Tone};
+use agentnative_output::{Cell, Output, OutputFormat, Page, Tone, whole_number};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -34,7 +34,7 @@ pub(super) struct OutcomeArgs {
     #[arg(long)]
     each: bool,
     /// Number of threads for --each [default: the number of processors, at most 8].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u8>(1..=64))]
     jobs: Option<u8>,
     /// Agent whose output it is: opencode (events of its server), opencode-run (`opencode run --format json`),
     /// claude, codex, gemini, qwen, pi, cline (their JSON outputs, as a stream or a document), or auto,
@@ -58,7 +58,7 @@ pub(super) struct OutcomeArgs {
     #[arg(long, value_name = "TEXT")]
     initial_prompt: Option<String>,
     /// Number of the attempt, from 1, for the metadata.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..))]
     attempt: Option<u32>,
     /// Keep reading the last file as it grows, until SIGINT; jsonl prints an outcome per change.
     #[arg(long)]

@@ -4,6 +4,7 @@ use super::complete;
 use crate::catalogue;
 use crate::check::Selection;
 use crate::model::Layer;
+use agentnative_output::whole_number;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use std::ffi::OsStr;
 
@@ -11,7 +12,7 @@ use std::ffi::OsStr;
 #[derive(clap::Args)]
 pub(super) struct SelectionArgs {
     /// Run only the checks of these principles (repeatable; commas).
-    #[arg(long, value_name = "N", value_delimiter = ',', add = complete::principles())]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole_number::<u8>(1..=255), add = complete::principles())]
     principle: Vec<u8>,
     /// Run only these checks (repeatable; commas). `*` matches any part of an ID, as in "p2-output-*". A
     /// check named here is run even if the configuration skips it.

@@ -5,9 +5,9 @@ use crate::check::{ConfigSource, SessionOptions, TargetSelector};
 use crate::config::Isolation;
 use crate::run::RunnerOptions;
 use agentnative_contract::spanned_toml::LONGEST;
+use agentnative_output::whole_number;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::{OsStr, OsString};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -35,8 +35,8 @@ pub(super) struct TargetArgs {
 #[derive(clap::Args, Default)]
 pub(super) struct RunArgs {
     /// Number of parallel runs [default: twice the number of cores].
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = whole_number::<usize>(1..))]
+    jobs: Option<usize>,
     /// Time limit of a run [default: `timeout` of the target, else 10]. The `timeout` of a probe overrides it.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
@@ -90,7 +90,7 @@ impl TargetArgs {
 
     pub(super) fn options(&self, run: &RunArgs, runner: &RunnerOptions) -> SessionOptions {
         let mut runner = runner.clone();
-        runner.jobs = run.jobs.map_or(runner.jobs, NonZeroUsize::get);
+        runner.jobs = run.jobs.unwrap_or(runner.jobs);
         SessionOptions {
             bin: self.bin.clone(),
             config: self.config.clone().map_or(ConfigSource::Nearest, ConfigSource::File),

@@ -6,7 +6,7 @@ use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{
     Contract, DataFile, Finding, Framing, RunExit, Settings, Validation, Verdict, Violation, counted,
 };
-use agentnative_output::{Cell, Output, Page, Tone};
+use agentnative_output::{Cell, Output, Page, Tone, whole_number};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub(super) struct ValidateArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     max_errors: usize,
     /// Exit code of the run, judged together with the data (128 + N for signal N).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u8>(0..=255))]
     exit_code: Option<u8>,
     /// Condition of the contract under which the run ended.
     #[arg(long, value_name = "NAME")]
@@ -41,7 +41,7 @@ pub(super) struct ValidateArgs {
     #[arg(long, value_name = "FILE")]
     stderr: Option<PathBuf>,
     /// Number of threads [default: the number of processors, at most 8].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u8>(1..=64))]
     jobs: Option<u8>,
     #[command(flatten)]
     data: DataFilesArgs,

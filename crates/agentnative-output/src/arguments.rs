@@ -4,6 +4,9 @@ use agentnative_contract::OutputFormat;
 use agentnative_contract::error::{Error, Result};
 use clap::error::ErrorKind;
 use std::ffi::OsString;
+use std::fmt::Display;
+use std::ops::{Bound, RangeBounds};
+use std::str::FromStr;
 
 /// What clap says when it gives no arguments: the text of the help or of the version. All else is an error
 /// of usage: the first paragraph is the message; the tips, else the usage, are the hint.
@@ -31,6 +34,22 @@ pub fn clap_error(error: &clap::Error) -> Result<String> {
         (tips, _) => tips.join("; "),
     };
     Err(Error::usage(message.strip_prefix("error: ").unwrap_or(&message)).hint(hint))
+}
+
+/// Reads a whole number within a range that has a start: the value parser of an option.
+pub fn whole_number<N: Display + FromStr + PartialOrd>(
+    range: impl RangeBounds<N> + Clone + Send + Sync + 'static,
+) -> impl Fn(&str) -> std::result::Result<N, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| match (range.start_bound(), range.end_bound()) {
+            (Bound::Included(least), Bound::Included(most)) => {
+                format!("expected a whole number from {least} to {most}")
+            }
+            (Bound::Included(least), _) => format!("expected a whole number of at least {least}"),
+            _ => "expected a whole number".to_owned(),
+        })
+    }
 }
 
 /// The format that arguments ask for which clap did not take: an error is written in it.

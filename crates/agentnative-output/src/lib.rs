@@ -18,7 +18,7 @@ mod startup;
 
 pub use agentnative_contract::OutputFormat;
 #[cfg(feature = "clap")]
-pub use arguments::{asked_format, asked_values, clap_error};
+pub use arguments::{asked_format, asked_values, clap_error, whole_number};
 pub use config::{ColorChoice, ColorEnv, DEFAULT_WIDTH, OutputConfig, use_color};
 pub use envelope::{Envelope, ErrorIssue, ErrorObject};
 pub use json::{pretty, to_string};

@@ -4,7 +4,7 @@ use super::config_file::{self, Limits};
 use super::failure::{Code, Failure, Result};
 use super::protocols::{self, Protocol};
 use super::serve::ServeArgs;
-use agentnative_output::{ColorChoice, OutputConfig, OutputFormat};
+use agentnative_output::{ColorChoice, OutputConfig, OutputFormat, whole_number};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 use clap_complete::Shell;
 use serde::{Deserialize, Serialize};
@@ -98,7 +98,7 @@ pub struct Options {
     #[arg(skip)]
     pub stream: bool,
     /// Number of retries of a failed request, 0 to 10 [default: 2].
-    #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
+    #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = whole_number::<u32>(0..=10))]
     pub max_retries: u32,
     /// Wait before the first retry, in milliseconds; doubles with each retry.
     #[arg(skip)]
@@ -107,7 +107,7 @@ pub struct Options {
     #[arg(long, help_heading = LIMITS, value_name = "SECONDS", value_parser = seconds)]
     pub idle_timeout: f64,
     /// Limit of turns of the model, 1 to 200 [default: 10].
-    #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=200))]
+    #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = whole_number::<u32>(1..=200))]
     pub max_tool_turns: u32,
     /// Offer tools to the model: on, off, or auto (on, unless the model rejects them)
     /// [default: auto].

@@ -160,6 +160,8 @@ fn wrong_arguments_are_told_as_the_contract_tells_them() {
     let hint = |args: &[&str]| place.run(["--json"].iter().chain(args)).error()["hint"].clone();
     assert_eq!(hint(&["--outptu", "json"]), "a similar argument exists: '--output'");
     assert_eq!(hint(&["--profile"]), "--help shows what is expected");
+    let beyond = place.run(["--json", "--max-tool-turns", "201", "q"]).error()["message"].clone();
+    assert!(beyond.as_str().unwrap().ends_with("expected a whole number from 1 to 200"), "{beyond}");
     // The bounds themselves are fine.
     place.script(&script(&[says("yes")]));
     for turns in ["1", "200"] {
