@@ -37,8 +37,8 @@ def forget_peak():
         file.write("5")
 
 
-def descendants(root):
-    """Everybody below a process who is not dead, as numbers."""
+def descendants(root, dead=False):
+    """Everybody below a process, as numbers: also the dead that nobody has buried, if they are asked for."""
     below = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and (found := stat(name)):
@@ -47,7 +47,7 @@ def descendants(root):
     while queue:
         for pid, state in below.get(queue.pop(), []):
             queue.append(pid)
-            if state not in ZOMBIES:
+            if dead or state not in ZOMBIES:
                 seen.append(pid)
     return seen
 
