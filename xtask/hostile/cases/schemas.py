@@ -3,7 +3,7 @@
 import json
 import os
 
-from case import Expect, check, program
+from case import MIB, Expect, check, program
 
 SECRET = "s3cr3t-of-a-file"
 
@@ -64,6 +64,17 @@ SCHEMAS = {
     "repetition": ({"propertyNames": REPEAT}, ANY),
     "multiple-of": ({"properties": {"n": {"multipleOf": 1e-300}}, "additionalProperties": {"multipleOf": 5e-324}}, ANY),
     "huge-bounds": ('{"minimum":1e999999999,"maxLength":1e400,"properties":{"a":{"multipleOf":1e-400}}}', ANY),
+    "lengths": (
+        {
+            "required": ["a", "b", "c"],
+            "properties": {
+                "a": {"type": "string", "minLength": 2**63},
+                "b": {"type": "array", "minItems": 10**12, "uniqueItems": True},
+                "c": {"type": "object", "minProperties": 2**64 - 1},
+            },
+        },
+        ANY,
+    ),
     "contains": ({"type": "array", "minContains": 2**63, "contains": {}, "uniqueItems": True}, ANY),
     "keys-150000": (lambda: {"properties": {f"k{n}": True for n in range(150_000)}}, ANY),
     "depends": (lambda: {"dependentSchemas": {"a": {"$ref": "#"}}, "required": [f"r{n}" for n in range(100_000)]}, ANY),
@@ -98,6 +109,8 @@ def safe(expect, *codes):
 def through(name, schema, expect):
     """One schema through every command."""
     files = {"schema.json": written(schema), "other.json": '{"type":"string"}', "one.json": INSTANCE}
+    beside = {"type": "object", "properties": {"a": {"$ref": "schema.json"}, "b": {"type": "integer"}}, "required": ["a"]}
+    files |= {"changed.json": json.dumps(beside), "beside.json": json.dumps(beside | {"required": ["a", "b"]})}
     files |= {"contract/contract.toml": CONTRACT, "contract/schema.json": files["schema.json"]}
     rest = {"files": files, "prepare": around, "deadline": 60}
     yield program(
@@ -113,6 +126,12 @@ def through(name, schema, expect):
             f"schema/{name}/diff-{second}", "contract diff", "--json", f"{first}.json", f"{second}.json",
             expect=safe(expect, 0, 1, 78), **rest | {"deadline": 90},
         )  # fmt: skip
+    # Values of the schema are made, to show what else has changed. Each side is compiled twice, to read it and to hold
+    # what was made to it, which takes more memory than all else.
+    yield program(
+        f"schema/{name}/diff-beside", "contract diff", "--json", "beside.json", "changed.json",
+        expect=safe(expect, 0, 1, 78), **rest | {"deadline": 90, "memory": 384 * MIB},
+    )  # fmt: skip
     yield program(
         f"schema/{name}/show", "contract show", "--json", "./contract", expect=safe(expect, 0, 1, 78), **rest
     )

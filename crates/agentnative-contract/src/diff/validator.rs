@@ -1,9 +1,12 @@
 //! Asking the validator, and the algebra of schemas.
 
-use super::bundle::UNKNOWN;
+use super::bundle::{UNKNOWN, parts};
 use jsonschema::canonical::{self, CanonicalSchema, Containment};
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
+
+/// Schemas of a union or conjunction that the algebra is asked for, at most: it holds each of them to each other one.
+const MAX_PARTS: usize = 2_000;
 
 /// A validator that holds formats to be promises; none for a schema that it refuses.
 pub(super) fn validator(schema: &Value) -> Option<Validator> {
@@ -33,7 +36,7 @@ pub(super) fn covers(wide: &Value, narrow: &Value) -> Option<bool> {
 }
 
 fn canonical(schema: &Value) -> Option<CanonicalSchema> {
-    if mentions_unknown(schema) {
+    if is_beyond_algebra(schema) {
         return None;
     }
     canonical::options()
@@ -45,10 +48,15 @@ fn canonical(schema: &Value) -> Option<CanonicalSchema> {
         .ok()
 }
 
-fn mentions_unknown(schema: &Value) -> bool {
+fn is_beyond_algebra(schema: &Value) -> bool {
     match schema {
-        Value::Object(members) => members.contains_key(UNKNOWN) || members.values().any(mentions_unknown),
-        Value::Array(elements) => elements.iter().any(mentions_unknown),
+        Value::Object(members) => {
+            let many = |keyword| parts(members, keyword).count() > MAX_PARTS;
+            members.contains_key(UNKNOWN)
+                || ["allOf", "anyOf", "oneOf"].into_iter().any(many)
+                || members.values().any(is_beyond_algebra)
+        }
+        Value::Array(elements) => elements.iter().any(is_beyond_algebra),
         _ => false,
     }
 }

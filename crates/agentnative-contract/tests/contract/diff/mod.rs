@@ -1,10 +1,10 @@
 //! What changed between two versions of a promise.
 
 mod kinds;
-mod lengths;
 mod pairs;
 mod real;
 mod references;
 mod rules;
+mod sizes;
 mod soundness;
 mod support;
