@@ -45,7 +45,7 @@ pub(super) struct OutcomeArgs {
     #[arg(long, value_name = "FILE")]
     stderr: Option<PathBuf>,
     /// Exit code of the agent; any other than 0 makes the run a failure.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole_number::<i32>(..), allow_negative_numbers = true)]
     exit_code: Option<i32>,
     /// Keep the inputs and outputs of tool calls.
     #[arg(long)]

@@ -29,7 +29,7 @@ pub(super) struct ValidateArgs {
     #[arg(long, value_enum, value_name = "FRAMING", hide_possible_values = true)]
     framing: Option<Framing>,
     /// Show at most N errors per file and count the others.
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", value_parser = whole_number::<usize>(0..), default_value_t = 20)]
     max_errors: usize,
     /// Exit code of the run, judged together with the data (128 + N for signal N).
     #[arg(long, value_name = "N", value_parser = whole_number::<u8>(0..=255))]

@@ -64,6 +64,8 @@ fn wrong_calls() {
         (&["check", "--jobs", "0"], "expected a whole number of at least 1", ""),
         (&["validate", "--jobs", "65"], "expected a whole number from 1 to 64", ""),
         (&["validate", "--exit-code", "256"], "expected a whole number from 0 to 255", ""),
+        (&["validate", "--max-errors", "x"], "expected a whole number of at least 0", ""),
+        (&["outcome", "--exit-code", "x"], "expected a whole number", ""),
         (&["outcome", "--attempt", "x"], "expected a whole number of at least 1", ""),
         (&["contract", "infer", "--enum-threshold", "x"], "expected a whole number of at least 0", ""),
         (&["check", "--timeout", "0"], "above 0", ""),

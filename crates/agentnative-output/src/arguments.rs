@@ -36,7 +36,7 @@ pub fn clap_error(error: &clap::Error) -> Result<String> {
     Err(Error::usage(message.strip_prefix("error: ").unwrap_or(&message)).hint(hint))
 }
 
-/// Reads a whole number within a range that has a start: the value parser of an option.
+/// Reads a whole number within a range: the value parser of an option.
 pub fn whole_number<N: Display + FromStr + PartialOrd>(
     range: impl RangeBounds<N> + Clone + Send + Sync + 'static,
 ) -> impl Fn(&str) -> std::result::Result<N, String> + Clone + Send + Sync + 'static {

@@ -100,10 +100,10 @@ impl<'a> Walker<'a> {
 
     /// A string, if need be around a given one.
     pub(super) fn sample_text(&self, alt: &TypedSchema<'a>, given: Option<&str>) -> Option<Value> {
+        let (least, most) = (minimum(alt)?, alt.length().1);
         let format = alt.formats.iter().find_map(|format| FORMATS.iter().find(|(name, _)| name == format));
         let patterns: Vec<&str> = alt.patterns.iter().copied().collect();
         let matched = if patterns.is_empty() { None } else { pattern::example_of_all(&patterns) };
-        let (least, most) = (minimum(alt)?, alt.length().1);
         let padded = |text: &str| {
             let length = least.max(text.chars().count()).min(most.unwrap_or(usize::MAX));
             text.chars().chain(std::iter::repeat('x')).take(length).collect::<String>()
@@ -212,6 +212,7 @@ impl<'a> Walker<'a> {
         without: Option<&str>,
         length: usize,
     ) -> Option<Value> {
+        let length = minimum(alt)?.max(length);
         let mut members = Map::new();
         let needed = alt.required.iter().flat_map(|key| alt.dependent.get(key).into_iter().flatten());
         for key in alt.required.iter().chain(needed) {
@@ -224,7 +225,6 @@ impl<'a> Walker<'a> {
             };
             members.insert((*key).to_owned(), value);
         }
-        let length = minimum(alt)?.max(length);
         let possible = |key: &&str| without != Some(*key) && !accepts_nothing(&alt.property(key));
         let named = alt.constrained_keys().into_iter().filter(possible).map(str::to_owned);
         for key in named.chain((0..length).map(|nth| format!("key{nth}"))) {

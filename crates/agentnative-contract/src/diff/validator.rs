@@ -48,6 +48,7 @@ fn canonical(schema: &Value) -> Option<CanonicalSchema> {
         .ok()
 }
 
+/// Whether the algebra cannot answer, or would take too long.
 fn is_beyond_algebra(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => {

@@ -10,7 +10,7 @@ mod prompt;
 mod scene;
 
 use agentnative_contract::error::{Error, Result};
-use agentnative_output::{Cell, Output, Tone};
+use agentnative_output::{Cell, Output, Tone, whole_number};
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -26,7 +26,7 @@ const CONNECTIONS: usize = 64;
 #[command(name = "serve", after_help = after_help())]
 pub struct ServeArgs {
     /// Port on 127.0.0.1; 0 for a free one.
-    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    #[arg(long, value_name = "PORT", value_parser = whole_number::<u16>(0..=65535), default_value_t = 0)]
     port: u16,
 }
 
