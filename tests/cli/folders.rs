@@ -23,6 +23,19 @@ fn left_in(temporary: &Path) -> Vec<String> {
 }
 
 #[test]
+fn runs_may_have_their_folders_in_memory() {
+    for shared in ["/dev/shm", "/run"] {
+        let Ok(temporary) = tempfile::tempdir_in(shared) else {
+            eprintln!("skipped: no folder can be made in {shared}");
+            continue;
+        };
+        let folder = Folder::with("cd \"$HOME\" && : >\"$TMPDIR/file\" && echo '{}'\n");
+        let seen = check_in(&folder, temporary.path());
+        assert_eq!(seen.status("p2-exit-success"), "pass", "{shared}: {}{}", seen.out, seen.err);
+    }
+}
+
+#[test]
 fn folders_of_any_depth_and_without_rights_are_removed() {
     let folder = Folder::with(&format!(
         "case $* in *go*) exec '{}' \"${{0%/*}}/deep.py\" ;; esac\necho ok\n",

@@ -1,4 +1,5 @@
-//! A test in a process of its own, so that what it measures of the process is its own.
+//! A test in a process of its own, so that what it measures of the process is its own, and what it takes is not counted
+//! as that of others.
 
 use std::process::Command;
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The stack of such work: schemas nest, and refer to each other, deeper than documents do.
 const STACK: usize = 64 << 20;
@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// What a step of work may use: until the work is over or calls [`progress`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// CPU time of this process.
+    /// CPU time of this process, of which no more counts than time has passed: its other threads use some as well.
     pub time: Duration,
     /// Bytes of memory of this process beyond those that it has at the start.
     pub memory: u64,
@@ -128,7 +128,7 @@ pub fn within<T: Send + 'static>(
             (steps, start) = (made, now);
             continue;
         }
-        if now.time.saturating_sub(start.time) > budget.time {
+        if now.time_since(&start) > budget.time {
             break Spent::Time(budget.time);
         }
         if now.memory.saturating_sub(start.memory) > budget.memory {
@@ -158,7 +158,8 @@ pub fn checkpoint() {
 
 /// What this process has used.
 struct Usage {
-    time: Duration,
+    at: Instant,
+    cpu: Duration,
     /// Bytes.
     memory: u64,
 }
@@ -166,13 +167,18 @@ struct Usage {
 impl Usage {
     fn now() -> Self {
         let memory = memory_stats().map_or(0, |stats| stats.physical_mem as u64);
-        Self { time: ProcessTime::now().as_duration(), memory }
+        Self { at: Instant::now(), cpu: ProcessTime::now().as_duration(), memory }
+    }
+
+    /// The CPU time that one thread can have used since then.
+    fn time_since(&self, start: &Self) -> Duration {
+        self.cpu.saturating_sub(start.cpu).min(self.at.saturating_duration_since(start.at))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Spent, checkpoint, progress, within};
+    use super::{Budget, Spent, Usage, checkpoint, progress, within};
     use std::hint::black_box;
     use std::sync::mpsc::channel;
     use std::time::{Duration, Instant};
@@ -193,6 +199,19 @@ mod tests {
         let panic =
             std::panic::catch_unwind(|| within(Budget::STEP, || std::panic::resume_unwind(Box::new("no"))));
         assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"no"));
+    }
+
+    #[test]
+    fn neither_other_threads_nor_waiting_count() {
+        let begin = Usage { at: Instant::now(), cpu: Duration::from_secs(5), memory: 0 };
+        let after = |seconds, cpu| Usage {
+            at: begin.at + Duration::from_secs(seconds),
+            cpu: begin.cpu + Duration::from_secs(cpu),
+            memory: 0,
+        };
+        assert_eq!(after(2, 60).time_since(&begin), Duration::from_secs(2));
+        assert_eq!(after(60, 2).time_since(&begin), Duration::from_secs(2));
+        assert_eq!(begin.time_since(&after(1, 1)), Duration::ZERO);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Inferring a schema: every sample keeps it, the order of samples makes no difference, and it tells
 //! records from maps, closed sets from names, events from each other.
 
+use crate::alone::alone;
 use agentnative_contract::infer::{Inference, Rules};
 use agentnative_contract::{Framing, Schema};
 use proptest::prelude::*;
@@ -256,37 +257,40 @@ fn a_type_that_is_data_is_no_tag() {
 
 #[test]
 fn large_values_give_the_same_as_small_ones() {
-    let element = |nth: u64| {
-        json!({"type": if nth.is_multiple_of(3) { "a" } else { "b" }, "id": format!("id{nth}"), "at": [nth, "x"],
-            "more": {"n": if nth.is_multiple_of(3) { json!(nth) } else { json!(0.5) }, "e": [], "b": "b"}, "c": null})
-    };
-    let few: Vec<Value> = (0..60).map(element).collect();
-    let many: Vec<Value> = (0..20_000).map(element).collect();
-    let numbers: Vec<u64> = (0..200_000).collect();
-    let small =
-        json!({"first": few, "then": {"deep": [few]}, "type": "x", "numbers": [1, 2, 3, 4, 5, 6, 7, 8, 9]});
-    let large = json!({"first": many, "then": {"deep": [many]}, "type": "x", "numbers": numbers});
-    assert_eq!(infer(&[small.clone(), small]), infer(&[large.clone(), large]));
-    let keys: Value = (0..100_000).map(|nth| (format!("{nth}"), json!({"a": [1, "x"]}))).collect();
-    let values = json!({"type": "object", "required": ["a"], "properties":
-        {"a": {"type": "array", "items": false, "minItems": 2, "prefixItems": [{"type": "integer"}, {"type": "string"}]}}});
-    assert_eq!(infer(&[keys]), json!({"type": "object", "additionalProperties": values}));
+    alone("infer::large_values_give_the_same_as_small_ones", || {
+        let element = |nth: u64| {
+            json!({"type": if nth.is_multiple_of(3) { "a" } else { "b" }, "id": format!("id{nth}"), "at": [nth, "x"],
+                "more": {"n": if nth.is_multiple_of(3) { json!(nth) } else { json!(0.5) }, "e": [], "b": "b"}, "c": null})
+        };
+        let few: Vec<Value> = (0..60).map(element).collect();
+        let many: Vec<Value> = (0..20_000).map(element).collect();
+        let numbers: Vec<u64> = (0..200_000).collect();
+        let small = json!({"first": few, "then": {"deep": [few]}, "type": "x", "numbers": [1, 2, 3, 4, 5, 6, 7, 8, 9]});
+        let large = json!({"first": many, "then": {"deep": [many]}, "type": "x", "numbers": numbers});
+        assert_eq!(infer(&[small.clone(), small]), infer(&[large.clone(), large]));
+        let keys: Value = (0..100_000).map(|nth| (format!("{nth}"), json!({"a": [1, "x"]}))).collect();
+        let values = json!({"type": "object", "required": ["a"], "properties":
+            {"a": {"type": "array", "items": false, "minItems": 2, "prefixItems": [{"type": "integer"}, {"type": "string"}]}}});
+        assert_eq!(infer(&[keys]), json!({"type": "object", "additionalProperties": values}));
+    });
 }
 
 #[test]
 fn a_long_line_and_many_chunks_are_read() {
-    let long = json!({"type": "long", "text": "x".repeat(9 << 20)});
-    let short: Vec<Value> =
-        (0..50_000).map(|nth| json!({"type": "short", "n": nth, "pad": "y".repeat(40)})).collect();
-    let text = lines(&short) + &lines(&[long]) + &lines(&short);
-    for threads in [1, 4] {
-        let mut inference = Inference::new();
-        learn(&mut inference, &text, Framing::Lines, threads);
-        assert_eq!(inference.records(), 100_001);
-        assert_eq!(inference.bytes(), text.len() as u64);
-        let variants = inference.variants("type", &Rules::default()).unwrap();
-        assert_eq!(variants.iter().map(|variant| variant.count).collect::<Vec<_>>(), [1, 100_000]);
-    }
+    alone("infer::a_long_line_and_many_chunks_are_read", || {
+        let long = json!({"type": "long", "text": "x".repeat(9 << 20)});
+        let short: Vec<Value> =
+            (0..50_000).map(|nth| json!({"type": "short", "n": nth, "pad": "y".repeat(40)})).collect();
+        let text = lines(&short) + &lines(&[long]) + &lines(&short);
+        for threads in [1, 4] {
+            let mut inference = Inference::new();
+            learn(&mut inference, &text, Framing::Lines, threads);
+            assert_eq!(inference.records(), 100_001);
+            assert_eq!(inference.bytes(), text.len() as u64);
+            let variants = inference.variants("type", &Rules::default()).unwrap();
+            assert_eq!(variants.iter().map(|variant| variant.count).collect::<Vec<_>>(), [1, 100_000]);
+        }
+    });
 }
 
 #[test]
@@ -323,13 +327,15 @@ fn the_beginning_tells_lines_from_a_document() {
 
 #[test]
 fn samples_without_any_shape_are_an_error() {
-    let inner =
-        |a: usize, b: usize| -> Value { (0..100).map(|c| (format!("c{a}x{b}y{c}"), json!(1))).collect() };
-    let middle = |a: usize| -> Value { (0..100).map(|b| (format!("b{b}"), inner(a, b))).collect() };
-    let outer: Value = (0..100).map(|a| (format!("a{a}"), middle(a))).collect();
-    let text = outer.to_string();
-    let error = Inference::new().input(text.as_bytes(), None, 1, &mut |_| ()).unwrap_err();
-    assert!(error.to_string().contains("different places"), "{error}");
+    alone("infer::samples_without_any_shape_are_an_error", || {
+        let inner =
+            |a: usize, b: usize| -> Value { (0..100).map(|c| (format!("c{a}x{b}y{c}"), json!(1))).collect() };
+        let middle = |a: usize| -> Value { (0..100).map(|b| (format!("b{b}"), inner(a, b))).collect() };
+        let outer: Value = (0..100).map(|a| (format!("a{a}"), middle(a))).collect();
+        let text = outer.to_string();
+        let error = Inference::new().input(text.as_bytes(), None, 1, &mut |_| ()).unwrap_err();
+        assert!(error.to_string().contains("different places"), "{error}");
+    });
 }
 
 #[test]

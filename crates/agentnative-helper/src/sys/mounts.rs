@@ -191,8 +191,13 @@ fn mount_memory(path: &Path, options: &CStr) -> io::Result<()> {
 fn replace_devices() -> io::Result<()> {
     let folder = Path::new("/dev");
     let names = fs::read_dir(folder)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let memory = folder.join("shm");
+    // A target may lie in it, and each run has it masked; a link is masked where it leads to.
+    let is_memory = |name: &str| name == "shm" && memory.symlink_metadata().is_ok_and(|found| found.is_dir());
     let is_kept = |name: &String| {
-        DEVICES.contains(&name.as_str()) || ACCELERATORS.iter().any(|prefix| name.starts_with(prefix))
+        DEVICES.contains(&name.as_str())
+            || ACCELERATORS.iter().any(|prefix| name.starts_with(prefix))
+            || is_memory(name)
     };
     let kept: Vec<(OwnedFd, PathBuf)> = names
         .filter(is_kept)
@@ -203,7 +208,7 @@ fn replace_devices() -> io::Result<()> {
         make_point(&path, &clone)?;
         attach(&clone, &path)?;
     }
-    fs::create_dir(folder.join("shm"))?;
+    fs::create_dir_all(&memory)?;
     LINKS.iter().try_for_each(|(name, to)| symlink(to, folder.join(name)))
 }
 
