@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
+use tempfile::TempDir;
 
 /// The program's folders begin so, and hold this file, which their owner has locked.
 const PREFIX: &str = "agentnative-";
@@ -22,16 +23,37 @@ fn left_in(temporary: &Path) -> Vec<String> {
     names
 }
 
+/// Masked folders of the machine in which a folder can be made.
+fn shared() -> impl Iterator<Item = TempDir> {
+    ["/dev/shm", "/run"].into_iter().filter_map(|shared| {
+        let made = tempfile::tempdir_in(shared);
+        made.inspect_err(|_| eprintln!("skipped: no folder can be made in {shared}")).ok()
+    })
+}
+
 #[test]
 fn runs_may_have_their_folders_in_memory() {
-    for shared in ["/dev/shm", "/run"] {
-        let Ok(temporary) = tempfile::tempdir_in(shared) else {
-            eprintln!("skipped: no folder can be made in {shared}");
-            continue;
-        };
-        let folder = Folder::with("cd \"$HOME\" && : >\"$TMPDIR/file\" && echo '{}'\n");
+    let folder = Folder::with("cd \"$HOME\" && : >\"$TMPDIR/file\" && echo '{}'\n");
+    let elsewhere = check_in(&folder, Path::new(env!("CARGO_TARGET_TMPDIR"))).data();
+    for temporary in shared() {
         let seen = check_in(&folder, temporary.path());
-        assert_eq!(seen.status("p2-exit-success"), "pass", "{shared}: {}{}", seen.out, seen.err);
+        assert_eq!(seen.status("p2-exit-success"), "pass", "{temporary:?}: {}{}", seen.out, seen.err);
+        assert_eq!(seen.data()["isolation"], elsewhere["isolation"], "{temporary:?}: {}", seen.out);
+    }
+}
+
+#[test]
+fn runs_beside_their_target_see_nothing_of_each_other() {
+    for temporary in shared() {
+        // The folder of all runs is two above, and holds the file of its owner.
+        let folder =
+            Folder::within(temporary.path(), "[ ! -e \"$HOME/../../.agentnative-owner\" ] && echo '{}'\n");
+        let seen = check_in(&folder, temporary.path());
+        if seen.data()["isolation"] != "namespaces" {
+            eprintln!("skipped: runs are not in namespaces here");
+            return;
+        }
+        assert_eq!(seen.status("p2-exit-success"), "pass", "{temporary:?}: {}{}", seen.out, seen.err);
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// What a call gave.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,11 +76,15 @@ pub fn cli_output(output: Output) -> CliOutput {
 }
 
 /// A folder that no configuration around it concerns.
-pub struct Folder(tempfile::TempDir);
+pub struct Folder(TempDir);
 
 impl Folder {
     pub fn new() -> Self {
-        let folder = Self(tempfile::tempdir().unwrap());
+        Self::of(tempfile::tempdir().unwrap())
+    }
+
+    fn of(folder: TempDir) -> Self {
+        let folder = Self(folder);
         fs::create_dir(folder.path().join(".git")).unwrap();
         folder
     }
@@ -95,6 +100,13 @@ impl Folder {
     /// One with these lines of sh as `cli`.
     pub fn with(lines: &str) -> Self {
         let folder = Self::new();
+        folder.script("cli", lines);
+        folder
+    }
+
+    /// The same, in this folder.
+    pub fn within(parent: &Path, lines: &str) -> Self {
+        let folder = Self::of(tempfile::tempdir_in(parent).unwrap());
         folder.script("cli", lines);
         folder
     }

@@ -9,6 +9,7 @@ use rustix::mount::{
 };
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::ffi::{CStr, OsString};
 use std::fs::{self, File};
 use std::io;
@@ -117,18 +118,25 @@ pub(crate) fn arrange(view: &View, sockets: &[PathBuf]) -> io::Result<()> {
     let masked: Vec<&Path> = view.masked.iter().map(Path::new).filter(is_masked).collect();
     let visible = view.visible.iter().map(Path::new);
     let visible = visible.filter(|path| masked.iter().any(|mask| path.starts_with(mask)));
-    let mut kept: Vec<&Path> = visible.chain(writable.iter().copied()).collect();
-    // Folders come before what is in them.
-    kept.sort();
-    kept.dedup();
-    let kept = kept.into_iter().filter(|path| path.exists());
-    let clones: Vec<_> = kept.map(|path| Ok((clone(path)?, path))).collect::<io::Result<_>>()?;
-    masked.iter().try_for_each(|path| mount_memory(path, IN_MEMORY))?;
-    for (clone, path) in clones {
-        if !path.exists() {
-            make_point(path, &clone)?;
+    let kept: BTreeSet<&Path> =
+        visible.chain(writable.iter().copied()).filter(|path| path.exists()).collect();
+    let clones = kept.into_iter().map(|path| Ok((path, Some(clone(path)?))));
+    let mut places: Vec<(&Path, Option<OwnedFd>)> = clones.collect::<io::Result<_>>()?;
+    places.extend(masked.into_iter().map(|path| (path, None)));
+    // Folders come before what is in them: a mask may lie in what is kept of another.
+    places.sort_by_key(|(path, clone)| (*path, clone.is_some()));
+    for (path, clone) in places {
+        match clone {
+            Some(clone) => {
+                if !path.exists() {
+                    make_point(path, &clone)?;
+                }
+                attach(&clone, path)?;
+            }
+            None if path.exists() => mount_memory(path, IN_MEMORY)?,
+            // In another mask, it is gone.
+            None => {}
         }
-        attach(&clone, path)?;
     }
     make_writable(&writable)?;
     sockets.iter().try_for_each(|path| hide_socket(path))?;
