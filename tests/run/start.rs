@@ -206,6 +206,24 @@ fn signals_that_we_were_started_to_ignore_are_too() {
     assert!(again.status.success() && said.contains("1 passed"), "{said}");
 }
 
+/// Under a parent that blocks signals around the start of its children.
+#[test]
+fn signals_that_we_were_started_to_block_are_too() {
+    let block = "import os, signal, sys; \
+                 signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()); \
+                 os.execv(sys.argv[1], sys.argv[1:])";
+    let script = format!(r#"exec '{}' -c '{block}' "$0" --exact "$1""#, crate::python::program().display());
+    let tests = [
+        "run::start::signals_are_at_their_defaults",
+        "run::confinement::how_a_run_ends_is_told_as_without_namespaces",
+    ];
+    for test in tests {
+        let again = again(&script, test);
+        let said = String::from_utf8_lossy(&again.stdout);
+        assert!(again.status.success() && said.contains("1 passed"), "{said}");
+    }
+}
+
 #[test]
 fn the_target_dies_with_the_checker() {
     let here = tempfile::tempdir().unwrap();

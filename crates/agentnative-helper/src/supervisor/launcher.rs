@@ -76,7 +76,7 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
     dup2_stdout(stdout).map_err(failed("cannot set stdout"))?;
     dup2_stderr(stderr).map_err(failed("cannot set stderr"))?;
     std::env::set_current_dir(&plan.job.cwd).map_err(|e| ("cannot enter the working directory", e))?;
-    sys::reset_signals(&plan.ignored).map_err(|e| ("cannot reset signals", e))?;
+    sys::reset_signals(&plan.ignored);
     let confinement = confine(&plan).map_err(|e| ("cannot confine it", e))?;
     if plan.job.isolation == Isolation::Required && confinement == Some(Confinement::None) {
         return Err((NO_CONFINEMENT, Errno::NOSYS.into()));

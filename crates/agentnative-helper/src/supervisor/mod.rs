@@ -95,11 +95,16 @@ const LEAST_DESCRIPTORS: usize = 16;
 /// code, if there is one. Must be called on the main thread.
 pub fn main() -> Option<ExitCode> {
     let argument = std::env::args_os().nth(1)?;
+    if ![LAUNCH, INIT, ZYGOTE, SUPERVISE].iter().any(|role| argument == *role) {
+        return None;
+    }
+    // The caller may block some while it starts its children. Each role has to hear of its own that end, and targets
+    // start with none blocked.
+    if sys::unblock_signals().is_err() {
+        return Some(ExitCode::FAILURE);
+    }
     if argument == ZYGOTE {
         return Some(zygote::serve());
-    }
-    if argument != LAUNCH && argument != INIT && argument != SUPERVISE {
-        return None;
     }
     if argument == LAUNCH {
         // Only who is dumpable may.

@@ -9,7 +9,7 @@ pub(crate) fn own() -> &'static Path {
 }
 
 #[cfg(feature = "runtime")]
-pub(crate) use execute::{execute, reset_signals};
+pub(crate) use execute::{execute, reset_signals, unblock_signals};
 #[cfg(feature = "client")]
 pub(crate) use start::start;
 
@@ -47,18 +47,22 @@ mod execute {
         }
     }
 
-    /// Unblocks all signals, and sets those that are ignored, and SIGPIPE, which this program ignores, back to
-    /// their defaults: a signal with a handler gets its default back at exec, so it is enough to have one.
+    /// Unblocks all signals for this thread, and for the threads and processes that it starts.
     ///
     /// # Errors
-    /// The kernel refuses to unblock signals.
-    pub(crate) fn reset_signals(ignored: &[i32]) -> io::Result<()> {
+    /// The kernel refuses to.
+    pub(crate) fn unblock_signals() -> io::Result<()> {
+        Ok(SigSet::empty().thread_set_mask()?)
+    }
+
+    /// Sets the signals that are ignored, and SIGPIPE, which this program ignores, back to their defaults: a signal
+    /// with a handler gets its default back at exec, so it is enough to have one.
+    pub(crate) fn reset_signals(ignored: &[i32]) {
         for &number in ignored.iter().chain([&SIGPIPE]).filter(|number| !FORBIDDEN.contains(number)) {
             // A number that is no signal cannot be ignored either.
             let unread = Arc::new(AtomicBool::new(false));
             signal_hook::flag::register(number, unread).map(drop).unwrap_or_default();
         }
-        Ok(SigSet::empty().thread_set_mask()?)
     }
 }
 

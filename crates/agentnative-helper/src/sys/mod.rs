@@ -40,7 +40,7 @@ pub(crate) use end::{become_reaper, end, exit_handle, reap, wait_for_exit};
 #[cfg(feature = "client")]
 pub(crate) use executable::start;
 #[cfg(feature = "runtime")]
-pub(crate) use executable::{execute, own, reset_signals};
+pub(crate) use executable::{execute, own, reset_signals, unblock_signals};
 #[cfg(feature = "handover")]
 pub(crate) use handover::take_variable;
 #[cfg(feature = "runtime")]
