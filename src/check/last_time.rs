@@ -10,6 +10,8 @@ use crate::report::{Report, TargetInfo};
 use crate::target::TargetSelector;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process};
 use xxhash_rust::xxh3::xxh3_64;
@@ -90,10 +92,10 @@ impl Key {
     }
 }
 
-/// The user's cache folder, as the XDG Base Directory Specification has it.
+/// The user's cache folder, as the XDG Base Directory Specification has it. A home that is not there is not made.
 fn cache_folder() -> Option<PathBuf> {
     let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    named.or_else(|| Some(env::home_dir().filter(|home| home.is_absolute())?.join(".cache")))
+    named.or_else(|| Some(env::home_dir().filter(|home| home.is_absolute() && home.is_dir())?.join(".cache")))
 }
 
 fn read(file: &Path, key: &Key) -> Option<Kept> {
@@ -104,7 +106,7 @@ fn read(file: &Path, key: &Key) -> Option<Kept> {
 /// Writes the file as a whole: who reads it meanwhile has the old one or the new one.
 fn write(file: &Path, kept: &Kept) -> io::Result<()> {
     if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let part = file.with_extension(format!("{}.part", process::id()));
     fs::write(&part, serde_json::to_vec(kept)?)

@@ -5,6 +5,7 @@ use agentnative::model::{CheckId, Variant};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Lines, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
 fn ids(said: &CliOutput) -> Vec<String> {
@@ -106,6 +107,33 @@ fn the_file_skips_checks_and_denies_warnings() {
     let none = folder.run(&["check", "--json", "--skip", &all.join(",")]);
     assert_eq!(none.code, Some(2));
     assert_eq!(none.error()["message"], "the configuration skips all selected checks");
+}
+
+/// A home that must not be there is what a user of a service has.
+#[test]
+fn what_is_kept_is_for_its_user_alone_and_makes_no_home() {
+    let folder = Folder::with("echo '{}'\n");
+    let home = folder.path().join("home");
+    let check = || {
+        let mut command = folder.command();
+        command.env_remove("XDG_CACHE_HOME").env("HOME", &home);
+        let seen = output_of(command.args([
+            "check",
+            "./cli",
+            "--json",
+            "--probe",
+            "go",
+            "--check",
+            "p2-exit-success",
+        ]));
+        assert_eq!(seen.status("p2-exit-success"), "pass", "{}", seen.err);
+    };
+    check();
+    assert!(!home.exists());
+    fs::create_dir(&home).unwrap();
+    check();
+    assert!(home.join(".cache/agentnative/last-time").is_dir());
+    assert_eq!(fs::metadata(home.join(".cache")).unwrap().permissions().mode() & 0o777, 0o700);
 }
 
 #[test]
