@@ -46,8 +46,8 @@ fn runs_may_have_their_folders_in_memory() {
 fn runs_beside_their_target_see_nothing_of_each_other() {
     for temporary in shared() {
         // The folder of all runs is two above, and holds the file of its owner.
-        let folder =
-            Folder::within(temporary.path(), "[ ! -e \"$HOME/../../.agentnative-owner\" ] && echo '{}'\n");
+        let script = format!("[ ! -e \"$HOME/../../{OWNER}\" ] && echo '{{}}'\n");
+        let folder = Folder::within(temporary.path(), &script);
         let seen = check_in(&folder, temporary.path());
         if seen.data()["isolation"] != "namespaces" {
             eprintln!("skipped: runs are not in namespaces here");

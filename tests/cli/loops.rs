@@ -109,7 +109,7 @@ fn the_file_skips_checks_and_denies_warnings() {
     assert_eq!(none.error()["message"], "the configuration skips all selected checks");
 }
 
-/// A home that must not be there is what a user of a service has.
+/// Users of services have a home that must not exist.
 #[test]
 fn what_is_kept_is_for_its_user_alone_and_makes_no_home() {
     let folder = Folder::with("echo '{}'\n");

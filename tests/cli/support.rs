@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// What a call gave.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,15 +75,15 @@ pub fn cli_output(output: Output) -> CliOutput {
 }
 
 /// A folder that no configuration around it concerns.
-pub struct Folder(TempDir);
+pub struct Folder(tempfile::TempDir);
 
 impl Folder {
     pub fn new() -> Self {
-        Self::of(tempfile::tempdir().unwrap())
+        Self::new_in(&std::env::temp_dir())
     }
 
-    fn of(folder: TempDir) -> Self {
-        let folder = Self(folder);
+    fn new_in(parent: &Path) -> Self {
+        let folder = Self(tempfile::tempdir_in(parent).unwrap());
         fs::create_dir(folder.path().join(".git")).unwrap();
         folder
     }
@@ -99,14 +98,12 @@ impl Folder {
 
     /// One with these lines of sh as `cli`.
     pub fn with(lines: &str) -> Self {
-        let folder = Self::new();
-        folder.script("cli", lines);
-        folder
+        Self::within(&std::env::temp_dir(), lines)
     }
 
     /// The same, in this folder.
     pub fn within(parent: &Path, lines: &str) -> Self {
-        let folder = Self::of(tempfile::tempdir_in(parent).unwrap());
+        let folder = Self::new_in(parent);
         folder.script("cli", lines);
         folder
     }

@@ -167,12 +167,15 @@ fn a_target_may_start_in_a_folder_that_is_masked() {
             continue;
         };
         std::fs::write(start.path().join("input"), "read\n").unwrap();
-        let script = format!("cat input; echo wrote >made; cat made; ls -d ../{prefix}*");
+        // Its own folder may lie in there as well.
+        let script = format!(
+            "cat input; echo wrote >made; cat made; own=${{TMPDIR#{shared}/}}; ls .. | grep -vxF \"${{own%%/*}}\""
+        );
         let mut spec = sh(&script, Variant::Plain);
         spec.job.cwd = start.path().into();
         let name = start.path().file_name().unwrap().to_str().unwrap();
         let Some(seen) = confined(spec, WAYS[1]) else { return };
-        assert_eq!(seen, format!("read\nwrote\n../{name}\n"), "{shared}");
+        assert_eq!(seen, format!("read\nwrote\n{name}\n"), "{shared}");
         assert!(start.path().join("made").exists() && other.path().exists(), "{shared}");
     }
 }
