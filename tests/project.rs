@@ -29,8 +29,14 @@ fn documented(readme: &str, help: Option<&str>, codes: &[i32]) -> CheckResult {
         stream: Stream::Stdout,
         text: text.to_owned(),
     });
-    let files =
-        ProjectFiles { project: Some(&project), manual: None, help, exit_codes: codes, printed: None };
+    let files = ProjectFiles {
+        project: Some(&project),
+        manual: None,
+        help,
+        exit_codes: codes,
+        printed: None,
+        no_runs: false,
+    };
     files.exit_documented().result(CheckId::P2ExitDocumented.check())
 }
 
@@ -40,8 +46,14 @@ fn schema(files: &[(&str, &str)], printed: Option<&Value>) -> CheckResult {
 }
 
 fn schema_file(project: Option<&Project>, printed: Option<&Value>) -> CheckResult {
-    let files =
-        ProjectFiles { project, manual: None, help: None, exit_codes: &CODES, printed: printed.cloned() };
+    let files = ProjectFiles {
+        project,
+        manual: None,
+        help: None,
+        exit_codes: &CODES,
+        printed: printed.cloned(),
+        no_runs: false,
+    };
     files.schema_file().result(CheckId::P2SchemaFile.check())
 }
 
@@ -155,7 +167,14 @@ fn where_the_codes_are_told_is_told() {
         text: "exits with 1 if it fails\n".into(),
     };
     let judged = |project, manual, codes: &[i32]| {
-        let files = ProjectFiles { project, manual, help: Some(help()), exit_codes: codes, printed: None };
+        let files = ProjectFiles {
+            project,
+            manual,
+            help: Some(help()),
+            exit_codes: codes,
+            printed: None,
+            no_runs: false,
+        };
         let result = files.exit_documented().result(CheckId::P2ExitDocumented.check());
         (result.status, result.message)
     };
@@ -180,8 +199,14 @@ fn a_program_without_a_project_may_have_its_codes_in_a_readme_elsewhere() {
         stream: Stream::Stdout,
         text: "Usage: tool [FILE]\n".into(),
     };
-    let files =
-        ProjectFiles { project: None, manual: None, help: Some(help), exit_codes: &[0, 2], printed: None };
+    let files = ProjectFiles {
+        project: None,
+        manual: None,
+        help: Some(help),
+        exit_codes: &[0, 2],
+        printed: None,
+        no_runs: false,
+    };
     let result = files.exit_documented().result(CheckId::P2ExitDocumented.check());
     assert_eq!(
         (result.status, result.message.as_str()),

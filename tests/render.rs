@@ -55,6 +55,7 @@ pub fn result(id: &str, level: Level, status: Status, title: &str, message: &str
         evidence: Vec::new(),
         evidence_left_out: 0,
         blocked_by: Vec::new(),
+        needs_runs: false,
         help: None,
         docs: format!("agentnative explain {id}"),
     }

@@ -31,6 +31,7 @@ impl Place {
     }
 
     fn write(&self, path: &str, text: &str) -> PathBuf {
+        assert!(!path.starts_with('/'));
         let path = self.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
@@ -55,27 +56,42 @@ impl Place {
         Config::load(&path, &KNOWN).unwrap()
     }
 
-    /// Finds with these functions: names are found in `bin`, `cargo metadata` gives `metadata`.
+    /// Finds with these functions: names are found in `path-bin`, and no variable is set.
     fn find(
         &self,
         selector: TargetSelector,
         config: Option<&Config>,
         bin: Option<&str>,
-        metadata: Option<&serde_json::Value>,
     ) -> Result<Vec<Target>> {
         let resolve = |name: &OsStr| resolve(name, &self.path().join("path-bin"));
-        let tool = |argv: &[OsString], _: &Path| {
-            assert_eq!(argv, ["cargo", "metadata", "--format-version", "1", "--no-deps"]);
-            let metadata = metadata.ok_or_else(|| Error::config("cargo was not expected to be asked"))?;
-            Ok(serde_json::to_vec(metadata).unwrap())
-        };
-        Finder { cwd: self.path(), bin, resolve: &resolve, tool: &tool }.find(&selector, config)
+        Finder { cwd: self.path(), bin, resolve: &resolve, env: &|_| None }.find(&selector, config)
     }
 
-    fn folder(&self, bin: Option<&str>, metadata: Option<&serde_json::Value>) -> Result<Target> {
-        let mut targets = self.find(path("."), None, bin, metadata)?;
+    fn folder(&self, bin: Option<&str>) -> Result<Target> {
+        let mut targets = self.find(path("."), None, bin)?;
         assert_eq!(targets.len(), 1);
         Ok(targets.remove(0))
+    }
+
+    /// Writes packages of Cargo that are built in `elsewhere`: the folder, name, programs and default of each. One
+    /// in the folder itself is the root of the others.
+    fn cargo(&self, packages: &[(&str, &str, &[&str], Option<&str>)]) {
+        self.write(".cargo/config.toml", "[build]\ntarget-dir = 'elsewhere'\n");
+        let members: Vec<&str> =
+            packages.iter().map(|(folder, ..)| *folder).filter(|folder| !folder.is_empty()).collect();
+        let workspace = format!("[workspace]\nmembers = {members:?}\n");
+        self.write("Cargo.toml", &workspace);
+        for (folder, name, bins, default) in packages {
+            let default = default.map(|bin| format!("default-run = '{bin}'\n")).unwrap_or_default();
+            let package =
+                format!("[package]\nname = '{name}'\nedition = '2024'\nautobins = false\n{default}");
+            let bins = bins.iter().map(|bin| format!("[[bin]]\nname = '{bin}'\npath = '{bin}.rs'\n"));
+            let workspace = if folder.is_empty() { &*workspace } else { "" };
+            self.write(
+                Path::new(folder).join("Cargo.toml").to_str().unwrap(),
+                &[&package, &*bins.collect::<String>(), workspace].concat(),
+            );
+        }
     }
 }
 
@@ -100,27 +116,11 @@ fn error_parts(result: Result<Target>) -> (ErrorKind, String, String) {
     (error.kind, error.message + &issues.concat(), error.hint.unwrap_or_default())
 }
 
-fn metadata(root: &Path, packages: &[(&str, &str, &[&str], Option<&str>)]) -> serde_json::Value {
-    let packages: Vec<_> = packages
-        .iter()
-        .map(|(name, folder, bins, default)| {
-            let targets: Vec<_> = bins
-                .iter()
-                .map(|bin| json!({"name": bin, "kind": ["bin"]}))
-                .chain([json!({"name": name, "kind": ["lib"]}), json!({"name": "x", "kind": ["example"]})])
-                .collect();
-            let manifest = root.join(folder).join("Cargo.toml");
-            json!({"id": name, "name": name, "manifest_path": manifest, "default_run": default, "targets": targets})
-        })
-        .collect();
-    json!({"packages": packages, "target_directory": root.join("elsewhere"), "workspace_root": root})
-}
-
 #[test]
 fn a_file_is_the_program() {
     let place = Place::new();
     let tool = place.program("bin/tool");
-    let targets = place.find(path("bin/tool"), None, None, None).unwrap();
+    let targets = place.find(path("bin/tool"), None, None).unwrap();
     let [target] = &targets[..] else { panic!() };
     assert_eq!((&*target.name, &target.program), ("tool", &tool));
     assert_eq!((&*target.cwd, &target.project), (place.path(), &None));
@@ -155,7 +155,7 @@ fn a_script_that_cannot_run_by_itself_is_run_by_its_interpreter() {
         ("bash-one", "bash", &[]),
         ("no-first-line.py", "python3", &[]),
     ] {
-        let target = place.find(path(name), None, None, None).unwrap().remove(0);
+        let target = place.find(path(name), None, None).unwrap().remove(0);
         assert_eq!(target.program, place.path().join("path-bin").join(interpreter), "{name}");
         let file = place.path().join(name).into_os_string();
         let words: Vec<OsString> = arguments.iter().map(OsString::from).chain([file]).collect();
@@ -165,13 +165,13 @@ fn a_script_that_cannot_run_by_itself_is_run_by_its_interpreter() {
     executable("binary.py", "\x7fELF\0");
     executable("other", "");
     for name in ["own.py", "binary.py", "other"] {
-        let target = place.find(path(name), None, None, None).unwrap().remove(0);
+        let target = place.find(path(name), None, None).unwrap().remove(0);
         assert_eq!((target.program, target.prefix_args), (place.path().join(name), Vec::new()));
     }
     place.write("data.txt", "no program\n");
-    assert_eq!(place.find(path("data.txt"), None, None, None).unwrap_err().kind, ErrorKind::Auth);
+    assert_eq!(place.find(path("data.txt"), None, None).unwrap_err().kind, ErrorKind::Auth);
     // What a folder holds is named, and never run unasked.
-    let error = place.find(path("."), None, None, None).unwrap_err();
+    let error = place.find(path("."), None, None).unwrap_err();
     let hint = error.hint.unwrap();
     assert!(hint.contains("(this folder has `bash-one`, `binary.py`, `env.py` …)"), "{hint}");
 }
@@ -182,12 +182,12 @@ fn a_command_has_its_arguments_and_is_found_on_path_or_by_its_path() {
     let tool = place.program("path-bin/tool");
     for word in ["tool", "./path-bin/tool", tool.to_str().unwrap()] {
         let argv = TargetSelector::command([word, "--all", ""]);
-        let targets = place.find(argv, None, None, None).unwrap();
+        let targets = place.find(argv, None, None).unwrap();
         assert_eq!(targets[0].program, tool, "{word}");
         assert_eq!(targets[0].prefix_args, ["--all", ""]);
         assert_eq!(targets[0].name, "tool");
     }
-    let named = place.find(TargetSelector::Name("tool".into()), None, None, None).unwrap();
+    let named = place.find(TargetSelector::Name("tool".into()), None, None).unwrap();
     assert_eq!(named[0].program, tool);
 }
 
@@ -196,7 +196,7 @@ fn what_cannot_be_run_has_the_kind_of_error_that_it_is() {
     let place = Place::new();
     place.write("plain", "text");
     place.write("folder/x", "");
-    let kind = |selector: TargetSelector| place.find(selector, None, None, None).unwrap_err().kind;
+    let kind = |selector: TargetSelector| place.find(selector, None, None).unwrap_err().kind;
     assert_eq!(kind(path("plain")), ErrorKind::Auth);
     assert_eq!(kind(path("nope")), ErrorKind::Config);
     assert_eq!(kind(TargetSelector::command(["./plain"])), ErrorKind::Auth);
@@ -211,8 +211,7 @@ fn the_search_for_the_configuration_begins_at_the_target() {
     let place = Place::new();
     let tool = place.program("path-bin/tool");
     let resolve = |name: &OsStr| resolve(name, &place.path().join("path-bin"));
-    let tool_of = |_: &[OsString], _: &Path| Err(Error::general("not asked"));
-    let finder = Finder { cwd: place.path(), bin: None, resolve: &resolve, tool: &tool_of };
+    let finder = Finder { cwd: place.path(), bin: None, resolve: &resolve, env: &|_| None };
     assert_eq!(finder.start(&TargetSelector::command(["tool", "x"])).unwrap(), tool);
     assert_eq!(finder.start(&TargetSelector::Name("tool".into())).unwrap(), tool);
     assert_eq!(finder.start(&path("sub")).unwrap(), place.path().join("sub"));
@@ -224,7 +223,7 @@ fn the_configured_command_is_relative_to_the_configuration() {
     let tool = place.program("build/mycli");
     place.write("sub/x", "");
     let config = place.config("[target]\ncommand = ['./build/mycli', '--quiet']\ntimeout = 3\n");
-    let targets = place.find(path("sub"), Some(&config), None, None).unwrap();
+    let targets = place.find(path("sub"), Some(&config), None).unwrap();
     let [target] = &targets[..] else { panic!() };
     assert_eq!((&*target.name, &target.program), ("mycli", &tool));
     assert_eq!(target.prefix_args, ["--quiet"]);
@@ -233,7 +232,7 @@ fn the_configured_command_is_relative_to_the_configuration() {
     assert_eq!(target.info(place.path()).project.as_deref(), Some("."));
 
     fs::remove_file(&tool).unwrap();
-    let error = place.find(path("sub"), Some(&config), None, None).unwrap_err();
+    let error = place.find(path("sub"), Some(&config), None).unwrap_err();
     assert_eq!(
         (error.kind, &*error.message),
         (ErrorKind::Config, &*format!("no program {}", tool.display()))
@@ -261,8 +260,7 @@ fn a_command_has_a_project_only_where_it_belongs_to_one() {
             place.write(&format!("{folder}/agentnative.toml"), &format!("[target]\ncommand = {command}\n"));
         let config = Config::load(&path, &KNOWN).unwrap();
         let resolve = |name: &OsStr| resolve(name, &place.path().join("path-bin"));
-        let tool = |_: &[OsString], _: &Path| Err(Error::general("not asked"));
-        let finder = Finder { cwd: place.path(), bin: None, resolve: &resolve, tool: &tool };
+        let finder = Finder { cwd: place.path(), bin: None, resolve: &resolve, env: &|_| None };
         let code = finder.code(&self::path(folder), Some(&config)).unwrap().map(|code| code.project.folder);
         let target = finder.find(&self::path(folder), Some(&config)).unwrap().remove(0);
         let found = target.project.map(|project| project.folder);
@@ -294,16 +292,16 @@ fn several_configured_targets_are_all_found_in_their_folder() {
     place.program("a");
     place.program("path-bin/b");
     let config = place.config("[target.one]\ncommand = ['./a']\n[target.b]\ncommand = ['b']\n");
-    let targets = place.find(path("."), Some(&config), None, None).unwrap();
+    let targets = place.find(path("."), Some(&config), None).unwrap();
     let names: Vec<&str> = targets.iter().map(|target| &*target.name).collect();
     assert_eq!(names, ["one", "b"]);
-    let named = place.find(TargetSelector::Name("b".into()), Some(&config), None, None).unwrap();
+    let named = place.find(TargetSelector::Name("b".into()), Some(&config), None).unwrap();
     assert_eq!(named[0].config.name.as_deref(), Some("b"));
-    let only = place.find(path("."), Some(&config), Some("b"), None).unwrap();
+    let only = place.find(path("."), Some(&config), Some("b")).unwrap();
     assert_eq!(only.iter().map(|target| &*target.name).collect::<Vec<_>>(), ["b"]);
-    let none = place.find(path("."), Some(&config), Some("c"), None).unwrap_err();
+    let none = place.find(path("."), Some(&config), Some("c")).unwrap_err();
     assert_eq!(none.kind, ErrorKind::Usage);
-    let error = place.find(path("a"), Some(&config), None, None).unwrap_err();
+    let error = place.find(path("a"), Some(&config), None).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Usage);
     assert!(error.message.ends_with("no target `a`; its targets: one, b"), "{error}");
 }
@@ -314,7 +312,7 @@ fn the_runs_get_the_variables_that_are_passed_and_set() {
     place.program("a");
     let config = place
         .config("[target]\ncommand = ['./a']\npass_env = ['A', 'B', 'C']\nenv = { B = 'set', D = '' }\n");
-    let targets = place.find(path("."), Some(&config), None, None).unwrap();
+    let targets = place.find(path("."), Some(&config), None).unwrap();
     let env = targets[0].env(|name| (name != "C").then(|| format!("our {name}").into()));
     let expected = [("A", "our A"), ("B", "set"), ("D", "")];
     assert_eq!(env, expected.map(|(name, value)| (name.into(), value.into())).into());
@@ -324,7 +322,7 @@ fn the_runs_get_the_variables_that_are_passed_and_set() {
 #[test]
 fn a_folder_without_a_project_says_what_to_name() {
     let place = Place::new();
-    let (kind, message, hint) = error_parts(place.folder(None, None));
+    let (kind, message, hint) = error_parts(place.folder(None));
     assert_eq!(kind, ErrorKind::Config);
     assert!(message.contains("none of Cargo.toml, package.json, pyproject.toml, go.mod"), "{message}");
     assert!(hint.contains("-- COMMAND"), "{hint}");
@@ -333,38 +331,36 @@ fn a_folder_without_a_project_says_what_to_name() {
 #[test]
 fn cargo_the_only_program_is_taken_newest_first() {
     let place = Place::new();
-    place.write("Cargo.toml", "");
-    let data = metadata(place.path(), &[("my-tool", "", &["mt"], None)]);
-    let (kind, message, hint) = error_parts(place.folder(None, Some(&data)));
+    place.cargo(&[("", "my-tool", &["mt"], None)]);
+    let (kind, message, hint) = error_parts(place.folder(None));
     assert_eq!((kind, &*message), (ErrorKind::Config, "`mt` is not built"));
     assert_eq!(hint, format!("run `cargo build` in {}", place.path().display()));
 
     let debug = place.program("elsewhere/debug/mt");
-    let target = place.folder(None, Some(&data)).unwrap();
+    let target = place.folder(None).unwrap();
     assert_eq!((&*target.name, &target.program), ("mt", &debug));
     assert_eq!(target.project.unwrap().manifests, [Manifest::Cargo]);
     let release = place.program("elsewhere/release/mt");
     Place::aged(&debug, 10);
     Place::aged(&release, 5);
-    assert_eq!(place.folder(None, Some(&data)).unwrap().program, release);
+    assert_eq!(place.folder(None).unwrap().program, release);
     Place::aged(&debug, 1);
-    assert_eq!(place.folder(None, Some(&data)).unwrap().program, debug);
+    assert_eq!(place.folder(None).unwrap().program, debug);
 }
 
 #[test]
 fn cargo_several_programs_are_a_choice_to_make() {
     let place = Place::new();
-    place.write("Cargo.toml", "");
     let bins: &[&str] = &["one", "two"];
-    let data = metadata(place.path(), &[("tools", "", bins, None)]);
-    let (_, message, hint) = error_parts(place.folder(None, Some(&data)));
+    place.cargo(&[("", "tools", bins, None)]);
+    let (_, message, hint) = error_parts(place.folder(None));
     assert!(message.starts_with("none of the programs is built: `one`, `two`"), "{message}");
     assert!(hint.starts_with("run `cargo build` in "), "{hint}");
 
     let one = place.program("elsewhere/debug/one");
-    assert_eq!(place.folder(None, Some(&data)).unwrap().program, one, "the only one that is built");
+    assert_eq!(place.folder(None).unwrap().program, one, "the only one that is built");
     let two = place.program("elsewhere/debug/two");
-    let (kind, message, hint) = error_parts(place.folder(None, Some(&data)));
+    let (kind, message, hint) = error_parts(place.folder(None));
     assert_eq!(kind, ErrorKind::Config);
     assert_eq!(
         message,
@@ -373,38 +369,31 @@ fn cargo_several_programs_are_a_choice_to_make() {
          `two` (Cargo.toml), built: elsewhere/debug/two"
     );
     assert!(hint.starts_with("choose one with --bin NAME, or set `command` under [target]"), "{hint}");
-    assert_eq!(place.folder(Some("two"), Some(&data)).unwrap().program, two);
-    let (_, message, _) = error_parts(place.folder(Some("three"), Some(&data)));
+    assert_eq!(place.folder(Some("two")).unwrap().program, two);
+    let (_, message, _) = error_parts(place.folder(Some("three")));
     assert!(message.starts_with("no program `three`: `one`, `two`"), "{message}");
 
-    let default = metadata(place.path(), &[("tools", "", bins, Some("two"))]);
-    assert_eq!(place.folder(None, Some(&default)).unwrap().program, two);
+    place.cargo(&[("", "tools", bins, Some("two"))]);
+    assert_eq!(place.folder(None).unwrap().program, two);
     fs::remove_file(&two).unwrap();
-    assert_eq!(
-        error_parts(place.folder(None, Some(&default))).1,
-        "`two` is not built",
-        "and not the other one"
-    );
+    assert_eq!(error_parts(place.folder(None)).1, "`two` is not built", "and not the other one");
 
     let config = place.config("[target.one]\n");
-    let found = place.find(path("."), Some(&config), None, Some(&data)).unwrap();
+    let found = place.find(path("."), Some(&config), None).unwrap();
     assert_eq!(found[0].program, one, "a target's name names the program");
 }
 
 #[test]
 fn cargo_in_a_workspace_the_folder_s_own_package_counts() {
     let place = Place::new();
-    for folder in ["", "a/", "b/", "c/"] {
-        place.write(&format!("{folder}Cargo.toml"), "");
-    }
     for name in ["a1", "b1"] {
         place.program(&format!("elsewhere/debug/{name}"));
     }
     let members: &[(&str, &str, &[&str], Option<&str>)] =
         &[("a", "a", &["a1"], None), ("b", "b", &["b1"], None), ("c", "c", &[], None)];
-    let data = metadata(place.path(), members);
+    place.cargo(members);
     let find = |folder: &str, bin| {
-        let mut found = place.find(path(folder), None, bin, Some(&data))?;
+        let mut found = place.find(path(folder), None, bin)?;
         Ok(found.remove(0))
     };
     assert_eq!(find("b", None).unwrap().name, "b1");
@@ -415,36 +404,190 @@ fn cargo_in_a_workspace_the_folder_s_own_package_counts() {
     let (_, message, hint) = error_parts(find("c", None));
     assert!(message.contains("declares no program, but other packages do: `a1`, `b1`"), "{message}");
     assert!(hint.contains("--bin"), "{hint}");
-    let with_root: Vec<_> = members.iter().copied().chain([("root", "", &["a1"][..], None)]).collect();
-    let data = metadata(place.path(), &with_root);
-    assert_eq!(place.folder(None, Some(&data)).unwrap().name, "a1");
+    let with_root: Vec<_> = members.iter().copied().chain([("", "root", &["a1"][..], None)]).collect();
+    place.cargo(&with_root);
+    assert_eq!(place.folder(None).unwrap().name, "a1");
+}
+
+/// Projects of Cargo, by the files beside their sources.
+const CARGO_PROJECTS: &[&[(&str, &str)]] = &[
+    // Programs that are found by their place, beside declared ones.
+    &[(
+        "Cargo.toml",
+        "[package]\nname = 'tool'\nedition = '2024'\n[[bin]]\nname = 'other'\npath = './src/bin/of-other.rs'\n\
+         [[bin]]\nname = 'three'\n",
+    )],
+    &[(
+        "Cargo.toml",
+        "[package]\nname = 'tool'\nedition = '2024'\nautobins = false\n[[bin]]\nname = 'main'\npath = 'src/main.rs'\n",
+    )],
+    // The first edition finds none beside declared ones.
+    &[("Cargo.toml", "[package]\nname = 'tool'\n[[bin]]\nname = 'three'\npath = 'src/bin/three.rs'\n")],
+    &[("Cargo.toml", "[package]\nname = 'tool'\ndefault-run = 'three'\n")],
+    &[(
+        "Cargo.toml",
+        "[package]\nname = 'tool'\nautobins = true\n[[bin]]\nname = 'own'\npath = 'src/main.rs'\n",
+    )],
+    // A workspace by patterns, with what it leaves out, and an edition for all.
+    &[
+        (
+            "Cargo.toml",
+            "[workspace]\nmembers = ['crates/*', 'tools/*-cli']\nexclude = ['crates/two']\nresolver = '3'\n\
+             [workspace.package]\nedition = '2024'\n",
+        ),
+        (
+            "crates/one/Cargo.toml",
+            "[package]\nname = 'one'\nedition.workspace = true\n[[bin]]\nname = 'x'\npath = 'src/bin/three.rs'\n",
+        ),
+        ("crates/two/Cargo.toml", "[package]\nname = 'two'\nedition = '2024'\n"),
+        ("tools/a-cli/Cargo.toml", "[package]\nname = 'a'\nedition = '2024'\n"),
+        ("tools/b/Cargo.toml", "[package]\nname = 'b'\nedition = '2024'\n[workspace]\n"),
+    ],
+    // What members depend on by a path is a member.
+    &[
+        (
+            "Cargo.toml",
+            "[package]\nname = 'root'\nedition = '2024'\n[dependencies]\none = { path = 'one' }\n[workspace]\n\
+             [workspace.dependencies]\ntwo = { path = 'deep/two' }\n",
+        ),
+        (
+            "one/Cargo.toml",
+            "[package]\nname = 'one'\nedition = '2024'\n[dev-dependencies]\ntwo.workspace = true\n\
+             [target.'cfg(unix)'.build-dependencies]\nfour = { path = '../four' }\n",
+        ),
+        ("deep/two/Cargo.toml", "[package]\nname = 'two'\nedition = '2024'\n"),
+        ("four/Cargo.toml", "[package]\nname = 'four'\nedition = '2024'\n"),
+    ],
+    // Default members; a member that names its workspace; where it is built.
+    &[
+        (
+            "Cargo.toml",
+            "[workspace]\nmembers = ['a', 'b', 'c/*/*']\ndefault-members = ['b']\nresolver = '3'\n",
+        ),
+        (
+            "a/Cargo.toml",
+            "[package]\nname = 'a'\nedition = '2024'\nworkspace = '..'\ndefault-run = 'three'\n",
+        ),
+        ("a/.cargo/config.toml", "[build]\ntarget-dir = 'of-a'\n"),
+        ("b/Cargo.toml", "[package]\nname = 'b'\nedition = '2024'\n"),
+        ("c/d/e/Cargo.toml", "[package]\nname = 'e'\nedition = '2024'\n"),
+        (".cargo/config.toml", "[build]\ntarget-dir = '../of-all'\n"),
+    ],
+];
+
+/// What Cargo says of the project in a folder.
+fn metadata(folder: &Path, env: &[(&str, &str)]) -> serde_json::Value {
+    let mut command = std::process::Command::new(env!("CARGO"));
+    command.args(["metadata", "--format-version", "1", "--no-deps", "--offline"]).current_dir(folder);
+    command.env_remove("CARGO_TARGET_DIR").env_remove("CARGO_BUILD_TARGET_DIR").envs(env.iter().copied());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Compares the programs that are found in a folder, their packages and the place where they are built with what
+/// Cargo says of it.
+fn finds_what_cargo_says(folder: &Path, env: &[(&str, &str)]) {
+    let data = metadata(folder, env);
+    let packages = data["packages"].as_array().unwrap();
+    let built = Path::new(data["target_directory"].as_str().unwrap()).join("debug");
+    fs::create_dir_all(&built).unwrap();
+    let mut expected = Vec::new();
+    for package in packages {
+        let name = package["name"].as_str().unwrap();
+        let of = if packages.len() > 1 { format!(" of package `{name}`") } else { String::new() };
+        for target in
+            package["targets"].as_array().unwrap().iter().filter(|target| target["kind"] == json!(["bin"]))
+        {
+            let name = target["name"].as_str().unwrap();
+            let program = built.join(name);
+            fs::write(&program, "").unwrap();
+            let shown = program.strip_prefix(folder).unwrap_or(&program).display();
+            expected.push(format!("`{name}`{of} (Cargo.toml), built: {shown}"));
+        }
+    }
+    let resolve = |name: &OsStr| Ok(PathBuf::from(name));
+    let ours = |name: &str| match env.iter().find(|(set, _)| *set == name) {
+        Some((_, value)) => Some(value.into()),
+        None => std::env::var_os(name).filter(|_| !name.ends_with("_TARGET_DIR")),
+    };
+    let finder = Finder { cwd: folder, bin: Some("no-such-program"), resolve: &resolve, env: &ours };
+    let error = finder.find(&path("."), None).unwrap_err();
+    let mut found: Vec<String> = error.issues.iter().map(ToString::to_string).collect();
+    found.sort();
+    expected.sort();
+    assert!(!expected.is_empty());
+    assert_eq!(found, expected, "{}", folder.display());
 }
 
 #[test]
-fn cargo_s_own_answer_for_this_project_is_understood() {
+fn the_programs_of_cargo_are_those_that_cargo_names() {
+    for files in CARGO_PROJECTS {
+        let place = Place::new();
+        let mut folders = Vec::new();
+        for (file, text) in *files {
+            let file = place.write(file, text);
+            let folder = file.parent().unwrap().strip_prefix(place.path()).unwrap().display().to_string();
+            if text.starts_with("[package]") {
+                let sources =
+                    ["main.rs", "bin/three.rs", "bin/of-other.rs", "bin/folder/main.rs", "bin/no/x.rs"];
+                sources.iter().for_each(|name| {
+                    drop(
+                        place.write(
+                            Path::new(&folder).join("src").join(name).to_str().unwrap(),
+                            "fn main() {}\n",
+                        ),
+                    )
+                });
+            }
+            if file.ends_with("Cargo.toml") {
+                folders.push(place.path().join(folder).components().collect::<PathBuf>());
+            }
+        }
+        for folder in folders {
+            finds_what_cargo_says(&folder, &[]);
+        }
+        let elsewhere = place.path().join("by-variable").display().to_string();
+        finds_what_cargo_says(place.path(), &[("CARGO_BUILD_TARGET_DIR", "built")]);
+        finds_what_cargo_says(
+            place.path(),
+            &[("CARGO_TARGET_DIR", &elsewhere), ("CARGO_BUILD_TARGET_DIR", "built")],
+        );
+        let home = place.path().join("cargo-home").display().to_string();
+        place.write("cargo-home/config.toml", "[build]\ntarget-dir = 'of-home'\n");
+        finds_what_cargo_says(place.path(), &[("CARGO_HOME", &home)]);
+    }
+    // This project.
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let resolve = |name: &OsStr| Ok(PathBuf::from(name));
-    let tool = |argv: &[OsString], cwd: &Path| {
-        let output = std::process::Command::new(env!("CARGO"))
-            .args(&argv[1..])
-            .arg("--offline")
-            .current_dir(cwd)
-            .output();
-        Ok(output.map_err(|error| Error::general(error.to_string()))?.stdout)
-    };
-    let finder = Finder { cwd: folder, bin: Some("agentnative"), resolve: &resolve, tool: &tool };
+    let ours = |name: &str| std::env::var_os(name);
+    let finder = Finder { cwd: folder, bin: Some("agentnative"), resolve: &resolve, env: &ours };
     let targets = finder.find(&path("src"), None).unwrap();
     assert_eq!(targets[0].program.file_name().unwrap(), "agentnative");
     assert_eq!(targets[0].cwd, folder);
 }
 
 #[test]
-fn cargo_s_nonsense_is_a_configuration_error() {
+fn cargo_s_default_members_are_those_of_the_folder() {
     let place = Place::new();
-    place.write("Cargo.toml", "");
-    let (kind, message, _) = error_parts(place.folder(None, Some(&json!([1]))));
-    assert_eq!(kind, ErrorKind::Config);
-    assert!(message.contains("printed no metadata"), "{message}");
+    place.cargo(&[("a", "a", &["a1"], None), ("b", "b", &["b1"], None)]);
+    let manifest = fs::read_to_string(place.path().join("Cargo.toml")).unwrap();
+    place.write("Cargo.toml", &format!("{manifest}default-members = ['b']\n"));
+    for name in ["a1", "b1"] {
+        place.program(&format!("elsewhere/debug/{name}"));
+    }
+    assert_eq!(place.folder(None).unwrap().name, "b1");
+}
+
+#[test]
+fn a_manifest_of_cargo_with_a_fault_is_a_configuration_error() {
+    let place = Place::new();
+    place.cargo(&[("a", "a", &["a1"], None)]);
+    place.write("a/Cargo.toml", "[package]\nname = \n");
+    let error = place.folder(None).unwrap_err();
+    let at = error.issues[0].place.as_ref().unwrap();
+    assert_eq!((error.kind, at.line), (ErrorKind::Config, 2));
+    assert!(at.file.ends_with("a/Cargo.toml"), "{error}");
 }
 
 #[test]
@@ -452,15 +595,15 @@ fn npm_scripts_run_by_themselves_or_with_node() {
     let place = Place::new();
     let node = place.program("path-bin/node");
     place.write("package.json", r#"{"name": "@me/tool", "bin": "./dist/cli.js", "scripts": {"build": "x"}}"#);
-    let (_, message, hint) = error_parts(place.folder(None, None));
+    let (_, message, hint) = error_parts(place.folder(None));
     assert_eq!(message, "`tool` is not built");
     assert!(hint.starts_with("run `npm install && npm run build` in "), "{hint}");
     let script = place.write("dist/cli.js", "#!/usr/bin/env node\n");
-    let target = place.folder(None, None).unwrap();
+    let target = place.folder(None).unwrap();
     assert_eq!((&*target.name, target.program), ("tool", node));
     assert_eq!(target.prefix_args, [place.path().join("./dist/cli.js")]);
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    let target = place.folder(None, None).unwrap();
+    let target = place.folder(None).unwrap();
     assert_eq!((target.program, target.prefix_args.len()), (script, 0));
 }
 
@@ -469,30 +612,28 @@ fn npm_bins_links_and_workspaces() {
     let place = Place::new();
     place.write("package.json", r#"{"name": "two", "bin": {"one": "1.js", "other": "2.js"}}"#);
     let link = place.program("node_modules/.bin/other");
-    assert_eq!(place.folder(None, None).unwrap().program, link, "the only one that is installed");
+    assert_eq!(place.folder(None).unwrap().program, link, "the only one that is installed");
     let one = place.program("1.js");
     assert!(
-        error_parts(place.folder(None, None))
-            .1
-            .starts_with("the project has several programs: `one`, `other`")
+        error_parts(place.folder(None)).1.starts_with("the project has several programs: `one`, `other`")
     );
     place.write("package.json", r#"{"name": "one", "bin": {"one": "1.js", "other": "2.js"}}"#);
-    assert_eq!(place.folder(None, None).unwrap().program, one, "the one that is called as the package");
+    assert_eq!(place.folder(None).unwrap().program, one, "the one that is called as the package");
 
     let place = Place::new();
     place.write("package.json", r#"{"workspaces": ["packages/*", "extra"]}"#);
     place.write("packages/a/package.json", r#"{"name": "a", "bin": "a.js"}"#);
     place.write("extra/package.json", r#"{"name": "e", "directories": {"bin": "tools"}}"#);
     let a = place.program("packages/a/a.js");
-    assert!(error_parts(place.folder(Some("e1"), None)).1.contains("no program `e1`: `a`"));
-    assert_eq!(place.folder(None, None).unwrap().program, a);
+    assert!(error_parts(place.folder(Some("e1"))).1.contains("no program `e1`: `a`"));
+    assert_eq!(place.folder(None).unwrap().program, a);
     place.program("extra/tools/e1.js");
-    assert_eq!(place.folder(Some("e1"), None).unwrap().name, "e1");
-    let (_, message, _) = error_parts(place.folder(None, None));
+    assert_eq!(place.folder(Some("e1")).unwrap().name, "e1");
+    let (_, message, _) = error_parts(place.folder(None));
     assert!(message.contains("`e1` of package `e` (package.json), built: extra/tools/e1.js"), "{message}");
 
     place.write("package.json", "{\n  \"bin\": }");
-    let error = place.folder(None, None).unwrap_err();
+    let error = place.folder(None).unwrap_err();
     let at = error.issues[0].place.as_ref().unwrap();
     assert_eq!((error.kind, at.line, at.column), (ErrorKind::Config, 2, 10));
 }
@@ -501,22 +642,22 @@ fn npm_bins_links_and_workspaces() {
 fn python_scripts_are_in_the_virtual_environment() {
     let place = Place::new();
     place.write("pyproject.toml", "[project]\nname = 'x'\n[project.scripts]\nmytool = 'x:main'\n");
-    let (_, message, hint) = error_parts(place.folder(None, None));
+    let (_, message, hint) = error_parts(place.folder(None));
     assert_eq!(message, "`mytool` is not built");
     assert!(hint.contains(".venv/bin/pip install -e ."), "{hint}");
     place.write("uv.lock", "");
-    assert!(error_parts(place.folder(None, None)).2.contains("`uv sync`"));
+    assert!(error_parts(place.folder(None)).2.contains("`uv sync`"));
     let tool = place.program("venv/bin/mytool");
-    assert_eq!(place.folder(None, None).unwrap().program, tool);
+    assert_eq!(place.folder(None).unwrap().program, tool);
     place.write("pyproject.toml", "[tool.poetry.scripts]\npoet = 'x:main'\n");
     let poet = place.program(".venv/bin/poet");
-    assert_eq!(place.folder(None, None).unwrap().program, poet);
+    assert_eq!(place.folder(None).unwrap().program, poet);
 
     place.write("pyproject.toml", "[project]\nx = \n");
-    let error = place.folder(None, None).unwrap_err();
+    let error = place.folder(None).unwrap_err();
     assert_eq!(error.issues[0].place.as_ref().unwrap().line, 2);
     place.write("pyproject.toml", "[project]\nname = 'x'\n");
-    let (_, message, _) = error_parts(place.folder(None, None));
+    let (_, message, _) = error_parts(place.folder(None));
     assert!(message.contains("declares no program"), "{message}");
 }
 
@@ -529,29 +670,26 @@ fn go_main_packages() {
     place.write("x_test.go", "package main\n");
     place.write("cmd/serve/main.go", "// Serves.\npackage main\n");
     place.write("cmd/shared/x.go", "package shared\n");
-    let (_, message, hint) = error_parts(place.folder(None, None));
+    let (_, message, hint) = error_parts(place.folder(None));
     assert_eq!(message, "`serve` is not built");
     assert!(hint.starts_with("run `go build -o bin/serve ./cmd/serve` in "), "{hint}");
     let serve = place.program("bin/serve");
-    assert_eq!(place.folder(None, None).unwrap().program, serve);
+    assert_eq!(place.folder(None).unwrap().program, serve);
     place.write("main.go", "package main\n");
     let tool = place.program("tool");
-    assert_eq!(place.folder(Some("tool"), None).unwrap().program, tool);
+    assert_eq!(place.folder(Some("tool")).unwrap().program, tool);
     assert!(
-        error_parts(place.folder(None, None))
-            .1
-            .starts_with("the project has several programs: `tool`, `serve`")
+        error_parts(place.folder(None)).1.starts_with("the project has several programs: `tool`, `serve`")
     );
 }
 
 #[test]
 fn two_manifests_in_one_folder_are_one_project() {
     let place = Place::new();
-    place.write("Cargo.toml", "");
+    place.cargo(&[("", "tool", &["tool"], None)]);
     place.write("package.json", "{\"name\": \"docs\"}");
     let tool = place.program("elsewhere/debug/tool");
-    let data = metadata(place.path(), &[("tool", "", &["tool"], None)]);
-    let target = place.folder(None, Some(&data)).unwrap();
+    let target = place.folder(None).unwrap();
     assert_eq!(target.program, tool);
     assert_eq!(target.project.unwrap().manifests, [Manifest::Cargo, Manifest::Npm]);
 }

@@ -110,7 +110,7 @@ impl Fleet {
 
     /// What parts of one fleet have in common, and which part this is.
     pub fn info(&self, checks: &[&Check], options: &SessionOptions, partition: Partition) -> FleetInfo {
-        let mut all = format!("{VERSION}\n{}\n{}\n", partition.of, options.fast);
+        let mut all = format!("{VERSION}\n{}\n{}\n{}\n", partition.of, options.fast, options.no_runs);
         all.extend(options.overrides().iter().map(|option| format!("{option}\n")));
         all.extend(checks.iter().map(|check| format!("{}\n", check.id)));
         all.extend(self.targets.iter().map(|target| format!("{target} {}\n", target.digest)));

@@ -1,18 +1,20 @@
-//! Finding a target and reading its help pages, for `agentnative init`: nothing but help is called.
+//! Finding a target and reading its help pages, for `agentnative init`: nothing but help is called, in runs such as
+//! those of `check`.
 
 use super::Session;
-use super::locate::{MAX_TEXT, find_one};
-use super::surroundings::failed;
+use super::locate::MAX_TEXT;
+use super::runs::redact_secrets;
+use super::surroundings::{Services, failed, keep_workspaces};
+use crate::catalogue::Derived;
 use crate::judge;
-use crate::run::{End, Isolation, Job, Observation, Runner};
+use crate::model::OutputFormat;
+use crate::probe::{self, Probe, Promises, Surroundings};
+use crate::run::{End, Isolation, Observation, RunKey, RunSpec, Runner};
 use crate::target::{Commands, Target};
 use agentnative_contract::error::{Error, Result};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
-/// How long a target may take to print one help page.
-const PAGE: Duration = Duration::from_secs(10);
 /// How long the pages of its subcommands may take together.
 const ALL_PAGES: Duration = Duration::from_secs(30);
 
@@ -37,10 +39,23 @@ impl Session {
     /// does not end by itself.
     pub fn inspect(&self, on_page: &mut dyn FnMut(usize)) -> Result<Inspected> {
         let mut runner = Runner::new(self.options.runner.clone());
-        let target = self.with_finder(&mut runner, false, |finder, config| {
-            find_one(finder, &self.target, config.as_ref())
-        })?;
-        let seen = runner.run_trusted(job(&target, &["--help".to_owned()], PAGE))?;
+        let located = self.locate(None, true, false)?;
+        let none = || Error::nothing_run("the target has no program");
+        let target = self.with_options(located.target.ok_or_else(none)??);
+        let config = located.config.as_ref();
+        redact_secrets(&target.config, &mut runner)?;
+        let promises = Promises::of(&target.config);
+        let mut around = Services::of(&target, config)?.surroundings(&target, &mut runner)?;
+        let probes = config.into_iter().flat_map(|config| config.probes_of(&target.config));
+        let workspace = probes.filter_map(|probe| probe.workspace.clone()).next();
+        let help = probe::standalone(Derived::Help, &promises, target.config.timeout);
+        let help = help.ok_or_else(|| Error::general("there is no call for help"))?;
+        let help = Probe { workspace, ..help };
+        keep_workspaces(&mut around, std::slice::from_ref(&help), &mut runner)?;
+        let calls = HelpCalls { target: &target, around, promises, help };
+        let root = calls.specs(&[vec!["--help".to_owned()]]);
+        let seen = run_all(&mut runner, root, &mut |_| {})?.pop();
+        let seen = seen.ok_or_else(|| Error::general("the helper gave no result"))?;
         let page = match &seen.end {
             End::Exited(_) => page_of(&seen),
             End::NotStarted(_, why) => {
@@ -52,23 +67,24 @@ impl Session {
         let (mut pages, mut failed) = (1, None);
         on_page(pages);
         let jobs = self.options.runner.jobs;
-        let commands = Commands::explore(&page, &mut |calls| {
+        let commands = Commands::explore(&page, &mut |wanted| {
             let mut answers = Vec::new();
-            for calls in calls.chunks(jobs) {
+            for wanted in wanted.chunks(jobs) {
                 let left = end.saturating_duration_since(Instant::now());
                 if left.is_zero() || failed.is_some() {
                     break;
                 }
-                // Should a subcommand do its work in the place of printing help, it may change nothing here.
-                let job = |args: &Vec<String>| Job {
-                    isolation: Isolation::Available,
-                    ..job(&target, args, PAGE.min(left))
-                };
+                let mut specs = calls.specs(wanted);
+                for RunSpec { job, .. } in &mut specs {
+                    job.deadline = job.deadline.min(left);
+                    // A subcommand that does its work instead of printing help may change nothing here.
+                    job.isolation = job.isolation.max(Isolation::Available);
+                }
                 let mut on_done = |_: &Observation| {
                     pages += 1;
                     on_page(pages);
                 };
-                match runner.run_all_trusted(calls.iter().map(job), &mut on_done) {
+                match run_all(&mut runner, specs, &mut on_done) {
                     Ok(seen) => answers.extend(seen.iter().map(help_page)),
                     Err(error) => failed = Some(error),
                 }
@@ -80,10 +96,38 @@ impl Session {
     }
 }
 
-fn job(target: &Target, args: &[String], deadline: Duration) -> Job {
-    let args: Vec<OsString> =
-        target.prefix_args.iter().cloned().chain(args.iter().map(OsString::from)).collect();
-    Job::new(&target.program, args, &target.cwd, deadline)
+/// Calls for help, as `check` makes its own.
+struct HelpCalls<'t> {
+    target: &'t Target,
+    around: Surroundings,
+    promises: Promises,
+    /// The call for the page of the target itself.
+    help: Probe,
+}
+
+impl HelpCalls<'_> {
+    /// The runs of calls with these arguments.
+    fn specs(&self, calls: &[Vec<String>]) -> Vec<RunSpec> {
+        let probe =
+            |args: &Vec<String>| Probe { name: args.join(" "), args: args.clone(), ..self.help.clone() };
+        let probes: Vec<Probe> = calls.iter().map(probe).collect();
+        let keys: Vec<RunKey> =
+            probes.iter().map(|probe| RunKey::plain(&probe.name, OutputFormat::Text)).collect();
+        probe::specs(&keys, &probes, &self.promises, self.target, &self.around)
+    }
+}
+
+/// Makes these runs, until a signal.
+fn run_all(
+    runner: &mut Runner,
+    specs: Vec<RunSpec>,
+    on_done: &mut dyn FnMut(&Observation),
+) -> Result<Vec<Observation>> {
+    let finished = runner.run_all_blocking(specs, on_done)?;
+    match finished.interrupted {
+        Some(signal) => Err(Error::interrupted(signal, "interrupted")),
+        None => Ok(finished.observations),
+    }
 }
 
 /// The page that a call for the help of a subcommand gave.

@@ -173,6 +173,7 @@ pub(super) fn context<'a>(recording: &'a Recording, contracts: &'a LoadedContrac
     context.built = recording.built.as_ref();
     context.interrupted = recording.interrupted;
     context.fast = recording.fast;
+    context.no_runs = recording.no_runs;
     context.config = recording.config.as_deref();
     let no_project = recording.target.project.is_none();
     context.project =

@@ -5,17 +5,13 @@ use super::inspect::page_of;
 use super::{ConfigSource, Session};
 use crate::catalogue;
 use crate::config::{Config, Date, Known};
-use crate::run::{self, End, Job, Observation, Runner};
+use crate::run::{self, Observation, Runner};
 use crate::target::{CodeBase, Finder, Help, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
-use std::cell::RefCell;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-/// How long a tool that we need ourselves, such as `cargo metadata`, may take.
-const TOOL: Duration = Duration::from_secs(120);
-/// More of a stream is neither help nor metadata, in bytes.
+/// More of a stream is no help, in bytes.
 pub(super) const MAX_TEXT: u64 = 16 << 20;
 
 /// What was named, as far as it is asked for.
@@ -34,9 +30,17 @@ impl Session {
     /// # Errors
     /// Those of [`Finder::start`] and [`Config::load`].
     pub fn config(&self) -> Result<Option<Config>> {
-        let tool = |_: &[OsString], _: &Path| Err(Error::general("no tool finds a configuration"));
-        let cwd = current_folder()?;
-        self.config_by(&Finder { cwd: &cwd, bin: None, resolve: &run::find, tool: &tool })
+        self.config_by(&self.finder(&current_folder()?))
+    }
+
+    /// Finds targets from the working directory on.
+    fn finder<'f>(&'f self, cwd: &'f Path) -> Finder<'f> {
+        Finder {
+            cwd,
+            bin: self.options.bin.as_deref(),
+            resolve: &run::find,
+            env: &|name| std::env::var_os(name),
+        }
     }
 
     fn config_by(&self, finder: &Finder<'_>) -> Result<Option<Config>> {
@@ -54,37 +58,21 @@ impl Session {
         }
     }
 
-    /// Finds the program, the code behind it, or both.
-    pub(super) fn locate(&self, runner: &mut Runner, program: bool, code: bool) -> Result<Located> {
-        self.with_finder(runner, program, |finder, config| {
-            let code = if code { finder.code(&self.target, config.as_ref())? } else { None };
-            let wanted = program || code.is_none();
-            let target = wanted.then(|| find_one(finder, &self.target, config.as_ref()));
-            Ok(Located { config, target, code })
-        })
-    }
-
-    /// Reads the configuration, builds the target if `builds` and the configuration says how, and then finds
-    /// what it is about.
-    pub(super) fn with_finder<T>(
-        &self,
-        runner: &mut Runner,
-        builds: bool,
-        then: impl FnOnce(&Finder<'_>, Option<Config>) -> Result<T>,
-    ) -> Result<T> {
+    /// Finds the program, the code behind it, or both. The target is built first if there is a runner for that and
+    /// the configuration says how.
+    pub(super) fn locate(&self, builder: Option<&mut Runner>, program: bool, code: bool) -> Result<Located> {
         let cwd = current_folder()?;
-        let runner = RefCell::new(runner);
-        let tool = |argv: &[OsString], folder: &Path| tool(&mut runner.borrow_mut(), argv, folder);
-        let bin = self.options.bin.as_deref();
-        let finder = Finder { cwd: &cwd, bin, resolve: &run::find, tool: &tool };
+        let finder = self.finder(&cwd);
         let config = self.config_by(&finder)?;
-        if builds
-            && let Some(config) = &config
+        if let (Some(runner), Some(config)) = (builder, &config)
             && let Some(target) = finder.configured(&self.target, config)
         {
-            build(target, &config.root, &mut runner.borrow_mut())?;
+            build(target, &config.root, runner)?;
         }
-        then(&finder, config)
+        let code = if code { finder.code(&self.target, config.as_ref())? } else { None };
+        let wanted = program || code.is_none();
+        let target = wanted.then(|| find_one(&finder, &self.target, config.as_ref()));
+        Ok(Located { config, target, code })
     }
 }
 
@@ -104,11 +92,7 @@ fn known<T>(read: impl FnOnce(&Known) -> T) -> T {
 }
 
 /// The one target that is meant.
-pub(super) fn find_one(
-    finder: &Finder<'_>,
-    selector: &TargetSelector,
-    config: Option<&Config>,
-) -> Result<Target> {
+fn find_one(finder: &Finder<'_>, selector: &TargetSelector, config: Option<&Config>) -> Result<Target> {
     let mut targets = finder.find(selector, config)?;
     match (targets.pop(), targets.is_empty()) {
         (Some(target), true) => Ok(target),
@@ -118,17 +102,6 @@ pub(super) fn find_one(
             Err(Error::config(message).hint("choose one with --bin NAME"))
         }
     }
-}
-
-/// Runs a tool that we need ourselves; it must succeed.
-pub(super) fn tool(runner: &mut Runner, argv: &[OsString], folder: &Path) -> Result<Vec<u8>> {
-    let Some((program, args)) = argv.split_first() else { return Err(Error::general("no tool to run")) };
-    let seen = runner.run_trusted(Job::new(run::find(program)?, args, folder, TOOL))?;
-    if seen.end == End::Exited(0) {
-        return Ok(seen.stdout.bytes.first(MAX_TEXT));
-    }
-    let words = String::from_utf8_lossy(&seen.stderr.bytes.first(MAX_TEXT)).trim().to_owned();
-    Err(Error::config(format!("{} failed: {words}", program.to_string_lossy())))
 }
 
 /// What a run that asked for help says, on either stream.

@@ -21,6 +21,11 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// Whether the layers leave out the behavioral one: then nothing is executed.
+    pub fn runs_nothing(&self) -> bool {
+        !self.layers.is_empty() && !self.layers.contains(&Layer::Behavioral)
+    }
+
     /// The checks that are left, in the order of the catalogue.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use super::contracts::LoadedContracts;
 use super::judging::{wanted, worth_making};
-use super::locate::{Located, help_of, tool};
+use super::locate::{Located, help_of};
 use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
 use super::runs::{Runs, redact_secrets};
@@ -17,11 +17,12 @@ use crate::report::{Report, TargetInfo};
 use crate::run::{Confinement, End, Observation, RunKey, Runner, RunnerOptions};
 use crate::source::Document;
 use crate::target::{self, CodeBase, Target, TargetSelector};
+use agentnative_contract::Contract;
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::lock::{Lock, lock_path};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -50,6 +51,8 @@ pub struct SessionOptions {
     pub current_dir: Option<PathBuf>,
     /// Only plain runs are made: what they cannot decide is unverified.
     pub fast: bool,
+    /// Nothing is executed, no `build` and no run: what needs a run is unverified.
+    pub no_runs: bool,
     /// How runs are made.
     pub runner: RunnerOptions,
 }
@@ -130,7 +133,8 @@ impl Session {
         let project = has(Layer::Project) || installs;
         let started = Instant::now();
         let mut runner = Runner::new(self.options.runner.clone());
-        let located = self.locate(&mut runner, behavioral || project, source || project);
+        let (program, runs) = (behavioral || project, !self.options.no_runs);
+        let located = self.locate(Some(&mut runner).filter(|_| runs && program), program, source || project);
         if let Some((signal, error)) = located.as_ref().err().and_then(|error| Some((error.signal?, error))) {
             let mut recording = self.without_target(error, observer)?;
             recording.ended = Some(rfc3339(SystemTime::now()));
@@ -141,23 +145,37 @@ impl Session {
         let Located { config, target, code } = located?;
         let root = config.as_ref().map(|config| config.root.clone());
         let target = target.transpose().and_then(|target| {
-            if target.is_some() && project {
+            if target.is_some() && project && runs {
                 runner.start()?;
             }
             Ok(target)
         });
+        let documents = checks.iter().any(|check| check.id == CheckId::P2ExitDocumented);
+        let known = target.as_ref().ok().and_then(Option::as_ref);
+        let manual = if documents { manual_of(known, code.as_ref()) } else { None };
         let scans = Scans::default();
         let (mut recording, signal) = match (target, &code) {
-            (Ok(Some(target)), _) => self.record(checks, target, config, &scans, &mut runner, observer)?,
+            (Ok(Some(target)), _) if runs => {
+                self.record(checks, target, config, &scans, &mut runner, observer)?
+            }
             // What is not built, or cannot be run here, can be read all the same.
-            (without, Some(code)) if !behavioral => {
-                (self.without_runs(code, without.err().as_ref(), config, observer)?, None)
+            (without, Some(code)) if !behavioral || !runs => {
+                let info = code.info(&std::env::current_dir().unwrap_or_default());
+                let mut recording = self.without_runs(info, &code.config, config, observer)?;
+                recording.notes = without.err().filter(|_| runs).iter().map(not_run).collect();
+                recording.language = code.project.language();
+                (recording, None)
+            }
+            (Ok(Some(target)), _) => {
+                let info = target.info(&std::env::current_dir().unwrap_or_default());
+                (self.without_runs(info, &target.config, config, observer)?, None)
             }
             (Err(error), _) => return Err(error),
             (Ok(None), _) => {
                 return Err(Error::nothing_run("the target has neither a program nor code to check"));
             }
         };
+        recording.manual = manual;
         // From here on a signal ends this process at once.
         if let Some(left) = runner.finish() {
             let left = format!("{} could not be removed: a run has left something there", left.display());
@@ -194,20 +212,13 @@ impl Session {
     fn record(
         &self,
         checks: &[&Check],
-        mut target: Target,
+        target: Target,
         config: Option<Config>,
         scans: &Scans,
         runner: &mut Runner,
         observer: &mut Observer<'_>,
     ) -> Result<(Recording, Option<i32>)> {
-        if let Some(timeout) = self.options.timeout {
-            target.config.timeout = timeout;
-        }
-        target.config.isolation = self.options.isolation.unwrap_or(target.config.isolation);
-        target.config.env.extend(self.options.env.clone());
-        if let Some(folder) = &self.options.current_dir {
-            target.cwd.push(folder);
-        }
+        let mut target = self.with_options(target);
         redact_secrets(&target.config, runner)?;
         let mut contracts = LoadedContracts::default();
         let mut declared = self.declared(&target, config.as_ref(), &mut contracts)?;
@@ -361,9 +372,6 @@ impl Session {
             no_namespaces.as_deref(),
         ));
         recording.notes.append(&mut searched.notes);
-        if checks.iter().any(|check| check.id == CheckId::P2ExitDocumented) {
-            recording.manual = manual_of(&target, runner);
-        }
         if checks.iter().any(|check| check.id == CheckId::P6Completions) && interrupted.is_none() {
             recording.completion_error = completions::rejected(&recording, &target, runner)?;
         }
@@ -377,23 +385,38 @@ impl Session {
         Ok((recording, interrupted))
     }
 
-    /// No runs: the code alone is looked at. `why` is what kept us from running the program, if it was to be run.
+    /// A recording of no runs: the files alone are read.
     fn without_runs(
         &self,
-        code: &CodeBase,
-        why: Option<&Error>,
+        target: TargetInfo,
+        settings: &TargetConfig,
         config: Option<Config>,
         observer: &mut Observer<'_>,
     ) -> Result<Recording> {
-        let target = code.info(&std::env::current_dir().unwrap_or_default());
-        let mut recording = self.begun(target, Promises::of(&code.config), config.as_ref());
-        if let Some(config) = config {
-            apply(config, &code.config, &mut recording);
+        let mut settings = settings.clone();
+        if let Some(name) = self.options.contract.as_deref().filter(|name| !["auto", "none"].contains(name)) {
+            settings.take(&Contract::named(Path::new("."), name)?);
         }
-        recording.notes = why.map(not_run).into_iter().collect();
-        recording.language = code.project.language();
+        let mut recording = self.begun(target, Promises::of(&settings), config.as_ref());
+        recording.no_runs = self.options.no_runs;
+        if let Some(config) = config {
+            apply(config, &settings, &mut recording);
+        }
         observer(Progress::Started { recording: &recording, runs: 0 })?;
         Ok(recording)
+    }
+
+    /// The target with what the options set or override.
+    pub(super) fn with_options(&self, mut target: Target) -> Target {
+        if let Some(timeout) = self.options.timeout {
+            target.config.timeout = timeout;
+        }
+        target.config.isolation = self.options.isolation.unwrap_or(target.config.isolation);
+        target.config.env.extend(self.options.env.clone());
+        if let Some(folder) = &self.options.current_dir {
+            target.cwd.push(folder);
+        }
+        target
     }
 
     /// The probes of the configuration and those of the options.
@@ -423,15 +446,20 @@ pub(super) fn root_of(config: Option<&Config>) -> &Path {
     config.map_or(Path::new("."), |config| &config.root)
 }
 
-/// The page of the target's own manual, if `man` knows one.
-fn manual_of(target: &Target, runner: &mut Runner) -> Option<Document> {
+/// The page of the target's own manual, beside its program or in its project.
+fn manual_of(target: Option<&Target>, code: Option<&CodeBase>) -> Option<Document> {
     // The manual of an interpreter says nothing of the script that it runs.
-    if target.prefix_args.iter().any(|word| target.cwd.join(word).is_file()) {
-        return None;
-    }
-    let runner = RefCell::new(runner);
-    let run = |argv: &[OsString], folder: &Path| tool(&mut runner.borrow_mut(), argv, folder);
-    let (file, text) = target::manual::page(&target.program, &run)?;
+    let is_script = |target: &&Target| target.prefix_args.iter().any(|word| target.cwd.join(word).is_file());
+    let program = target.filter(|target| !is_script(target)).map(|target| target.program.as_path());
+    let name = program.and_then(Path::file_name);
+    let name = name
+        .or_else(|| Some(OsStr::new(target.map(|target| &target.name).or(code.map(|code| &code.name))?)))?;
+    let package = code.map(|code| code.package.as_path());
+    let project = target.and_then(|target| target.project.as_ref()).or(code.map(|code| &code.project));
+    let project = project.map(|project| project.folder.as_path());
+    let folders: Vec<&Path> = package.into_iter().chain(project).collect();
+    let (file, text) = target::manual::page(name, program, &folders)?;
+    let file = project.and_then(|project| file.strip_prefix(project).ok()).unwrap_or(&file);
     Some(Document { file: file.display().to_string(), text })
 }
 

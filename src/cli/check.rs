@@ -138,6 +138,7 @@ pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<Sessio
         probes: ProbeConfig::from_flags(&args.probe)?,
         contract: args.contract.clone(),
         fast: args.fast,
+        no_runs: args.selection.selection().runs_nothing(),
         ..args.target.options(&args.runs, runner)
     };
     Ok(Session::new(args.target.selector(), options))

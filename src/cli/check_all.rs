@@ -57,7 +57,11 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
     }
     let fleet = Fleet::find(&paths)?;
     let part = args.fleet.partition.unwrap_or(Partition { part: 1, of: 1 });
-    let options = SessionOptions { fast: args.fast, ..args.target.options(&args.runs, runner) };
+    let options = SessionOptions {
+        fast: args.fast,
+        no_runs: selection.runs_nothing(),
+        ..args.target.options(&args.runs, runner)
+    };
     let (info, targets) = (fleet.info(&checks, &options, part), fleet.part(part));
     let files = ReportFiles::create(&args.report, output)?;
 

@@ -4,7 +4,7 @@ use super::complete;
 use super::group;
 use super::report_files::{ReportFile, ReportFiles, each_has_its_own_file, report_file};
 use crate::check::Judged;
-use crate::report::{FleetInfo, Reports};
+use crate::report::{FleetInfo, Reports, merged};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::Output;
@@ -52,14 +52,15 @@ struct MergeArgs {
 pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8> {
     let ReportCommand::Merge(args) = &args.command;
     each_has_its_own_file(&args.report, std::iter::empty(), output)?;
-    let (mut judged, mut parts) = (Vec::new(), Parts::default());
+    let (mut all, mut parts) = (Vec::new(), Parts::default());
     for path in &args.files {
         let reports = Reports::read(path)?;
         // Where all parts are there, it is no part any more.
         parts.add(path, reports.fleet().filter(|fleet| fleet.parts.len() < fleet.of as usize))?;
-        let reports = reports.into_vec().into_iter();
-        judged.extend(reports.map(|report| Judged { report, recording: None, elapsed: None }));
+        all.extend(reports.into_vec());
     }
+    let judged = merged(all).into_iter().map(|report| Judged { report, recording: None, elapsed: None });
+    let mut judged: Vec<Judged> = judged.collect();
     let (fleet, missing) = parts.finish();
     if fleet.is_some() {
         // As one check of all has them, in whatever order the parts come.

@@ -40,6 +40,8 @@ pub struct CheckContext<'a> {
     pub interrupted: bool,
     /// Only plain runs were made.
     pub fast: bool,
+    /// No run was to be made.
+    pub no_runs: bool,
     /// The name of the file that holds the configuration, if there is one.
     pub config: Option<&'a str>,
     runs: BTreeMap<&'a RunKey, &'a Observation>,
@@ -100,6 +102,7 @@ impl<'a> CheckContext<'a> {
             project: Err(NoCode::NoProject),
             interrupted: false,
             fast: false,
+            no_runs: false,
             config: None,
             manual: None,
             completion_error: None,

@@ -213,6 +213,10 @@ fn complete(context: &CheckContext, check: &Check, judgement: Judgement) -> Judg
     let (behavioral, may) = (check.layer == Layer::Behavioral, check.level == Level::May);
     let no_files = !behavioral && context.project == Err(NoCode::NotRecorded);
     let mut lacks = missing_runs(context, check);
+    let no_runs = context.no_runs && !behavioral;
+    if no_runs && !lacks.is_empty() {
+        lacks = vec![Reason { needs_runs: true, ..NO_RUNS.into() }];
+    }
     if check.runs.formats.iter().any(|format| format.is_json()) && check.id != CheckId::P2OutputFormat {
         lacks.extend(context.unasked().map(not_asked));
     }
@@ -230,6 +234,11 @@ fn complete(context: &CheckContext, check: &Check, judgement: Judgement) -> Judg
             reasons.append(&mut lacks);
             Judgement::Broken(findings, reasons)
         }
+        // It says more of what a run would decide.
+        Judgement::Unverified(reasons) if reasons.iter().any(|reason| reason.needs_runs) => {
+            Judgement::Unverified(reasons)
+        }
+        Judgement::Unverified(_) if no_runs => Judgement::Unverified(lacks),
         Judgement::Unverified(mut reasons) => {
             reasons.retain(|reason| reason.blocked_by.is_some() || !reason.wants.is_empty());
             reasons.append(&mut lacks);
@@ -251,6 +260,8 @@ fn not_asked(probe: &Probe) -> Reason {
 
 /// The same for all checks, so that a report can say it once.
 const FAST: &str = "plain runs cannot decide this: run the check without --fast";
+
+const NO_RUNS: &str = "a run of the target would decide this; nothing is run without the behavioral layer";
 
 const NO_FILES: &str = "the recording contains no project files: it was made without the project layer";
 

@@ -64,6 +64,8 @@ pub struct Reason {
     pub blocked_by: Option<BlockedBy>,
     /// The runs that would tell it, and were not made.
     pub wants: Vec<RunKey>,
+    /// Runs would tell it, and none was to be made.
+    pub needs_runs: bool,
 }
 
 impl From<String> for Reason {
@@ -148,6 +150,7 @@ impl Judgement {
     /// The verdict on `check`.
     pub fn result(self, check: &Check) -> CheckResult {
         let (mut evidence, mut blocked_by, mut evidence_left_out) = (Vec::new(), Vec::new(), 0);
+        let mut needs_runs = false;
         let (status, message) = match self {
             Self::Pass(message) => (Status::Pass, message),
             Self::NotApplicable(message) => (Status::NotApplicable, message),
@@ -158,6 +161,7 @@ impl Judgement {
             Self::Unverified(reasons) => {
                 let mut messages = Vec::new();
                 for reason in reasons {
+                    needs_runs |= reason.needs_runs;
                     push_new(&mut messages, reason.message);
                     reason.blocked_by.into_iter().for_each(|cause| push_new(&mut blocked_by, cause));
                 }
@@ -195,6 +199,7 @@ impl Judgement {
             evidence,
             evidence_left_out,
             blocked_by,
+            needs_runs,
             help: matches!(status, Status::Fail | Status::Warn).then(|| check.fix.clone()),
             docs: Topic::Check.docs(DOCS_URL, check.id.as_str()),
         }

@@ -1,22 +1,25 @@
 //! What manifests say: the package in a folder, its programs, what it depends on, where its code begins.
 
 mod cargo;
+mod cargo_workspace;
 mod go;
 mod npm;
 mod python;
 
-pub use cargo::workspace_root;
+pub use cargo_workspace::{CargoMember, CargoWorkspace, workspace_root};
 pub use go::{go_files, go_module, is_go_main, is_go_program};
 pub use npm::is_built;
 
-use crate::model::Language;
+use crate::model::{Language, matches};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::spanned_toml::place;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
+use walkdir::{DirEntry, WalkDir};
 
 /// Manifests larger than this are not read, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -173,6 +176,30 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     entries.sort();
     entries
+}
+
+/// The folders below `root` that a pattern of a workspace names: `*` stands for any part of a name, `**` for any
+/// number of folders.
+fn matching_folders(root: &Path, pattern: &str) -> Vec<PathBuf> {
+    const MOST: usize = 10_000;
+    let all_below = |folder: &PathBuf| -> Vec<PathBuf> {
+        let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
+        let is_folder = |entry: &DirEntry| entry.file_type().is_dir();
+        let folders = entries.filter_entry(is_folder).flatten().take(MOST);
+        folders.map(DirEntry::into_path).collect()
+    };
+    let matching = |folder: &PathBuf, part: &str| -> Vec<PathBuf> {
+        let is_called = |path: &PathBuf| {
+            path.file_name().and_then(OsStr::to_str).is_some_and(|name| matches(part, name)) && path.is_dir()
+        };
+        entries(folder).into_iter().filter(is_called).collect()
+    };
+    let parts = pattern.split('/').filter(|part| !part.is_empty());
+    parts.fold(vec![root.to_owned()], |found, part| match part {
+        "**" => found.iter().flat_map(all_below).collect(),
+        part if part.contains('*') => found.iter().flat_map(|folder| matching(folder, part)).collect(),
+        part => found.iter().map(|folder| normal(&folder.join(part))).collect(),
+    })
 }
 
 /// A path without `.` and `..`, as its words say: links are not looked at.

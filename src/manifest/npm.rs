@@ -1,6 +1,6 @@
 //! `package.json`: `bin`, and the workspaces.
 
-use super::{Bin, Manifest, Package, Start, entries, json};
+use super::{Bin, Manifest, Package, Start, entries, json, matching_folders};
 use agentnative_contract::error::Result;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -94,16 +94,13 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The folders of the workspaces: each is named, or all in one folder are: `packages/*`.
+/// The folders of the workspaces.
 fn members(folder: &Path, manifest: &Map<String, Value>) -> Vec<PathBuf> {
     let list = match manifest.get("workspaces") {
         Some(Value::Object(object)) => object.get("packages"),
         other => other,
     };
     let patterns = list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let folders = patterns.flat_map(|pattern| match pattern.strip_suffix("/*") {
-        Some(parent) => entries(&folder.join(parent)),
-        None => vec![folder.join(pattern)],
-    });
+    let folders = patterns.flat_map(|pattern| matching_folders(folder, pattern));
     folders.filter(|folder| folder.join("package.json").is_file()).collect()
 }

@@ -179,6 +179,10 @@ pub struct CheckResult {
     /// The verdicts on which this one depends: their problems prevent a decision.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub blocked_by: Vec<BlockedBy>,
+    /// The check is unverified because a run would decide it, and the selected layers run nothing. `--strict` accepts
+    /// that.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub needs_runs: bool,
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub help: Option<String>,

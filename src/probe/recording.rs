@@ -57,6 +57,9 @@ pub struct Recording {
     /// Only plain runs were made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fast: bool,
+    /// No run was to be made: the selected layers run nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_runs: bool,
     /// The name of the file that holds the configuration; none without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<String>,
@@ -121,6 +124,7 @@ impl Recording {
             planned: None,
             language: None,
             fast: false,
+            no_runs: false,
             config: None,
             digest: None,
             overrides: Vec::new(),

@@ -11,7 +11,7 @@ mod summary;
 pub use agentnative_output::{Envelope, ErrorIssue, ErrorObject};
 pub use causes::Undecided;
 pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
-pub use summary::Summary;
+pub use summary::{Summary, merged};
 
 use crate::model::{CheckResult, Confinement, Level};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -1,7 +1,7 @@
 //! Counting verdicts, and what they mean for the exit code.
 
 use super::{MergedReport, Report, TargetInfo, VERSION};
-use crate::model::{CheckResult, Level, Status};
+use crate::model::{CheckId, CheckResult, Level, Status};
 use agentnative_contract::error::Error;
 use agentnative_output::ErrorObject;
 use schemars::JsonSchema;
@@ -79,6 +79,32 @@ impl Sum for Summary {
     }
 }
 
+/// The reports without the verdicts that need runs where another report of the same target decides the check. A
+/// report that has no other verdicts is left out.
+pub fn merged(mut reports: Vec<Report>) -> Vec<Report> {
+    let key = |target: &TargetInfo, id: CheckId| (target.name.clone(), target.project.clone(), id);
+    let mut decided = BTreeSet::new();
+    for report in &reports {
+        let results = report.results.iter().filter(|result| result.status != Status::Unverified);
+        decided.extend(results.map(|result| key(&report.target, result.id)));
+    }
+    reports.retain_mut(|report| {
+        let before = report.results.len();
+        report
+            .results
+            .retain(|result| !result.needs_runs || !decided.contains(&key(&report.target, result.id)));
+        if report.results.len() == before {
+            return true;
+        }
+        report.summary = Summary::of(&report.results);
+        let is_open =
+            |result: &CheckResult| result.level == Level::Must && result.status == Status::Unverified;
+        report.verified = !report.results.iter().any(is_open);
+        !report.results.is_empty()
+    });
+    reports
+}
+
 impl Report {
     /// The principles that were judged, each with its numbers of verdicts.
     pub fn by_principle(&self) -> BTreeMap<u8, Summary> {
@@ -138,15 +164,16 @@ impl Report {
         }
     }
 
-    /// The MUSTs that are unverified.
+    /// The MUSTs that are unverified and that `--strict` does not accept.
     pub fn open_musts(&self) -> impl Iterator<Item = &CheckResult> {
-        let is_open =
-            |result: &&CheckResult| result.level == Level::Must && result.status == Status::Unverified;
+        let is_open = |result: &&CheckResult| {
+            result.level == Level::Must && result.status == Status::Unverified && !result.needs_runs
+        };
         self.results.iter().filter(is_open)
     }
 
     /// The exit code of `check`: 0, or 1 when a MUST failed, a level of `deny` has warnings or the runs were cut
-    /// short; when `strict`, also when a MUST is unverified.
+    /// short; when `strict`, also when a MUST is unverified although it was to be run.
     pub fn exit_code(&self, strict: bool) -> u8 {
         self.unmet(strict).map_or(0, |error| error.exit_code())
     }
@@ -156,11 +183,10 @@ impl Report {
         if let Some(error) = &self.error {
             return Some(Error::findings(format!("the target could not be checked: {}", error.message)));
         }
-        let count = |status, what: &str| {
-            let of = |result: &&CheckResult| result.level == Level::Must && result.status == status;
-            let n = self.results.iter().filter(of).count();
-            format!("{n} MUST {} {what}", checks(n))
-        };
+        let count = |n: usize, what: &str| format!("{n} MUST {} {what}", checks(n));
+        let is_failed = |result: &&CheckResult| result.level == Level::Must && result.status == Status::Fail;
+        let failed = || count(self.results.iter().filter(is_failed).count(), "failed");
+        let open = if strict { self.open_musts().count() } else { 0 };
         let denies = |result: &&CheckResult| {
             result.level == Level::Should
                 && result.status == Status::Warn
@@ -168,15 +194,15 @@ impl Report {
         };
         let warnings = self.results.iter().filter(denies).count();
         let denied = || format!("{warnings} SHOULD {} failed (--deny should)", checks(warnings));
-        let message = match (self.conformant, self.verified || !strict) {
+        let message = match (self.conformant, open) {
             _ if self.interrupted => {
                 return Some(Error::general("interrupted; the report covers the runs up to then"));
             }
-            (false, _) if warnings > 0 => format!("{}, {}", count(Status::Fail, "failed"), denied()),
-            (false, _) => count(Status::Fail, "failed"),
+            (false, _) if warnings > 0 => format!("{}, {}", failed(), denied()),
+            (false, _) => failed(),
             (true, _) if warnings > 0 => denied(),
-            (true, false) => count(Status::Unverified, "unverified"),
-            (true, true) => return None,
+            (true, 0) => return None,
+            (true, open) => count(open, "unverified"),
         };
         Some(Error::findings(message))
     }

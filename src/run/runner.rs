@@ -129,34 +129,19 @@ impl Runner {
         }
     }
 
-    /// Runs a tool that the checker itself needs, such as `cargo metadata`, alone and with the caller's whole
-    /// environment.
+    /// Runs a command that the user trusts, with the caller's whole environment and rights: the `build` of a
+    /// configuration, and nothing else.
     ///
     /// # Errors
     /// Those of [`Runner::run_all_blocking`], and interrupted, when a signal told us to stop.
     pub fn run_trusted(&mut self, job: Job) -> Result<Observation> {
-        let mut seen = self.run_all_trusted([job], &mut |_| {})?;
-        seen.pop().ok_or_else(|| Error::general("the helper gave no result"))
-    }
-
-    /// The same with several calls, side by side; `on_done` is told of each as it ends.
-    ///
-    /// # Errors
-    /// Those of [`Runner::run_trusted`].
-    pub fn run_all_trusted(
-        &mut self,
-        jobs: impl IntoIterator<Item = Job>,
-        on_done: &mut dyn FnMut(&Observation),
-    ) -> Result<Vec<Observation>> {
-        let spec = |job: Job| {
-            let name = Path::new(&job.program).file_name().unwrap_or(&job.program).to_string_lossy();
-            let key = RunKey::plain(name, OutputFormat::Text);
-            RunSpec { key, job: Job { trusted: true, ..job } }
-        };
-        let finished = self.run_all_blocking(jobs.into_iter().map(spec).collect(), on_done)?;
+        let name = Path::new(&job.program).file_name().unwrap_or(&job.program).to_string_lossy();
+        let key = RunKey::plain(name, OutputFormat::Text);
+        let spec = RunSpec { key, job: Job { trusted: true, ..job } };
+        let mut finished = self.run_all_blocking(vec![spec], &mut |_| {})?;
         match finished.interrupted {
             Some(signal) => Err(Error::interrupted(signal, "interrupted")),
-            None => Ok(finished.observations),
+            None => finished.observations.pop().ok_or_else(|| Error::general("the helper gave no result")),
         }
     }
 }

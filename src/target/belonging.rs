@@ -31,7 +31,7 @@ impl Finder<'_> {
 
     /// Whether a manifest declares a program of this name. One that cannot be understood declares none.
     fn declares(&self, project: &Project, name: &str) -> bool {
-        let declared = project.declared(self.tool).unwrap_or_default();
+        let declared = project.declared(self.env).unwrap_or_default();
         declared.iter().any(|(_, binary)| binary.name == name)
     }
 }

@@ -1,7 +1,7 @@
 //! From what manifests declare to the programs that are built, or how to build them.
 
 use super::cargo;
-use super::find::Tool;
+use super::find::Env;
 use crate::manifest::{Bin, Manifest, Package};
 use agentnative_contract::error::Result;
 use rustix::fs::{Access, access};
@@ -31,9 +31,9 @@ pub struct Binary {
 }
 
 /// The programs that the manifest in `folder` declares.
-pub(super) fn binaries(manifest: Manifest, folder: &Path, tool: Tool<'_>) -> Result<Vec<Binary>> {
+pub(super) fn binaries(manifest: Manifest, folder: &Path, env: Env<'_>) -> Result<Vec<Binary>> {
     if manifest == Manifest::Cargo {
-        return cargo::binaries(folder, tool);
+        return cargo::binaries(folder, env);
     }
     let Some(package) = manifest.read(folder)? else { return Ok(Vec::new()) };
     let make = match manifest {

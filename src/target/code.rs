@@ -34,7 +34,7 @@ impl Finder<'_> {
     ///
     /// # Errors
     /// Of kind `Config`: a choice to make between several targets or programs; `Usage`: there is none of
-    /// that name; and those of `tool`.
+    /// that name.
     pub fn code(&self, selector: &TargetSelector, config: Option<&Config>) -> Result<Option<CodeBase>> {
         let TargetSelector::Path(path) = selector else { return Ok(None) };
         let folder = self.below(path);
@@ -62,7 +62,7 @@ impl Finder<'_> {
                 None => (Project::without_manifests(&folder), None, folder.clone()),
                 Some(project) => {
                     let hint = target.name.as_deref();
-                    let (program, package) = project::package(&project, bin, hint, self.tool)?;
+                    let (program, package) = project::package(&project, bin, hint, self.env)?;
                     (project, program, package)
                 }
             },
@@ -76,7 +76,7 @@ impl Finder<'_> {
     /// be understood.
     fn built_as(&self, project: &Project, name: Option<&str>) -> PathBuf {
         // Code can be read where its own tools do not work.
-        let declared = project.declared(self.tool).unwrap_or_default();
+        let declared = project.declared(self.env).unwrap_or_default();
         let mut called = declared.into_iter().map(|(_, binary)| binary);
         let package = called.find(|binary| Some(binary.name.as_str()) == name).map(|binary| binary.folder);
         package.unwrap_or_else(|| project.folder.clone())

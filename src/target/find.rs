@@ -9,8 +9,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use strict_json::sanitize::lossless;
 
-/// Runs a trusted tool (its argv, its working directory) and gives its standard output.
-pub(super) type Tool<'a> = &'a dyn Fn(&[OsString], &Path) -> Result<Vec<u8>>;
+/// Looks up a variable of our own environment.
+pub(super) type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// How the user named the target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,8 +55,8 @@ pub struct Finder<'a> {
     /// Finds a program that may be executed: a bare name on PATH, else an absolute path. Gives its
     /// absolute path, or that of what stands behind it if it is a shim.
     pub resolve: &'a dyn Fn(&OsStr) -> Result<PathBuf>,
-    /// Runs a trusted tool (its argv, its working directory) and gives its standard output.
-    pub tool: Tool<'a>,
+    /// Looks up a variable of our own environment: Cargo's say where it builds.
+    pub env: Env<'a>,
 }
 
 impl Finder<'_> {
@@ -93,7 +93,7 @@ impl Finder<'_> {
     ///
     /// # Errors
     /// Of kind `Config`: a program or project that is not there, or a choice to make; `Usage`: no
-    /// command, or none of several configured targets is meant; and those of `resolve` and `tool`.
+    /// command, or none of several configured targets is meant; and those of `resolve`.
     pub fn find(&self, selector: &TargetSelector, config: Option<&Config>) -> Result<Vec<Target>> {
         let default = [TargetConfig::default()];
         let configured = config.map_or(&default[..], |config| &config.targets);
@@ -162,7 +162,7 @@ impl Finder<'_> {
             }
             _ => {
                 let hint = config.name.as_deref();
-                let (project, binary) = project::choose(folder, bin, hint, self.tool)?;
+                let (project, binary) = project::choose(folder, bin, hint, self.env)?;
                 let built = binary.built.expect("only built programs are considered").into_os_string();
                 let (program, prefix_args) = match binary.interpreter {
                     Some(interpreter) => (OsString::from(interpreter), vec![built]),

@@ -1,74 +1,83 @@
-//! The page of a target's own manual, as plain text: where it is, and what its source says.
+//! The page of a target's own manual, as plain text: where it is, and what its source says. No program is run for it.
 //!
-//! A page is the target's own when it is called as the program and lies in the tree of manuals beside it:
-//! `/usr/share/man` for `/usr/bin`. Another page of that name may be about another program.
+//! A page is the target's own when it is called as the program and lies in the tree of manuals beside it,
+//! `/usr/share/man` for `/usr/bin`, or in the project that builds it. Another page of that name may be about another
+//! program.
 
-use super::find::Tool;
-use std::ffi::{OsStr, OsString};
+use agentnative_contract::DataFile;
+use std::ffi::OsStr;
 use std::fs;
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// Longer pages are not read, in bytes.
-const LONGEST: usize = 8 << 20;
+const LONGEST: u64 = 8 << 20;
+/// The sections of the manual, those with programs first.
+const SECTIONS: [u8; 9] = [1, 8, 6, 7, 5, 4, 3, 2, 9];
+/// The folders of a project that may be trees of manuals, or hold pages.
+const FOLDERS: [&str; 7] = ["", "man", "doc", "doc/man", "docs", "docs/man", "share/man"];
 
-/// The file of the page of `program` and its text, if `man` finds one that is its own.
-pub fn page(program: &Path, tool: Tool<'_>) -> Option<(PathBuf, String)> {
-    let name = program.file_name()?;
-    let trees = trees(program);
-    if trees.is_empty() {
-        return None;
-    }
-    let found = tool(&["man".into(), "-w".into(), name.to_owned()], Path::new("/")).ok()?;
-    let first = found.split(|byte| *byte == b'\n').next()?;
-    let file = PathBuf::from(OsStr::from_bytes(first));
-    let real = fs::canonicalize(&file).ok()?;
-    if !is_called(&file, name) || !trees.iter().any(|tree| real.starts_with(tree)) {
-        return None;
-    }
-    let mut source = source(&file, tool)?;
-    if let Some(other) = source.strip_prefix(".so ").and_then(|rest| rest.lines().next()) {
-        let tree = file.parent()?.parent()?;
-        source = ["", ".gz"].into_iter().find_map(|end| {
-            let other = tree.join(format!("{}{end}", other.trim()));
-            let real = fs::canonicalize(&other).ok()?;
-            trees.iter().any(|tree| real.starts_with(tree)).then(|| self::source(&other, tool))?
-        })?;
-    }
-    Some((file, plain(&source)))
+/// The page of a program called `name`, and its text. It is looked for beside the program, if that is known, and then
+/// in these folders of its project.
+pub fn page(name: &OsStr, program: Option<&Path>, projects: &[&Path]) -> Option<(PathBuf, String)> {
+    let of_projects = projects.iter().flat_map(|project| FOLDERS.map(|folder| project.join(folder)));
+    let trees = program.into_iter().flat_map(beside).chain(of_projects);
+    trees.into_iter().find_map(|tree| page_in(&tree, name))
 }
 
 /// The trees of manuals beside a program in a `bin`.
-fn trees(program: &Path) -> Vec<PathBuf> {
+fn beside(program: &Path) -> Vec<PathBuf> {
     let real = fs::canonicalize(program).ok();
     let programs = std::iter::once(program.to_owned()).chain(real);
     let roots = programs.filter_map(|program| {
         let folder = program.parent()?;
         (folder.ends_with("bin") || folder.ends_with("sbin")).then(|| folder.parent().map(Path::to_owned))?
     });
-    roots
-        .flat_map(|root| [root.join("share/man"), root.join("man"), root.join("usr/share/man")])
-        .filter_map(|tree| fs::canonicalize(tree).ok())
-        .collect()
+    roots.flat_map(|root| [root.join("share/man"), root.join("man"), root.join("usr/share/man")]).collect()
+}
+
+/// The first page of this name in a tree, or among the files beside its folders of sections.
+fn page_in(tree: &Path, name: &OsStr) -> Option<(PathBuf, String)> {
+    let folders = std::iter::once(tree.to_owned())
+        .chain(SECTIONS.map(|section| tree.join(format!("man{section}"))))
+        .filter_map(|folder| fs::read_dir(folder).ok());
+    let pages = folders.flat_map(|entries| {
+        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        files.retain(|file| is_called(file, name));
+        files.sort();
+        files
+    });
+    pages.into_iter().find_map(|file| {
+        let mut text = source(tree, &file)?;
+        if let Some(other) = text.strip_prefix(".so ").and_then(|rest| rest.lines().next()) {
+            let other = tree.join(other.trim());
+            text = source(tree, &other).or_else(|| source(tree, &other.with_added_extension("gz")))?;
+        }
+        Some((file, plain(&text)))
+    })
 }
 
 /// Whether a page is called `NAME.SECTION`, compressed or not.
 fn is_called(file: &Path, name: &OsStr) -> bool {
-    let after = file.file_name().and_then(|file| file.as_bytes().strip_prefix(name.as_bytes()));
-    after.is_some_and(|after| after.first() == Some(&b'.') && after.get(1).is_some_and(u8::is_ascii_digit))
+    let section = || {
+        let after = file.file_name()?.as_bytes().strip_prefix(name.as_bytes())?.strip_prefix(b".")?;
+        Some([b".gz", &b".zst"[..]].iter().find_map(|end| after.strip_suffix(*end)).unwrap_or(after))
+    };
+    section().is_some_and(|section| {
+        section.first().is_some_and(u8::is_ascii_digit) && section.iter().all(u8::is_ascii_alphanumeric)
+    })
 }
 
-/// The source of a page.
-fn source(file: &Path, tool: Tool<'_>) -> Option<String> {
-    let bytes = match file.extension().and_then(OsStr::to_str) {
-        Some("gz") => {
-            let argv: [OsString; 3] = ["gzip".into(), "-dc".into(), file.into()];
-            tool(&argv, Path::new("/")).ok()?
-        }
-        Some("xz" | "bz2" | "zst" | "lz") => return None,
-        _ => fs::read(file).ok()?,
-    };
-    (bytes.len() <= LONGEST).then(|| String::from_utf8_lossy(&bytes).into_owned())
+/// The source of a page in a tree; none where a link leads out of it.
+fn source(tree: &Path, file: &Path) -> Option<String> {
+    let real = fs::canonicalize(file).ok().filter(|real| real.is_file())?;
+    if !real.starts_with(fs::canonicalize(tree).ok()?) {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    DataFile::open(&real).ok()?.reader.take(LONGEST + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= LONGEST).then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The source without its markup: headings at the margin, tags of lists indented by four, what they say by

@@ -1,7 +1,6 @@
 //! The target: the project around it, its manifest, its built binaries, and what its help says.
 //!
-//! Nothing is run here: what must be run (looking a name up on PATH, `cargo metadata`) comes in as
-//! functions.
+//! Nothing is run here, and no variable is read: looking up a name on PATH or a variable comes in as a function.
 
 mod belonging;
 mod binaries;

@@ -1,7 +1,7 @@
 //! The project in a folder: its manifests, and the one program in them that is the target.
 
 use super::binaries::{Binary, binaries};
-use super::find::Tool;
+use super::find::Env;
 use super::{display_path, script};
 use crate::config::folders_above;
 use crate::manifest::Manifest;
@@ -18,10 +18,10 @@ pub struct Project {
 }
 
 impl Project {
-    pub(super) fn declared(&self, tool: Tool<'_>) -> Result<Vec<Declared>> {
+    pub(super) fn declared(&self, env: Env<'_>) -> Result<Vec<Declared>> {
         let mut all = Vec::new();
         for manifest in &self.manifests {
-            let binaries = binaries(*manifest, &self.folder, tool)?;
+            let binaries = binaries(*manifest, &self.folder, env)?;
             all.extend(binaries.into_iter().map(|binary| (*manifest, binary)));
         }
         Ok(all)
@@ -51,7 +51,7 @@ pub(super) fn choose(
     folder: &Path,
     bin: Option<&str>,
     hint: Option<&str>,
-    tool: Tool<'_>,
+    env: Env<'_>,
 ) -> Result<(Project, Binary)> {
     let Some(project) = Project::nearest(folder) else {
         let names = Manifest::ALL.map(Manifest::file_name).join(", ");
@@ -62,7 +62,7 @@ pub(super) fn choose(
         return Err(Error::config(message).hint(hint));
     };
     let folder = project.folder.clone();
-    let all = project.declared(tool)?;
+    let all = project.declared(env)?;
     if all.is_empty() {
         let files: Vec<&str> = project.manifests.iter().map(|manifest| manifest.file_name()).collect();
         let message = format!("{} in {} declares no program", files.join(" and "), folder.display());
@@ -100,10 +100,10 @@ pub(super) fn package(
     project: &Project,
     bin: Option<&str>,
     hint: Option<&str>,
-    tool: Tool<'_>,
+    env: Env<'_>,
 ) -> Result<(Option<String>, PathBuf)> {
     let folder = &project.folder;
-    let all = match project.declared(tool) {
+    let all = match project.declared(env) {
         Ok(all) if !all.is_empty() || bin.is_some() => all,
         Err(error) if bin.is_some() => return Err(error),
         // Code can be read where its own tools do not work.

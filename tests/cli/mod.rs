@@ -24,6 +24,7 @@ mod limits;
 mod live;
 mod loops;
 mod manual;
+mod no_runs;
 mod record;
 mod redaction;
 mod report;

@@ -96,12 +96,13 @@ fn what_is_not_built_is_read_all_the_same() {
         (said.status("p2-src-stray-print"), said.status("p2-exit-documented")),
         ("pass".into(), "pass".into())
     );
-    let note = said.data()["notes"][0].as_str().unwrap().to_owned();
-    assert!(note.starts_with("nothing was run: `conforming` is not built (run `"), "{note}");
+    assert_eq!(said.data()["notes"], Value::Null);
     // Without the README the help would have to be seen.
     fs::remove_file(folder.path().join("README.md")).unwrap();
-    let said = folder.run(&["check", "--layer", "source", "--layer", "project", "--strict", "--json", "."]);
+    let said = folder.run(&["check", "--check", "p2-exit-documented", "--strict", "--json", "."]);
     assert_eq!((said.code, said.status("p2-exit-documented")), (Some(1), "unverified".into()));
+    let note = said.data()["notes"][0].as_str().unwrap().to_owned();
+    assert!(note.starts_with("nothing was run: `conforming` is not built (run `"), "{note}");
     // A check of what the program does needs the program.
     assert_eq!(folder.run(&["check", "."]).code, Some(78));
 }
@@ -118,19 +119,20 @@ fn code_is_read_where_nothing_can_be_run() {
     );
     folder.script("run", "exit 0\n");
     // Without a folder for temporary files no helper starts, and so no run.
-    let check = |layers: &str| {
+    let check = |selection: [&str; 2]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agentnative"));
-        command.args(["check", "--layer", layers, "--json", "."]).env("TMPDIR", folder.path().join("none"));
+        command.arg("check").args(selection).args(["--json", "."]).env("TMPDIR", folder.path().join("none"));
         output_of(command.current_dir(folder.path()))
     };
-    let said = check("source");
+    let said = check(["--layer", "source,project"]);
     assert_eq!((said.code, said.status("p2-src-stray-print")), (Some(0), "pass".into()), "{said:?}");
+    assert_eq!(said.status("p2-exit-documented"), "pass");
     assert_eq!(said.data()["notes"], Value::Null);
-    let said = check("source,project");
+    let said = check(["--check", "p2-exit-documented"]);
     assert_eq!((said.code, said.status("p2-exit-documented")), (Some(0), "pass".into()), "{said:?}");
     let note = said.data()["notes"][0].as_str().unwrap().to_owned();
     assert!(note.starts_with("nothing was run: cannot make a temporary folder"), "{note}");
-    assert_eq!(check("behavioral").code, Some(1));
+    assert_eq!(check(["--layer", "behavioral"]).code, Some(1));
 }
 
 #[test]
@@ -145,13 +147,14 @@ fn a_program_alone_has_no_code() {
         }
     }
     // A help that names no exit code cannot show that no README elsewhere does.
-    let said = folder.run(&["check", "--layer", "project", "--json", "./cli"]);
+    const PROJECT: [&str; 5] = ["check", "--check", "p2-exit-documented,p2-schema-file", "--json", "./cli"];
+    let said = folder.run(&PROJECT);
     assert_eq!(
         (said.status("p2-exit-documented"), said.status("p2-schema-file")),
         ("pass".into(), "not-applicable".into())
     );
     let silent = Folder::with("echo hello\n");
-    let said = silent.run(&["check", "--layer", "project", "--json", "./cli"]);
+    let said = silent.run(&PROJECT);
     assert_eq!((said.code, said.status("p2-exit-documented")), (Some(0), "not-applicable".into()));
 }
 
@@ -162,7 +165,7 @@ fn help_and_schema_are_those_that_the_target_prints() {
     );
     let config = "[target]\ncommand = ['./cli']\nschema = ['schema']\nexit_codes = [0, 2]\n";
     write(&folder, &[("agentnative.toml", config), ("schemas/a.schema.json", "{ \"type\": \"object\" }\n")]);
-    let run = || folder.run(&["check", "--layer", "project", "--json", "."]);
+    let run = || folder.run(&["check", "--check", "p2-exit-documented,p2-schema-file", "--json", "."]);
     let said = run();
     assert_eq!(
         (said.status("p2-exit-documented"), said.status("p2-schema-file")),
@@ -179,7 +182,7 @@ fn help_and_schema_are_those_that_the_target_prints() {
     );
     let said = run();
     assert_eq!((said.code, said.status("p2-exit-documented")), (Some(1), "fail".into()));
-    let [_, schema, ..] = &results(&said)[..] else { panic!("{said:?}") };
+    let [_, schema] = &results(&said)[..] else { panic!("{said:?}") };
     assert_eq!(
         (&schema["status"], &schema["evidence"][0]["file"]),
         (&json!("warn"), &json!("schemas/a.schema.json"))

@@ -82,7 +82,7 @@ fn runs_find_what_the_configuration_puts_around_them() {
     assert!(fs::exists(folder.path().join("shop/item")).unwrap());
     assert!(!fs::exists(folder.path().join("shop/made")).unwrap());
     // Where no declared probe is run, nothing is started.
-    let help = folder.run(&["check", "--json", "--layer", "project"]);
+    let help = folder.run(&["check", "--json", "--check", "p2-exit-documented"]);
     assert!(help.data()["runs"].as_u64() >= Some(1), "{help:?}");
     assert_eq!(folder.read("started"), "x");
     // A recording knows no port, and needs none of it.

@@ -2,7 +2,7 @@
 
 use super::exit_words::codes_told;
 use super::project_files::ProjectFiles;
-use crate::judge::verdict::{Finding, Judgement};
+use crate::judge::verdict::{Finding, Judgement, Reason};
 use crate::model::{Evidence, OutputFormat, Variant};
 use crate::source::Document;
 use std::collections::BTreeMap;
@@ -80,9 +80,12 @@ impl ProjectFiles<'_> {
         let missing = missing.join(", ");
         let manual = if self.manual.is_some() { " and the manual" } else { "" };
         if self.help.is_none() {
-            return Judgement::unverified(format!(
-                "the README files{manual} do not document exit code {missing}, and there was no help to search"
-            ));
+            let why = match self.no_runs {
+                true => "the help is not read without the behavioral layer",
+                false => "there was no help to search",
+            };
+            let message = format!("the README files{manual} do not document exit code {missing}, and {why}");
+            return Judgement::unverified(Reason { needs_runs: self.no_runs, ..message.into() });
         }
         if self.project.is_none() && !names_some {
             let verb = if self.manual.is_some() { "name" } else { "names" };

@@ -24,6 +24,8 @@ pub struct ProjectFiles<'a> {
     pub manual: Option<&'a Document>,
     /// The help of the target.
     pub help: Option<Help<'a>>,
+    /// No run was to be made, and so no help to be read.
+    pub no_runs: bool,
     /// The exit codes that the target has.
     pub exit_codes: &'a [i32],
     /// The schema that the target prints; none when it prints none or none that could be read.
@@ -63,6 +65,7 @@ impl<'a> ProjectFiles<'a> {
             project: context.project.ok(),
             manual,
             help,
+            no_runs: context.no_runs,
             exit_codes: &context.promises.exit_codes,
             printed,
         }
