@@ -115,6 +115,7 @@ fn probe(name: &str, role: Role, exit: Option<i32>, formats: &[OutputFormat]) ->
         effect: None,
         timeout: Duration::from_secs(10),
         network: false,
+        writes: false,
     }
 }
 

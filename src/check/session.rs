@@ -239,6 +239,11 @@ impl Session {
 
         let mut around = services.surroundings(&target, runner)?;
         around.allow_unconfined = self.options.allow_unconfined;
+        around.project = Some(target.folder().into());
+        if let Some(config) = &config {
+            let lock = lock_path(&config.root, &target.name);
+            around.protected = [config.path.clone(), lock].map(Into::into).into();
+        }
         keep_workspaces(&mut around, &declared, runner)?;
         let mut runs = Runs::new(runner, &target, around);
 

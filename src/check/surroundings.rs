@@ -45,6 +45,8 @@ impl<'a> Services<'a> {
             home: home(target, port, runner)?,
             workspaces: Default::default(),
             allow_unconfined: false,
+            project: None,
+            protected: Vec::new(),
             env: env.collect(),
             port,
             ports: self.all.iter().map(|(service, port)| number(service, *port)).collect(),
@@ -107,7 +109,7 @@ pub(super) fn keep_workspaces(
         if let Some(Workspace::Copy(folder)) = &probe.workspace
             && !around.workspaces.contains_key(folder)
         {
-            let template = runner.keep(Template::Folder(folder.into()))?;
+            let template = runner.keep(Template::Folder { from: folder.into(), is_bounded: false })?;
             around.workspaces.insert(folder.clone(), template);
         }
     }

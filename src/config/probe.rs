@@ -96,6 +96,18 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
         }),
         timeout: table.get("timeout").and_then(|value| value.seconds()),
         network: table.get("network").and_then(|value| value.boolean()).unwrap_or(false),
+        writes: table
+            .get("writes")
+            .and_then(|value| {
+                let writes = value.boolean()?;
+                if writes && table.get("workspace").is_some() {
+                    return value.fault(
+                        "`writes` and `workspace` cannot be combined: a run writes to its workspace anyway",
+                    );
+                }
+                Some(writes)
+            })
+            .unwrap_or(false),
     };
     Read {
         probe,

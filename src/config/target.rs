@@ -11,7 +11,7 @@ use crate::model::{OutputFormat, Stream};
 use agentnative_contract::Contract;
 use agentnative_contract::spanned_toml::{Table, Value, all, nearest, suggestion, variable_name};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 /// All targets of the file; one with the defaults if it has none.
@@ -137,6 +137,8 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
         pass_env: table.get("pass_env").and_then(|value| pass_env(&value)).unwrap_or_default(),
         timeout: table.get("timeout").and_then(|value| value.seconds()).unwrap_or(default.timeout),
         network: table.get("network").and_then(|value| value.boolean()).unwrap_or(default.network),
+        writes: table.get("writes").and_then(|value| value.boolean()).unwrap_or(default.writes),
+        readable: table.get("readable").and_then(|value| readable(&value)).unwrap_or_default(),
         limits: table.get("limits").and_then(|value| limits::read(&value)).unwrap_or(default.limits),
         isolation: table.get("isolation").and_then(|value| isolation(&value)).unwrap_or(default.isolation),
     }
@@ -285,6 +287,22 @@ fn env_flags(value: &Value<'_>) -> Option<BTreeMap<String, String>> {
         Some((flag.to_owned(), name.text))
     });
     Some(pairs.collect())
+}
+
+/// Returns paths below the home of the user.
+fn readable(value: &Value<'_>) -> Option<Vec<PathBuf>> {
+    const EXPECTED: &str = "a path that begins with `~/` or `/` (a string)";
+    let elements = value.elements("an array of paths, such as [\"~/.config/mycli\"]")?;
+    let path = |element: &Value<'_>| {
+        let path = element.string(EXPECTED)?.text;
+        match path.strip_prefix("~/") {
+            // Without a home, none of its files is hidden.
+            Some(rest) => Some(std::env::home_dir().unwrap_or_default().join(rest)),
+            None if path.starts_with('/') => Some(path.into()),
+            None => element.fault(&format!("{path:?} is relative; expected {EXPECTED}")),
+        }
+    };
+    all(elements.iter().map(path))
 }
 
 fn pass_env(value: &Value<'_>) -> Option<Vec<String>> {

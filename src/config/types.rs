@@ -141,6 +141,12 @@ pub struct TargetConfig {
     /// Its runs have the network of the machine though they are confined.
     #[serde(default)]
     pub network: bool,
+    /// Its runs write to the folder that they start in.
+    #[serde(default)]
+    pub writes: bool,
+    /// What its runs see of the home of the user, as absolute paths.
+    #[serde(default)]
+    pub readable: Vec<PathBuf>,
 }
 
 impl Default for TargetConfig {
@@ -174,6 +180,8 @@ impl Default for TargetConfig {
             limits: Limits::default(),
             isolation: Isolation::default(),
             network: false,
+            writes: false,
+            readable: Vec::new(),
         }
     }
 }
@@ -321,6 +329,9 @@ pub struct ProbeConfig {
     pub timeout: Option<Duration>,
     /// Its runs have the network of the machine though they are confined.
     pub network: bool,
+    /// Its runs write to the folder that they start in.
+    #[serde(default)]
+    pub writes: bool,
 }
 
 impl ProbeConfig {
@@ -359,6 +370,7 @@ impl ProbeConfig {
             workspace: None,
             timeout: None,
             network: false,
+            writes: false,
         }
     }
 }

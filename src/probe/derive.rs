@@ -44,10 +44,14 @@ pub fn derived(
         true => promises.known_formats.contains(format),
         false => sources.iter().any(|probe| probe.formats.contains(format)),
     };
-    // What only reads leaves a folder as it was.
-    let workspace = declared.iter().find_map(|probe| probe.workspace.clone());
-    for probe in &mut probes {
-        probe.workspace.clone_from(&workspace);
+    // They start where all declared probes do.
+    if let Some(first) = declared.first()
+        && declared.iter().all(|probe| (&probe.workspace, &probe.cwd) == (&first.workspace, &first.cwd))
+    {
+        for probe in &mut probes {
+            probe.workspace.clone_from(&first.workspace);
+            probe.cwd.clone_from(&first.cwd);
+        }
     }
     for probe in probes.iter_mut().filter(|probe| !probe.is(Derived::Schema)) {
         let asked = |format: &OutputFormat| promises.formats.args(*format).is_some() && has(format);
@@ -234,6 +238,7 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
         effect: None,
         timeout,
         network: false,
+        writes: false,
     }
 }
 

@@ -99,6 +99,9 @@ pub struct Probe {
     /// Its runs have the network of the machine though they are confined.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
+    /// Its runs write to the folder that they start in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub writes: bool,
 }
 
 /// What a call changes, as far as it is declared. Each of its runs is confined and starts in a copy of its workspace.
@@ -382,6 +385,7 @@ impl Probe {
             effect,
             timeout: config.timeout.unwrap_or(target.timeout),
             network: config.network,
+            writes: config.writes || target.writes,
         }
     }
 

@@ -25,6 +25,10 @@ pub struct Surroundings {
     pub ports: Vec<u16>,
     /// What changes something is run although it cannot be confined.
     pub allow_unconfined: bool,
+    /// The folder of the project.
+    pub project: Option<OsString>,
+    /// Files and folders that no run may write to.
+    pub protected: Vec<OsString>,
 }
 
 impl Surroundings {
@@ -156,6 +160,12 @@ fn spec(
         quiet: probe.stream
             && key.format == OutputFormat::Jsonl
             && matches!(key.variant, Variant::Plain | Variant::Tty),
+        obstacle: None,
+        // What nobody declared changes nothing for good.
+        writes: probe.writes && probe.is_declared(),
+        project: around.project.clone(),
+        protected: around.protected.clone(),
+        readable: target.config.readable.iter().map(OsString::from).collect(),
         own_programs: Vec::new(),
         trusted: false,
         shown: false,

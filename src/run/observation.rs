@@ -61,6 +61,9 @@ pub struct Observation<C = Captured> {
     /// How it was confined; none where that was not asked for, or in a recording that is older than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Confinement>,
+    /// It could not write to the folder that it started in, since the system makes no copy-on-write view of that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only_start: bool,
     /// It tried to reach the network of the machine, from which it was cut off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missed_network: bool,
@@ -93,6 +96,7 @@ impl Observation {
             leaks,
             confinement,
             missed_network,
+            read_only_start,
             wrote,
             alone,
         } = outcome;
@@ -115,6 +119,7 @@ impl Observation {
             leaks,
             confinement,
             missed_network,
+            read_only_start,
             wrote,
             alone,
         }
@@ -157,6 +162,7 @@ impl<C> Observation<C> {
             leaks: self.leaks,
             confinement: self.confinement,
             missed_network: self.missed_network,
+            read_only_start: self.read_only_start,
             wrote: self.wrote,
             alone: self.alone,
         })

@@ -18,6 +18,7 @@ mod exits;
 mod fleet;
 mod folders;
 mod foreign_recordings;
+mod harm;
 mod infer;
 mod init;
 mod limits;

@@ -15,6 +15,7 @@ mod start;
 mod tripwires;
 mod variants;
 mod waiting;
+mod walls;
 
 use crate::runs::{finish, options, spec};
 use agentnative::model::Variant;

@@ -24,7 +24,7 @@ fn each_run_starts_in_a_folder_of_its_own() {
     fs::set_permissions(folder.path().join("sub"), fs::Permissions::from_mode(0o555)).unwrap();
 
     let mut runner = Runner::new(options());
-    let copy = runner.keep(Template::Folder(folder.path().into())).unwrap();
+    let copy = runner.keep(Template::Folder { from: folder.path().into(), is_bounded: false }).unwrap();
     // What changes after that concerns no run.
     fs::write(folder.path().join("late"), "").unwrap();
     let look = "ls -A; readlink link; stat -c '%a %Y %n' sub sub/tool; touch made; rm link; pwd";
@@ -61,7 +61,8 @@ fn each_home_has_its_files_and_no_run_sees_what_another_wrote() {
     }
     // Nothing of it stays for a runner's own use, and a folder that is not there is an error.
     assert_eq!(text(&run(sh("ls -A ~", Variant::Plain)).stdout), "");
-    let missing = runner.keep(Template::Folder("/no/such/folder".into())).unwrap_err();
+    let missing =
+        runner.keep(Template::Folder { from: "/no/such/folder".into(), is_bounded: false }).unwrap_err();
     assert!(missing.message.contains("cannot copy the initial files of the runs"), "{missing}");
 }
 

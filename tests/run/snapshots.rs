@@ -99,7 +99,7 @@ fn a_workspace_is_a_copy_and_so_is_the_home() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("kept"), "kept\n").unwrap();
     let mut runner = Runner::new(options());
-    let template = runner.keep(Template::Folder(folder.path().into())).unwrap();
+    let template = runner.keep(Template::Folder { from: folder.path().into(), is_bounded: false }).unwrap();
     let rc = TemplateFile { path: ".rc".into(), bytes: b"rc\n".to_vec() };
     let home = runner.keep(Template::Files(vec![rc])).unwrap();
     let mut spec = watched(sh("cat kept ~/.rc; echo new | tee kept >~/.rc", Variant::Plain));

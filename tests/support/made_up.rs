@@ -183,6 +183,7 @@ pub fn observation(key: RunKey, argv: Vec<String>, Answer(stdout, stderr, end): 
         held_open: false,
         confinement: None,
         missed_network: false,
+        read_only_start: false,
         wrote: false,
         alone: false,
         waiting: (end == End::Waited).then_some(Waiting::Terminal),

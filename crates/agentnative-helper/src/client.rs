@@ -4,7 +4,7 @@ use crate::protocol::{Place, Reply, Request, frame, receive};
 use crate::{
     Bytes, Captured, Event, Failure, Job, NAME, Options, RUN_VARIABLE, SUPERVISE, Service, Template, sys,
 };
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 use signal_hook::SigId;
@@ -22,6 +22,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 /// The variables that the helper itself needs: where its temporary files and its libraries are, and whose run it
 /// belongs to where we are a target.
@@ -39,6 +40,10 @@ pub struct Helper {
     hearing: Option<Hearing>,
     /// A signal was told to whoever asked for runs.
     told: bool,
+    /// How long the helper may be silent once it was asked to end its runs.
+    patience: Duration,
+    /// When the helper has to be heard again; none while nobody asked it to end its runs.
+    silent_until: Option<Instant>,
     files: SharedFiles,
 }
 
@@ -72,6 +77,8 @@ impl Helper {
             signals: Vec::new(),
             hearing: None,
             told: false,
+            patience: options.grace + SILENCE,
+            silent_until: None,
             files: SharedFiles::default(),
         };
         let shares = options.slots.is_some();
@@ -157,6 +164,7 @@ impl Helper {
     /// # Errors
     /// When the helper is gone.
     pub fn stop(&mut self) -> Result<(), Failure> {
+        self.silent_until = Some(Instant::now() + self.patience);
         self.send(&Request::Stop, &[])
     }
 
@@ -178,15 +186,26 @@ impl Helper {
         Ok(done)
     }
 
-    /// Waits for the next event.
+    /// Waits for the next event. A helper that was asked to end its runs and is silent, such as where a dead file system
+    /// holds it, is killed with all runs: these are over then.
     ///
     /// # Errors
     /// When the helper is gone.
     pub fn next_event(&mut self) -> Result<Event, Failure> {
-        if let Some(signal) = self.wait().map_err(|_| self.gone())? {
-            self.told = true;
-            return Ok(Event::Signal(signal));
+        match self.wait().map_err(|_| self.gone())? {
+            Heed::Signal(signal) => {
+                self.told = true;
+                return Ok(Event::Signal(signal));
+            }
+            Heed::Silence => {
+                self.child.kill().unwrap_or_default();
+                self.socket = None;
+                return Ok(Event::Finished(None, None));
+            }
+            Heed::Reply => {}
         }
+        let patience = self.patience;
+        self.silent_until = self.silent_until.map(|_| Instant::now() + patience);
         let (reply, behind, files) = self.receive()?;
         match reply {
             Reply::Done(at, mut outcome, places) => {
@@ -213,20 +232,23 @@ impl Helper {
         }
     }
 
-    /// Waits for a reply, or gives the signal that came before it.
-    fn wait(&self) -> io::Result<Option<i32>> {
+    /// Waits for what comes first.
+    fn wait(&self) -> io::Result<Heed> {
         let heard = self.signals.iter().map(|heard| PollFd::new(&heard.pipe, PollFlags::IN));
         let socket = self.socket.iter().map(|socket| PollFd::new(socket, PollFlags::IN));
         let mut all: Vec<_> = heard.chain(socket).collect();
         loop {
-            match poll(&mut all, None) {
+            let left = self.silent_until.map(|until| until.saturating_duration_since(Instant::now()));
+            let left = left.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+            match poll(&mut all, left.as_ref()) {
+                Ok(0) => return Ok(Heed::Silence),
                 Ok(_) => break,
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         let ready = all.iter().zip(&self.signals).find(|(fd, _)| !fd.revents().is_empty());
-        Ok(ready.map(|(_, heard)| heard.take()))
+        Ok(ready.map_or(Heed::Reply, |(_, heard)| Heed::Signal(heard.take())))
     }
 
     /// Puts the bytes of a stream to their place.
@@ -297,6 +319,17 @@ impl Drop for Helper {
             emulate_default_handler(signal).unwrap_or_default();
         }
     }
+}
+
+/// How long a helper may be silent beyond the time of grace, once it was asked to end its runs.
+const SILENCE: Duration = Duration::from_millis(600);
+
+/// What a client that waits has to look at.
+enum Heed {
+    Signal(i32),
+    Reply,
+    /// The helper was not heard in time.
+    Silence,
 }
 
 /// A signal that is heard.

@@ -104,6 +104,16 @@ pub struct Job {
     pub family: Option<u32>,
     /// Run alone: its times are evidence.
     pub quiet: bool,
+    /// Why it is not made.
+    pub obstacle: Option<String>,
+    /// It writes to the folder that it starts in. Otherwise, where it is confined, what it writes there is gone afterwards.
+    pub writes: bool,
+    /// The project that the folder belongs to, where no repository is around it.
+    pub project: Option<OsString>,
+    /// Files in that folder that it cannot write to all the same.
+    pub protected: Vec<OsString>,
+    /// What it sees of the homes of the user beside its project and its program.
+    pub readable: Vec<OsString>,
     /// Names on tripwires that are left alone, since the project of the target provides programs of that name.
     pub own_programs: Vec<String>,
     /// It has the caller's whole environment: a tool that the caller itself needs.
@@ -192,6 +202,11 @@ impl Job {
             network: false,
             family: None,
             quiet: false,
+            obstacle: None,
+            writes: false,
+            project: None,
+            protected: Vec::new(),
+            readable: Vec::new(),
             own_programs: Vec::new(),
             trusted: false,
             shown: false,
@@ -235,8 +250,13 @@ pub enum Workspace {
 pub enum Template {
     /// These files.
     Files(Vec<TemplateFile>),
-    /// A copy of this folder, with permissions, times and links.
-    Folder(OsString),
+    /// A copy of a folder, with permissions, times and links.
+    Folder {
+        /// The folder.
+        from: OsString,
+        /// It is not made if the folder is too large to be copied for a run.
+        is_bounded: bool,
+    },
 }
 
 /// A file of a template.

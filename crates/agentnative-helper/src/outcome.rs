@@ -65,6 +65,9 @@ pub struct Outcome {
     pub confinement: Option<Confinement>,
     /// It tried to reach the network of the machine, from which it was cut off.
     pub missed_network: bool,
+    /// It could not write to the folder that it started in, since the system makes no copy-on-write view of that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only_start: bool,
     /// There was something in the empty folder that it started in when it had ended.
     pub wrote: bool,
     /// It had run out of time beside others, and this is what came of it alone.

@@ -15,7 +15,6 @@ use rustix::termios::{
 use std::future::pending;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::path::Path;
 use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -34,16 +33,17 @@ pub(super) struct Channels {
     pub ids: StdioIds,
 }
 
-/// Makes the channels that the variant of a run asks for. So much of a stream is kept; large captures go
-/// into the folder of all runs, a file that the target writes itself into its `own`.
+/// Makes the channels that the variant of a run asks for, with this terminal if it needs one. So much of a stream is kept; large captures, and a
+/// file that the target writes itself, go into the folder of all runs.
 pub(super) fn open_channels(
     common: &Common,
     job: &Job,
-    own: &Path,
+    mut terminal: Option<Terminal>,
     limit: u64,
     start: Instant,
 ) -> io::Result<Channels> {
     let mut ids = StdioIds::default();
+    let mut terminal = || terminal.take().map_or_else(Terminal::open, Ok);
     let sink = || Sink::new(common.root.spool(), limit);
     let stream = |source, pace| Stream::new(source, pace, sink(), start);
     let (stdin, feed) = match &job.stdin {
@@ -57,7 +57,7 @@ pub(super) fn open_channels(
             (read, Feed::Silent { _held: write })
         }
         None if job.variant == Variant::TerminalIn => {
-            let (master, slave, name) = terminal()?;
+            let Terminal { master, slave, name } = terminal()?;
             ids.set_terminal(name);
             (slave, Feed::terminal(master)?)
         }
@@ -80,7 +80,7 @@ pub(super) fn open_channels(
         Ok((write, stream(Source::of(read)?, pace)))
     };
     if job.variant == Variant::FullTerminal {
-        let (master, slave, name) = terminal()?;
+        let Terminal { master, slave, name } = terminal()?;
         ids.set_terminal(name);
         let stdin = if job.stdin.is_some() { stdin } else { slave.try_clone()? };
         let stdout = stream(Source::of(master)?, Pace::Eager);
@@ -89,12 +89,12 @@ pub(super) fn open_channels(
     }
     let (out, stdout) = match job.variant {
         variant if variant.has_terminal_out() => {
-            let (master, slave, name) = terminal()?;
+            let Terminal { master, slave, name } = terminal()?;
             ids.set_terminal(name);
             (slave, stream(Source::of(master)?, Pace::Eager))
         }
         Variant::File => {
-            let file = tempfile::tempfile_in(own)?;
+            let file = tempfile::tempfile_in(common.root.spool())?;
             (file.try_clone()?.into(), stream(Source::File(file), Pace::Eager))
         }
         Variant::SlowReader => piped(Pace::paused(start), true)?,
@@ -112,20 +112,41 @@ pub(super) fn open_channels(
     Ok(Channels { target: [stdin, out, err], stdout, stderr, feed, ids })
 }
 
-/// A terminal that gives the bytes on as they were written: master, slave and the slave's name.
-fn terminal() -> io::Result<(OwnedFd, OwnedFd, Vec<u8>)> {
+/// A terminal that gives the bytes on as they were written.
+pub(super) struct Terminal {
+    master: OwnedFd,
+    slave: OwnedFd,
+    /// The name of the slave.
+    name: Vec<u8>,
+}
+
+impl Terminal {
+    /// Opens one of this machine.
+    fn open() -> io::Result<Self> {
+        let [master, slave] = open_terminal()?;
+        Self::of(master, slave)
+    }
+
+    /// Sets up a terminal of which both sides are open.
+    pub fn of(master: OwnedFd, slave: OwnedFd) -> io::Result<Self> {
+        let mut modes = tcgetattr(&slave)?;
+        modes.output_modes.remove(OutputModes::OPOST);
+        modes.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(&slave, OptionalActions::Now, &modes)?;
+        tcsetwinsize(&slave, WINDOW)?;
+        let name = ptsname(&master, Vec::new())?.into_bytes();
+        Ok(Self { master, slave, name })
+    }
+}
+
+/// Opens both sides of a terminal: master and slave.
+pub(super) fn open_terminal() -> io::Result<[OwnedFd; 2]> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let master = openpt(flags)?;
     grantpt(&master)?;
     unlockpt(&master)?;
     let slave = ioctl_tiocgptpeer(&master, flags)?;
-    let mut modes = tcgetattr(&slave)?;
-    modes.output_modes.remove(OutputModes::OPOST);
-    modes.local_modes.remove(LocalModes::ECHO);
-    tcsetattr(&slave, OptionalActions::Now, &modes)?;
-    tcsetwinsize(&slave, WINDOW)?;
-    let name = ptsname(&master, Vec::new())?.into_bytes();
-    Ok((master, slave, name))
+    Ok([master, slave])
 }
 
 /// Our end of standard input.

@@ -11,7 +11,6 @@ use super::unblock::unblock;
 use super::{Common, Stop};
 use crate::outcome::CANNOT_MAKE;
 use crate::{Captured, End, Job, Leak, Outcome, Ready, SetupCall, Variant, Workspace};
-use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -20,12 +19,15 @@ use tokio::sync::oneshot;
 
 /// Makes a run, or runs a service. What keeps it from starting is part of the outcome.
 pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) -> Outcome {
+    if let Some(obstacle) = &job.obstacle {
+        return not_started(0, obstacle.clone());
+    }
     let run = async {
         // There may be much to copy, and a target may have left a great many files: other runs go on
         // meanwhile.
-        let (path, wanted) = (common.root.next(), job.clone());
+        let (place, wanted) = (common.root.next(), job.clone());
         let tripwires = common.root.tripwires();
-        let folder = unblock(move || Folder::fresh(path, &wanted, &tripwires)).await??;
+        let folder = unblock(move || Folder::fresh(place, &wanted, &tripwires)).await??;
         if let Some(outcome) = set_up(common, job, &folder, &stop).await? {
             return Ok(outcome);
         }
@@ -48,8 +50,7 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
             outcome.trips = folder.trips();
         }
         if let (Ok(outcome), Some(Workspace::Empty)) = (&mut made, &job.workspace) {
-            outcome.wrote =
-                fs::read_dir(folder.workspace()).is_ok_and(|mut entries| entries.next().is_some());
+            outcome.wrote = folder.has_written();
         }
         unblock(move || drop(folder)).await?;
         made
@@ -151,6 +152,7 @@ fn ended_before(end: End) -> Outcome {
         leaks: None,
         confinement: None,
         missed_network: false,
+        read_only_start: false,
         wrote: false,
         alone: false,
     }

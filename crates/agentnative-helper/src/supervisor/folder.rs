@@ -1,18 +1,19 @@
 //! The fresh folder of one run: its home, its runtime folder, its temporary files, its workspace.
 
-use super::copy::copy_folder;
+use super::dir::{Dir, present};
 use super::removal::{self, remove};
 use super::stalled::replace_text;
 use super::tripwires;
 use crate::{Area, Job, Purpose, Template, Trip, Variant, Workspace};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::Mode;
 use std::cell::RefCell;
-use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// More of the log of tripwires is not read, in bytes.
@@ -24,6 +25,8 @@ const INVALID: &[u8] = b"\0\xff[{(<=: \n";
 #[derive(Debug)]
 pub(super) struct Root {
     path: PathBuf,
+    dir: Arc<Dir>,
+    parent: Dir,
     next: AtomicU32,
     /// Locked as long as this process has it; none when the folder was removed.
     owner: RefCell<Option<File>>,
@@ -34,36 +37,34 @@ impl Root {
         let mut builder = tempfile::Builder::new();
         builder.prefix(removal::PREFIX).permissions(Permissions::from_mode(0o700));
         let folder = builder.tempdir()?;
-        let owner = removal::own(folder.path())?;
-        let root = Self {
-            path: folder.keep().canonicalize()?,
-            next: AtomicU32::new(0),
-            owner: RefCell::new(Some(owner)),
-        };
-        removal::sweep(&std::env::temp_dir());
-        make(&root.tripwires())?;
+        let path = folder.path().canonicalize()?;
+        let parent = Dir::open(path.parent().ok_or(io::ErrorKind::NotFound)?)?;
+        let dir = Dir::open(&path)?;
+        let owner = removal::own(&dir)?;
+        let tripwires = dir.make_folder(TRIPWIRES)?;
         for purpose in Purpose::ALL {
             for name in purpose.programs() {
-                let mut options = OpenOptions::new();
-                let options = options.write(true).create_new(true).mode(0o700);
-                options
-                    .open(root.tripwires().join(name))?
-                    .write_all(tripwires::script(purpose).as_bytes())?;
+                let script = tripwires::script(purpose);
+                tripwires.create(*name, Mode::RWXU)?.write_all(script.as_bytes())?;
             }
         }
-        Ok(root)
+        removal::sweep(&std::env::temp_dir());
+        let _kept = folder.keep();
+        let next = AtomicU32::new(0);
+        Ok(Self { path, dir: Arc::new(dir), parent, next, owner: RefCell::new(Some(owner)) })
     }
 
     /// Removes it with all that could not be removed after its run; gives its path if something stays.
     pub fn remove(&self) -> Option<&Path> {
         // Removing takes a descriptor, which there may be none of.
         drop(self.owner.take());
-        (!remove(&self.path)).then_some(&self.path)
+        let name = self.path.file_name().unwrap_or_default();
+        (!remove(&self.parent, name)).then_some(&self.path)
     }
 
     /// The programs on tripwires, which all runs share.
     pub fn tripwires(&self) -> PathBuf {
-        self.path.join("trip")
+        self.path.join(TRIPWIRES)
     }
 
     pub fn path(&self) -> &Path {
@@ -75,36 +76,56 @@ impl Root {
         &self.path
     }
 
-    /// The path of a folder that is not there yet. They all have the same length, so that a table with a
-    /// path in it looks the same in each run.
-    pub fn next(&self) -> PathBuf {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.path.join(format!("{number:06}"))
+    /// Reserves a folder that is not there yet. The paths of all have the same length, so that a table with a path in it
+    /// looks the same in each run.
+    pub fn next(&self) -> Place {
+        let name = format!("{:06}", self.next.fetch_add(1, Ordering::Relaxed));
+        Place { path: self.path.join(&name), root: Arc::clone(&self.dir), name }
     }
 }
 
-/// Makes a template at `path`, where nothing is yet.
-pub(super) fn keep(template: &Template, path: &Path) -> io::Result<()> {
-    make(path)?;
-    match template {
-        Template::Folder(from) => copy_folder(Path::new(from), path),
-        Template::Files(files) => {
-            files.iter().try_for_each(|file| write(&path.join(&file.path), &file.bytes))
+/// The folder of the programs on tripwires, in that of all runs and in that of each.
+const TRIPWIRES: &str = "trip";
+
+/// A folder of more files, folders and links, or of more bytes, is not copied for a run that declares no workspace.
+const MAX_ENTRIES: usize = 20_000;
+const MAX_BYTES: u64 = 256 << 20;
+
+/// Where a folder is to be made, in the folder of all runs.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub path: PathBuf,
+    root: Arc<Dir>,
+    name: String,
+}
+
+impl Place {
+    /// Makes a template here.
+    pub fn keep(&self, template: &Template) -> io::Result<()> {
+        let folder = self.root.make_folder(&*self.name)?;
+        match template {
+            Template::Folder { from, is_bounded } => {
+                let (mut entries, mut bytes) = (MAX_ENTRIES, MAX_BYTES);
+                let mut count = |size: u64| {
+                    let left = entries.checked_sub(1).zip(bytes.checked_sub(size));
+                    (entries, bytes) = left.filter(|_| *is_bounded).unwrap_or((entries, bytes));
+                    let is_over = *is_bounded && left.is_none();
+                    if is_over { Err(io::ErrorKind::QuotaExceeded.into()) } else { Ok(()) }
+                };
+                Dir::open(Path::new(from))?.copy_into(&folder, &mut count)
+            }
+            Template::Files(files) => {
+                files.iter().try_for_each(|file| write(&folder, Path::new(&file.path), &file.bytes))
+            }
         }
     }
 }
 
-/// Writes a file for this user only, in place of what is there.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(parent) = path.parent() {
-        DirBuilder::new().mode(0o700).recursive(true).create(parent)?;
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
-}
-
-fn make(path: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(0o700).create(path)
+/// Writes a file for this user only, where there is none yet, with the folders that it is in.
+fn write(folder: &Dir, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let made = folder.make_folders(path.parent().unwrap_or(Path::new("")))?;
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    made.as_ref().unwrap_or(folder).create(name, Mode::RUSR | Mode::WUSR)?.write_all(bytes)
 }
 
 impl Drop for Root {
@@ -115,95 +136,107 @@ impl Drop for Root {
     }
 }
 
-/// The fresh folder of one run.
+/// The fresh folder of one run, and beside it one for what the run does not change.
 #[derive(Debug)]
 pub(super) struct Folder {
-    path: PathBuf,
+    place: Place,
+    dir: Dir,
+    private: Dir,
 }
 
 impl Folder {
-    /// A fresh folder at `path`, with what a job starts with.
-    pub fn fresh(path: PathBuf, job: &Job, tripwires: &Path) -> io::Result<Self> {
-        make(&path)?;
-        let folder = Self { path };
+    /// Makes a fresh folder with what a job starts with.
+    pub fn fresh(place: Place, job: &Job, tripwires: &Path) -> io::Result<Self> {
+        let dir = place.root.make_folder(&*place.name)?;
+        let private = place.root.make_folder(&*private_name(&place))?;
+        let folder = Self { place, dir, private };
         if !job.trusted {
             folder.set_tripwires(tripwires, &job.own_programs)?;
         }
-        for path in [folder.home(), folder.runtime(), folder.temporary()] {
-            make(&path)?;
-        }
-        if let Some(home) = &job.home {
-            copy_folder(Path::new(home), &folder.home())?;
+        let home = folder.dir.make_folder(HOME)?;
+        folder.dir.make_folder("run")?;
+        folder.dir.make_folder("tmp")?;
+        if let Some(template) = &job.home {
+            Dir::open(Path::new(template))?.copy_into(&home, &mut |_| Ok(()))?;
         }
         if job.variant == Variant::Xdg {
-            folder.move_from_home()?;
+            folder.move_from_home(&home)?;
         }
         if let Some(file) = job.config_file.as_ref().filter(|_| job.variant == Variant::Bare) {
-            write(&folder.home().join(file), INVALID)?;
+            let file = Path::new(file);
+            present(home.remove_below(file))?;
+            write(&home, file, INVALID)?;
         }
         if let Some(workspace) = &job.workspace {
-            make(&folder.workspace())?;
+            let made = folder.dir.make_folder(WORKSPACE)?;
             if let Workspace::Copy(template) = workspace {
-                copy_folder(Path::new(template), &folder.workspace())?;
+                Dir::open(Path::new(template))?.copy_into(&made, &mut |_| Ok(()))?;
             }
         }
         Ok(folder)
     }
 
     /// Puts the folders of the XDG variables beside the home, with what its template has in them.
-    fn move_from_home(&self) -> io::Result<()> {
-        make(&self.area(Area::Xdg))?;
-        for ((_, from), (_, to)) in self.xdg(Variant::Plain).into_iter().zip(self.xdg(Variant::Xdg)) {
-            match fs::rename(from, to) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+    fn move_from_home(&self, home: &Dir) -> io::Result<()> {
+        let xdg = self.dir.make_folder(XDG)?;
+        for ((_, from), (_, to)) in XDG_IN_HOME.into_iter().zip(XDG_BESIDE_HOME) {
+            let from = Path::new(from);
+            let parent = match from.parent().filter(|parent| parent.parent().is_some()) {
+                Some(parent) => present(home.folder(parent))?,
+                None => None,
+            };
+            let name = from.file_name().unwrap_or_default();
+            present(parent.as_ref().unwrap_or(home).move_to(name, &xdg, to))?;
         }
         Ok(())
     }
 
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.place.path
+    }
+
+    pub fn dir(&self) -> &Dir {
+        &self.dir
     }
 
     pub fn home(&self) -> PathBuf {
-        self.path.join("home")
+        self.path().join(HOME)
     }
 
     /// Where the folders of the XDG variables are: the home, as these are by default, or a folder beside it.
     pub fn xdg(&self, variant: Variant) -> [(&'static str, PathBuf); 4] {
-        let [config, cache, data, state] = match variant {
-            Variant::Xdg => ["config", "cache", "data", "state"].map(|name| self.area(Area::Xdg).join(name)),
-            _ => [".config", ".cache", ".local/share", ".local/state"].map(|name| self.home().join(name)),
+        let (parent, names) = match variant {
+            Variant::Xdg => (self.path().join(XDG), XDG_BESIDE_HOME),
+            _ => (self.home(), XDG_IN_HOME),
         };
-        [
-            ("XDG_CONFIG_HOME", config),
-            ("XDG_CACHE_HOME", cache),
-            ("XDG_DATA_HOME", data),
-            ("XDG_STATE_HOME", state),
-        ]
+        names.map(|(variable, name)| (variable, parent.join(name)))
     }
 
-    /// The folder of an area that snapshots are made of.
-    pub fn area(&self, area: Area) -> PathBuf {
+    /// Opens the folder of an area that snapshots are made of; `None` if the run removed it.
+    pub fn area(&self, area: Area) -> io::Result<Option<Dir>> {
+        present(self.dir.folder(Self::name_of(area)))
+    }
+
+    /// Returns the name of that folder.
+    pub const fn name_of(area: Area) -> &'static str {
         match area {
-            Area::Workspace => self.workspace(),
-            Area::Home => self.home(),
-            Area::Xdg => self.path.join("xdg"),
+            Area::Workspace => WORKSPACE,
+            Area::Home => HOME,
+            Area::Xdg => XDG,
         }
     }
 
     pub fn runtime(&self) -> PathBuf {
-        self.path.join("run")
+        self.path().join("run")
     }
 
     pub fn temporary(&self) -> PathBuf {
-        self.path.join("tmp")
+        self.path().join("tmp")
     }
 
     /// The programs on tripwires as this run finds them: their log is beside them.
     pub fn tripwires(&self) -> PathBuf {
-        self.path.join("trip")
+        self.path().join(TRIPWIRES)
     }
 
     /// Writes the file with the secret of a job; the job with its path in its place.
@@ -213,53 +246,83 @@ impl Folder {
         else {
             return Ok(None);
         };
-        let path = self.path.join("secret");
+        let path = self.secret();
         // As editors leave it.
-        write(&path, &[secret.value.as_bytes(), b"\n"].concat())?;
+        write(&self.private, Path::new(SECRET), &[secret.value.as_bytes(), b"\n"].concat())?;
         let mut job = job.clone();
         let placed = |arg: &OsString| replace_text(arg, place.as_bytes(), path.as_os_str().as_bytes());
         job.args = job.args.iter().map(placed).collect();
         Ok(Some(job))
     }
 
+    /// Where the file with the secret is.
+    pub fn secret(&self) -> PathBuf {
+        self.private_path().join(SECRET)
+    }
+
+    /// The folder beside that of the run, which the run does not see but for what is shown to it.
+    pub fn private_path(&self) -> PathBuf {
+        self.path().with_file_name(private_name(&self.place))
+    }
+
     fn set_tripwires(&self, all: &Path, but: &[String]) -> io::Result<()> {
         if but.is_empty() {
-            return symlink(all, self.tripwires());
+            return self.dir.make_link(all, TRIPWIRES);
         }
-        make(&self.tripwires())?;
+        let made = self.dir.make_folder(TRIPWIRES)?;
         let names = Purpose::ALL.into_iter().flat_map(|purpose| purpose.programs());
         let mut set = names.filter(|name| !but.iter().any(|own| own == *name));
-        set.try_for_each(|name| symlink(all.join(name), self.tripwires().join(name)))
+        set.try_for_each(|name| made.make_link(all.join(name), *name))
     }
 
     /// The calls of these programs; none where there were none on PATH, or their log cannot be read.
     pub fn trips(&self) -> Option<Vec<Trip>> {
-        self.tripwires().symlink_metadata().ok()?;
-        let file = match open_itself(&self.path.join("trip.log")) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(Vec::new()),
-            Err(_) => return None,
-        };
+        self.dir.stat(TRIPWIRES).ok()?;
+        let Some(file) = present(self.dir.read("trip.log")).ok()? else { return Some(Vec::new()) };
         let mut log = Vec::new();
         file.metadata().ok().filter(std::fs::Metadata::is_file)?;
         file.take(MOST_LOG).read_to_end(&mut log).ok().map(|_| tripwires::read(&log))
     }
 
+    /// Whether there is anything in the workspace.
+    pub fn has_written(&self) -> bool {
+        let workspace = self.area(Area::Workspace).ok().flatten();
+        workspace.is_some_and(|folder| folder.entries().is_ok_and(|mut entries| entries.next().is_some()))
+    }
+
     /// Where a job starts that has a workspace.
     pub fn workspace(&self) -> PathBuf {
-        self.path.join("work")
+        self.path().join(WORKSPACE)
     }
 }
 
-/// Opens a file to read it, never what a link leads to, and without waiting: a target may have put anything in its
-/// place, also a pipe that nobody writes.
-pub(super) fn open_itself(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+const HOME: &str = "home";
+const WORKSPACE: &str = "work";
+const XDG: &str = "xdg";
+const SECRET: &str = "secret";
+/// The folders of the XDG variables below the home, as they are by default.
+const XDG_IN_HOME: [(&str, &str); 4] = [
+    ("XDG_CONFIG_HOME", ".config"),
+    ("XDG_CACHE_HOME", ".cache"),
+    ("XDG_DATA_HOME", ".local/share"),
+    ("XDG_STATE_HOME", ".local/state"),
+];
+/// The same below a folder beside the home.
+const XDG_BESIDE_HOME: [(&str, &str); 4] = [
+    ("XDG_CONFIG_HOME", "config"),
+    ("XDG_CACHE_HOME", "cache"),
+    ("XDG_DATA_HOME", "data"),
+    ("XDG_STATE_HOME", "state"),
+];
+
+fn private_name(place: &Place) -> String {
+    format!("{}.private", place.name)
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        remove(&self.path);
+        let root = &self.place.root;
+        remove(root, OsStr::new(&self.place.name));
+        remove(root, OsStr::new(&private_name(&self.place)));
     }
 }

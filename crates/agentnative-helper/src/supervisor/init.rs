@@ -4,6 +4,7 @@
 //!
 //! On its standard input is a socket to the supervisor, on its standard output that of the launcher.
 
+use super::channel::open_terminal;
 use super::launch::{Status, status_of};
 use super::service::LOOPBACK;
 use super::{LAUNCH, again, sandbox::Cell};
@@ -23,8 +24,9 @@ use std::process::ExitCode;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Begun {
     /// The launcher waits for its plan. With this come handles of this process and of the launcher, and the listeners on the
-    /// ports that the run may connect to: of each so many.
-    Yes(Vec<(u16, usize)>),
+    /// ports that the run may connect to: of each so many; before these both sides of its terminal, if it has one. And whether
+    /// the run sees its start folder copy on write, where it was to.
+    Yes(Vec<(u16, usize)>, bool),
     /// It cannot be started: what was being done, and why not.
     No(i32, String),
 }
@@ -102,7 +104,8 @@ fn begin(
         }
     }
     *doing = "arrange its files";
-    sys::arrange(&cell.view, &sockets)?;
+    let is_copied = sys::arrange(&cell.view, &sockets)?;
+    let terminal = if cell.terminal { Some(open_terminal()?) } else { None };
     *doing = "start its launcher";
     let children = sys::ChildEnds::hear()?;
     // The command, which is dropped with this, holds the socket.
@@ -110,9 +113,10 @@ fn begin(
     let target = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
     let handles = [sys::exit_handle(rustix::process::getpid())?, sys::exit_handle(target)?];
     let counts = listeners.iter().map(|(port, open)| (*port, open.len())).collect();
-    let answer = frame(&Begun::Yes(counts), &[])?;
+    let answer = frame(&Begun::Yes(counts, is_copied), &[])?;
     let open = listeners.iter().flat_map(|(_, open)| open).map(AsFd::as_fd);
-    let fds: Vec<_> = handles.iter().map(AsFd::as_fd).chain(open).collect();
+    let terminal = terminal.iter().flatten().map(AsFd::as_fd);
+    let fds: Vec<_> = handles.iter().map(AsFd::as_fd).chain(terminal).chain(open).collect();
     super::talk::send_with(control, &answer, &fds)?;
     Ok((target, children))
 }

@@ -1,5 +1,6 @@
 //! Starts the launcher and tells it what to do.
 
+use super::channel::Terminal;
 use super::plan::{Answer, Plan};
 use super::process_tree::reap_child;
 use super::sandbox::Init;
@@ -69,6 +70,14 @@ impl Leader {
         match self {
             Self::Child(child) => status_of(child.pid),
             Self::Confined(init) => init.status(),
+        }
+    }
+
+    /// The terminal that was made for it, if there is one.
+    pub fn take_terminal(&mut self) -> Option<Terminal> {
+        match self {
+            Self::Child(_) => None,
+            Self::Confined(init) => init.terminal.take(),
         }
     }
 

@@ -110,7 +110,11 @@ fn confine(plan: &Plan) -> io::Result<Option<Confinement>> {
             };
             sys::confine(paths, &network).map(Some)
         }
-        Rung::Namespaces => sys::drop_rights().map(|()| Some(Confinement::Namespaces)),
+        Rung::Namespaces => {
+            sys::drop_rights()?;
+            sys::filter_calls()?;
+            Ok(Some(Confinement::Namespaces))
+        }
     }
 }
 

@@ -1,13 +1,12 @@
 //! What a run uses, looked at often enough that it cannot get far beyond its limits.
 
+use super::dir::Dir;
 use super::process_tag::LEAST_FILE_SIZE;
 use super::process_tree::ProcessTree;
 use crate::sys::{self, Cgroup, Stat};
 use crate::{End, Limit, Limits};
 use rustix::process::Signal;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::io;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -27,11 +26,11 @@ const SIGKILL: i32 = Signal::KILL.as_raw();
 const SIGXFSZ: i32 = Signal::XFSZ.as_raw();
 
 /// Looks at what a run uses.
-pub(super) struct Meter {
+pub(super) struct Meter<'f> {
     /// None: it may use what it likes.
     limits: Option<Limits>,
     cgroup: Option<Cgroup>,
-    folder: PathBuf,
+    folder: &'f Dir,
     /// Room that was free on the disk of the folder.
     room: Option<u64>,
     /// Counted again when so much more of that is gone.
@@ -45,13 +44,13 @@ pub(super) struct Meter {
     is_over: bool,
 }
 
-impl Meter {
+impl<'f> Meter<'f> {
     /// It looks at least once in `period`, from now on.
-    pub fn new(limits: Option<Limits>, cgroup: Option<Cgroup>, folder: &Path, period: Duration) -> Self {
+    pub fn new(limits: Option<Limits>, cgroup: Option<Cgroup>, folder: &'f Dir, period: Duration) -> Self {
         let mut meter = Self {
             limits,
             cgroup,
-            folder: folder.to_path_buf(),
+            folder,
             room: None,
             counted: 0,
             killed: 0,
@@ -118,13 +117,13 @@ impl Meter {
     /// Whether its folder holds more than may be written: what was allocated without being written is counted nowhere
     /// else. As long as the disk has not lost so much, it cannot.
     fn fills(&mut self, limits: &Limits) -> bool {
-        let Some((before, now)) = self.room.zip(sys::free_room(&self.folder)) else { return false };
+        let Some((before, now)) = self.room.zip(sys::free_room(self.folder)) else { return false };
         let lost = before.saturating_sub(now);
         if lost <= self.counted {
             return false;
         }
         self.counted = lost + limits.written / 8;
-        occupied(&self.folder) > limits.written
+        occupied(self.folder) > limits.written
     }
 
     /// How long it takes until any of the limits may be reached.
@@ -192,21 +191,14 @@ fn usage(limits: &Limits, everybody: &[&Stat], written_before: u64) -> Usage {
 }
 
 /// What the files below a folder occupy, in bytes, as far as that is known in time.
-fn occupied(folder: &Path) -> u64 {
+fn occupied(folder: &Dir) -> u64 {
     let start = Instant::now();
     let mut bytes = 0;
-    let mut pending = vec![folder.to_path_buf()];
-    while let Some(folder) = pending.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            if start.elapsed() > COUNTING {
-                return bytes;
-            }
-            let Ok(found) = entry.metadata() else { continue };
-            bytes += found.blocks() * 512;
-            if found.is_dir() {
-                pending.push(entry.path());
-            }
-        }
-    }
+    let count = &mut |_: &Dir, _: &_, _: &_, found: &rustix::fs::Stat| {
+        bytes += u64::try_from(found.st_blocks).unwrap_or(0) * 512;
+        if start.elapsed() > COUNTING { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
+    };
+    // What cannot be read counts as nothing.
+    folder.walk(count).unwrap_or_default();
     bytes
 }

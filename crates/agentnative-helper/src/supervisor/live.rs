@@ -10,8 +10,9 @@ use super::limits::Meter;
 use super::plan::{Answer, Plan, Rung};
 use super::process_tag::ProcessTag;
 use super::process_tree::ProcessTree;
-use super::sandbox::{Cell, Init, wants_namespaces, writable};
+use super::sandbox::{Cell, Init, wants_namespaces};
 use super::service::{LONGEST_SERVICE, SERVICE_OUTPUT, takes_connections};
+use super::start_folder::{StartFolder, writable};
 use super::stream::{Step, Stream};
 use super::{Common, STOP, STOP_NOW, Stop};
 use crate::sys::{Silence, StdioIds, WaitState};
@@ -54,19 +55,27 @@ pub(super) async fn live(
         Kind::Service(..) => (SERVICE_OUTPUT, LONGEST_SERVICE),
     };
     let plan = plan(common, job, lifetime, folder, &tag).await?;
-    let channels = open_channels(common, job, folder.path(), limit, start)?;
     let (ours, theirs) = UnixStream::pair()?;
-    let leader = match common.zygote_of(&plan.rung).await {
+    let mut leader = match common.zygote_of(&plan.rung).await {
         Some(zygote) => {
-            let cell = Cell::of(common, &plan.job, folder, tag.number, channels.ids.has_terminal());
+            let cell = Cell::of(common, &plan.job, folder, tag.number);
             Leader::Confined(Init::start(zygote, &cell, theirs).await?)
         }
         None => Leader::Child(ChildLeader::spawn(theirs)?),
     };
+    // Landlock knows no views.
+    let read_only_start = match &leader {
+        Leader::Confined(init) => init.read_only_start,
+        Leader::Child(_) => {
+            matches!(plan.rung, Rung::Landlock(_))
+                && matches!(StartFolder::of(job, &common.homes), StartFolder::View(_))
+        }
+    };
+    let channels = open_channels(common, job, leader.take_terminal(), limit, start)?;
     let tree = ProcessTree::new(leader.pid(), leader.init(), tag, matches!(kind, Kind::Run));
     let limits = (matches!(kind, Kind::Run) && !job.trusted).then_some(job.limits);
     let cgroup = limits.and_then(|limits| common.cgroups.as_ref()?.enter(leader.pid(), &limits));
-    let meter = Meter::new(limits, cgroup, folder.path(), TICK);
+    let meter = Meter::new(limits, cgroup, folder.dir(), TICK);
     let Channels { target, stdout, stderr, feed, ids } = channels;
     let mut live = Live {
         leader,
@@ -86,6 +95,7 @@ pub(super) async fn live(
         drain: common.options.drain,
         grace: common.options.grace,
         confinement: None,
+        read_only_start,
     };
     if let Some(Interruption { after, .. }) = &job.interrupt {
         live.stdout.await_text(after);
@@ -133,9 +143,9 @@ async fn plan(
                     Isolation::UNAVAILABLE
                 )));
             }
-            Err(_) => Rung::Landlock(writable(job, folder)),
+            Err(_) => Rung::Landlock(writable(common, job, folder)),
         },
-        None if is_confined => Rung::Landlock(writable(job, folder)),
+        None if is_confined => Rung::Landlock(writable(common, job, folder)),
         None => Rung::None,
     };
     Ok(Plan {
@@ -181,10 +191,10 @@ enum Interrupt {
 
 /// A run under way. The leader is dropped last but for the tree: while it is there, the number of
 /// its group is its own.
-struct Live {
+struct Live<'f> {
     tree: ProcessTree,
     leader: Leader,
-    meter: Meter,
+    meter: Meter<'f>,
     stdout: Stream,
     stderr: Stream,
     feed: Feed,
@@ -201,9 +211,10 @@ struct Live {
     drain: Duration,
     grace: Duration,
     confinement: Option<Confinement>,
+    read_only_start: bool,
 }
 
-impl Live {
+impl Live<'_> {
     /// Gets the target started. `None` when there is no time (left) for it.
     async fn launch(
         &mut self,
@@ -474,6 +485,7 @@ impl Live {
             leaks: None,
             confinement: self.confinement,
             missed_network: self.leader.missed_network(),
+            read_only_start: self.read_only_start,
             wrote: false,
             alone: false,
         })

@@ -9,10 +9,11 @@
 
 mod capture;
 mod channel;
-mod copy;
+mod dir;
 mod environment;
 mod execute;
 mod folder;
+mod in_home;
 mod init;
 mod launch;
 mod launcher;
@@ -31,6 +32,7 @@ mod slots;
 mod snapshot;
 mod spellings;
 mod stalled;
+mod start_folder;
 mod stream;
 mod talk;
 mod tripwires;
@@ -42,7 +44,7 @@ use crate::protocol::{Reply, Request, frame, receive};
 use crate::{Confinement, Failure, Job, NAME, Options, SUPERVISE, Template, sys};
 use environment::Environment;
 use execute::{Kind, execute};
-use folder::{Root, keep};
+use folder::Root;
 use plan::Rung;
 use queue::Queue;
 use redaction::Redaction;
@@ -50,7 +52,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
 use service::Services;
 use slots::Slots;
 use std::cell::{Cell, RefCell};
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -214,7 +216,9 @@ struct Common {
     began: Instant,
     options: Options,
     root: Root,
-    /// Folders that are empty for confined runs.
+    /// The homes of the user.
+    homes: Vec<PathBuf>,
+    /// Folders that are empty for confined runs, but for what is shown to them.
     masks: Vec<PathBuf>,
     /// The environment of the runs, but for what is each run's own.
     base: Environment,
@@ -243,11 +247,15 @@ impl Common {
     /// What starts runs in namespaces, tried once; or why this system has none for us.
     async fn zygote(&self) -> Result<&Zygote, &io::Error> {
         let start = || async {
-            let home = self.caller.get(OsStr::new("HOME")).cloned().unwrap_or_default();
-            let zygote = Zygote::start(home)?;
+            let zygote = Zygote::start(self.root.path()).await?;
             sandbox::attempt(self, &zygote).await.map(|()| zygote)
         };
         self.zygote.get_or_init(start).await.as_ref()
+    }
+
+    /// Folders whose sockets have to be hidden one by one.
+    fn exposed(&self) -> &[OsString] {
+        self.zygote.get().and_then(|zygote| zygote.as_ref().ok()).map_or(&[], |zygote| &zygote.exposed)
     }
 
     /// What starts a run that is confined by this, if it is by namespaces.
@@ -281,10 +289,12 @@ impl Supervisor {
         let root = Root::new().map_err(|e| {
             Failure::of("cannot make a temporary folder", &e).hint("TMPDIR names the folder for them")
         })?;
+        let homes = in_home::homes(&caller);
         let common = Common {
             began: Instant::now(),
             options,
-            masks: sandbox::masks(root.path()),
+            masks: sandbox::masks(root.path(), &homes),
+            homes,
             root,
             base: environment::base(&caller),
             caller,
@@ -301,10 +311,10 @@ impl Supervisor {
 
     /// Keeps a template in the folder of all runs.
     async fn keep(&self, template: Template) -> Reply {
-        let path = self.common.root.next();
-        let folder = path.clone();
-        match unblock(move || keep(&template, &path)).await.and_then(|made| made) {
-            Ok(()) => Reply::Kept(folder.into()),
+        let place = self.common.root.next();
+        let path = place.path.clone();
+        match unblock(move || place.keep(&template)).await.and_then(|made| made) {
+            Ok(()) => Reply::Kept(path.into()),
             Err(error) => Reply::Refused(Failure {
                 denied: error.kind() == io::ErrorKind::PermissionDenied,
                 ..Failure::of("cannot copy the initial files of the runs", &error)

@@ -1,9 +1,10 @@
 //! Searches what a run printed and wrote for a secret, in the spellings in which it is often seen.
 
-use super::folder::{Folder, open_itself};
+use super::folder::Folder;
 use super::spellings;
 use crate::{Bytes, Captured, Changes, EntryKind, Leak, LeakForm, LeakPlace};
 use std::io::{self, Read};
+use std::path::Path;
 
 /// A secret of fewer bytes is not searched: it is a part of other words.
 pub(super) const SHORTEST: usize = 6;
@@ -43,8 +44,8 @@ impl Needles {
             let Some(entry) = change.after.as_ref().filter(|entry| entry.kind == EntryKind::File) else {
                 continue;
             };
-            let root = folder.area(change.area);
-            let found = self.find(open_itself(&root.join(&change.path))?.take(entry.size))?;
+            let root = folder.area(change.area)?.ok_or(io::ErrorKind::NotFound)?;
+            let found = self.find(root.read_below(Path::new(&change.path))?.take(entry.size))?;
             let place = LeakPlace::File(change.area, change.path.clone(), entry.mode);
             leaks.extend(found.map(|(form, _)| Leak { place, form }));
         }

@@ -1,12 +1,12 @@
 //! Removes the folders of runs: whatever a target has made in them, and those whose owner was killed.
 
-use super::folder::open_itself;
-use rustix::fs::{FlockOperation, flock};
-use std::fs::{self, File, OpenOptions, Permissions};
+use super::dir::Dir;
+use rustix::fs::{FlockOperation, Mode, flock, fstat};
+use std::ffi::{CString, OsStr};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
 
 /// How the names of the folders begin that the folders of runs are in.
 pub(super) const PREFIX: &str = "agentnative-";
@@ -19,10 +19,9 @@ const SWEEP: Duration = Duration::from_secs(2);
 /// A folder that changed more recently may be one whose owner has not locked it yet.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// Says that this process owns a folder, until the file is closed.
-pub(super) fn own(folder: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    let file = options.write(true).create_new(true).mode(0o600).open(folder.join(OWNER))?;
+/// Marks a folder as owned by this process, until the file is closed.
+pub(super) fn own(folder: &Dir) -> io::Result<File> {
+    let file = folder.create(OWNER, Mode::RUSR | Mode::WUSR)?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;
     Ok(file)
 }
@@ -30,77 +29,84 @@ pub(super) fn own(folder: &Path) -> io::Result<File> {
 /// Removes what earlier owners left behind that are gone.
 pub(super) fn sweep(temporary: &Path) {
     let deadline = Instant::now() + SWEEP;
-    for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
-        if entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) && is_abandoned(&entry.path())
-        {
-            remove_until(&entry.path(), deadline);
+    let Ok(temporary) = Dir::open(temporary) else { return };
+    for entry in temporary.entries().into_iter().flatten().flatten() {
+        let is_ours = entry.is_folder && entry.name.to_bytes().starts_with(PREFIX.as_bytes());
+        if is_ours && is_abandoned(&temporary, entry.os_name()) {
+            remove_until(&temporary, entry.os_name(), deadline);
         }
     }
 }
 
 /// Whether a folder is one of ours that nobody owns any more.
-fn is_abandoned(folder: &Path) -> bool {
-    let Ok(found) = folder.symlink_metadata() else { return false };
-    let settled = found.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > SETTLED));
-    if !found.is_dir() || !settled || found.uid() != rustix::process::geteuid().as_raw() {
-        return false;
-    }
-    open_itself(&folder.join(OWNER))
-        .is_ok_and(|owner| flock(&owner, FlockOperation::NonBlockingLockExclusive).is_ok())
+fn is_abandoned(parent: &Dir, name: &OsStr) -> bool {
+    let Ok(folder) = parent.folder(name) else { return false };
+    let Ok(found) = fstat(&folder) else { return false };
+    let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(found.st_mtime).unwrap_or(0));
+    let settled = modified.elapsed().is_ok_and(|age| age > SETTLED);
+    settled
+        && found.st_uid == rustix::process::geteuid().as_raw()
+        && folder
+            .read(OWNER)
+            .is_ok_and(|owner| flock(&owner, FlockOperation::NonBlockingLockExclusive).is_ok())
 }
 
-/// Removes a folder with all that is in it, also what its owner may not read. What cannot be removed stays; gives
-/// whether nothing did.
-pub(super) fn remove(path: &Path) -> bool {
-    remove_until(path, Instant::now() + LONGEST);
-    path.symlink_metadata().is_err()
+/// Removes an entry of `parent` with all that is in it, also what its owner may not read. Returns whether it is gone: what
+/// cannot be removed stays.
+pub(super) fn remove(parent: &Dir, name: &OsStr) -> bool {
+    remove_until(parent, name, Instant::now() + LONGEST);
+    parent.stat(name).is_err()
 }
 
-/// Folders are moved up before they are emptied: so no path gets long, whatever the depth, and neither memory nor
-/// descriptors grow with it.
-fn remove_until(path: &Path, deadline: Instant) {
-    let mut moved = 0_u64;
-    let mut pending = vec![path.to_path_buf()];
-    while let Some(folder) = pending.pop() {
-        open_up(&folder);
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if Instant::now() >= deadline {
+/// Folders are moved up before they are emptied: neither memory nor descriptors grow with the depth.
+fn remove_until(parent: &Dir, name: &OsStr, deadline: Instant) {
+    let Ok(top) = parent.folder_with_all_rights(name) else {
+        // It may be a link or a file by now.
+        parent.remove_file(name).unwrap_or_default();
+        return;
+    };
+    let mut moved = 0;
+    let mut pending: Vec<CString> = Vec::new();
+    let mut is_over = || Instant::now() >= deadline;
+    if empty(&top, &mut is_over, &mut |name| pending.push(name.to_owned())) {
+        while let Some(name) = pending.pop() {
+            let Ok(folder) = top.folder_with_all_rights(&name) else { continue };
+            let mut up = |name: &CString| pending.extend(move_up(&folder, name, &top, &mut moved));
+            if !empty(&folder, &mut is_over, &mut up) {
                 return;
             }
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if !is_folder {
-                fs::remove_file(entry.path()).unwrap_or_default();
-            } else if fs::remove_dir(entry.path()).is_err() {
-                pending.extend(move_up(entry.path(), path, &mut moved));
-            }
-        }
-        if folder != path {
-            fs::remove_dir(&folder).unwrap_or_default();
+            top.remove_folder(&name).unwrap_or_default();
         }
     }
-    fs::remove_dir(path).unwrap_or_default();
+    parent.remove_folder(name).unwrap_or_default();
 }
 
-/// Moves a folder right into `top`, if it is not there already, under a name that is free.
-fn move_up(folder: PathBuf, top: &Path, moved: &mut u64) -> Option<PathBuf> {
-    if folder.parent() == Some(top) {
-        return Some(folder);
+/// Removes what is in a folder but for the folders that are not empty, whose names `left` gets. Returns whether there was
+/// time for all.
+fn empty(folder: &Dir, is_over: &mut dyn FnMut() -> bool, left: &mut dyn FnMut(&CString)) -> bool {
+    for entry in folder.entries().into_iter().flatten().flatten() {
+        if is_over() {
+            return false;
+        }
+        if !entry.is_folder {
+            folder.remove_file(&entry.name).unwrap_or_default();
+        } else if folder.remove_folder(&entry.name).is_err() {
+            left(&entry.name);
+        }
     }
+    true
+}
+
+/// Moves a folder right into `top`, and returns its name there.
+fn move_up(parent: &Dir, name: &CString, top: &Dir, moved: &mut u64) -> Option<CString> {
     // Its entry `..` changes with it.
-    open_up(&folder);
+    parent.folder_with_all_rights(name).ok()?;
     loop {
-        let place = top.join(moved.to_string());
+        let place = CString::new(moved.to_string()).ok()?;
         *moved += 1;
-        if place.symlink_metadata().is_err() {
-            return fs::rename(&folder, &place).is_ok().then_some(place);
+        match parent.move_to(name, top, &place) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            moved => return moved.ok().map(|()| place),
         }
-    }
-}
-
-/// Gives the owner all rights on a folder.
-fn open_up(folder: &Path) {
-    // Not through a link that is in its place.
-    if folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-        fs::set_permissions(folder, Permissions::from_mode(0o700)).unwrap_or_default();
     }
 }

@@ -1,20 +1,23 @@
 //! Confined runs: what they see, the process that starts them, and the connections that they may make.
 
+use super::channel::Terminal;
+use super::in_home::InHome;
 use super::init::{Begun, ENDED, decode};
 use super::launch::Status;
 use super::service::LOOPBACK;
+use super::start_folder::{StartFolder, protected};
 use super::stream::awaitable;
 use super::zygote::Zygote;
 use super::{Common, folder::Folder};
 use crate::outcome::is_want;
 use crate::protocol::{frame, receive};
-use crate::sys::{self, SHARED, View};
-use crate::{Isolation, Job};
+use crate::sys::{self, CopyOnWrite, SHARED, View};
+use crate::{Isolation, Job, Variant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -36,6 +39,8 @@ pub(super) struct Cell {
     pub network: bool,
     /// Ports of the machine that it can connect to nevertheless.
     pub ports: Vec<u16>,
+    /// One of its streams is a terminal, which is to be made.
+    pub terminal: bool,
 }
 
 /// Whether a job is to be confined by namespaces, where there are any.
@@ -54,32 +59,59 @@ const MOST_PROCESSES: u32 = 8_192;
 const OF_NETWORK: &[&str] = &["/run/NetworkManager", "/run/resolvconf", "/run/systemd/resolve"];
 const OF_SYSTEM: &[&str] = &["/run/current-system", "/run/opengl-driver"];
 
-/// The folders of the machine that are empty for a run: those that its users share, and that of all runs.
-pub(super) fn masks(root: &Path) -> Vec<PathBuf> {
+/// The folders of the machine that are empty for a run: those that its users share, the homes of the user, and that of all
+/// runs.
+pub(super) fn masks(root: &Path, homes: &[PathBuf]) -> Vec<PathBuf> {
     let shared = SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok());
-    shared.chain([root.to_owned()]).collect()
+    shared.chain(homes.iter().cloned()).chain([root.to_owned()]).collect()
 }
 
 impl Cell {
     /// That of the call of this number in this folder, with this environment.
-    pub fn of(common: &Common, job: &Job, folder: &Folder, number: u64, terminal: bool) -> Self {
+    pub fn of(common: &Common, job: &Job, folder: &Folder, number: u64) -> Self {
         let masked = &common.masks;
-        let named = mentioned(job, common.root.path());
-        let in_masks =
-            |path: PathBuf| masked.iter().filter_map(|mask| first_below(mask, &path)).collect::<Vec<_>>();
-        let mut visible: BTreeSet<PathBuf> = named.flat_map(in_masks).collect();
+        let shared = |path: &Path| {
+            let shared = masked.iter().filter(|mask| !common.homes.contains(mask));
+            shared.filter_map(|mask| first_below(mask, path)).collect::<Vec<_>>()
+        };
+        let mut visible: BTreeSet<PathBuf> =
+            mentioned(job, common.root.path()).flat_map(|path| shared(&path)).collect();
         let of_network = OF_NETWORK.iter().filter(|_| job.network);
         visible.extend(OF_SYSTEM.iter().chain(of_network).map(PathBuf::from));
         visible.insert(common.root.tripwires());
+        if job.secret.as_ref().is_some_and(|secret| secret.file.is_some()) {
+            visible.insert(folder.secret());
+        }
+        let mut home = InHome::of(common, job);
+        visible.append(&mut home.visible);
+        let (mut writable, mut start) = (vec![folder.path().into()], None);
+        match StartFolder::of(job, &common.homes) {
+            StartFolder::Real(path) => writable.push(path.into()),
+            StartFolder::View(path) => {
+                start = Some(CopyOnWrite { folder: path.into(), changes: folder.private_path().into() });
+            }
+            StartFolder::Fixed(path) => {
+                visible.insert(path);
+            }
+            StartFolder::Own => {}
+        }
+        let protected = if start.is_none() { protected(job, &common.homes) } else { Vec::new() };
+        let hidden = home.hidden.into_iter().map(Into::into).collect();
         let view = View {
+            root: common.root.path().into(),
             masked: masked.iter().map(Into::into).collect(),
             visible: visible.into_iter().map(Into::into).collect(),
-            writable: writable(job, folder),
-            terminal,
+            links: home.links.into_iter().map(|(path, to)| (path.into(), to.into())).collect(),
+            writable,
+            protected,
+            start,
+            hidden,
+            exposed: common.exposed().to_vec(),
             last_process: FIRST_PROCESS + (number * BETWEEN_PROCESSES % FIRST_PROCESSES) as u32,
             most_processes: MOST_PROCESSES,
         };
-        Self { view, network: job.network, ports: job.connect.clone() }
+        let terminal = job.variant.has_terminal_out() || job.variant == Variant::TerminalIn;
+        Self { view, network: job.network, ports: job.connect.clone(), terminal }
     }
 }
 
@@ -89,7 +121,8 @@ impl Cell {
 /// This system has no namespaces for us.
 pub(super) async fn attempt(common: &Common, zygote: &Zygote) -> io::Result<()> {
     let (_kept, launch) = UnixStream::pair()?;
-    let mut cell = Cell { view: View::default(), network: false, ports: Vec::new() };
+    let mut cell = Cell { view: View::default(), network: false, ports: Vec::new(), terminal: true };
+    cell.view.root = common.root.path().into();
     cell.view.masked = common.masks.iter().map(Into::into).collect();
     cell.view.visible = vec![common.root.tripwires().into()];
     timeout(LONGEST, Init::start(zygote, &cell, launch)).await.map_err(io::Error::from)?.map(drop)
@@ -97,13 +130,6 @@ pub(super) async fn attempt(common: &Common, zygote: &Zygote) -> io::Result<()> 
 
 /// No machine takes so long.
 const LONGEST: Duration = Duration::from_secs(5);
-
-/// Where a confined run may write: its own folder, and the one that it starts in, unless that is a copy or the root of all.
-pub(super) fn writable(job: &Job, folder: &Folder) -> Vec<OsString> {
-    let own = job.workspace.is_none().then(|| Path::new(&job.cwd).canonicalize().ok()).flatten();
-    let own = own.filter(|path| path.parent().is_some()).map(PathBuf::into_os_string);
-    std::iter::once(folder.path().into()).chain(own).collect()
-}
 
 /// What is there of all that the command line and the environment name, and is not below `root`.
 fn mentioned(job: &Job, root: &Path) -> impl Iterator<Item = PathBuf> {
@@ -135,6 +161,10 @@ pub(super) struct Init {
     pub target: Pid,
     status: Option<Status>,
     pub missed_network: bool,
+    /// Both sides of its terminal, where it has one.
+    pub terminal: Option<Terminal>,
+    /// It cannot write to the folder that it starts in, though it should see it copy on write.
+    pub read_only_start: bool,
     _relays: Vec<Relay>,
 }
 
@@ -155,8 +185,8 @@ impl Init {
         control.readable().await?.retain_ready();
         let (begun, _, fds) = receive(control.get_ref()).map_err(|_| gone())?;
         control.get_ref().set_nonblocking(true)?;
-        let counts = match begun {
-            Begun::Yes(counts) => counts,
+        let (counts, is_copied) = match begun {
+            Begun::Yes(counts, is_copied) => (counts, is_copied),
             Begun::No(number, _) if is_want(number) => return Err(io::Error::from_raw_os_error(number)),
             Begun::No(_, words) => return Err(io::Error::other(words)),
         };
@@ -165,13 +195,27 @@ impl Init {
         let pid = sys::process_of(&handle).ok_or_else(gone)?;
         let handle = awaitable(handle, Interest::READABLE)?;
         let target = sys::process_of(&target).ok_or_else(gone)?;
+        let terminal = match cell.terminal {
+            true => Some(Terminal::of(fds.next().ok_or_else(gone)?, fds.next().ok_or_else(gone)?)?),
+            false => None,
+        };
         let mut relays = Vec::new();
         for (port, count) in counts {
             for listener in fds.by_ref().take(count) {
                 relays.push(Relay::start(listener, port)?);
             }
         }
-        Ok(Self { control, handle, pid, target, status: None, missed_network: false, _relays: relays })
+        Ok(Self {
+            control,
+            handle,
+            pid,
+            target,
+            status: None,
+            missed_network: false,
+            terminal,
+            read_only_start: !is_copied,
+            _relays: relays,
+        })
     }
 
     /// Waits until the target has ended. May be dropped while it waits.

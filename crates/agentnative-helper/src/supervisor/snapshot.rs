@@ -1,14 +1,14 @@
 //! Snapshots of the workspace and the home of a run, and what changed between two.
 
-use super::folder::{Folder, open_itself};
+use super::dir::{Dir, permissions, present};
+use super::folder::Folder;
 use crate::{Area, Change, Changes, Entry, EntryKind};
+use rustix::fs::{FileType, Stat};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
+use std::ffi::OsStr;
 use std::io::{self, Read as _};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use xxhash_rust::xxh3::Xxh3;
 
 /// A snapshot of more files, folders and links is not made.
@@ -38,29 +38,16 @@ impl Snapshot {
         let mut entries = BTreeMap::new();
         let mut left = Left { entries: MOST_ENTRIES, bytes: MOST_BYTES, json: MOST_JSON };
         for area in [Area::Workspace, Area::Home, Area::Xdg] {
-            let root = folder.area(area);
-            let mut paths = vec![PathBuf::from(".")];
-            while let Some(path) = paths.pop() {
-                let is_root = path == Path::new(".");
-                // `root/.` would lead through a link that the target has put in its place.
-                let at = if is_root { root.clone() } else { root.join(&path) };
-                // The target may have removed the folder itself.
-                let Some(metadata) = found(at.symlink_metadata())? else { continue };
+            // The target may have removed the folder itself, or put something in its place.
+            let (parent, name) = (folder.dir(), OsStr::new(Folder::name_of(area)));
+            let Some(found) = present(parent.stat(name))? else { continue };
+            entries.insert((area, ".".into()), entry(parent, name, &found, &mut left)?);
+            let Some(root) = folder.area(area).ok().flatten() else { continue };
+            root.walk(&mut |folder, name, path, found| {
                 left.entries = left.entries.checked_sub(1).ok_or_else(too_much)?;
-                if metadata.is_dir() {
-                    let mut children =
-                        fs::read_dir(&at)?.take(left.entries + 1).collect::<io::Result<Vec<_>>>()?;
-                    children.sort_by_key(|child| std::cmp::Reverse(child.file_name()));
-                    for child in children {
-                        let child = child.file_name();
-                        paths.push(if is_root { child.into() } else { path.join(child) });
-                        if paths.len() > left.entries {
-                            return Err(too_much());
-                        }
-                    }
-                }
-                entries.insert((area, path), entry(&at, &metadata, &mut left)?);
-            }
+                entries.insert((area, path.into()), entry(folder, name, found, &mut left)?);
+                Ok(())
+            })?;
         }
         Ok(Self(entries))
     }
@@ -90,32 +77,26 @@ fn too_much() -> io::Error {
     io::Error::other("there is too much to look at")
 }
 
-fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        result => result.map(Some),
-    }
+fn bare(kind: EntryKind, found: &Stat) -> Entry {
+    let mode = u32::from(permissions(found).bits());
+    Entry { kind, mode, size: 0, digest: String::new(), shape: None }
 }
 
-fn entry(at: &Path, metadata: &Metadata, left: &mut Left) -> io::Result<Entry> {
-    let kind = metadata.file_type();
-    let mode = metadata.permissions().mode() & 0o7777;
-    let bare = |kind| Entry { kind, mode, size: 0, digest: String::new(), shape: None };
-    if kind.is_symlink() {
-        let target = fs::read_link(at)?;
-        let digest = digest_of(target.as_os_str().as_bytes());
-        return Ok(Entry { mode: 0, digest, ..bare(EntryKind::Link) });
+fn entry(folder: &Dir, name: &OsStr, found: &Stat, left: &mut Left) -> io::Result<Entry> {
+    match FileType::from_raw_mode(found.st_mode) {
+        FileType::Symlink => {
+            let digest = digest_of(folder.link_target(name)?.as_bytes());
+            return Ok(Entry { mode: 0, digest, ..bare(EntryKind::Link, found) });
+        }
+        FileType::Directory => return Ok(bare(EntryKind::Folder, found)),
+        FileType::RegularFile => {}
+        _ => return Ok(bare(EntryKind::Other, found)),
     }
-    if kind.is_dir() {
-        return Ok(bare(EntryKind::Folder));
-    }
-    if !kind.is_file() {
-        return Ok(bare(EntryKind::Other));
-    }
-    left.bytes = left.bytes.checked_sub(metadata.len()).ok_or_else(too_much)?;
-    let mut file = open_itself(at)?.take(metadata.len());
+    let length = u64::try_from(found.st_size).unwrap_or(0);
+    left.bytes = left.bytes.checked_sub(length).ok_or_else(too_much)?;
+    let mut file = folder.read(name)?.take(length);
     let (mut hash, mut buffer, mut size) = (Xxh3::new(), vec![0; 1 << 16], 0);
-    let is_text = left.json.checked_sub(metadata.len());
+    let is_text = left.json.checked_sub(length);
     left.json = is_text.unwrap_or(left.json);
     let mut text = Vec::new();
     loop {
@@ -137,7 +118,7 @@ fn entry(at: &Path, metadata: &Metadata, left: &mut Left) -> io::Result<Entry> {
         write_shape(&document, &mut words);
         digest_of(words.as_bytes())
     });
-    Ok(Entry { size, digest: format!("{:032x}", hash.digest128()), shape, ..bare(EntryKind::File) })
+    Ok(Entry { size, digest: format!("{:032x}", hash.digest128()), shape, ..bare(EntryKind::File, found) })
 }
 
 fn digest_of(bytes: &[u8]) -> String {

@@ -21,10 +21,11 @@ pub(crate) enum Network<'a> {
 /// nobody outside; as far as the kernel can.
 pub(crate) fn confine(paths: &[OsString], network: &Network<'_>) -> io::Result<Confinement> {
     let status = restrict(paths, network).map_err(io::Error::other)?;
-    let filtered = match network {
-        Network::All => true,
-        Network::Ports(ports) => sockets::restrict(!ports.is_empty())?,
-    };
+    let filtered = calls::restrict(match network {
+        Network::All => Sockets::Any,
+        Network::Ports([]) => Sockets::Unix,
+        Network::Ports(_) => Sockets::UnixAndTcp,
+    })?;
     Ok(match status {
         RulesetStatus::FullyEnforced if filtered => Confinement::Landlock,
         RulesetStatus::NotEnforced => Confinement::None,
@@ -53,9 +54,27 @@ fn restrict(paths: &[OsString], network: &Network<'_>) -> Result<RulesetStatus, 
     Ok(ruleset)
 }
 
-/// The filter. Landlock sees neither UDP nor MPTCP, and no connection that is made by sending (TCP Fast Open).
+/// Keeps a process that is confined by namespaces from what these do not cover: the keyrings of the user, sockets to the
+/// hypervisor or of the kernel's own, and io_uring, whose operations pass by any filter.
+pub(crate) fn filter_calls() -> io::Result<()> {
+    calls::restrict(Sockets::OfNamespace).map(drop)
+}
+
+/// The sockets that a process can make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sockets {
+    Any,
+    /// Those that are bound to its network namespace.
+    OfNamespace,
+    Unix,
+    UnixAndTcp,
+}
+
+/// The filter of system calls (seccomp). Landlock sees neither UDP nor MPTCP, and no connection that is made by sending (TCP
+/// Fast Open).
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
-mod sockets {
+mod calls {
+    use super::Sockets;
     use rustix::io::Errno;
     use seccompiler::{BpfProgram, apply_filter, sock_filter};
     use std::io;
@@ -69,6 +88,8 @@ mod sockets {
     const RETURN: u16 = 0x06;
     const ALLOW: u32 = 0x7fff_0000;
     const REFUSE: u32 = 0x0005_0000 | Errno::ACCESS.raw_os_error() as u32;
+    /// As on a kernel that does not have the call.
+    const LACKING: u32 = 0x0005_0000 | Errno::NOSYS.raw_os_error() as u32;
     /// Where `struct seccomp_data` has the number of the call, its architecture, and the low half of an argument.
     const NUMBER: u32 = 0;
     const ARCHITECTURE: u32 = 4;
@@ -84,6 +105,7 @@ mod sockets {
         pub const SENDMSG: u32 = 46;
         pub const SENDMMSG: u32 = 307;
         pub const IO_URING_SETUP: u32 = 425;
+        pub const KEYS: [u32; 3] = [248, 249, 250];
         /// Calls with numbers from here on belong to the x32 ABI.
         pub const FOREIGN: u32 = 0x4000_0000;
     }
@@ -98,6 +120,7 @@ mod sockets {
         pub const SENDMSG: u32 = 211;
         pub const SENDMMSG: u32 = 269;
         pub const IO_URING_SETUP: u32 = 425;
+        pub const KEYS: [u32; 3] = [217, 218, 219];
         /// There is none.
         pub const FOREIGN: u32 = u32::MAX;
     }
@@ -105,19 +128,24 @@ mod sockets {
     const I386: u32 = 0x4000_0003;
     const I386_SOCKETCALL: u32 = 102;
     const I386_SOCKET: u32 = 359;
+    const I386_KEYS: [u32; 3] = [286, 287, 288];
 
     const UNIX: u32 = 1;
     const INET: u32 = 2;
     const INET6: u32 = 10;
+    const NETLINK: u32 = 16;
+    /// Interfaces and addresses, and statistics of sockets.
+    const NETLINK_OF_NAMESPACE: [u32; 2] = [0, 4];
     const STREAM: u32 = 1;
     /// What is not a flag, of the type of a socket.
     const TYPE: u32 = 0xf;
     const TCP: u32 = 6;
     const FAST_OPEN: u32 = 0x2000_0000;
 
-    /// Lets the process make only Unix sockets, and with `tcp` TCP sockets as well; gives whether the kernel can.
-    pub(super) fn restrict(tcp: bool) -> io::Result<bool> {
-        match apply_filter(&program(tcp)) {
+    /// Lets the process make only these sockets, and use neither keyrings nor, unless it makes any, io_uring. Returns whether
+    /// the kernel can.
+    pub(super) fn restrict(sockets: Sockets) -> io::Result<bool> {
+        match apply_filter(&program(sockets)) {
             Ok(()) => Ok(true),
             Err(seccompiler::Error::Prctl(error) | seccompiler::Error::Seccomp(error))
                 if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) =>
@@ -146,39 +174,59 @@ mod sockets {
         instruction(RETURN, 0, 0, k)
     }
 
-    fn program(tcp: bool) -> BpfProgram {
-        let mut program = vec![
-            load(ARCHITECTURE),
-            ask(IS, I386, 5),
-            load(NUMBER),
-            unless(I386_SOCKETCALL),
-            ask(IS, I386_SOCKET, 1),
-            end(REFUSE),
-            end(ALLOW),
-            unless(numbers::ARCHITECTURE),
-            end(REFUSE),
-            load(NUMBER),
-            ask(AT_LEAST, numbers::FOREIGN, 1),
-            end(REFUSE),
-            // Its operations pass by any filter.
-            ask(IS, numbers::IO_URING_SETUP, 1),
-            end(REFUSE),
-        ];
-        for (call, flags) in [(numbers::SENDTO, 3), (numbers::SENDMSG, 2), (numbers::SENDMMSG, 3)] {
-            program.extend([
-                ask(IS, call, 4),
-                load(argument(flags)),
-                ask(HAS, FAST_OPEN, 1),
+    fn program(sockets: Sockets) -> BpfProgram {
+        let mut of_i386 = vec![load(NUMBER)];
+        of_i386.extend(I386_KEYS.into_iter().flat_map(|call| [ask(IS, call, 1), end(LACKING)]));
+        if sockets != Sockets::Any {
+            // The arguments of the former are in memory, where no filter sees them.
+            of_i386.extend([
+                ask(IS, I386_SOCKETCALL, 1),
                 end(REFUSE),
-                end(ALLOW),
+                ask(IS, numbers::IO_URING_SETUP, 1),
+                end(LACKING),
             ]);
+            of_i386.extend(when(I386_SOCKET, families(sockets)));
         }
-        program.extend([ask(IS, numbers::SOCKET, 1), load(argument(0))]);
-        // What is not `socket` is skipped to the end.
-        let question = program.len() - 2;
-        program.extend([ask(IS, UNIX, 1), end(ALLOW)]);
-        if tcp {
-            program.extend([
+        of_i386.push(end(ALLOW));
+        let mut program = vec![load(ARCHITECTURE)];
+        program.extend(when(I386, of_i386));
+        program.extend([unless(numbers::ARCHITECTURE), end(REFUSE), load(NUMBER)]);
+        program.extend([ask(AT_LEAST, numbers::FOREIGN, 1), end(REFUSE)]);
+        program.extend(numbers::KEYS.into_iter().flat_map(|call| [ask(IS, call, 1), end(LACKING)]));
+        if sockets == Sockets::Any {
+            program.push(end(ALLOW));
+            return program;
+        }
+        program.extend([ask(IS, numbers::IO_URING_SETUP, 1), end(LACKING)]);
+        if sockets != Sockets::OfNamespace {
+            for (call, flags) in [(numbers::SENDTO, 3), (numbers::SENDMSG, 2), (numbers::SENDMMSG, 3)] {
+                let refuse = vec![load(argument(flags)), ask(HAS, FAST_OPEN, 1), end(REFUSE), end(ALLOW)];
+                program.extend(when(call, refuse));
+            }
+        }
+        program.extend(when(numbers::SOCKET, families(sockets)));
+        program.push(end(ALLOW));
+        program
+    }
+
+    /// These instructions, which end with a return, if what is loaded is this.
+    fn when(value: u32, then: BpfProgram) -> BpfProgram {
+        let skipped = u8::try_from(then.len()).unwrap_or(u8::MAX);
+        [vec![ask(IS, value, skipped)], then].concat()
+    }
+
+    /// Allows the call that makes a socket for these, and refuses it for all others.
+    fn families(sockets: Sockets) -> BpfProgram {
+        let mut program = vec![load(argument(0)), ask(IS, UNIX, 1), end(ALLOW)];
+        match sockets {
+            Sockets::Any | Sockets::Unix => {}
+            Sockets::OfNamespace => {
+                program.extend([ask(IS, INET, 1), end(ALLOW), ask(IS, INET6, 1), end(ALLOW)]);
+                let kinds = NETLINK_OF_NAMESPACE.into_iter().flat_map(|kind| [ask(IS, kind, 1), end(ALLOW)]);
+                let kinds = std::iter::once(load(argument(2))).chain(kinds).chain([end(REFUSE)]);
+                program.extend(when(NETLINK, kinds.collect()));
+            }
+            Sockets::UnixAndTcp => program.extend([
                 unless(INET),
                 ask(IS, INET6, 7),
                 load(argument(1)),
@@ -188,20 +236,17 @@ mod sockets {
                 unless(0),
                 ask(IS, TCP, 1),
                 end(ALLOW),
-            ]);
+            ]),
         }
         program.push(end(REFUSE));
-        let skipped = program.len() - question - 1;
-        program[question].jf = u8::try_from(skipped).unwrap_or(u8::MAX);
-        program.push(end(ALLOW));
         program
     }
 }
 
 /// The numbers of calls are not known here.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
-mod sockets {
-    pub(super) fn restrict(_tcp: bool) -> std::io::Result<bool> {
+mod calls {
+    pub(super) fn restrict(_sockets: super::Sockets) -> std::io::Result<bool> {
         Ok(false)
     }
 }

@@ -31,7 +31,7 @@ mod wait_state;
 #[cfg(feature = "runtime")]
 pub(crate) use cgroup::{Cgroup, Cgroups};
 #[cfg(feature = "runtime")]
-pub(crate) use confine::{Network, confine};
+pub(crate) use confine::{Network, confine, filter_calls};
 #[cfg(feature = "runtime")]
 pub(crate) use details::{check_descriptors, check_view, file_size_limit, has_variable, ignored_signals};
 #[cfg(feature = "runtime")]
@@ -44,11 +44,11 @@ pub(crate) use executable::{execute, own, reset_signals, unblock_signals};
 #[cfg(feature = "handover")]
 pub(crate) use handover::take_variable;
 #[cfg(feature = "runtime")]
-pub(crate) use mounts::{SHARED, View, arrange, restrict, socket_paths};
+pub(crate) use mounts::{CopyOnWrite, SHARED, View, arrange, restrict, socket_paths};
 #[cfg(feature = "runtime")]
 pub(crate) use namespaces::{
-    drop_rights, enter_mount_namespace, enter_own_namespaces, enter_user_namespace, keep_rights, map_ids,
-    missed_network, process_of, turn_on_loopback, with_new_processes,
+    drop_rights, enter_mount_namespace, enter_own_namespaces, enter_user_namespace, forbid_user_namespaces,
+    keep_rights, map_ids, missed_network, process_of, turn_on_loopback, with_new_processes,
 };
 pub(crate) use process::{Stat, children, children_of, stat};
 #[cfg(feature = "runtime")]

@@ -1,85 +1,77 @@
 //! What a confined run sees of the file system: all that is there, but nothing that it may write to except its own
 //! places, no credentials, no sockets of services, and of the devices only those that everybody uses.
 
-use rustix::fs::CWD;
+use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{
-    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_bind, mount_change,
-    mount_remount, move_mount, open_tree,
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags,
+    OpenTreeFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, mount,
+    mount_bind, mount_change, mount_remount, move_mount, open_tree,
 };
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::ffi::{CStr, OsString};
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileTypeExt, symlink};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
 /// What one run sees.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct View {
-    /// Folders of the machine that are empty for it and its own.
+    /// The folder of all runs.
+    pub root: OsString,
+    /// Folders of the machine that are empty for it, but for what is listed below.
     pub masked: Vec<OsString>,
     /// What stays visible in them.
     pub visible: Vec<OsString>,
+    /// Links in them, and where they lead to.
+    pub links: Vec<(OsString, OsString)>,
     /// What it may write to.
     pub writable: Vec<OsString>,
-    /// One of its streams is a terminal of the machine.
-    pub terminal: bool,
+    /// What it may not write to all the same.
+    pub protected: Vec<OsString>,
+    /// The folder that it sees copy on write.
+    pub start: Option<CopyOnWrite>,
+    /// Files and folders that it finds empty.
+    pub hidden: Vec<OsString>,
+    /// Folders whose sockets are to be hidden one by one: see [`restrict`].
+    pub exposed: Vec<OsString>,
     /// The numbers of its processes come after this one.
     pub last_process: u32,
     /// And they do not reach this one, as far as the kernel can.
     pub most_processes: u32,
 }
 
+/// A folder that a run may change as it likes, while the folder itself stays as it is.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct CopyOnWrite {
+    pub folder: OsString,
+    /// A folder of ours, for what the run changes.
+    pub changes: OsString,
+}
+
 /// Folders where the services of a machine put sockets, and all users shared memory. Files in `/tmp` stay visible: a program
 /// may depend on them.
 pub(crate) const SHARED: &[&str] = &["/dev/shm", "/run"];
+/// Folders that change all the time: each run sees them as they are when it starts.
+const VOLATILE: &[&str] = &["/tmp", "/var/tmp"];
 
 /// They are in memory: programs share memory there.
 const IN_MEMORY: &CStr = c"mode=1777,size=512m";
 
-/// Files and folders with credentials: below the home of the user.
-const CREDENTIALS: &[&str] = &[
-    ".aws",
-    ".azure",
-    ".bash_history",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".claude.json",
-    ".claude/.credentials.json",
-    ".codex/auth.json",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/git/credentials",
-    ".config/op",
-    ".docker/config.json",
-    ".gemini/oauth_creds.json",
-    ".git-credentials",
-    ".gnupg",
-    ".kube/config",
-    ".local/share/keyrings",
-    ".local/share/opencode/auth.json",
-    ".netrc",
-    ".npmrc",
-    ".password-store",
-    ".pypirc",
-    ".python_history",
-    ".ssh",
-    ".zsh_history",
-];
-/// The same, anywhere.
+/// Folders with credentials of the system.
 const SYSTEM_CREDENTIALS: &[&str] = &["/etc/shadow", "/etc/gshadow", "/etc/ssl/private"];
 
 /// The devices that a run has.
-const DEVICES: &[&str] = &["full", "null", "ptmx", "pts", "random", "tty", "urandom", "zero"];
+const DEVICES: &[&str] = &["full", "null", "pts", "random", "tty", "urandom", "zero"];
 /// How the names of those begin that compute.
 const ACCELERATORS: &[&str] = &["dri", "kfd", "nvidia"];
 const LINKS: &[(&str, &str)] = &[
     ("fd", "/proc/self/fd"),
+    ("ptmx", "pts/ptmx"),
     ("stdin", "/proc/self/fd/0"),
     ("stdout", "/proc/self/fd/1"),
     ("stderr", "/proc/self/fd/2"),
@@ -88,62 +80,181 @@ const LINKS: &[(&str, &str)] = &[
 /// What root can change the machine with, below `/proc`.
 const CONTROLS: &[&str] = &["acpi", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger"];
 
-/// Changes the mounts of this process, which has its own, to what all runs of a helper see.
-pub(crate) fn restrict(home: &Path) -> io::Result<()> {
+/// File systems of this machine itself, which answer at once. A dead network or FUSE file system never does.
+const LOCAL: &[&str] = &[
+    "bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "jfs", "overlay", "ramfs", "reiserfs",
+    "squashfs", "tmpfs", "xfs", "zfs",
+];
+/// In a folder with mounts below and more folders than this, each folder would take a mount of its own.
+const MAX_COVERED: usize = 64;
+
+/// Where in the folder of all runs the machine is attached once more as it is.
+const MACHINE: &str = "machine";
+/// An empty folder there, with a file system of its own.
+const EMPTY: &str = "empty";
+
+/// Changes the mounts of this process, which has its own, to what all runs of a helper see. Returns the folders that could
+/// not be covered.
+///
+/// All files are seen through overlays. So there is no way to a socket, a named pipe or a lock of the machine: those of an
+/// overlay are its own, by whatever name. Where a folder cannot be covered, its sockets are hidden by their paths.
+pub(crate) fn restrict(root: &Path) -> io::Result<Vec<PathBuf>> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    let personal = CREDENTIALS.iter().map(|name| home.join(name));
-    for path in personal.chain(SYSTEM_CREDENTIALS.iter().map(PathBuf::from)) {
-        hide(&path)?;
-    }
+    let mounts = mounts()?;
+    let (machine, empty) = (root.join(MACHINE), root.join(EMPTY));
+    fs::create_dir(&machine)?;
+    fs::create_dir(&empty)?;
+    attach(&clone(Path::new("/"))?, &machine)?;
+    mount_memory(&empty, c"mode=555,size=4k")?;
+    let mut exposed = Vec::new();
+    let apart = SHARED.iter().chain(VOLATILE).chain(&["/dev", "/proc", "/sys"]).map(PathBuf::from);
+    let apart: Vec<PathBuf> =
+        apart.filter_map(|path| path.canonicalize().ok()).chain([root.into()]).collect();
+    cover(Path::new("/"), &mounts, &apart, &empty, &mut exposed);
+    SYSTEM_CREDENTIALS.iter().try_for_each(|path| hide(Path::new(path)))?;
     replace_devices()?;
-    for (point, flags) in mounts()? {
+    for Mount { point, flags, kind } in self::mounts()? {
+        if point.starts_with("/proc") || point.starts_with(&machine) {
+            continue;
+        }
         // A container is given sockets of its host so.
-        hide_socket(&point)?;
-        if !point.starts_with("/proc") {
-            match mount_remount(&point, flags | MountFlags::BIND | MountFlags::RDONLY, c"") {
-                // Nobody gets there: another mount is in front of it, or a folder that this user may not enter.
-                Err(Errno::INVAL | Errno::NOENT | Errno::ACCESS | Errno::NOTDIR) => {}
-                done => done?,
-            }
+        if LOCAL.contains(&&*kind) || kind == "devtmpfs" {
+            hide_socket(&point)?;
+        }
+        // The processes of this machine, or of another container.
+        if kind == "proc" {
+            mount_memory(&point, c"mode=555,size=4k")?;
+        }
+        match mount_remount(&point, flags | MountFlags::BIND | MountFlags::RDONLY, c"") {
+            // Nobody gets there: another mount is in front of it, or a folder that this user may not enter.
+            Err(Errno::INVAL | Errno::NOENT | Errno::ACCESS | Errno::NOTDIR) => {}
+            done => done?,
         }
     }
-    Ok(())
+    Ok(exposed)
+}
+
+/// Puts an overlay on a folder; where there are mounts below, on each of its folders.
+fn cover(folder: &Path, mounts: &[Mount], apart: &[PathBuf], empty: &Path, exposed: &mut Vec<PathBuf>) {
+    // The last one that is there is in front.
+    let own = mounts.iter().rev().filter(|mount| folder.starts_with(&mount.point));
+    let own = own.max_by_key(|mount| mount.point.components().count());
+    if apart.iter().any(|path| path == folder) || own.is_none_or(|mount| !LOCAL.contains(&&*mount.kind)) {
+        return;
+    }
+    let below = |path: &PathBuf| path != folder && path.starts_with(folder);
+    if !mounts.iter().map(|mount| &mount.point).chain(apart).any(below) {
+        match overlay(folder, empty).and_then(|overlay| attach(&overlay, folder)) {
+            Ok(()) => {}
+            // Nobody gets there.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+            Err(_) => exposed.push(folder.to_owned()),
+        }
+        return;
+    }
+    let entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
+    let is =
+        |entry: &fs::DirEntry, is: fn(&fs::FileType) -> bool| entry.file_type().is_ok_and(|kind| is(&kind));
+    if entries.iter().filter(|entry| is(entry, fs::FileType::is_dir)).count() > MAX_COVERED {
+        exposed.push(folder.to_owned());
+        return;
+    }
+    for entry in entries {
+        if is(&entry, fs::FileType::is_dir) {
+            cover(&entry.path(), mounts, apart, empty, exposed);
+        } else if is(&entry, FileTypeExt::is_socket) || is(&entry, FileTypeExt::is_fifo) {
+            mount_bind("/dev/null", &entry.path()).unwrap_or_default();
+        }
+    }
+}
+
+/// Something to be attached at a path.
+enum Piece {
+    /// An empty folder.
+    Mask,
+    /// What is there already, or an overlay of it.
+    Mount(OwnedFd),
+    /// A link to this path.
+    Link(PathBuf),
 }
 
 /// Changes the mounts of this process, which has its own of those that are restricted, to what one run sees; the process
-/// must be in the process namespace of the run. Nobody can connect to these sockets.
-pub(crate) fn arrange(view: &View, sockets: &[PathBuf]) -> io::Result<()> {
-    let writable: Vec<&Path> = view.writable.iter().map(Path::new).collect();
-    let is_masked = |path: &&Path| path.is_dir() && !writable.iter().any(|own| path.starts_with(own));
-    let masked: Vec<&Path> = view.masked.iter().map(Path::new).filter(is_masked).collect();
-    let visible = view.visible.iter().map(Path::new);
-    let visible = visible.filter(|path| masked.iter().any(|mask| path.starts_with(mask)));
-    let kept: BTreeSet<&Path> =
-        visible.chain(writable.iter().copied()).filter(|path| path.exists()).collect();
-    let clones = kept.into_iter().map(|path| Ok((path, Some(clone(path)?))));
-    let mut places: Vec<(&Path, Option<OwnedFd>)> = clones.collect::<io::Result<_>>()?;
-    places.extend(masked.into_iter().map(|path| (path, None)));
-    // Folders come before what is in them: a mask may lie in what is kept of another.
-    places.sort_by_key(|(path, clone)| (*path, clone.is_some()));
-    for (path, clone) in places {
-        match clone {
-            Some(clone) => {
-                if !path.exists() {
-                    make_point(path, &clone)?;
-                }
-                attach(&clone, path)?;
-            }
-            None if path.exists() => mount_memory(path, IN_MEMORY)?,
-            // In another mask, it is gone.
-            None => {}
+/// must be in the process namespace of the run. Nobody can connect to those of these sockets that are in an exposed folder.
+/// Returns whether the run sees its start folder copy on write, where it was to.
+pub(crate) fn arrange(view: &View, sockets: &[PathBuf]) -> io::Result<bool> {
+    let root = Path::new(&view.root);
+    let (machine, empty) = (root.join(MACHINE), root.join(EMPTY));
+    let on_machine = |path: &Path| machine.join(path.strip_prefix("/").unwrap_or(path));
+    let mut pieces: Vec<(PathBuf, Piece)> = Vec::new();
+    let mut exposed: Vec<PathBuf> = view.exposed.iter().map(PathBuf::from).collect();
+    for folder in VOLATILE.iter().map(Path::new) {
+        // A link, such as `/var/tmp -> /tmp`, leads to the other one.
+        if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            continue;
+        }
+        match overlay(&on_machine(folder), &empty) {
+            Ok(overlay) => pieces.push((folder.to_owned(), Piece::Mount(overlay))),
+            Err(_) => exposed.push(folder.to_owned()),
         }
     }
-    make_writable(&writable)?;
-    sockets.iter().try_for_each(|path| hide_socket(path))?;
-    if !view.terminal {
-        let options = c"newinstance,ptmxmode=0666,mode=0620";
-        mount("devpts", "/dev/pts", "devpts", MountFlags::NOSUID | MountFlags::NOEXEC, options)?;
+    let masked: Vec<&Path> = view.masked.iter().map(Path::new).filter(|path| path.is_dir()).collect();
+    let is_masked = |path: &&Path| masked.iter().any(|mask| path.starts_with(mask));
+    for path in view.visible.iter().map(Path::new).filter(is_masked).filter(|path| path.exists()) {
+        pieces.push((path.to_owned(), Piece::Mount(clone(path)?)));
     }
+    for path in view.writable.iter().map(Path::new) {
+        if on_machine(path).exists() {
+            pieces.push((path.to_owned(), Piece::Mount(clone(&on_machine(path))?)));
+        }
+    }
+    for path in view.protected.iter().map(Path::new).filter(|path| path.exists()) {
+        pieces.push((path.to_owned(), Piece::Mount(clone(path)?)));
+    }
+    let start = view.start.as_ref().map(|start| {
+        let folder = Path::new(&start.folder);
+        let overlay = writable_overlay(&on_machine(folder), &on_machine(Path::new(&start.changes)));
+        (folder.to_owned(), overlay)
+    });
+    let is_copied = match start {
+        Some((folder, Ok(overlay))) => {
+            pieces.push((folder, Piece::Mount(overlay)));
+            true
+        }
+        Some((folder, Err(_))) => {
+            pieces.push((folder.clone(), Piece::Mount(clone(&folder)?)));
+            exposed.push(folder);
+            false
+        }
+        None => true,
+    };
+    let links = view.links.iter().map(|(path, to)| (PathBuf::from(path), Piece::Link(to.into())));
+    pieces.extend(links.filter(|(path, _)| is_masked(&path.as_path())));
+    pieces.extend(masked.iter().map(|path| ((*path).to_owned(), Piece::Mask)));
+    // Folders come before what is in them: a mask may lie in what is kept of another.
+    pieces.sort_by_key(|(path, piece)| (path.clone(), !matches!(piece, Piece::Mask)));
+    for (path, piece) in pieces {
+        match piece {
+            Piece::Mount(mount) => {
+                if !path.exists() {
+                    make_point(&path, &mount)?;
+                }
+                attach(&mount, &path)?;
+            }
+            // In another mask, it is gone.
+            Piece::Mask if path.exists() => mount_memory(&path, IN_MEMORY)?,
+            Piece::Mask => {}
+            Piece::Link(to) if path.symlink_metadata().is_err() => {
+                path.parent().map_or(Ok(()), fs::create_dir_all)?;
+                symlink(to, &path)?;
+            }
+            Piece::Link(_) => {}
+        }
+    }
+    view.hidden.iter().try_for_each(|path| hide(Path::new(path)))?;
+    let is_exposed = |path: &&PathBuf| exposed.iter().any(|folder| path.starts_with(folder));
+    sockets.iter().filter(is_exposed).try_for_each(|path| hide_socket(path))?;
+    let options = c"newinstance,ptmxmode=0666,mode=0620";
+    mount("devpts", "/dev/pts", "devpts", MountFlags::NOSUID | MountFlags::NOEXEC, options)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("proc", "/proc", "proc", flags, c"")?;
     super::namespaces::number_processes(view.last_process, view.most_processes)?;
@@ -154,11 +265,55 @@ pub(crate) fn arrange(view: &View, sockets: &[PathBuf]) -> io::Result<()> {
             mount_remount(&control, flags | MountFlags::BIND | MountFlags::RDONLY, c"")?;
         }
     }
-    Ok(())
+    Ok(is_copied)
 }
 
-/// The Unix sockets with a path in the network namespace of this process. A read-only mount keeps nobody from connecting to
-/// them.
+/// Makes an overlay of a folder that nobody can write to. The second layer is empty: an overlay needs two.
+fn overlay(folder: &Path, empty: &Path) -> io::Result<OwnedFd> {
+    let (folder, empty) = (place(folder)?, place(empty)?);
+    make_overlay(&[("lowerdir", format!("{}:{}", layer(&folder), layer(&empty)))])
+}
+
+/// Makes an overlay of a folder whose changes go into another one: into its file system, or into memory where that cannot
+/// take them.
+fn writable_overlay(folder: &Path, changes: &Path) -> io::Result<OwnedFd> {
+    let make = || {
+        let (upper, work) = (changes.join("upper"), changes.join("work"));
+        fs::create_dir_all(&upper)?;
+        fs::create_dir_all(&work)?;
+        // The overlay has the permissions and the owner of its upper layer, as far as this user may give it away.
+        let lower = fs::metadata(folder)?;
+        chown(&upper, Some(lower.uid()), Some(lower.gid())).unwrap_or_default();
+        fs::set_permissions(&upper, lower.permissions())?;
+        let [folder, upper, work] = [place(folder)?, place(&upper)?, place(&work)?];
+        let layers = [("lowerdir", layer(&folder)), ("upperdir", layer(&upper)), ("workdir", layer(&work))];
+        make_overlay(&layers)
+    };
+    make().or_else(|_| {
+        mount_memory(changes, IN_MEMORY)?;
+        make()
+    })
+}
+
+/// Makes an overlay of layers that it keeps to itself: their paths can have any length and characters, and do not show.
+fn make_overlay(layers: &[(&str, String)]) -> io::Result<OwnedFd> {
+    let context = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    layers.iter().try_for_each(|(key, layer)| fsconfig_set_string(&context, *key, layer.as_str()))?;
+    // Those of the kernel itself take rights over the machine.
+    fsconfig_set_flag(&context, "userxattr")?;
+    fsconfig_create(&context)?;
+    Ok(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?)
+}
+
+fn place(path: &Path) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+fn layer(folder: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", folder.as_raw_fd())
+}
+
+/// The Unix sockets with a path in the network namespace of this process.
 pub(crate) fn socket_paths() -> io::Result<Vec<PathBuf>> {
     let table = fs::read("/proc/self/net/unix")?;
     // Behind seven columns. The others have no path, or one that only their owner can resolve.
@@ -241,22 +396,17 @@ fn make_point(path: &Path, clone: &OwnedFd) -> io::Result<()> {
     File::create(path).map(drop)
 }
 
-/// Lets what is attached at these paths, and all that is mounted below them, be written to, as far as that was so before.
-fn make_writable(paths: &[&Path]) -> io::Result<()> {
-    for (point, flags) in mounts()? {
-        if paths.iter().any(|path| point.starts_with(path)) {
-            match mount_remount(&point, flags | MountFlags::BIND, c"") {
-                // It was read-only for us already, or another mount is in front of it.
-                Err(Errno::PERM | Errno::ROFS | Errno::INVAL | Errno::NOENT | Errno::ACCESS) => {}
-                done => done?,
-            }
-        }
-    }
-    Ok(())
+/// A mount of this process.
+struct Mount {
+    point: PathBuf,
+    /// The flags that may not be taken away.
+    flags: MountFlags,
+    /// The kind of its file system.
+    kind: String,
 }
 
-/// The mounts of this process, and the flags of each that may not be taken away.
-fn mounts() -> io::Result<Vec<(PathBuf, MountFlags)>> {
+/// Returns the mounts of this process.
+fn mounts() -> io::Result<Vec<Mount>> {
     let flag = |word: &str| match word {
         "nosuid" => MountFlags::NOSUID,
         "nodev" => MountFlags::NODEV,
@@ -270,7 +420,13 @@ fn mounts() -> io::Result<Vec<(PathBuf, MountFlags)>> {
     let mount = |line: &[u8]| {
         let mut words = line.split(|byte| *byte == b' ');
         let (point, options) = (words.nth(4)?, std::str::from_utf8(words.next()?).ok()?);
-        Some((unescape(point), options.split(',').map(flag).fold(MountFlags::empty(), |all, one| all | one)))
+        let kind = words.skip_while(|word| *word != b"-").nth(1)?;
+        Some(Mount {
+            point: unescape(point),
+            flags: options.split(',').map(flag).fold(MountFlags::empty(), |all, one| all | one),
+            // Some name the program that serves them: `fuse.sshfs`.
+            kind: String::from_utf8_lossy(kind).into_owned(),
+        })
     };
     Ok(list.split(|byte| *byte == b'\n').filter_map(mount).collect())
 }

@@ -73,6 +73,11 @@ pub(crate) fn number_processes(last: u32, most: u32) -> io::Result<()> {
     fs::write("/proc/sys/kernel/ns_last_pid", last.to_string())
 }
 
+/// Keeps everybody in the user namespace of this process from making further ones, as far as the kernel can.
+pub(crate) fn forbid_user_namespaces() {
+    fs::write("/proc/sys/user/max_user_namespaces", "0").unwrap_or_default();
+}
+
 /// The number, for this process, of the process that a handle (a pidfd) stands for; none if it is gone.
 pub(crate) fn process_of(handle: &OwnedFd) -> Option<Pid> {
     let info = fs::read_to_string(format!("/proc/self/fdinfo/{}", handle.as_raw_fd())).ok()?;

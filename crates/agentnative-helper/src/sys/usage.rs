@@ -2,7 +2,7 @@
 
 use super::process::{Stat, contents, threads};
 use std::fs;
-use std::path::Path;
+use std::os::fd::AsFd;
 
 /// Memory that is not that of files: a page that several processes share counts for each of them.
 pub(crate) fn memory(seen: &Stat) -> u64 {
@@ -35,8 +35,8 @@ pub(crate) fn end_first_for_memory() {
 }
 
 /// Room that is free on the disk of a folder, in bytes.
-pub(crate) fn free_room(folder: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(folder).ok()?;
+pub(crate) fn free_room(folder: impl AsFd) -> Option<u64> {
+    let disk = rustix::fs::fstatvfs(folder).ok()?;
     Some(disk.f_bfree * disk.f_frsize)
 }
 

@@ -30,11 +30,6 @@ impl StdioIds {
         self.terminal = Some(name);
     }
 
-    /// Whether one of them is a terminal.
-    pub fn has_terminal(&self) -> bool {
-        self.terminal.is_some()
-    }
-
     /// Whether there is any.
     pub fn is_any(&self) -> bool {
         self.stdin.is_some() || self.terminal.is_some()

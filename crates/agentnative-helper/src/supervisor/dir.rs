@@ -1,0 +1,300 @@
+//! A folder held by a descriptor. Every operation is relative to it and follows no link.
+//!
+//! A run may put anything in the place of what lies in a folder that it can write to, at any moment. A path is resolved
+//! anew by each call and may lead elsewhere by then; a descriptor stays what it was (CVE-2022-21658). So whatever this
+//! process does in such a folder is done here.
+
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timestamps, fchmod, fstat, futimens, mkdirat, openat,
+    readlinkat, renameat_with, statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+use rustix::path::Arg;
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path};
+
+/// Folders that are nested deeper than this are not walked: each level holds a descriptor.
+pub(super) const MAX_DEPTH: usize = 256;
+
+/// A folder, held open.
+#[derive(Debug)]
+pub(super) struct Dir(OwnedFd);
+
+/// An entry of a folder.
+pub(super) struct DirEntry {
+    pub name: CString,
+    pub is_folder: bool,
+}
+
+impl DirEntry {
+    pub fn os_name(&self) -> &OsStr {
+        OsStr::from_bytes(self.name.to_bytes())
+    }
+}
+
+impl AsFd for Dir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl Dir {
+    /// Opens a folder by a path that no run can change. Links on the way are followed.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?))
+    }
+
+    /// Opens a folder in this one.
+    pub fn folder(&self, name: impl Arg) -> io::Result<Self> {
+        self.open_at(name, OFlags::RDONLY | OFlags::DIRECTORY).map(Self)
+    }
+
+    /// Opens a folder in this one, and gives its owner all rights on it first.
+    pub fn folder_with_all_rights(&self, name: impl Arg) -> io::Result<Self> {
+        let held = self.open_at(name, OFlags::PATH | OFlags::DIRECTORY)?;
+        if Mode::from_raw_mode(fstat(&held)?.st_mode) & Mode::RWXU != Mode::RWXU {
+            // A descriptor that cannot be read takes no `fchmod`, but stands for the folder here.
+            rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), Mode::RWXU)?;
+        }
+        Self(held).folder(".")
+    }
+
+    fn open_at(&self, name: impl Arg, flags: OFlags) -> io::Result<OwnedFd> {
+        Ok(openat(&self.0, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)
+    }
+
+    /// Makes a folder for this user only, where there is nothing yet.
+    pub fn make_folder(&self, name: impl Arg + Copy) -> io::Result<Self> {
+        mkdirat(&self.0, name, Mode::RWXU)?;
+        self.folder(name)
+    }
+
+    /// Makes a file, where there is nothing yet.
+    pub fn create(&self, name: impl Arg, mode: Mode) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(openat(&self.0, name, flags, mode)?.into())
+    }
+
+    /// Opens a file to read it. Does not wait, since it may be a pipe that nobody writes.
+    pub fn read(&self, name: impl Arg) -> io::Result<File> {
+        self.open_at(name, OFlags::RDONLY | OFlags::NONBLOCK).map(File::from)
+    }
+
+    /// Opens a file below this folder to read it.
+    pub fn read_below(&self, path: &Path) -> io::Result<File> {
+        let (parent, name) = self.parent_of(path)?;
+        parent.as_ref().unwrap_or(self).read(name)
+    }
+
+    /// Removes a file below this folder.
+    pub fn remove_below(&self, path: &Path) -> io::Result<()> {
+        let (parent, name) = self.parent_of(path)?;
+        parent.as_ref().unwrap_or(self).remove_file(name)
+    }
+
+    /// Opens the folder that an entry below this folder is in (`None` for this folder itself), and returns its name there.
+    fn parent_of<'p>(&self, path: &'p Path) -> io::Result<(Option<Self>, &'p OsStr)> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        Ok((self.descend(path.parent().unwrap_or(Path::new("")), |folder, name| folder.folder(name))?, name))
+    }
+
+    /// Makes the folders of a path below this one that are not there yet; `None` for this folder itself.
+    pub fn make_folders(&self, path: &Path) -> io::Result<Option<Self>> {
+        self.descend(path, |folder, name| match mkdirat(folder, name, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => folder.folder(name),
+            Err(error) => Err(error.into()),
+        })
+    }
+
+    fn descend(
+        &self,
+        path: &Path,
+        open: impl Fn(&Self, &OsStr) -> io::Result<Self>,
+    ) -> io::Result<Option<Self>> {
+        let mut inner = None;
+        for component in path.components() {
+            let Component::Normal(name) = component else { return Err(io::ErrorKind::InvalidInput.into()) };
+            inner = Some(open(inner.as_ref().unwrap_or(self), name)?);
+        }
+        Ok(inner)
+    }
+
+    /// Returns the entries of this folder.
+    pub fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
+        let held = self.0.try_clone()?;
+        let list = rustix::fs::Dir::read_from(&held)?;
+        let entry = move |entry: rustix::io::Result<rustix::fs::DirEntry>| {
+            let entry = entry?;
+            let kind = match entry.file_type() {
+                // Not every file system says so here.
+                FileType::Unknown => FileType::from_raw_mode(
+                    statat(&held, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?.st_mode,
+                ),
+                kind => kind,
+            };
+            Ok(DirEntry { name: entry.file_name().to_owned(), is_folder: kind.is_dir() })
+        };
+        let is_listed = |entry: &rustix::io::Result<rustix::fs::DirEntry>| {
+            entry.as_ref().map_or(true, |entry| ![&b"."[..], b".."].contains(&entry.file_name().to_bytes()))
+        };
+        Ok(list.filter(is_listed).map(entry))
+    }
+
+    /// Returns the metadata of an entry, or of a link itself.
+    pub fn stat(&self, name: impl Arg) -> io::Result<Stat> {
+        Ok(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// Returns where a link leads to.
+    pub fn link_target(&self, name: impl Arg) -> io::Result<CString> {
+        Ok(readlinkat(&self.0, name, Vec::new())?)
+    }
+
+    /// Makes a link.
+    pub fn make_link(&self, to: impl Arg, name: impl Arg) -> io::Result<()> {
+        Ok(symlinkat(to, &self.0, name)?)
+    }
+
+    /// Removes an entry that is no folder.
+    pub fn remove_file(&self, name: impl Arg) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// Removes an empty folder.
+    pub fn remove_folder(&self, name: impl Arg) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Moves an entry into another folder, where nothing may have that name.
+    pub fn move_to(&self, name: impl Arg + Copy, folder: &Self, new: impl Arg + Copy) -> io::Result<()> {
+        match renameat_with(&self.0, name, &folder.0, new, RenameFlags::NOREPLACE) {
+            // Not every file system can.
+            Err(Errno::INVAL | Errno::NOSYS) => match folder.stat(new) {
+                Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+                Err(_) => Ok(rustix::fs::renameat(&self.0, name, &folder.0, new)?),
+            },
+            moved => Ok(moved?),
+        }
+    }
+
+    /// Sets the permissions and the time of this folder to those of another one.
+    fn set_like(&self, stat: &Stat) -> io::Result<()> {
+        fchmod(&self.0, permissions(stat))?;
+        Ok(futimens(&self.0, &times(stat))?)
+    }
+
+    /// Copies what is in this folder into another one, with permissions and times. Links stay links.
+    ///
+    /// # Errors
+    /// When something cannot be copied, is neither a file nor a folder nor a link, or is nested too deep; and the first
+    /// of `count`, which gets the size of each entry.
+    pub fn copy_into(&self, to: &Self, count: &mut dyn FnMut(u64) -> io::Result<()>) -> io::Result<()> {
+        self.copy_level(to, count, 0)
+    }
+
+    fn copy_level(
+        &self,
+        to: &Self,
+        count: &mut dyn FnMut(u64) -> io::Result<()>,
+        depth: usize,
+    ) -> io::Result<()> {
+        if depth > MAX_DEPTH {
+            return Err(io::Error::other(format!("folders are nested more than {MAX_DEPTH} levels deep")));
+        }
+        for entry in self.entries()? {
+            let name = &entry?.name;
+            let found = self.stat(name)?;
+            match FileType::from_raw_mode(found.st_mode) {
+                FileType::Symlink => {
+                    count(0)?;
+                    to.make_link(&self.link_target(name)?, name)?;
+                }
+                FileType::Directory => {
+                    count(0)?;
+                    let made = to.make_folder(name)?;
+                    self.folder(name)?.copy_level(&made, count, depth + 1)?;
+                    made.set_like(&found)?;
+                }
+                FileType::RegularFile => {
+                    count(u64::try_from(found.st_size).unwrap_or(0))?;
+                    let mut copy = to.create(name, Mode::RUSR | Mode::WUSR)?;
+                    io::copy(&mut self.read(name)?, &mut copy)?;
+                    fchmod(&copy, permissions(&found))?;
+                    futimens(&copy, &times(&found))?;
+                }
+                _ => {
+                    let message =
+                        format!("{} is neither a file nor a folder nor a link", name.to_string_lossy());
+                    return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Visits this folder's entries and all below, folders before what is in them, in the order of their names.
+    ///
+    /// # Errors
+    /// When a folder cannot be read or is nested too deep; and the first of `visit`, which gets the folder that an entry is
+    /// in, the entry's name, its path from here and its metadata.
+    pub fn walk(&self, visit: &mut Visit<'_>) -> io::Result<()> {
+        self.walk_level(Path::new(""), visit, 0)
+    }
+
+    fn walk_level(&self, path: &Path, visit: &mut Visit<'_>, depth: usize) -> io::Result<()> {
+        if depth > MAX_DEPTH {
+            return Err(io::Error::other("folders are nested too deep"));
+        }
+        let mut names: Vec<OsString> = Vec::new();
+        for entry in self.entries()? {
+            names.push(entry?.os_name().to_owned());
+            if names.len() > MAX_ENTRIES {
+                return Err(io::Error::other("a folder has too many entries"));
+            }
+        }
+        names.sort_unstable();
+        for name in names {
+            // It may be gone, if the run goes on.
+            let Some(found) = present(self.stat(&name))? else { continue };
+            let path = path.join(&name);
+            visit(self, &name, &path, &found)?;
+            if FileType::from_raw_mode(found.st_mode).is_dir()
+                && let Some(folder) = present(self.folder(&name))?
+            {
+                folder.walk_level(&path, visit, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A folder of more entries is not walked.
+const MAX_ENTRIES: usize = 100_000;
+
+/// Called for each entry of a walk.
+pub(super) type Visit<'v> = dyn FnMut(&Dir, &OsStr, &Path, &Stat) -> io::Result<()> + 'v;
+
+/// Turns "not found" into `None`.
+pub(super) fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+/// Returns the permission bits of a file.
+pub(super) fn permissions(stat: &Stat) -> Mode {
+    Mode::from_raw_mode(stat.st_mode & 0o7777)
+}
+
+fn times(stat: &Stat) -> Timestamps {
+    let at = |sec, nsec| rustix::fs::Timespec { tv_sec: sec, tv_nsec: i64::try_from(nsec).unwrap_or(0) };
+    Timestamps {
+        last_access: at(stat.st_atime, stat.st_atime_nsec),
+        last_modification: at(stat.st_mtime, stat.st_mtime_nsec),
+    }
+}
