@@ -9,13 +9,13 @@ use super::report_files::{ReportFile, ReportFiles, each_has_its_own_file, report
 use super::selection_args::SelectionArgs;
 use super::target_args::{RunArgs, TargetArgs};
 use super::watch;
-use super::whole_file::WholeFile;
 use crate::catalogue::Check;
 use crate::check::{
     Judged, LastTime, Progress, Recording, Report, Scans, Seen, Session, SessionOptions, judge_with,
     load_config, replay, skip_note,
 };
 use crate::config::ProbeConfig;
+use crate::files::WholeFile;
 use crate::model::Level;
 use crate::run::RunnerOptions;
 use agentnative_contract::error::{Error, Result, exit_of_signal};

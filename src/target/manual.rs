@@ -4,6 +4,7 @@
 //! `/usr/share/man` for `/usr/bin`. Another page of that name may be about another program.
 
 use super::find::Tool;
+use crate::files;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -66,7 +67,7 @@ fn source(file: &Path, tool: Tool<'_>) -> Option<String> {
             tool(&argv, Path::new("/")).ok()?
         }
         Some("xz" | "bz2" | "zst" | "lz") => return None,
-        _ => fs::read(file).ok()?,
+        _ => files::read(file, LONGEST as u64).ok()?,
     };
     (bytes.len() <= LONGEST).then(|| String::from_utf8_lossy(&bytes).into_owned())
 }

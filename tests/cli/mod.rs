@@ -22,6 +22,7 @@ mod infer;
 mod init;
 mod limits;
 mod live;
+mod locks;
 mod loops;
 mod manual;
 mod record;
