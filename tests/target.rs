@@ -69,7 +69,7 @@ impl Place {
             let metadata = metadata.ok_or_else(|| Error::config("cargo was not expected to be asked"))?;
             Ok(serde_json::to_vec(metadata).unwrap())
         };
-        Finder { cwd: self.path(), bin, resolve: &resolve, tool: &tool }.find(&selector, config)
+        Finder { cwd: self.path(), bin, named: false, resolve: &resolve, tool: &tool }.find(&selector, config)
     }
 
     fn folder(&self, bin: Option<&str>, metadata: Option<&serde_json::Value>) -> Result<Target> {
@@ -212,7 +212,7 @@ fn the_search_for_the_configuration_begins_at_the_target() {
     let tool = place.program("path-bin/tool");
     let resolve = |name: &OsStr| resolve(name, &place.path().join("path-bin"));
     let tool_of = |_: &[OsString], _: &Path| Err(Error::general("not asked"));
-    let finder = Finder { cwd: place.path(), bin: None, resolve: &resolve, tool: &tool_of };
+    let finder = Finder { cwd: place.path(), bin: None, named: false, resolve: &resolve, tool: &tool_of };
     assert_eq!(finder.start(&TargetSelector::command(["tool", "x"])).unwrap(), tool);
     assert_eq!(finder.start(&TargetSelector::Name("tool".into())).unwrap(), tool);
     assert_eq!(finder.start(&path("sub")).unwrap(), place.path().join("sub"));
@@ -262,7 +262,7 @@ fn a_command_has_a_project_only_where_it_belongs_to_one() {
         let config = Config::load(&path, &KNOWN).unwrap();
         let resolve = |name: &OsStr| resolve(name, &place.path().join("path-bin"));
         let tool = |_: &[OsString], _: &Path| Err(Error::general("not asked"));
-        let finder = Finder { cwd: place.path(), bin: None, resolve: &resolve, tool: &tool };
+        let finder = Finder { cwd: place.path(), bin: None, named: false, resolve: &resolve, tool: &tool };
         let code = finder.code(&self::path(folder), Some(&config)).unwrap().map(|code| code.project.folder);
         let target = finder.find(&self::path(folder), Some(&config)).unwrap().remove(0);
         let found = target.project.map(|project| project.folder);
@@ -432,7 +432,8 @@ fn cargo_s_own_answer_for_this_project_is_understood() {
             .output();
         Ok(output.map_err(|error| Error::general(error.to_string()))?.stdout)
     };
-    let finder = Finder { cwd: folder, bin: Some("agentnative"), resolve: &resolve, tool: &tool };
+    let finder =
+        Finder { cwd: folder, bin: Some("agentnative"), named: false, resolve: &resolve, tool: &tool };
     let targets = finder.find(&path("src"), None).unwrap();
     assert_eq!(targets[0].program.file_name().unwrap(), "agentnative");
     assert_eq!(targets[0].cwd, folder);

@@ -3,10 +3,11 @@
 use super::build::build;
 use super::inspect::page_of;
 use super::{ConfigSource, Session};
-use crate::catalogue;
+use crate::catalogue::{self, Check};
 use crate::config::{Config, Date, Known};
+use crate::model::{CheckId, Layer};
 use crate::run::{self, End, Job, Observation, Runner};
-use crate::target::{CodeBase, Finder, Help, Target, TargetSelector};
+use crate::target::{CodeBase, Finder, Help, Target, TargetSelector, Tool};
 use agentnative_contract::error::{Error, Result};
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -36,12 +37,30 @@ impl Session {
     pub fn config(&self) -> Result<Option<Config>> {
         let tool = |_: &[OsString], _: &Path| Err(Error::general("no tool finds a configuration"));
         let cwd = current_folder()?;
-        self.config_by(&Finder { cwd: &cwd, bin: None, resolve: &run::find, tool: &tool })
+        self.config_by(&self.finder(&cwd, &tool))
+    }
+
+    fn finder<'f>(&'f self, cwd: &'f Path, tool: Tool<'f>) -> Finder<'f> {
+        let named = matches!(self.options.config, ConfigSource::File(_) | ConfigSource::Read(_));
+        Finder { cwd, bin: self.options.bin.as_deref(), named, resolve: &run::find, tool }
+    }
+
+    /// Executes the `build` of the target, if these checks need the program: [`Session::run`] does not execute it
+    /// again.
+    ///
+    /// # Errors
+    /// Those of [`Session::config`] and of the build; interrupted, when a signal told us to stop.
+    pub fn build(&mut self, checks: &[&Check]) -> Result<()> {
+        let mut runner = Runner::new(self.options.runner.clone());
+        self.with_finder(&mut runner, needs_program(checks), |_, _| Ok(()))?;
+        self.options.built = true;
+        Ok(())
     }
 
     fn config_by(&self, finder: &Finder<'_>) -> Result<Option<Config>> {
         match (&self.options.config, &self.target) {
             (ConfigSource::File(path), _) => load_config(path).map(Some),
+            (ConfigSource::Read(config), _) => Ok(Some(Config::clone(config))),
             (ConfigSource::Without, _) => Ok(None),
             // A folder as it was named: so is the file in it.
             (ConfigSource::Nearest, TargetSelector::Path(path)) => {
@@ -75,10 +94,10 @@ impl Session {
         let cwd = current_folder()?;
         let runner = RefCell::new(runner);
         let tool = |argv: &[OsString], folder: &Path| tool(&mut runner.borrow_mut(), argv, folder);
-        let bin = self.options.bin.as_deref();
-        let finder = Finder { cwd: &cwd, bin, resolve: &run::find, tool: &tool };
+        let finder = self.finder(&cwd, &tool);
         let config = self.config_by(&finder)?;
         if builds
+            && !self.options.built
             && let Some(config) = &config
             && let Some(target) = finder.configured(&self.target, config)
         {
@@ -90,6 +109,12 @@ impl Session {
 
 fn current_folder() -> Result<PathBuf> {
     std::env::current_dir().map_err(|error| Error::general(format!("no current folder: {error}")))
+}
+
+/// Whether these checks need the program of the target, and not only its files.
+pub(super) fn needs_program(checks: &[&Check]) -> bool {
+    let needs = |check: &&Check| check.layer != Layer::Source || check.id == CheckId::P8BundleInstall;
+    checks.iter().any(needs)
 }
 
 /// Reads a configuration file, held against the catalogue and the bundled contracts.

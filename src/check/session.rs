@@ -2,7 +2,7 @@
 
 use super::contracts::LoadedContracts;
 use super::judging::{wanted, worth_making};
-use super::locate::{Located, help_of, tool};
+use super::locate::{Located, help_of, needs_program, tool};
 use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
 use super::runs::{Runs, redact_secrets};
@@ -23,6 +23,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// How a session finds and runs its target; the default is the nearest configuration and nothing else.
@@ -50,18 +51,22 @@ pub struct SessionOptions {
     pub current_dir: Option<PathBuf>,
     /// Only plain runs are made: what they cannot decide is unverified.
     pub fast: bool,
+    /// The target is built already: its `build` is not executed.
+    pub built: bool,
     /// How runs are made.
     pub runner: RunnerOptions,
 }
 
 /// Where the configuration of a session is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub enum ConfigSource {
     /// The nearest `agentnative.toml` of the target's folder or above, if there is one.
     #[default]
     Nearest,
     /// This file.
     File(PathBuf),
+    /// This one, which was read before.
+    Read(Arc<Config>),
     /// There is none.
     Without,
 }
@@ -130,7 +135,7 @@ impl Session {
         let project = has(Layer::Project) || installs;
         let started = Instant::now();
         let mut runner = Runner::new(self.options.runner.clone());
-        let located = self.locate(&mut runner, behavioral || project, source || project);
+        let located = self.locate(&mut runner, needs_program(checks), source || project);
         if let Some((signal, error)) = located.as_ref().err().and_then(|error| Some((error.signal?, error))) {
             let mut recording = self.without_target(error, observer)?;
             recording.ended = Some(rfc3339(SystemTime::now()));

@@ -17,6 +17,7 @@ mod evidence;
 mod exits;
 mod fleet;
 mod folders;
+mod foreign_files;
 mod foreign_recordings;
 mod infer;
 mod init;
