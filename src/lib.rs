@@ -46,6 +46,8 @@ pub mod check;
 pub mod cli;
 #[doc(hidden)]
 pub mod config;
+#[doc(hidden)]
+pub mod files;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod follow;

@@ -64,7 +64,7 @@ impl Place {
         bin: Option<&str>,
     ) -> Result<Vec<Target>> {
         let resolve = |name: &OsStr| resolve(name, &self.path().join("path-bin"));
-        Finder { cwd: self.path(), bin, resolve: &resolve, env: &|_| None }.find(&selector, config)
+        Finder { cwd: self.path(), bin, named: false, resolve: &resolve, env: &|_| None }.find(&selector, config)
     }
 
     fn folder(&self, bin: Option<&str>) -> Result<Target> {
@@ -211,7 +211,7 @@ fn the_search_for_the_configuration_begins_at_the_target() {
     let place = Place::new();
     let tool = place.program("path-bin/tool");
     let resolve = |name: &OsStr| resolve(name, &place.path().join("path-bin"));
-    let finder = Finder { cwd: place.path(), bin: None, resolve: &resolve, env: &|_| None };
+    let finder = Finder { cwd: place.path(), bin: None, named: false, resolve: &resolve, env: &|_| None };
     assert_eq!(finder.start(&TargetSelector::command(["tool", "x"])).unwrap(), tool);
     assert_eq!(finder.start(&TargetSelector::Name("tool".into())).unwrap(), tool);
     assert_eq!(finder.start(&path("sub")).unwrap(), place.path().join("sub"));
@@ -260,7 +260,7 @@ fn a_command_has_a_project_only_where_it_belongs_to_one() {
             place.write(&format!("{folder}/agentnative.toml"), &format!("[target]\ncommand = {command}\n"));
         let config = Config::load(&path, &KNOWN).unwrap();
         let resolve = |name: &OsStr| resolve(name, &place.path().join("path-bin"));
-        let finder = Finder { cwd: place.path(), bin: None, resolve: &resolve, env: &|_| None };
+        let finder = Finder { cwd: place.path(), bin: None, named: false, resolve: &resolve, env: &|_| None };
         let code = finder.code(&self::path(folder), Some(&config)).unwrap().map(|code| code.project.folder);
         let target = finder.find(&self::path(folder), Some(&config)).unwrap().remove(0);
         let found = target.project.map(|project| project.folder);
@@ -561,7 +561,7 @@ fn the_programs_of_cargo_are_those_that_cargo_names() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let resolve = |name: &OsStr| Ok(PathBuf::from(name));
     let ours = |name: &str| std::env::var_os(name);
-    let finder = Finder { cwd: folder, bin: Some("agentnative"), resolve: &resolve, env: &ours };
+    let finder = Finder { cwd: folder, bin: Some("agentnative"), named: false, resolve: &resolve, env: &ours };
     let targets = finder.find(&path("src"), None).unwrap();
     assert_eq!(targets[0].program.file_name().unwrap(), "agentnative");
     assert_eq!(targets[0].cwd, folder);

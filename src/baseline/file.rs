@@ -2,6 +2,7 @@
 //! what is gone. The same faults give the same bytes.
 
 use super::{Baseline, Fault};
+use crate::files::{self, MAX_DATA};
 use crate::model::{CheckId, OutputFormat};
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use schemars::JsonSchema;
@@ -75,7 +76,7 @@ impl Baseline {
     /// # Errors
     /// Those of [`Error::data`]; configuration, with line and column, when it is not a baseline.
     pub fn read(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|error| {
+        let bytes = files::read(path, MAX_DATA).map_err(|error| {
             let error = Error::data(path, &error);
             if error.kind == ErrorKind::Usage { error.hint(HINT) } else { error }
         })?;

@@ -1,15 +1,18 @@
 //! Several targets that are checked together: which there are, and which of them a part has.
 
 use super::load_config;
-use super::session::{ConfigSource, SessionOptions};
+use super::session::{ConfigSource, Session, SessionOptions};
 use crate::catalogue::Check;
-use crate::config::{Config, FILE_NAME};
+use crate::config::{Config, FILE_NAME, check_owner};
 use crate::report::{FleetInfo, TargetInfo, VERSION};
 use crate::target::TargetSelector;
-use agentnative_contract::error::{Error, Result};
+use agentnative_contract::error::{Error, ErrorKind, Result};
+use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use walkdir::{DirEntry, WalkDir};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -48,13 +51,15 @@ pub struct Fleet {
 }
 
 /// One of several targets.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone)]
 pub struct FleetTarget {
     /// The file with its configuration.
-    pub config: PathBuf,
+    pub path: PathBuf,
     /// Its name there, where that has several.
     pub bin: Option<String>,
-    digest: String,
+    /// The configuration as it was read when the targets were found, whatever runs make of its file, or why it cannot
+    /// be used.
+    pub config: Result<Arc<Config>>,
 }
 
 impl Fleet {
@@ -66,36 +71,38 @@ impl Fleet {
     /// # Errors
     /// Of kind `Config`: there is no configuration in a folder, or it cannot be read.
     pub fn find(paths: &[PathBuf]) -> Result<Self> {
-        let mut files = Vec::new();
+        // A file that is named counts whoever owns it.
+        let mut files: BTreeMap<PathBuf, Result<()>> = BTreeMap::new();
         for path in paths {
-            if path.is_dir() {
-                let found = configurations_below(path)?;
-                if found.is_empty() {
-                    return Err(Error::config(format!("no {FILE_NAME} in {} or below", path.display())));
+            let found = match path.is_dir() {
+                true => configurations_below(path)?,
+                false => vec![path.clone()],
+            };
+            if found.is_empty() {
+                return Err(Error::config(format!("no {FILE_NAME} in {} or below", path.display())));
+            }
+            for file in found {
+                let owned = if path.is_dir() { check_owner(&file, path) } else { Ok(()) };
+                let file = file.strip_prefix(".").unwrap_or(&file).to_owned();
+                let known = files.entry(file).or_insert_with(|| owned.clone());
+                if owned.is_ok() {
+                    *known = owned;
                 }
-                files.extend(found);
-            } else {
-                files.push(path.clone());
             }
         }
-        for file in &mut files {
-            *file = file.strip_prefix(".").unwrap_or(file).to_owned();
-        }
         let mut targets = Vec::new();
-        for file in files {
-            let (names, digest) = match load_config(&file) {
-                Ok(config) => {
-                    let is_one = config.targets.len() == 1;
-                    let names = config.targets.into_iter().map(|target| target.name.filter(|_| !is_one));
-                    (names.collect(), config.digest)
-                }
-                Err(_) => (vec![None], String::new()),
+        for (path, owned) in files {
+            let hint = || format!("`--all {}` uses it all the same", path.display());
+            let owned = owned.map_err(|error| error.hint(hint()));
+            let config = owned.and_then(|()| load_config(&path)).map(Arc::new);
+            let mut names: Vec<Option<String>> = match config.as_ref().map(|config| &config.targets[..]) {
+                Err(_) | Ok([_]) => vec![None],
+                Ok(several) => several.iter().map(|target| target.name.clone()).collect(),
             };
-            let target = |bin| FleetTarget { config: file.clone(), bin, digest: digest.clone() };
+            names.sort();
+            let target = |bin| FleetTarget { path: path.clone(), bin, config: config.clone() };
             targets.extend(names.into_iter().map(target));
         }
-        targets.sort();
-        targets.dedup();
         Ok(Self { targets })
     }
 
@@ -113,7 +120,11 @@ impl Fleet {
         let mut all = format!("{VERSION}\n{}\n{}\n{}\n", partition.of, options.fast, options.no_runs);
         all.extend(options.overrides().iter().map(|option| format!("{option}\n")));
         all.extend(checks.iter().map(|check| format!("{}\n", check.id)));
-        all.extend(self.targets.iter().map(|target| format!("{target} {}\n", target.digest)));
+        let digest = |target: &FleetTarget| match &target.config {
+            Ok(config) => format!("{target} {}\n", config.digest),
+            Err(_) => format!("{target} \n"),
+        };
+        all.extend(self.targets.iter().map(digest));
         FleetInfo {
             digest: format!("xxh128:{:032x}", xxh3_128(all.as_bytes())),
             targets: self.targets.len(),
@@ -124,12 +135,13 @@ impl Fleet {
 }
 
 impl FleetTarget {
-    /// What is checked, and how: the rest is as `options` say.
-    pub fn session(&self, options: &SessionOptions) -> (TargetSelector, SessionOptions) {
-        let folder = self.config.parent().filter(|folder| !folder.as_os_str().is_empty());
+    /// The session that checks it; the rest is as `options` say.
+    pub fn session(&self, config: &Arc<Config>, options: &SessionOptions) -> Session {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).to_owned();
-        let config = ConfigSource::File(self.config.clone());
-        (TargetSelector::Path(folder), SessionOptions { bin: self.bin.clone(), config, ..options.clone() })
+        let config = ConfigSource::Read(Arc::clone(config));
+        let options = SessionOptions { bin: self.bin.clone(), config, ..options.clone() };
+        Session::new(TargetSelector::Path(folder), options)
     }
 
     /// What is known of it before it is found.
@@ -139,8 +151,8 @@ impl FleetTarget {
 
     /// Its name for people, among others: that in the configuration, else the folder of that.
     pub fn name(&self) -> String {
-        let folder = self.config.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(&self.config);
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(&self.path);
         self.bin.clone().unwrap_or_else(|| folder.display().to_string())
     }
 }
@@ -148,7 +160,7 @@ impl FleetTarget {
 /// Its name among all: the file, and its name there.
 impl fmt::Display for FleetTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.config.display())?;
+        write!(f, "{}", self.path.display())?;
         self.bin.iter().try_for_each(|bin| write!(f, "#{bin}"))
     }
 }
@@ -162,8 +174,9 @@ fn configurations_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_looked_at) {
         let entry = entry.map_err(|error| {
-            let path = error.path().unwrap_or(folder);
-            Error::config(format!("cannot read the folder {}", path.display()))
+            let path = error.path().unwrap_or(folder).to_owned();
+            let error = error.into_io_error().unwrap_or_else(|| io::Error::other("its links form a loop"));
+            Error::io(ErrorKind::Config, "read the folder", &path, &error)
         })?;
         found.extend(Config::in_folder(entry.path())?);
     }

@@ -5,6 +5,7 @@
 
 use super::Session;
 use crate::catalogue::Check;
+use crate::files::WholeFile;
 use crate::model::Status;
 use crate::report::{Report, TargetInfo};
 use crate::target::TargetSelector;
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io, process};
+use std::{env, fs};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The only version of the file so far.
@@ -104,12 +105,7 @@ fn read(file: &Path, key: &Key) -> Option<Kept> {
 }
 
 /// Writes the file as a whole: who reads it meanwhile has the old one or the new one.
-fn write(file: &Path, kept: &Kept) -> io::Result<()> {
-    if let Some(folder) = file.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    }
-    let part = file.with_extension(format!("{}.part", process::id()));
-    fs::write(&part, serde_json::to_vec(kept)?)
-        .and_then(|()| fs::rename(&part, file))
-        .inspect_err(|_| drop(fs::remove_file(&part)))
+fn write(file: &Path, kept: &Kept) -> Option<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(file.parent()?).ok()?;
+    WholeFile::replace(file).ok()?.write(&serde_json::to_vec(kept).ok()?).ok()
 }

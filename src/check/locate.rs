@@ -3,8 +3,9 @@
 use super::build::build;
 use super::inspect::page_of;
 use super::{ConfigSource, Session};
-use crate::catalogue;
+use crate::catalogue::{self, Check};
 use crate::config::{Config, Date, Known};
+use crate::model::{CheckId, Layer};
 use crate::run::{self, Observation, Runner};
 use crate::target::{CodeBase, Finder, Help, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
@@ -38,14 +39,42 @@ impl Session {
         Finder {
             cwd,
             bin: self.options.bin.as_deref(),
+            named: matches!(self.options.config, ConfigSource::File(_) | ConfigSource::Read(_)),
             resolve: &run::find,
             env: &|name| std::env::var_os(name),
         }
     }
 
+    /// Executes the `build` of the target, if these checks need the program: [`Session::run`] does not execute it
+    /// again.
+    ///
+    /// # Errors
+    /// Those of [`Session::config`] and of the build; interrupted, when a signal told us to stop.
+    pub fn build(&mut self, checks: &[&Check]) -> Result<()> {
+        if self.builds(checks) {
+            let cwd = current_folder()?;
+            let finder = self.finder(&cwd);
+            let config = self.config_by(&finder)?;
+            self.build_with(&finder, config.as_ref(), &mut Runner::new(self.options.runner.clone()))?;
+        }
+        self.options.built = true;
+        Ok(())
+    }
+
+    /// Whether the target is built before these checks.
+    pub(super) fn builds(&self, checks: &[&Check]) -> bool {
+        needs_program(checks) && !self.options.no_runs && !self.options.built
+    }
+
+    fn build_with(&self, finder: &Finder<'_>, config: Option<&Config>, runner: &mut Runner) -> Result<()> {
+        let target = config.and_then(|config| Some((finder.configured(&self.target, config)?, config)));
+        target.map_or(Ok(()), |(target, config)| build(target, &config.root, runner))
+    }
+
     fn config_by(&self, finder: &Finder<'_>) -> Result<Option<Config>> {
         match (&self.options.config, &self.target) {
             (ConfigSource::File(path), _) => load_config(path).map(Some),
+            (ConfigSource::Read(config), _) => Ok(Some(Config::clone(config))),
             (ConfigSource::Without, _) => Ok(None),
             // A folder as it was named: so is the file in it.
             (ConfigSource::Nearest, TargetSelector::Path(path)) => {
@@ -64,10 +93,8 @@ impl Session {
         let cwd = current_folder()?;
         let finder = self.finder(&cwd);
         let config = self.config_by(&finder)?;
-        if let (Some(runner), Some(config)) = (builder, &config)
-            && let Some(target) = finder.configured(&self.target, config)
-        {
-            build(target, &config.root, runner)?;
+        if let Some(runner) = builder {
+            self.build_with(&finder, config.as_ref(), runner)?;
         }
         let code = if code { finder.code(&self.target, config.as_ref())? } else { None };
         let wanted = program || code.is_none();
@@ -78,6 +105,12 @@ impl Session {
 
 fn current_folder() -> Result<PathBuf> {
     std::env::current_dir().map_err(|error| Error::general(format!("no current folder: {error}")))
+}
+
+/// Whether these checks need the program of the target, and not only its files.
+pub(super) fn needs_program(checks: &[&Check]) -> bool {
+    let needs = |check: &&Check| check.layer != Layer::Source || check.id == CheckId::P8BundleInstall;
+    checks.iter().any(needs)
 }
 
 /// Reads a configuration file, held against the catalogue and the bundled contracts.

@@ -4,16 +4,20 @@ use super::contracts::LoadedContracts;
 use super::judging::context;
 use super::session::SessionOutput;
 use crate::catalogue::Check;
+use crate::files::WholeFile;
 use crate::judge;
 use crate::model::{CheckId, OutputFormat};
 use crate::probe::{Probe, Recording};
 use agentnative_contract::diff::{Change, Class, compare};
-use agentnative_contract::error::{Error, Issue, Result};
-use agentnative_contract::lock::{Lock, lock_path};
+use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
+use agentnative_contract::lock::{LOCK_FOLDER, Lock, lock_path};
 use agentnative_contract::{OutputSpec, Payload};
 use agentnative_output::pretty;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// What is done with a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +127,7 @@ pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
     });
     let written = mode != LockMode::Check && old.as_ref() != Some(&new);
     if written {
-        new.write(&folder, pretty)?;
+        write(&new, root, &folder)?;
     }
     let Lock { target, version, promises } = new;
     Ok(Locked {
@@ -135,4 +139,44 @@ pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
         compatible: changes.iter().all(|change| change.class != Class::Breaking),
         changes,
     })
+}
+
+/// Writes a lock into `folder` below `root`, and removes the files of an older lock that it does not have. The older
+/// lock stays as it is until all files are written.
+fn write(lock: &Lock, root: &Path, folder: &Path) -> Result<()> {
+    let files = lock.files(pretty)?;
+    for folder in [&root.join(LOCK_FOLDER), folder] {
+        own_folder(folder)?;
+    }
+    let old = Lock::listed(folder)?;
+    let mut written = Vec::new();
+    for (name, text) in &files {
+        let file = WholeFile::replace(&folder.join(name))?;
+        file.fill(text.as_bytes())?;
+        written.push(file);
+    }
+    written.into_iter().try_for_each(WholeFile::finish)?;
+    let is_stale = |path: &&PathBuf| !files.keys().any(|name| path.ends_with(name));
+    old.iter()
+        .filter(is_stale)
+        .try_for_each(|path| fs::remove_file(path).map_err(|error| failed(path, &error)))
+}
+
+/// Makes a folder if there is none. A link is not followed: a run may have made it.
+fn own_folder(folder: &Path) -> Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let found = fs::symlink_metadata(folder).map_err(|error| failed(folder, &error))?;
+            if found.is_symlink() {
+                let message = format!("{} is a link; expected a folder with a lock", folder.display());
+                return Err(Error::config(message).hint("remove the link"));
+            }
+            if found.is_dir() { Ok(()) } else { Err(failed(folder, &error)) }
+        }
+        done => done.map_err(|error| failed(folder, &error)),
+    }
+}
+
+fn failed(path: &Path, error: &io::Error) -> Error {
+    Error::io(ErrorKind::Write, "write", path, error)
 }

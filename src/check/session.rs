@@ -2,7 +2,7 @@
 
 use super::contracts::LoadedContracts;
 use super::judging::{wanted, worth_making};
-use super::locate::{Located, help_of};
+use super::locate::{Located, help_of, needs_program};
 use super::place::{self, Searched};
 use super::progress::{Observer, Progress};
 use super::runs::{Runs, redact_secrets};
@@ -24,6 +24,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// How a session finds and runs its target; the default is the nearest configuration and nothing else.
@@ -53,18 +54,22 @@ pub struct SessionOptions {
     pub fast: bool,
     /// Nothing is executed, no `build` and no run: what needs a run is unverified.
     pub no_runs: bool,
+    /// The target is built already: its `build` is not executed.
+    pub built: bool,
     /// How runs are made.
     pub runner: RunnerOptions,
 }
 
 /// Where the configuration of a session is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub enum ConfigSource {
     /// The nearest `agentnative.toml` of the target's folder or above, if there is one.
     #[default]
     Nearest,
     /// This file.
     File(PathBuf),
+    /// This one, which was read before.
+    Read(Arc<Config>),
     /// There is none.
     Without,
 }
@@ -133,8 +138,9 @@ impl Session {
         let project = has(Layer::Project) || installs;
         let started = Instant::now();
         let mut runner = Runner::new(self.options.runner.clone());
-        let (program, runs) = (behavioral || project, !self.options.no_runs);
-        let located = self.locate(Some(&mut runner).filter(|_| runs && program), program, source || project);
+        let runs = !self.options.no_runs;
+        let builder = Some(&mut runner).filter(|_| self.builds(checks));
+        let located = self.locate(builder, needs_program(checks), source || project);
         if let Some((signal, error)) = located.as_ref().err().and_then(|error| Some((error.signal?, error))) {
             let mut recording = self.without_target(error, observer)?;
             recording.ended = Some(rfc3339(SystemTime::now()));

@@ -1,6 +1,7 @@
 //! What the runs of a target find around them: files of their home, workspaces, services.
 
 use crate::config::{Config, PORT_PLACE, Ready, ServiceConfig, Workspace};
+use crate::files::{self, MAX_DATA};
 use crate::probe::{Probe, Surroundings, place_port};
 use crate::run::{self, End, Job, Observation, Runner, Served, Service, Template, TemplateFile, free_port};
 use crate::target::Target;
@@ -129,8 +130,8 @@ fn home(target: &Target, port: Option<u16>, runner: &mut Runner) -> Result<Optio
         return Ok(None);
     }
     let read = |(place, file): (&String, &PathBuf)| {
-        let bytes =
-            std::fs::read(file).map_err(|error| Error::io(ErrorKind::Config, "read", file, &error))?;
+        let bytes = files::read(file, MAX_DATA)
+            .map_err(|error| Error::io(ErrorKind::Config, "read", file, &error))?;
         let bytes = port.map_or_else(|| bytes.clone(), |port| replace(&bytes, port));
         Ok(TemplateFile { path: place.into(), bytes })
     };

@@ -2,14 +2,14 @@
 
 use super::{ConfigSource, Session};
 use crate::config::{Config, FILE_NAME, TargetConfig};
+use crate::files::{self, MAX_DATA};
 use crate::source::{is_code, kept_files};
 use crate::target::TargetSelector;
 use agentnative_contract::contract_path;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The files that a check depends on.
@@ -23,10 +23,14 @@ pub struct Watched {
     code: Option<PathBuf>,
     /// The target is built from any file of that folder.
     builds: bool,
+    /// The file with the configuration.
+    config: PathBuf,
+    /// What the configuration says is executed without confinement: a build or services.
+    executes: bool,
 }
 
-/// The files at one moment: when each was changed, and its length.
-pub type Look = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
+/// The files at one moment: when the inode of each was changed, which no program can set, and its length.
+pub type Look = BTreeMap<PathBuf, (i64, i64, u64)>;
 
 impl Session {
     /// The files that a check depends on, as far as they are known. `command` is the command line of the target;
@@ -57,7 +61,8 @@ impl Session {
             // One that has faults, or is still to come.
             (_, None) => Config::find(folder).ok().flatten().unwrap_or_else(|| folder.join(FILE_NAME)),
         };
-        let mut files: BTreeSet<PathBuf> = programs.iter().cloned().chain([cwd.join(file)]).collect();
+        let file = cwd.join(file);
+        let mut files: BTreeSet<PathBuf> = programs.iter().cloned().chain([file.clone()]).collect();
         files.extend(config.iter().flat_map(|config| named_files(config, &targets)));
         let builds = targets.iter().any(|target| target.build.is_some());
         let is_script = |file: &PathBuf| file.starts_with(root) && !is_machine_code(file);
@@ -67,6 +72,8 @@ impl Session {
             made: if builds { programs } else { BTreeSet::new() },
             code: reads_code.then(|| root.to_owned()),
             builds,
+            executes: builds || config.is_some_and(|config| !config.services.is_empty()),
+            config: file,
         }
     }
 
@@ -89,7 +96,7 @@ fn named_files(config: &Config, targets: &[&TargetConfig]) -> Vec<PathBuf> {
 /// Whether a file is a program that was compiled, not one that is read when it runs.
 fn is_machine_code(path: &Path) -> bool {
     let mut head = [0; 4];
-    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == *b"\x7fELF"
+    files::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == *b"\x7fELF"
 }
 
 impl Watched {
@@ -104,16 +111,27 @@ impl Watched {
     pub fn look(&self) -> Look {
         let look = |path: PathBuf| {
             let metadata = path.metadata().ok()?;
-            Some((path, (metadata.modified().ok(), metadata.len())))
+            Some((path, (metadata.ctime(), metadata.ctime_nsec(), metadata.len())))
         };
         self.files.iter().cloned().chain(self.code_files(!self.builds)).filter_map(look).collect()
+    }
+
+    /// A file that changed while runs were made since this look, and that decides what is executed without confinement:
+    /// the configuration, or any file if that has a build or services.
+    pub fn changed_in_runs(&self, before: &Look) -> Option<PathBuf> {
+        let decides = |path: &PathBuf| self.executes || *path == self.config;
+        let files = |look: Look| look.into_iter().filter(|(path, _)| decides(path)).collect();
+        first_change(&files(before.clone()), &files(self.look()))
     }
 
     /// What is in the files that people edit: all but what a build makes. While a check works these alone are
     /// looked at, since building and running write files as well.
     pub fn contents(&self) -> BTreeMap<PathBuf, u64> {
         let edited = self.files.iter().cloned().chain(self.code_files(true));
-        let content = |path: PathBuf| Some((xxh3_64(&fs::read(&path).ok()?), path));
+        let content = |path: PathBuf| {
+            let length = path.metadata().ok()?.len();
+            Some((files::read(&path, MAX_DATA).map_or(length, |bytes| xxh3_64(&bytes)), path))
+        };
         let edited = edited.filter(|path| !self.made.contains(path)).filter_map(content);
         edited.map(|(content, path)| (path, content)).collect()
     }

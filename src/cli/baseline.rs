@@ -2,8 +2,8 @@
 
 use super::check::CheckArgs;
 use super::shown;
-use super::whole_file::WholeFile;
 use crate::check::{Baseline, Report, Seen};
+use crate::files::WholeFile;
 use agentnative_contract::error::Result;
 use agentnative_output::Output;
 use std::path::{Path, PathBuf};

@@ -9,13 +9,13 @@ use super::report_files::{ReportFile, ReportFiles, each_has_its_own_file, report
 use super::selection_args::SelectionArgs;
 use super::target_args::{RunArgs, TargetArgs};
 use super::watch;
-use super::whole_file::WholeFile;
 use crate::catalogue::Check;
 use crate::check::{
     Judged, LastTime, Progress, Recording, Report, Scans, Seen, Session, SessionOptions, judge_with,
     load_config, replay, skip_note,
 };
 use crate::config::ProbeConfig;
+use crate::files::WholeFile;
 use crate::model::Level;
 use crate::run::RunnerOptions;
 use agentnative_contract::error::{Error, Result, exit_of_signal};
@@ -118,7 +118,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
     if args.watch {
         return watch::run(args, output, runner);
     }
-    let done = check(args, output, runner)?;
+    let done = check(args, output, runner, None)?;
     Ok(done.signal.map_or(done.code, exit_of_signal))
 }
 
@@ -130,6 +130,8 @@ pub(super) struct Done {
     pub signal: Option<i32>,
     /// The command line of the target.
     pub command: Vec<String>,
+    /// Runs were made.
+    pub ran: bool,
 }
 
 /// The session that the arguments ask for.
@@ -144,12 +146,17 @@ pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<Sessio
     Ok(Session::new(args.target.selector(), options))
 }
 
-/// One check, from the arguments to the report.
-pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions) -> Result<Done> {
+/// Checks once, from the arguments to the report. `before_runs` is called when the target is built.
+pub(super) fn check(
+    args: &CheckArgs,
+    output: &mut Output,
+    runner: &RunnerOptions,
+    before_runs: Option<&mut dyn FnMut()>,
+) -> Result<Done> {
     let selection = args.selection.selection();
     selection.resolve()?;
     let replayed = args.replay.as_deref().map(|path| recorded(path, args)).transpose()?;
-    let session = session(args, runner)?;
+    let mut session = session(args, runner)?;
     let (config, last_time) = match &replayed {
         Some(recording) => (recording.check.clone(), None),
         None => {
@@ -172,7 +179,7 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
         output.stream([report.start_event()], |_| {})?;
         let judged = Judged { report, recording: None, elapsed: None };
         let code = files.finish(&[judged], None, (args.verbose, args.strict), output)?;
-        return Ok(Done { code, signal: None, command: target.command.clone() });
+        return Ok(Done { code, signal: None, command: target.command.clone(), ran: false });
     }
     let record =
         args.record.as_ref().map(|path| Ok::<_, Error>((path, WholeFile::create(path)?))).transpose()?;
@@ -187,6 +194,10 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
             (recording, Scans::default(), None, None)
         }
         None => {
+            if let Some(before_runs) = before_runs {
+                session.build(&checks)?;
+                before_runs();
+            }
             let seen = session.run(&checks, &mut observer)?;
             (seen.recording, seen.scans, seen.signal, Some(seen.elapsed))
         }
@@ -206,9 +217,10 @@ pub(super) fn check(args: &CheckArgs, output: &mut Output, runner: &RunnerOption
         last_time.keep(&report);
     }
     let command = recording.target.command.clone();
+    let ran = report.runs > 0;
     let judged = Judged { report, recording: Some(recording), elapsed };
     let code = files.finish(&[judged], None, (args.verbose, args.strict), output)?;
-    Ok(Done { code, signal, command })
+    Ok(Done { code, signal, command, ran })
 }
 
 /// The recording to judge, with what a configuration that is named says.

@@ -5,7 +5,6 @@ use super::report_files::{ReportFiles, each_has_its_own_file};
 use crate::catalogue::Check;
 use crate::check::{
     Fleet, FleetTarget, Judged, LastTime, Partition, Progress, Report, Selection, Session, SessionOptions,
-    load_config,
 };
 use crate::model::Level;
 use crate::run::{RunnerOptions, Slots};
@@ -14,6 +13,7 @@ use agentnative_contract::error::{Error, Result, exit_of_signal};
 use agentnative_output::{Output, time_left};
 use std::iter;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, Builder};
@@ -71,6 +71,14 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
     Ok(signal.map_or(code, exit_of_signal))
 }
 
+/// A target that is ready to be checked.
+struct Built {
+    session: Session,
+    checks: Vec<&'static Check>,
+    skipped: Vec<&'static Check>,
+    last_time: LastTime,
+}
+
 /// The targets, and how each is checked.
 struct CheckAll<'a> {
     targets: Vec<&'a FleetTarget>,
@@ -80,8 +88,8 @@ struct CheckAll<'a> {
 }
 
 impl CheckAll<'_> {
-    /// Checks them side by side, with as many runs at once as for one; gives them in their order, and the signal that
-    /// ended the runs.
+    /// Checks them in parallel, with as many runs at once as for one; returns them in their order, and the signal that
+    /// ended the runs. All are built before the first run, which could change what a build executes.
     fn run(&self, output: &mut Output) -> Result<(Vec<Judged>, Option<i32>)> {
         let jobs = self.options.runner.jobs.max(1);
         let side_by_side = self.targets.len().min(jobs.div_ceil(2)).max(1);
@@ -90,19 +98,49 @@ impl CheckAll<'_> {
             Slots::new(shared).map_err(|error| Error::general(format!("cannot share slots: {error}")))?;
         let runner = RunnerOptions { slots: Some(slots), ..self.options.runner.clone() };
         let options = SessionOptions { runner, ..self.options.clone() };
+        let built: Vec<OnceLock<Result<Built>>> = self.targets.iter().map(|_| OnceLock::new()).collect();
+        let build = |at: usize| {
+            let result = built[at].get_or_init(|| self.built(self.targets[at], &options));
+            result.as_ref().err().and_then(|error| error.signal)
+        };
+        self.in_parallel(side_by_side, build, || {})?;
+        let built: Vec<Option<Result<Built>>> = built.into_iter().map(OnceLock::into_inner).collect();
+        let failed = built.iter().map(|result| result.as_ref()?.as_ref().err());
+        let signal = failed.clone().find_map(|error| error?.signal);
+        let failed = failed.zip(&self.targets).map(|(error, target)| Some(without_runs(target, error?)));
+
+        let (built, (sender, told)) = (&built, channel());
+        let check = move |at: usize| {
+            let Some(Ok(built)) = &built[at] else { return None };
+            let (judged, signal) = self.check(self.targets[at], built, &sender);
+            // Who waits for it is there as long as we are.
+            let _ = sender.send(Told::Ended(at, Box::new(judged), signal));
+            signal
+        };
+        let threads = if signal.is_some() { 0 } else { side_by_side };
+        let failed = failed.collect();
+        self.in_parallel(threads, check, || self.collect(failed, signal, &told, output))
+    }
+
+    /// Calls `work` with the number of each target, in this many threads, until it returns a signal; and `meanwhile`
+    /// in this thread.
+    fn in_parallel<T>(
+        &self,
+        threads: usize,
+        work: impl Fn(usize) -> Option<i32> + Clone + Send,
+        meanwhile: impl FnOnce() -> T,
+    ) -> Result<T> {
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let (sender, told) = channel();
         thread::scope(|scope| {
-            for nth in 0..side_by_side {
-                let (sender, options, next, stopped) = (sender.clone(), &options, &next, &stopped);
+            for nth in 0..threads {
+                let (work, next, stopped) = (work.clone(), &next, &stopped);
                 let work = move || {
-                    while !stopped.load(Ordering::SeqCst)
-                        && let Some((at, target)) = self.nth(next.fetch_add(1, Ordering::SeqCst))
-                    {
-                        let (judged, signal) = self.check(target, options, &sender);
-                        stopped.fetch_or(signal.is_some(), Ordering::SeqCst);
-                        // Who waits for it is there as long as we are.
-                        let _ = sender.send(Told::Ended(at, Box::new(judged), signal));
+                    while !stopped.load(Ordering::SeqCst) {
+                        let at = next.fetch_add(1, Ordering::SeqCst);
+                        if at >= self.targets.len() {
+                            break;
+                        }
+                        stopped.fetch_or(work(at).is_some(), Ordering::SeqCst);
                     }
                 };
                 if let Err(error) = Builder::new().spawn_scoped(scope, work) {
@@ -113,19 +151,21 @@ impl CheckAll<'_> {
                     break;
                 }
             }
-            drop(sender);
-            Ok(self.collect(&told, output))
+            drop(work);
+            Ok(meanwhile())
         })
     }
 
-    fn nth(&self, at: usize) -> Option<(usize, &FleetTarget)> {
-        self.targets.get(at).map(|target| (at, *target))
-    }
-
-    /// Takes what the threads tell; targets that a signal kept from being checked are named as that.
-    fn collect(&self, told: &Receiver<Told>, output: &mut Output) -> (Vec<Judged>, Option<i32>) {
-        let (began, mut runs, mut ended, mut by) = (Instant::now(), 0, 0, None);
-        let mut all: Vec<Option<Judged>> = self.targets.iter().map(|_| None).collect();
+    /// Adds what the threads tell to what is known, by the number of each target; targets that a signal kept from being
+    /// checked are named as that.
+    fn collect(
+        &self,
+        mut all: Vec<Option<Judged>>,
+        mut by: Option<i32>,
+        told: &Receiver<Told>,
+        output: &mut Output,
+    ) -> (Vec<Judged>, Option<i32>) {
+        let (began, mut runs, mut ended) = (Instant::now(), 0, all.iter().flatten().count() as u64);
         for told in told {
             match told {
                 Told::Run => runs += 1,
@@ -151,14 +191,19 @@ impl CheckAll<'_> {
         (judged.map(|(judged, target)| judged.unwrap_or_else(|| not_checked(target))).collect(), by)
     }
 
+    /// Reads which checks a target needs, and builds it.
+    fn built(&self, target: &FleetTarget, options: &SessionOptions) -> Result<Built> {
+        let config = target.config.as_ref().map_err(Error::clone)?;
+        let (checks, skipped) = self.selection.resolve_with(&config.check)?;
+        let mut session = target.session(config, options);
+        let last_time = LastTime::of(&session, Some(&config.path));
+        session.build(&checks)?;
+        Ok(Built { session, checks, skipped, last_time })
+    }
+
     /// Checks one of them; what keeps it from being checked ends no other.
-    fn check(
-        &self,
-        target: &FleetTarget,
-        options: &SessionOptions,
-        told: &Sender<Told>,
-    ) -> (Judged, Option<i32>) {
-        match self.judged(target, options, told) {
+    fn check(&self, target: &FleetTarget, built: &Built, told: &Sender<Told>) -> (Judged, Option<i32>) {
+        match self.judged(target, built, told) {
             Ok(done) => done,
             Err(error) => (without_runs(target, &error), error.signal),
         }
@@ -167,25 +212,20 @@ impl CheckAll<'_> {
     fn judged(
         &self,
         target: &FleetTarget,
-        options: &SessionOptions,
+        built: &Built,
         told: &Sender<Told>,
     ) -> Result<(Judged, Option<i32>)> {
-        let (selector, options) = target.session(options);
-        let session = Session::new(selector, options);
-        let config = load_config(&target.config)?;
-        let (checks, skipped): (Vec<&Check>, _) = self.selection.resolve_with(&config.check)?;
-        let last_time = LastTime::of(&session, Some(&config.path));
         let mut observer = |progress: Progress<'_>| {
             if matches!(progress, Progress::Ended { .. }) {
                 let _ = told.send(Told::Run);
             }
             Ok(())
         };
-        let seen = session.run(&checks, &mut observer)?;
+        let seen = built.session.run(&built.checks, &mut observer)?;
         let signal = seen.signal;
-        let mut judged = seen.judged(&checks, &skipped, self.deny)?;
+        let mut judged = seen.judged(&built.checks, &built.skipped, self.deny)?;
         judged.report.target.name = target.name();
-        last_time.keep(&judged.report);
+        built.last_time.keep(&judged.report);
         Ok((judged, signal))
     }
 }

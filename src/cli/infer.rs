@@ -1,7 +1,7 @@
 //! `agentnative contract infer`
 
 use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each};
-use super::whole_file::WholeFile;
+use crate::files::WholeFile;
 use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::infer::{Inference, Rules};
 use agentnative_contract::{DataFile, Framing, Violation};

@@ -4,6 +4,7 @@ use super::target_args::{RunArgs, TargetArgs};
 use super::{confirm, group, progress, shown};
 use crate::check::{Inspected, Session, TargetSelector};
 use crate::config::{Config, FILE_NAME, ProbeConfig, repository};
+use crate::files::WholeFile;
 use crate::run::{RunnerOptions, find};
 use crate::target::{Call, Skeleton, Target};
 use agentnative_contract::counted;
@@ -199,11 +200,12 @@ fn without_parents(path: PathBuf) -> PathBuf {
 }
 
 fn write(path: &Path, text: &str, force: bool) -> Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).truncate(true);
-    // Without --force, a file that is there must not be lost, also when it came a moment ago.
-    let options = if force { options.create(true) } else { options.create_new(true) };
-    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    if force {
+        return WholeFile::replace(path)?.write(text.as_bytes());
+    }
+    // A file that is there must not be lost, also when it came a moment ago.
+    let created = std::fs::File::create_new(path);
+    let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => exists(path),
         _ => Error::io(ErrorKind::Write, "write", path, &error),

@@ -25,7 +25,6 @@ mod selection_args;
 mod target_args;
 mod validate;
 mod watch;
-mod whole_file;
 
 use crate::run::{RunnerOptions, set_non_dumpable};
 use agentnative_contract::budget::{self, Budget};

@@ -1,8 +1,8 @@
 //! Where the reports of a check go beside standard output: `--report FORMAT=FILE`.
 
-use super::whole_file::WholeFile;
 use crate::check::Judged;
 use crate::config::repository;
+use crate::files::WholeFile;
 use crate::output::{self, RENDERERS, Renderer, View};
 use crate::report::{FleetInfo, Report};
 use agentnative_contract::counted;

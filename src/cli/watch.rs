@@ -33,8 +33,11 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
     let mut watched = session.watched(&command).with(baseline.clone());
     loop {
         let before = watched.contents();
-        let done = check::check(args, output, runner);
+        let mut built = None;
+        let done = check::check(args, output, runner, Some(&mut || built = Some(watched.look())));
         output.clear_progress();
+        let ran = !matches!(&done, Ok(done) if !done.ran);
+        let by_runs = built.filter(|_| ran).and_then(|built| watched.changed_in_runs(&built));
         match done {
             Ok(done) => match done.signal {
                 Some(signal) => return Ok(exit_of_signal(signal)),
@@ -43,6 +46,11 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
             Err(error) if first && error.kind == ErrorKind::Usage => return Err(error),
             // What is wrong may be mended.
             Err(error) => output.error(&error),
+        }
+        if let Some(path) = by_runs {
+            let message = format!("{} changed during the runs, and a run may have changed it", shown(&path));
+            let error = Error::general(format!("{message}: nothing more is executed"));
+            return Err(error.hint("look at the change, then start `agentnative check --watch` again"));
         }
         first = false;
         let edited = first_change(&before, &watched.contents());

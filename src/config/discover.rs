@@ -1,6 +1,7 @@
 //! Where the configuration is.
 
-use super::{Config, Known};
+use super::{Config, Known, check_owner, searched_folders};
+use crate::files::{self, MAX_TEXT};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::spanned_toml::{parse_part, place};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,9 @@ const MANIFESTS: [(&str, &[&str]); 3] = [
     ("pyproject.toml", &["tool", "agentnative"]),
     ("package.json", &["agentnative"]),
 ];
+
+/// What to do about a configuration that is not used.
+const USE_IT: &str = "--config FILE uses it all the same";
 
 /// The keys to the configuration in the file at `path`, if it is a manifest.
 pub(super) fn part_of(path: &Path) -> Option<&'static [&'static str]> {
@@ -43,34 +47,42 @@ pub fn repository(start: &Path) -> Option<PathBuf> {
 
 impl Config {
     /// The file with the configuration for `start`, a target or its folder: the nearest `agentnative.toml`, or
-    /// manifest with a table for it, there or above, up to the root of the repository. None if there is none.
+    /// manifest with a table for it, there or above, as far as [`searched_folders`] goes. None if there is none.
     ///
     /// # Errors
-    /// Of kind `Config`: a folder has several of them.
+    /// Those of [`Config::in_folder`], and those of [`check_owner`] for what is found.
     pub fn find(start: &Path) -> Result<Option<PathBuf>> {
         let here = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
         // In the folder itself the file is called as the user called the folder.
         let here = here.strip_prefix(".").unwrap_or(here).to_owned();
-        let mut folders = std::iter::once(here).chain(folders_above(start).into_iter().skip(1));
-        folders.find_map(|folder| Self::in_folder(&folder).transpose()).transpose()
+        let mut folders = std::iter::once(here.clone()).chain(searched_folders(start).into_iter().skip(1));
+        let found = folders.find_map(|folder| Self::in_folder(&folder).transpose()).transpose()?;
+        if let Some(file) = &found {
+            check_owner(file, &here).map_err(|error| error.hint(USE_IT))?;
+        }
+        Ok(found)
     }
 
     /// The file with the configuration in this folder itself, if there is one.
     ///
     /// # Errors
-    /// Of kind `Config`: the folder has several of them.
+    /// Of kind `Config`: the folder has several of them, or a manifest cannot be read; permission, where that or the
+    /// folder may not be read.
     pub fn in_folder(folder: &Path) -> Result<Option<PathBuf>> {
         let own = folder.join(FILE_NAME);
-        let own = own.is_file().then(|| (own, FILE_NAME.to_owned(), (0, 0)));
-        let manifests = MANIFESTS.iter().filter_map(|(name, keys)| {
+        let mut found = Vec::new();
+        if files::is_any(&own).map_err(|error| unreadable(&own, &error))? {
+            found.push((own, FILE_NAME.to_owned(), (0, 0)));
+        }
+        for (name, keys) in MANIFESTS {
             let path = folder.join(name);
-            let text = std::fs::read_to_string(&path).ok()?;
+            let bytes = files::read_if_any(&path, MAX_TEXT).map_err(|error| unreadable(&path, &error))?;
+            let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else { continue };
             let table = parse_part(&text, &path, keys, |table| place(&path, &text, table.span.start));
             // A part that is wrong is there, too; reading it tells what is wrong.
-            let place = table.map_or(Some((0, 0)), |place| place.map(|place| (place.line, place.column)))?;
-            Some((path, format!("{} in {name}", keys.join(".")), place))
-        });
-        let mut found: Vec<_> = own.into_iter().chain(manifests).collect();
+            let place = table.map_or(Some((0, 0)), |place| place.map(|place| (place.line, place.column)));
+            found.extend(place.map(|place| (path, format!("{} in {name}", keys.join(".")), place)));
+        }
         if found.len() < 2 {
             return Ok(found.pop().map(|(path, ..)| path));
         }
@@ -97,11 +109,10 @@ impl Config {
     /// files that it names.
     ///
     /// # Errors
-    /// Of kind `Config`: the file cannot be read, is not UTF-8, or has faults; see
-    /// [`Config::parse`].
+    /// Of kind `Config`: the file cannot be read, is no regular file of at most 4 MiB, is not UTF-8, or has faults;
+    /// see [`Config::parse`].
     pub fn load(path: &Path, known: &Known<'_>) -> Result<Self> {
-        let bytes =
-            std::fs::read(path).map_err(|error| Error::io(ErrorKind::Config, "read", path, &error))?;
+        let bytes = files::read(path, MAX_TEXT).map_err(|error| unreadable(path, &error))?;
         match std::str::from_utf8(&bytes) {
             Ok(text) => {
                 let digest = format!("xxh128:{:032x}", xxh3_128(&bytes));
@@ -118,4 +129,8 @@ impl Config {
             }
         }
     }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Error {
+    Error::io(ErrorKind::Config, "read", path, error)
 }

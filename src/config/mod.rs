@@ -24,6 +24,7 @@ mod schema;
 mod section;
 mod service;
 mod target;
+mod trust;
 mod types;
 mod waiver;
 
@@ -34,6 +35,7 @@ pub use discover::{FILE_NAME, folders_above, repository};
 pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};
 pub use reference::{Key, find_keys, keys};
 pub use schema::schema;
+pub use trust::{check_owner, searched_folders};
 pub use types::{
     CheckConfig, Config, Contracts, EffectConfig, FILE_PLACE, Feature, Isolation, Known, ListConfig,
     PORT_PLACE, ProbeConfig, Ready, STALLED_PLACE, SecretConfig, ServiceConfig, TargetConfig, Waiver,

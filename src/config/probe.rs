@@ -6,6 +6,7 @@ use super::target::argv;
 use super::{
     Asking, EffectConfig, FORMAT_PLACE, Known, ListConfig, ProbeConfig, common_flags, contract, formats,
 };
+use crate::files::{self, MAX_DATA};
 use crate::model::OutputFormat;
 use agentnative_contract::spanned_toml::{Span, Value, all};
 use std::collections::BTreeMap;
@@ -259,7 +260,7 @@ fn stdin(value: &Value<'_>, root: &Path) -> Option<Vec<u8>> {
     let file = table.require("file", "the path of a file, relative to this one")?;
     let name = file.string("the path of a file")?.text;
     let path = root.join(&name);
-    match std::fs::read(&path) {
+    match files::read(&path, MAX_DATA) {
         Ok(bytes) => Some(bytes),
         Err(error) => {
             file.fault(&format!("cannot read `{name}`: {error}; expected a file at {}", path.display()))

@@ -68,5 +68,5 @@ pub fn go_files(folder: &Path) -> Vec<String> {
         name.ends_with(".go") && !name.ends_with("_test.go") && !name.starts_with(['_', '.'])
     };
     let files = entries(folder).into_iter().filter(is_code);
-    files.filter_map(|path| std::fs::read_to_string(path).ok()).collect()
+    files.filter_map(|path| text(&path).ok().flatten()).collect()
 }

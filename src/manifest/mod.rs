@@ -10,19 +10,16 @@ pub use cargo_workspace::{CargoMember, CargoWorkspace, workspace_root};
 pub use go::{go_files, go_module, is_go_main, is_go_program};
 pub use npm::is_built;
 
+use crate::files::{MAX_TEXT, read_if_any};
 use crate::model::{Language, matches};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::spanned_toml::place;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::Read as _;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
-
-/// Manifests larger than this are not read, in bytes.
-const LARGEST: u64 = 1 << 20;
 
 /// The kinds of manifests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -217,17 +214,9 @@ pub fn normal(path: &Path) -> PathBuf {
 
 /// The text of a file; none when it is not there.
 fn text(path: &Path) -> Result<Option<String>> {
-    let failed = |error: std::io::Error| Error::io(ErrorKind::Config, "read", path, &error);
-    if !path.is_file() {
-        return Ok(None);
-    }
-    let mut text = String::new();
-    let file = File::open(path).map_err(failed)?;
-    file.take(LARGEST + 1).read_to_string(&mut text).map_err(failed)?;
-    if text.len() as u64 > LARGEST {
-        return Err(Error::config(format!("cannot read {}: it is larger than 1 MiB", path.display())));
-    }
-    Ok(Some(text))
+    let text = read_if_any(path, MAX_TEXT)
+        .and_then(|bytes| bytes.map(|bytes| String::from_utf8(bytes).map_err(io::Error::other)).transpose());
+    text.map_err(|error| Error::io(ErrorKind::Config, "read", path, &error))
 }
 
 /// A TOML file; none when it is not there.

@@ -1,12 +1,13 @@
 //! What is looked at of a folder: not other people's code, not what is beside the program, no large files.
 
+use crate::files::{MAX_TEXT, read};
 use crate::manifest::workspace_root;
-use ignore::WalkBuilder;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use std::fs::{self, File};
-use std::io::Read as _;
+use ignore::{DirEntry, Match, WalkBuilder};
+use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use strict_json::sanitize;
 
 /// Folders that hold no code of the project: never entered.
@@ -89,11 +90,58 @@ pub(super) fn patterns(root: &Path, lines: &[&str]) -> Gitignore {
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-/// A walk in `root` that follows no links and leaves out what version control ignores there.
-pub(super) fn walker(root: &Path) -> WalkBuilder {
+/// A walk in `root` that follows no links and leaves out hidden files, what version control ignores there, and what
+/// `enter` rejects.
+pub(super) fn walker(root: &Path, enter: impl Fn(&DirEntry) -> bool + Send + Sync + 'static) -> WalkBuilder {
     let mut walker = WalkBuilder::new(root);
-    walker.follow_links(false).require_git(false).git_global(false).git_exclude(false).ignore(false);
+    let ignored = Ignored::new(root);
+    walker.follow_links(false).standard_filters(false).hidden(true);
+    walker.filter_entry(move |entry| enter(entry) && (entry.depth() == 0 || !ignored.contains(entry)));
     walker
+}
+
+/// What the `.gitignore` files in and above a folder exclude. One that is no regular file, or too large, excludes
+/// nothing.
+struct Ignored {
+    /// The folder as the walk names it, and its absolute path.
+    root: (PathBuf, PathBuf),
+    /// The patterns of each folder, and whether it is the root of a repository.
+    folders: Mutex<HashMap<PathBuf, Arc<(Gitignore, bool)>>>,
+}
+
+impl Ignored {
+    fn new(root: &Path) -> Self {
+        let absolute = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        Self { root: (root.to_owned(), absolute), folders: Mutex::default() }
+    }
+
+    fn contains(&self, entry: &DirEntry) -> bool {
+        let (root, absolute) = &self.root;
+        let path = absolute.join(entry.path().strip_prefix(root).unwrap_or(entry.path()));
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        for folder in path.ancestors().skip(1) {
+            let patterns = self.patterns(folder);
+            let (gitignore, is_repository) = &*patterns;
+            match gitignore.matched(&path, is_folder) {
+                Match::None if !is_repository => {}
+                decided => return decided.is_ignore(),
+            }
+        }
+        false
+    }
+
+    fn patterns(&self, folder: &Path) -> Arc<(Gitignore, bool)> {
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = folders.get(folder) {
+            return Arc::clone(known);
+        }
+        let bytes = read(&folder.join(".gitignore"), MAX_TEXT).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
+        let found = Arc::new((patterns(folder, &lines), folder.join(".git").exists()));
+        folders.insert(folder.to_owned(), Arc::clone(&found));
+        found
+    }
 }
 
 /// The path from one folder to another or a file, for people; none where they have no folder in common.
@@ -108,18 +156,4 @@ pub(super) fn relative(from: &Path, to: &Path) -> Option<String> {
 pub fn name_in(package: &Path, path: &Path) -> Option<String> {
     let known = path.starts_with(package) || path.canonicalize().ok()?.starts_with(workspace_root(package)?);
     if known { relative(package, path) } else { None }
-}
-
-/// The bytes of a file that is not larger than `limit`; `Err` with its size when it is.
-pub(super) fn read_up_to(path: &Path, limit: u64) -> std::io::Result<Result<Vec<u8>, u64>> {
-    let mut bytes = Vec::new();
-    let file = File::open(path)?;
-    let size = file.metadata()?.len();
-    if size > limit {
-        return Ok(Err(size));
-    }
-    // It may grow while it is read.
-    bytes.reserve(usize::try_from(size).unwrap_or(0));
-    file.take(limit + 1).read_to_end(&mut bytes)?;
-    Ok(if bytes.len() as u64 > limit { Err(fs::metadata(path)?.len()) } else { Ok(bytes) })
 }

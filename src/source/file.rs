@@ -1,10 +1,10 @@
 //! One file: read, parsed once, held to all rules.
 
-use super::exclusions::read_up_to;
 use super::rules::{Grammar, Table, WAIVER};
 use super::unread::imports;
 use super::walk::SourceFile;
 use super::{Entry, MAX_FILE, Match, Skipped, SourceWaiver, Span, Why};
+use crate::files;
 use crate::manifest::is_go_main;
 use crate::model::Language;
 use agentnative_contract::error::Result;
@@ -13,6 +13,7 @@ use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_core::{AstGrep, Node};
 use ast_grep_language::SupportLang;
 use std::borrow::Cow;
+use std::io::ErrorKind;
 use std::ops::Range;
 use strict_json::sanitize;
 
@@ -76,9 +77,9 @@ fn skipped(file: &SourceFile<'_>, why: Why) -> Skipped {
 }
 
 fn text_of(file: &SourceFile<'_>) -> Result<String, Why> {
-    let bytes = match read_up_to(&file.path, MAX_FILE) {
-        Ok(Ok(bytes)) => bytes,
-        Ok(Err(size)) => return Err(Why::TooLarge(size)),
+    let bytes = match files::read(&file.path, MAX_FILE) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => return Err(Why::TooLarge(file.size)),
         Err(error) => return Err(Why::Unreadable(error.to_string())),
     };
     if memchr::memchr(0, &bytes).is_some() {

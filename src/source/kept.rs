@@ -11,7 +11,7 @@ pub fn kept_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let enter = move |entry: &DirEntry| {
         !(entry.depth() > 0 && is_folder(entry) && vendored.matched(entry.path(), true).is_ignore())
     };
-    let entries = walker(folder).filter_entry(enter).build().filter_map(Result::ok);
+    let entries = walker(folder, enter).build().filter_map(Result::ok);
     let is_file = |entry: &DirEntry| entry.file_type().is_some_and(|kind| kind.is_file());
     entries.filter(is_file).map(DirEntry::into_path)
 }

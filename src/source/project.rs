@@ -1,15 +1,14 @@
 //! The files around the code: what tells people of exit codes, and schemas.
 
-use super::exclusions::{NON_PRODUCT, VENDORED, patterns, read_up_to, relative, walker};
+use super::exclusions::{NON_PRODUCT, VENDORED, patterns, relative, walker};
 use super::{Bundle, CodeLine, Document, Frontmatter, Project};
+use crate::files::{MAX_TEXT, read};
+use ignore::DirEntry;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use strict_json::sanitize;
-
-/// Documents larger than this are not read, in bytes.
-const MAX_DOCUMENT: u64 = 4 << 20;
 
 impl Project {
     /// Reads what is around `package`, a folder in `project`. What cannot be read is not there.
@@ -43,22 +42,18 @@ fn readmes_in(folder: &Path, project: &Path) -> Vec<Document> {
 }
 
 fn document(project: &Path, path: &Path) -> Option<Document> {
-    let bytes = read_up_to(path, MAX_DOCUMENT).ok()?.ok()?;
+    let bytes = read(path, MAX_TEXT).ok()?;
     Some(Document { file: relative(project, path)?, text: sanitize::lossless(&bytes).into_owned() })
 }
 
 /// The JSON Schemas under `root`, without what version control ignores and what belongs to tests.
 fn schemas(root: &Path) -> Vec<Document> {
     let vendored = patterns(root, &[VENDORED, NON_PRODUCT].concat());
-    let entries = walker(root)
-        .sort_by_file_name(|a, b| a.cmp(b))
-        .filter_entry(move |entry| {
-            entry.depth() == 0
-                || !vendored
-                    .matched(entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()))
-                    .is_ignore()
-        })
-        .build();
+    let enter = move |entry: &DirEntry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        entry.depth() == 0 || !vendored.matched(entry.path(), is_folder).is_ignore()
+    };
+    let entries = walker(root, enter).sort_by_file_name(|a, b| a.cmp(b)).build();
     let files = entries.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
     let json = files.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json"));
     json.filter_map(|entry| {

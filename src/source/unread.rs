@@ -125,8 +125,7 @@ fn is_go(path: &Path) -> bool {
 /// The first folder below this one that holds a program in Go.
 fn go_main(folder: &Path) -> Option<PathBuf> {
     let foreign = ["vendor", "node_modules", "testdata"];
-    let mut folders = walker(folder);
-    folders.filter_entry(move |entry| {
+    let mut folders = walker(folder, move |entry| {
         entry.file_type().is_some_and(|kind| kind.is_dir())
             && !foreign.iter().any(|name| entry.file_name() == *name)
     });

@@ -4,13 +4,13 @@ use super::Excluded;
 use super::exclusions::{NON_PRODUCT, VENDORED, patterns, walker};
 use super::language::{self, ROWS};
 use super::package::PackageCode;
+use crate::files;
 use crate::manifest::is_package;
 use crate::model::Language;
 use agentnative_contract::error::{Error, Result};
 use ast_grep_language::SupportLang;
 use ignore::DirEntry;
 use ignore::gitignore::Gitignore;
-use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -45,7 +45,7 @@ pub(super) fn walk<'p>(package: &'p PackageCode, excluded: &mut Excluded) -> Res
         let inside = entry.depth() > 0 && is_folder;
         !(inside && (vendored.matched(entry.path(), true).is_ignore() || nested && is_package(entry.path())))
     };
-    let entries = walker(&root).filter_entry(enter).build();
+    let entries = walker(&root, enter).build();
     let non_product = patterns(&root, NON_PRODUCT);
     let rows: Vec<_> =
         ROWS.iter().map(|row| (patterns(&root, row.non_product), patterns(&root, row.generated))).collect();
@@ -103,6 +103,6 @@ fn recognise(entry: &DirEntry) -> Option<(Language, SupportLang)> {
         return None;
     }
     let mut head = [0; 128];
-    let read = File::open(entry.path()).ok()?.read(&mut head).ok()?;
+    let read = files::open(entry.path()).ok()?.read(&mut head).ok()?;
     language::of_shebang(&head[..read])
 }

@@ -12,7 +12,8 @@ impl Finder<'_> {
     /// wherever it lies, if the manifests there declare its name. Any other command from PATH, and one from
     /// elsewhere, has none here.
     pub(super) fn project_of(&self, root: &Path, command: &[String]) -> Option<Project> {
-        let nearest = Project::nearest(root);
+        // Manifests of others are none of its project.
+        let nearest = Project::nearest(root, self.named).unwrap_or_default();
         let tree = tree(root, nearest.as_ref());
         let is_own = |word: &str| normal(&root.join(word)).starts_with(&tree);
         let (program, arguments) = command.split_first()?;

@@ -2,10 +2,10 @@
 
 use super::cargo;
 use super::find::Env;
+use crate::files;
 use crate::manifest::{Bin, Manifest, Package};
 use agentnative_contract::error::Result;
 use rustix::fs::{Access, access};
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -115,7 +115,7 @@ pub(super) fn is_executable(file: &Path) -> bool {
 /// The first bytes of a file; empty if it cannot be read.
 pub(super) fn start_of(file: &Path) -> Vec<u8> {
     let mut start = Vec::new();
-    let read = File::open(file).and_then(|file| file.take(256).read_to_end(&mut start));
+    let read = files::open(file).and_then(|file| file.take(256).read_to_end(&mut start));
     if read.is_err() {
         start.clear();
     }

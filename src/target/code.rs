@@ -33,8 +33,8 @@ impl Finder<'_> {
     /// project here.
     ///
     /// # Errors
-    /// Of kind `Config`: a choice to make between several targets or programs; `Usage`: there is none of
-    /// that name.
+    /// Those of [`Project::nearest`]; of kind `Config`: a choice to make between several targets or programs; `Usage`: there
+    /// is none of that name.
     pub fn code(&self, selector: &TargetSelector, config: Option<&Config>) -> Result<Option<CodeBase>> {
         let TargetSelector::Path(path) = selector else { return Ok(None) };
         let folder = self.below(path);
@@ -58,7 +58,8 @@ impl Finder<'_> {
                 let package = self.built_as(&project, name);
                 (project, name.map(str::to_owned), package)
             }
-            _ => match Project::nearest(&folder).filter(|project| !is_foreign(project, &folder)) {
+            _ => match Project::nearest(&folder, self.named)?.filter(|project| !is_foreign(project, &folder))
+            {
                 None => (Project::without_manifests(&folder), None, folder.clone()),
                 Some(project) => {
                     let hint = target.name.as_deref();

@@ -52,6 +52,8 @@ pub struct Finder<'a> {
     pub cwd: &'a Path,
     /// `--bin NAME`: one of the configured targets, or of the programs of a project.
     pub bin: Option<&'a str>,
+    /// The user named the configuration, and so vouches for the manifests beside it.
+    pub named: bool,
     /// Finds a program that may be executed: a bare name on PATH, else an absolute path. Gives its
     /// absolute path, or that of what stands behind it if it is a shim.
     pub resolve: &'a dyn Fn(&OsStr) -> Result<PathBuf>,
@@ -162,7 +164,7 @@ impl Finder<'_> {
             }
             _ => {
                 let hint = config.name.as_deref();
-                let (project, binary) = project::choose(folder, bin, hint, self.env)?;
+                let (project, binary) = project::choose(folder, bin, hint, self.named, self.env)?;
                 let built = binary.built.expect("only built programs are considered").into_os_string();
                 let (program, prefix_args) = match binary.interpreter {
                     Some(interpreter) => (OsString::from(interpreter), vec![built]),

@@ -23,7 +23,7 @@ impl Target {
         let of_script = || self.prefix_args.first().and_then(|_| of_interpreter(&self.program));
         let of_project = || match &self.project {
             Some(project) => project.language(),
-            None => Project::nearest(self.program.parent()?)?.language(),
+            None => Project::nearest(self.program.parent()?, false).ok()??.language(),
         };
         of_first_line(&self.program)
             .or_else(of_script)

@@ -3,10 +3,15 @@
 use super::binaries::{Binary, binaries};
 use super::find::Env;
 use super::{display_path, script};
-use crate::config::folders_above;
+use crate::config::{check_owner, searched_folders};
+use crate::files::is_any;
 use crate::manifest::Manifest;
-use agentnative_contract::error::{Error, Issue, Result};
+use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
 use std::path::{Path, PathBuf};
+
+/// What to do about a manifest that is not used.
+const OWN_COPY: &str =
+    "copy the project to a folder of your own, or pass the program itself, such as `./tool`";
 
 /// The project around a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,13 +36,29 @@ impl Project {
         Self { folder: folder.to_owned(), manifests: Vec::new() }
     }
 
-    /// The nearest folder with manifests, up to the root of the repository.
-    pub(super) fn nearest(folder: &Path) -> Option<Self> {
-        folders_above(folder).into_iter().find_map(|folder| {
-            let here = |manifest: &Manifest| folder.join(manifest.file_name()).is_file();
-            let manifests: Vec<Manifest> = Manifest::ALL.into_iter().filter(here).collect();
-            (!manifests.is_empty()).then_some(Self { folder, manifests })
-        })
+    /// The nearest folder with manifests, as far as [`searched_folders`] goes. Where `named`, the user vouches for
+    /// the files of `folder` itself.
+    ///
+    /// # Errors
+    /// Those of [`check_owner`] for its manifests; permission, where a folder may not be entered.
+    pub(super) fn nearest(folder: &Path, named: bool) -> Result<Option<Self>> {
+        for (nth, above) in searched_folders(folder).into_iter().enumerate() {
+            let mut manifests = Vec::new();
+            for manifest in Manifest::ALL {
+                let file = above.join(manifest.file_name());
+                let unreadable = |error| Error::io(ErrorKind::Config, "read", &file, &error);
+                if is_any(&file).map_err(unreadable)? {
+                    if nth > 0 || !named {
+                        check_owner(&file, folder).map_err(|error| error.hint(OWN_COPY))?;
+                    }
+                    manifests.push(manifest);
+                }
+            }
+            if !manifests.is_empty() {
+                return Ok(Some(Self { folder: above, manifests }));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -45,15 +66,16 @@ impl Project {
 /// is called `hint`, else the default one, else the only one that is built.
 ///
 /// # Errors
-/// Of kind `Config`: no manifest up to the root of the repository, none that declares a program,
+/// Those of [`Project::nearest`]; of kind `Config`: no manifest up to the root of the repository, none that declares a program,
 /// several programs, or none that is built; it says how to go on.
 pub(super) fn choose(
     folder: &Path,
     bin: Option<&str>,
     hint: Option<&str>,
+    named: bool,
     env: Env<'_>,
 ) -> Result<(Project, Binary)> {
-    let Some(project) = Project::nearest(folder) else {
+    let Some(project) = Project::nearest(folder, named)? else {
         let names = Manifest::ALL.map(Manifest::file_name).join(", ");
         let message =
             format!("no project found: {} and its parent folders contain none of {names}", folder.display());

@@ -1,7 +1,7 @@
 //! `check --all`: several targets and one report, in parts that are put together again.
 
 use super::support::{CliOutput, Folder};
-use agentnative::check::{Fleet, FleetTarget, load_config};
+use agentnative::check::{Fleet, FleetTarget};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -184,6 +184,38 @@ fn what_cannot_be_asked_of_several_targets_is_told() {
     }
 }
 
+/// What a run writes is not executed without confinement in the same session.
+#[test]
+fn all_are_read_and_built_before_the_first_run() {
+    let folder = Folder::with(
+        "for name in a z; do\n\
+         printf 'touch ../evil' >$name/build.sh\n\
+         printf \"[target]\\ncommand = ['../cli']\\nbuild = ['touch', '../evil']\\n\" >$name/agentnative.toml\n\
+         done; echo '{}'\n",
+    );
+    let probe = "[[probe]]\nname = 'list'\nargs = ['list']\n";
+    folder.write("agentnative.toml", format!("[target]\ncommand = ['./cli']\n{probe}"));
+    for name in ["a", "z"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        folder.write(&format!("{name}/build.sh"), "echo built >>built\n");
+        let build = "[target]\ncommand = ['../tool']\nbuild = ['sh', './build.sh']\n";
+        folder.write(&format!("{name}/agentnative.toml"), format!("{build}{probe}"));
+    }
+    folder.script("tool", "echo '{}'\n");
+    let args =
+        ["check", "--all", "--jobs", "1", "--isolation", "none", "--check", "p2-output-json", "--json"];
+    let said = folder.run(&args);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let commands: Vec<Value> =
+        targets(&said).iter().map(|target| target["target"]["command"].clone()).collect();
+    assert!(
+        commands.iter().filter(|command| command[0].as_str().unwrap().ends_with("/tool")).count() == 2,
+        "{commands:?}"
+    );
+    assert_eq!((folder.read("a/built"), folder.read("z/built")), ("built\n".into(), "built\n".into()));
+    assert!(folder.read("z/build.sh").contains("evil") && !folder.path().join("evil").exists());
+}
+
 #[test]
 fn the_examples_of_fleets_can_be_read() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/fleet");
@@ -191,7 +223,7 @@ fn the_examples_of_fleets_can_be_read() {
     let names: Vec<String> = tools.targets.iter().map(FleetTarget::name).collect();
     assert_eq!(names, ["cargo", "git", "grep", "node", "python", "tar"]);
     for target in &tools.targets {
-        assert!(load_config(&target.config).is_ok());
+        assert!(target.config.is_ok(), "{target}");
     }
     let parse = ["-c", "import ast, sys; ast.parse(open(sys.argv[1]).read())"];
     let python = Command::new("python3").args(parse).arg(examples.join("fleet.py")).output().unwrap();

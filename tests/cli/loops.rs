@@ -340,6 +340,39 @@ fn what_is_built_is_built_again_when_its_code_changes() {
     assert!(out.contains("--- cli.in changed ---"), "{out}");
 }
 
+/// A run may have changed it, so it is not executed again without confinement.
+#[test]
+fn what_changes_during_the_runs_is_not_executed() {
+    const BUILD: &str = "build = ['./make']\n";
+    let rewrite = |text: &str| format!("printf '%s' \"{text}\" >agentnative.toml; echo '{{}}'\n");
+    let evil = "[target]\ncommand = ['./cli']\nbuild = ['touch', 'done']\nisolation = 'none'\n";
+    for (cli, setup, changed) in [
+        (rewrite(evil), BUILD, "agentnative.toml"),
+        (rewrite(evil), "", "agentnative.toml"),
+        ("echo 'touch done' >>make; echo '{}'\n".to_owned(), BUILD, "make"),
+        ("echo 'touch done' >new; echo '{}'\n".to_owned(), BUILD, "new"),
+        // The times of a file can be set, and its length kept.
+        ("sed -i s/built/_done/ make; touch -d @1 make; echo '{}'\n".to_owned(), BUILD, "make"),
+    ] {
+        let folder = Folder::new();
+        folder.script("make", ": >>.built\n");
+        folder.script("cli", &cli);
+        let config = "[target]\ncommand = ['./cli']\nisolation = 'none'\n";
+        let probe = "[[probe]]\nname = 'a'\nargs = []\n";
+        folder.write("agentnative.toml", format!("{config}{setup}{probe}"));
+        let mut command = folder.command();
+        command.args(["check", "--watch", "--check", "p2-output-json"]);
+        let said = within("the end", move || output_of(&mut command));
+        assert_eq!(said.code, Some(1), "{said:?}");
+        let message = format!("{changed} changed during the runs, and a run may have changed it");
+        assert!(
+            said.err.contains(&message) && said.err.contains("start `agentnative check --watch` again"),
+            "{said:?}"
+        );
+        assert!(!folder.path().join("done").exists(), "{said:?}");
+    }
+}
+
 #[test]
 fn only_text_is_watched() {
     for flags in [&["--json"][..], &["--jsonl"], &["--record", "x"], &["--replay", "x"], &["--check", "p2-x"]]

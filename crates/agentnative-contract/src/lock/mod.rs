@@ -11,6 +11,7 @@ pub(crate) use event_order::{EventOrder, EventOrders};
 pub use infer_output::Learner;
 
 use super::output_spec::OutputSpec;
+use super::sources::read_limited;
 use crate::error::{Error, ErrorKind, Issue, Place, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -114,29 +115,11 @@ impl Lock {
         Ok(files)
     }
 
-    /// Writes the lock into a folder, and removes files of a lock there that it does not have.
+    /// The files of the lock in a folder, sorted.
     ///
     /// # Errors
-    /// Write, when the folder cannot be written.
-    pub fn write(&self, folder: &Path, json: impl Fn(&serde_json::Value) -> Result<String>) -> Result<()> {
-        let files = self.files(json)?;
-        let wrong = |path: &Path, error: std::io::Error| Error::io(ErrorKind::Write, "write", path, &error);
-        fs::create_dir_all(folder).map_err(|error| wrong(folder, error))?;
-        for path in Self::listed(folder)? {
-            let known =
-                path.file_name().and_then(|name| name.to_str()).is_some_and(|name| files.contains_key(name));
-            if !known {
-                fs::remove_file(&path).map_err(|error| wrong(&path, error))?;
-            }
-        }
-        for (name, text) in files {
-            let path = folder.join(name);
-            fs::write(&path, text).map_err(|error| wrong(&path, error))?;
-        }
-        Ok(())
-    }
-
-    fn listed(folder: &Path) -> Result<Vec<PathBuf>> {
+    /// Configuration or permission, when the folder cannot be read.
+    pub fn listed(folder: &Path) -> Result<Vec<PathBuf>> {
         let mut paths = Vec::new();
         for entry in fs::read_dir(folder).map_err(unreadable(folder))? {
             let path = entry.map_err(unreadable(folder))?.path();
@@ -197,8 +180,7 @@ fn only(folder: &Path) -> Result<PathBuf> {
 }
 
 fn parsed<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
-    let text = fs::read_to_string(path).map_err(unreadable(path))?;
-    serde_json::from_str(&text).map_err(|error| {
+    serde_json::from_slice(&read_limited(path)?).map_err(|error| {
         let place = Place { file: path.to_owned(), line: error.line(), column: error.column() };
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default().to_owned();

@@ -76,12 +76,19 @@ fn a_lock_is_what_was_written() {
     assert_eq!(path.parent().unwrap(), folder.path().join("agentnative.lock"));
     let json = |value: &serde_json::Value| Ok(format!("{value:#}\n"));
     let first = lock(OutputFormat::Json, &["{\"a\":1}", "{\"a\":1,\"b\":2}"]);
-    first.write(&path, json).unwrap();
+    let write = |lock: &Lock| {
+        std::fs::create_dir_all(&path).unwrap();
+        lock.files(json)
+            .unwrap()
+            .iter()
+            .for_each(|(name, text)| std::fs::write(path.join(name), text).unwrap());
+    };
+    write(&first);
     assert_eq!(Lock::read(&path).unwrap(), first);
     assert_eq!(Lock::read(&folder.path().join("agentnative.lock")).unwrap(), first);
-    // Files of probes that are gone go.
+    std::fs::remove_file(path.join("list.json.json")).unwrap();
     let second = lock(OutputFormat::Jsonl, &["{\"a\":1}\n"]);
-    second.write(&path, json).unwrap();
+    write(&second);
     assert_eq!(Lock::read(&path).unwrap(), second);
     std::fs::write(path.join("list.jsonl.json"), "{\"probe\":1}").unwrap();
     let error = Lock::read(&path).unwrap_err();

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind as Cause, Write as _};
 use std::path::{Path, PathBuf};
 
 /// A file that takes its name with [`WholeFile::finish`]. Until then one of that name stays as it is.
-pub(super) struct WholeFile {
+pub struct WholeFile {
     path: PathBuf,
     file: File,
     /// What is renamed at the end; none where the name is that of a device, a pipe or a file in a folder that
@@ -30,8 +30,34 @@ impl Drop for Part {
 
 impl WholeFile {
     /// Makes the file before the runs: one that cannot be written is no reason to lose them.
+    ///
+    /// # Errors
+    /// Write or permission, when the file cannot be written.
     pub fn create(path: &Path) -> Result<Self> {
         Self::open(path).map_err(|error| failed(path, &error))
+    }
+
+    /// Makes a file that replaces what has its name, be it a link, and never writes through that.
+    ///
+    /// # Errors
+    /// Write or permission, when the file cannot be written.
+    pub fn replace(path: &Path) -> Result<Self> {
+        Self::beside(path).map_err(|error| failed(path, &error))
+    }
+
+    fn beside(path: &Path) -> io::Result<Self> {
+        let old = match fs::symlink_metadata(path) {
+            Ok(old) if old.is_dir() => return Err(Cause::IsADirectory.into()),
+            Ok(old) => Some(old).filter(fs::Metadata::is_file),
+            Err(error) if error.kind() == Cause::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let (file, part) = part_beside(path)?;
+        let part = Some(Part { path: part, goal: path.to_owned() });
+        if let Some(old) = old {
+            file.set_permissions(old.permissions())?;
+        }
+        Ok(Self { path: path.to_owned(), file, part })
     }
 
     fn open(path: &Path) -> io::Result<Self> {
@@ -63,6 +89,9 @@ impl WholeFile {
     }
 
     /// The file, empty, to write to it.
+    ///
+    /// # Errors
+    /// Write or permission, when the file cannot be written.
     pub fn file(&self) -> Result<File> {
         let file = || {
             if self.part.is_none() && self.file.metadata()?.is_file() {
@@ -73,10 +102,21 @@ impl WholeFile {
         file().map_err(|error| failed(&self.path, &error))
     }
 
-    /// Writes all of it.
+    /// Writes all of it and gives it its name.
+    ///
+    /// # Errors
+    /// Write or permission, when the file cannot be written.
     pub fn write(self, text: &[u8]) -> Result<()> {
-        self.file()?.write_all(text).map_err(|error| failed(&self.path, &error))?;
+        self.fill(text)?;
         self.finish()
+    }
+
+    /// Writes all of it, and leaves it without its name.
+    ///
+    /// # Errors
+    /// Write or permission, when the file cannot be written.
+    pub fn fill(&self, text: &[u8]) -> Result<()> {
+        self.file()?.write_all(text).map_err(|error| failed(&self.path, &error))
     }
 
     /// The error that it could not be written.
@@ -85,6 +125,9 @@ impl WholeFile {
     }
 
     /// Gives the file its name.
+    ///
+    /// # Errors
+    /// Write or permission, when the file cannot be written.
     pub fn finish(self) -> Result<()> {
         let renamed = self.part.as_ref().map_or(Ok(()), |part| fs::rename(&part.path, &part.goal));
         renamed.map_err(|error| failed(&self.path, &error))
