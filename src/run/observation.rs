@@ -2,7 +2,7 @@
 
 use super::{Captured, Confinement, End, Leftover, RunKey, Waiting};
 use crate::model::Stream;
-use agentnative_helper::{Changes, Leak, Outcome, Trip};
+use agentnative_helper::{Changes, FileLock, Leak, Outcome, Starvation, Trip};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -70,6 +70,16 @@ pub struct Observation<C = Captured> {
     /// It had run out of time beside others, and this is what came of it alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alone: bool,
+    /// It ran out of time while other runs were in progress, and was not repeated alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_parallel: bool,
+    /// How much of its time limit the machine withheld, if that decides what its end shows. None if that is unknown, or
+    /// in a recording that is older than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starvation: Option<Starvation>,
+    /// The file lock that it waited for when it ran out of time, if a process outside of the run held it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<FileLock>,
 }
 
 impl Observation {
@@ -85,7 +95,6 @@ impl Observation {
             left_behind,
             held_open,
             waiting,
-            cpu: _,
             trips,
             changes,
             signalled,
@@ -95,6 +104,9 @@ impl Observation {
             missed_network,
             wrote,
             alone,
+            in_parallel,
+            starvation,
+            lock,
         } = outcome;
         Self {
             key,
@@ -117,6 +129,9 @@ impl Observation {
             missed_network,
             wrote,
             alone,
+            in_parallel,
+            starvation,
+            lock,
         }
     }
 
@@ -159,6 +174,9 @@ impl<C> Observation<C> {
             missed_network: self.missed_network,
             wrote: self.wrote,
             alone: self.alone,
+            in_parallel: self.in_parallel,
+            starvation: self.starvation,
+            lock: self.lock,
         })
     }
 }
