@@ -125,6 +125,16 @@ fn a_run_that_did_not_have_its_time_shows_nothing() {
     is(&starved(999), Status::Fail, "the command did not end within 10 s");
     is(&starved(1_000), Status::Unverified, "the machine gave list · json 9 s of 10 s");
     is(&starved(8_760), Status::Unverified, "the machine gave list · json 1.2 s of 10 s");
+    // So it is where the other runs of the call were skipped.
+    let mut alone = recording.clone();
+    alone.observations.retain(|seen| seen.end == End::TimedOut || seen.key.probe != "list");
+    let (withheld, elapsed) = (Duration::from_secs(7), Duration::from_secs(10));
+    for seen in &mut alone.observations {
+        seen.starvation = Some(Starvation { withheld, elapsed });
+    }
+    let result = judge(&alone, &[ID.check()]).unwrap().results.remove(0);
+    is(&result, Status::Unverified, "the machine gave list · json 3 s of 10 s");
+    assert_eq!((result.message.contains("see p2-completes"), result.blocked_by), (false, Vec::new()));
     is(&with(&|seen| seen.in_parallel = true), Status::Unverified, "and was not repeated alone");
     let locked = |path: Option<&str>, holder: Option<&str>| {
         let (path, holder) = (path.map(str::to_owned), holder.map(str::to_owned));

@@ -211,33 +211,26 @@ impl<'a> RunView<'a> {
     pub fn had_its_time(&self) -> Result<(), Reason> {
         let Observation { in_parallel, starvation, lock, .. } = self.observation;
         let label = self.label();
-        if let Some(FileLock { path, holder }) = lock {
-            let path = path
-                .as_deref()
-                .map_or_else(|| "on a file".into(), |path| format!("on `{}`", sanitize::line(path)));
-            let holder = holder
-                .as_deref()
-                .map_or_else(|| "another run".into(), |name| format!("`{}`", sanitize::line(name)));
-            return Err(format!("{label} waited for a lock {path} that {holder} held").into());
-        }
-        if *in_parallel {
-            return Err(format!(
+        let message = if let Some(FileLock { path, holder }) = lock {
+            let path = path.as_deref().map_or("a file".into(), |path| format!("`{}`", sanitize::line(path)));
+            let holder = holder.as_deref().map(|name| format!("`{}`", sanitize::line(name)));
+            let holder = holder.as_deref().unwrap_or("another run");
+            format!("{label} waited for a lock on {path} that {holder} held")
+        } else if *in_parallel {
+            format!(
                 "{label} did not end while other runs were in progress, and was not repeated alone because other runs \
                  did not end alone either"
             )
-            .into());
-        }
-        match starvation.filter(Starvation::is_significant) {
-            Some(Starvation { withheld, elapsed }) => {
-                let tenths = |time: Duration| (time.as_secs_f64() * 10.0).round() / 10.0;
-                let (given, elapsed) = (tenths(elapsed.saturating_sub(withheld)), tenths(elapsed));
-                Err(format!(
-                    "the machine gave {label} {given} s of {elapsed} s: check again while less is running on it"
-                )
-                .into())
-            }
-            None => Ok(()),
-        }
+        } else if let Some(Starvation { withheld, elapsed }) = starvation.filter(Starvation::is_significant) {
+            let tenths = |time: Duration| (time.as_secs_f64() * 10.0).round() / 10.0;
+            let (given, elapsed) = (tenths(elapsed.saturating_sub(withheld)), tenths(elapsed));
+            format!(
+                "the machine gave {label} {given} s of {elapsed} s: check again while less is running on it"
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Reason { message, of_machine: true, ..Reason::default() })
     }
 
     /// Whether it was ended since it did not end by itself.

@@ -64,6 +64,8 @@ pub struct Reason {
     pub blocked_by: Option<BlockedBy>,
     /// The runs that would tell it, and were not made.
     pub wants: Vec<RunKey>,
+    /// The machine is the cause: a run was made that could not show anything.
+    pub of_machine: bool,
 }
 
 impl From<String> for Reason {

@@ -4,7 +4,7 @@ use super::Cgroup;
 use super::process::{Stat, contents, thread_stat, threads};
 use super::usage::number;
 use super::wait_state::TICKS_PER_SECOND;
-use rustix::thread::sched_getaffinity;
+use rustix::thread::{CpuSet, sched_getaffinity};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -80,14 +80,21 @@ fn clock_ticks(ticks: u64) -> Duration {
 /// CPU time that was used by anybody on the processors that we may use, and their number.
 fn machine() -> Option<(Duration, u32)> {
     let allowed = sched_getaffinity(None).ok()?;
-    let text = fs::read_to_string("/proc/stat").ok()?;
+    let is_allowed = |processor| processor < CpuSet::MAX_CPU && allowed.is_set(processor);
+    busy(&fs::read_to_string("/proc/stat").ok()?, is_allowed)
+}
+
+/// CPU time that was used on these processors, and their number, by `/proc/stat`.
+fn busy(text: &str, is_counted: impl Fn(usize) -> bool) -> Option<(Duration, u32)> {
     let busy = |line: &str| {
-        let mut words = line.strip_prefix("cpu")?.split_ascii_whitespace();
-        let processor = words.next()?.parse().ok()?;
+        // The first line, `cpu`, is the sum of all.
+        let (name, times) = line.split_once(' ')?;
+        let processor = name.strip_prefix("cpu")?.parse().ok()?;
         // user, nice, system, idle, iowait, irq, softirq, steal; guest times are in the first two.
-        let ticks: Vec<u64> = words.map_while(|word| word.parse().ok()).take(8).collect();
+        let ticks = times.split_ascii_whitespace().map_while(|word| word.parse::<u64>().ok());
+        let ticks: Vec<u64> = ticks.take(8).collect();
         let idle = ticks.get(3..5)?.iter().sum::<u64>();
-        allowed.is_set(processor).then(|| ticks.iter().sum::<u64>() - idle)
+        is_counted(processor).then(|| ticks.iter().sum::<u64>() - idle)
     };
     let all: Vec<u64> = text.lines().filter_map(busy).collect();
     let count = u32::try_from(all.len()).ok().filter(|count| *count > 0)?;
@@ -99,4 +106,36 @@ fn throttled() -> Duration {
     static FILES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| super::cgroup::own_files("cpu.stat"));
     let time = |file| number(&fs::read_to_string(file).ok()?, "throttled_usec");
     Duration::from_micros(FILES.iter().filter_map(time).max().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CpuTimes, MAX_THREADS, busy};
+    use crate::sys::{Stat, stat};
+    use std::time::Duration;
+
+    #[test]
+    fn the_threads_of_a_process_are_counted() {
+        let process = stat(std::process::id().cast_signed()).unwrap();
+        let times = CpuTimes::read(std::slice::from_ref(&process), None);
+        let is_counted = std::path::Path::new("/proc/self/schedstat").exists();
+        assert_eq!(times.threads.len() > 1, is_counted && process.threads > 1);
+        assert!(times.threads.values().all(|thread| thread.is_runnable || !thread.ran.is_zero()));
+        assert!(times.machine.is_some_and(|(_, processors)| processors > 0));
+        let many = Stat { threads: MAX_THREADS + 1, ..process };
+        assert!(CpuTimes::read(&[many], None).threads.is_empty());
+    }
+
+    #[test]
+    fn the_time_of_the_processors_that_we_may_use_is_counted() {
+        let text = "cpu  96758 0 10355 16982 311 0 53 203 0 0\n\
+                    cpu0 48708 0 4778 8564 163 0 19 95 7 0\n\
+                    cpu1 48050 0 5577 8417 148 0 34 108 0 0\n\
+                    cpu2 1 0 1 8417\n\
+                    intr 458639 0 0\n";
+        let ticks = |ticks: u64| Duration::from_millis(ticks * 10);
+        assert_eq!(busy(text, |_| true), Some((ticks(48708 + 4778 + 114 + 48050 + 5577 + 142), 2)));
+        assert_eq!(busy(text, |processor| processor == 1), Some((ticks(48050 + 5577 + 142), 1)));
+        assert_eq!(busy(text, |processor| processor > 1), None);
+    }
 }
