@@ -4,7 +4,7 @@ use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, seen, seen_w
 use agentnative::catalogue::Check;
 use agentnative::check::{Recording, judge};
 use agentnative::model::{CheckId, CheckResult, Status, Variant};
-use agentnative::run::{End, FileLock, Leftover, Observation, Starvation};
+use agentnative::run::{Chunk, End, FileLock, Leftover, Observation, Starvation};
 use std::time::Duration;
 
 fn is(result: &CheckResult, status: Status, part: &str) {
@@ -166,6 +166,24 @@ fn a_process_that_had_no_time_to_end_is_not_left_behind() {
         }
         is(&of(&recording), Status::Unverified, "0.2 s of 1 s");
     }
+}
+
+#[test]
+fn when_records_arrive_shows_nothing_on_a_busy_machine() {
+    const ID: CheckId = CheckId::P2JsonlPrompt;
+    let config = "[[probe]]\nname = 'list'\nargs = ['list']\nstream = true\n";
+    let mut recording = seen(config, &[ID.check()], conforming);
+    for seen in &mut recording.observations {
+        let spread = if seen.key.variant == Variant::Plain { 10 } else { 5_000 };
+        let chunk = |end, at| Chunk { end, at: Duration::from_millis(at) };
+        seen.stdout.chunks = vec![chunk(1, 0), chunk(seen.stdout.bytes.len(), spread)];
+    }
+    let of = |recording: &Recording| judge(recording, &[ID.check()]).unwrap().results.remove(0);
+    is(&of(&recording), Status::Warn, "all records arrive within 10 ms at the end");
+    let (withheld, elapsed) = (Duration::from_secs(4), Duration::from_secs(5));
+    let slow = recording.observations.iter_mut().find(|seen| seen.key.variant != Variant::Plain).unwrap();
+    slow.starvation = Some(Starvation { withheld, elapsed });
+    is(&of(&recording), Status::Unverified, "1 s of 5 s");
 }
 
 const NO_INPUT: &str = "

@@ -103,7 +103,7 @@ pub(super) async fn live(
         Some(Answer::Started(confinement)) => {
             live.confinement = confinement.filter(|_| job.isolation > Isolation::None);
             common.note(live.confinement);
-            live.clock.restart(job.deadline, Instant::now());
+            live.begin(job.deadline);
             match kind {
                 Kind::Run => live.watch().await,
                 Kind::Service(ready, told) => live.serve(&ready, told).await,
@@ -311,7 +311,7 @@ impl Live {
                     StopSignal::Terminate => self.tree.signal_leader(Signal::TERM),
                     StopSignal::Interrupt => self.tree.signal(Signal::INT),
                 }
-                self.clock.restart(Job::GRACE, now);
+                self.begin(Job::GRACE);
                 Interrupt::Sent(now)
             }
             other => other,
@@ -374,6 +374,13 @@ impl Live {
         self.clock.look(now, CpuTimes::read(&self.tree.everybody(), self.meter.cgroup()));
     }
 
+    /// Begins a time limit: what the machine withheld before is not counted for it.
+    fn begin(&mut self, limit: Duration) {
+        let now = Instant::now();
+        self.look(now);
+        self.clock.restart(limit, now);
+    }
+
     /// Whether the time limit has ended.
     fn is_over(&mut self, now: Instant) -> bool {
         if now >= self.clock.wake() {
@@ -405,7 +412,11 @@ impl Live {
     /// After the leader's own end: bytes of those who are left are taken until an absolute deadline,
     /// which nothing resets. Gives whether a stream grew too large.
     async fn drain(&mut self) -> Option<TooMuch> {
-        self.clock.restart(self.drain, Instant::now());
+        if !self.tree.alive().is_empty() {
+            self.begin(self.drain);
+        } else {
+            self.clock.restart(self.drain, Instant::now());
+        }
         self.stdout.hurry();
         while (self.is_open() || !self.tree.alive().is_empty()) && !self.is_over(Instant::now()) {
             let until = self.clock.wake();
@@ -439,7 +450,7 @@ impl Live {
         if is_growing {
             self.meter.kill();
         }
-        self.clock.restart(self.grace, Instant::now());
+        self.begin(self.grace);
         // Whoever has a session of its own has not got the signal: there is nothing to wait for.
         let is_left = |live: &Self| live.tree.alive().iter().any(|stat| !live.tree.escaped(stat));
         while !is_growing && (self.ended.is_none() || is_left(self)) && !self.is_over(Instant::now()) {
