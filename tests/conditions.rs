@@ -4,7 +4,8 @@ use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, seen, seen_w
 use agentnative::catalogue::Check;
 use agentnative::check::{Recording, judge};
 use agentnative::model::{CheckId, CheckResult, Status, Variant};
-use agentnative::run::End;
+use agentnative::run::{Chunk, End, FileLock, Leftover, Observation, Starvation};
+use std::time::Duration;
 
 fn is(result: &CheckResult, status: Status, part: &str) {
     assert_eq!(result.status, status, "{part}: {} {:?}", result.message, result.evidence);
@@ -104,6 +105,85 @@ fn a_login_is_asked_for_where_the_help_lists_one() {
     is(&of(""), Status::Unverified, "the help lists the command `login`");
     is(&of("[target]\nlacks = ['login']"), Status::NotApplicable, "no login according to its configuration");
     is(&verdict(ID, PROBES, conforming), Status::NotApplicable, "no command that signs in");
+}
+
+#[test]
+fn a_run_that_did_not_have_its_time_shows_nothing() {
+    const ID: CheckId = CheckId::P2Completes;
+    let hangs = |_: &Call| Answer(String::new(), String::new(), End::TimedOut);
+    let recording = seen(PROBES, &[ID.check()], under(Variant::Plain, hangs));
+    let with = |change: &dyn Fn(&mut Observation)| {
+        let mut recording = recording.clone();
+        recording.observations.iter_mut().filter(|seen| seen.end == End::TimedOut).for_each(change);
+        judge(&recording, &[ID.check()]).unwrap().results.remove(0)
+    };
+    let starved = |withheld: u64| {
+        let (withheld, elapsed) = (Duration::from_millis(withheld), Duration::from_secs(10));
+        with(&|seen| seen.starvation = Some(Starvation { withheld, elapsed }))
+    };
+    is(&with(&|_| ()), Status::Fail, "the command did not end within 10 s");
+    is(&starved(999), Status::Fail, "the command did not end within 10 s");
+    is(&starved(1_000), Status::Unverified, "the machine gave list · json 9 s of 10 s");
+    is(&starved(8_760), Status::Unverified, "the machine gave list · json 1.2 s of 10 s");
+    // So it is where the other runs of the call were skipped.
+    let mut alone = recording.clone();
+    alone.observations.retain(|seen| seen.end == End::TimedOut || seen.key.probe != "list");
+    let (withheld, elapsed) = (Duration::from_secs(7), Duration::from_secs(10));
+    for seen in &mut alone.observations {
+        seen.starvation = Some(Starvation { withheld, elapsed });
+    }
+    let result = judge(&alone, &[ID.check()]).unwrap().results.remove(0);
+    is(&result, Status::Unverified, "the machine gave list · json 3 s of 10 s");
+    assert_eq!((result.message.contains("see p2-completes"), result.blocked_by), (false, Vec::new()));
+    is(&with(&|seen| seen.in_parallel = true), Status::Unverified, "and was not repeated alone");
+    let locked = |path: Option<&str>, holder: Option<&str>| {
+        let (path, holder) = (path.map(str::to_owned), holder.map(str::to_owned));
+        with(&|seen| seen.lock = Some(FileLock { path: path.clone(), holder: holder.clone() }))
+    };
+    let result = locked(Some("/a/lock"), None);
+    is(&result, Status::Unverified, "list · json waited for a lock on `/a/lock` that another run held");
+    is(&locked(None, Some("cargo")), Status::Unverified, "waited for a lock on a file that `cargo` held");
+}
+
+#[test]
+fn a_process_that_had_no_time_to_end_is_not_left_behind() {
+    for id in [CheckId::P2Completes, CheckId::P6Sigterm] {
+        let config =
+            "[[probe]]\nname = 'list'\nargs = ['list']\nworkspace = true\ninterrupt = { after = 'x' }\n";
+        let mut recording = seen(config, &[id.check()], |call| match call.args.first() {
+            Some(word) if word == "list" => ended(143, "", ""),
+            _ => conforming(call),
+        });
+        for seen in &mut recording.observations {
+            seen.signalled = Some(Duration::ZERO);
+            seen.left_behind = vec![Leftover { pid: 7, name: b"child".to_vec(), survives: false }];
+        }
+        let of = |recording: &Recording| judge(recording, &[id.check()]).unwrap().results.remove(0);
+        is(&of(&recording), Status::Fail, "");
+        for seen in &mut recording.observations {
+            let (withheld, elapsed) = (Duration::from_millis(800), Duration::from_secs(1));
+            seen.starvation = Some(Starvation { withheld, elapsed });
+        }
+        is(&of(&recording), Status::Unverified, "0.2 s of 1 s");
+    }
+}
+
+#[test]
+fn when_records_arrive_shows_nothing_on_a_busy_machine() {
+    const ID: CheckId = CheckId::P2JsonlPrompt;
+    let config = "[[probe]]\nname = 'list'\nargs = ['list']\nstream = true\n";
+    let mut recording = seen(config, &[ID.check()], conforming);
+    for seen in &mut recording.observations {
+        let spread = if seen.key.variant == Variant::Plain { 10 } else { 5_000 };
+        let chunk = |end, at| Chunk { end, at: Duration::from_millis(at) };
+        seen.stdout.chunks = vec![chunk(1, 0), chunk(seen.stdout.bytes.len(), spread)];
+    }
+    let of = |recording: &Recording| judge(recording, &[ID.check()]).unwrap().results.remove(0);
+    is(&of(&recording), Status::Warn, "all records arrive within 10 ms at the end");
+    let (withheld, elapsed) = (Duration::from_secs(4), Duration::from_secs(5));
+    let slow = recording.observations.iter_mut().find(|seen| seen.key.variant != Variant::Plain).unwrap();
+    slow.starvation = Some(Starvation { withheld, elapsed });
+    is(&of(&recording), Status::Unverified, "1 s of 5 s");
 }
 
 const NO_INPUT: &str = "

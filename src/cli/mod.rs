@@ -194,7 +194,7 @@ fn within_budget(
     work: impl FnOnce(&mut Output) -> Result<u8> + Send + 'static,
 ) -> Result<u8> {
     let config = *output.config();
-    budget::within(Budget::STEP, move || work(&mut Output::new(config)))?
+    budget::within(Budget::COMMAND, move || work(&mut Output::new(config)))?
 }
 
 /// A path for people: relative to the current folder, where it is below it.

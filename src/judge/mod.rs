@@ -240,7 +240,13 @@ fn complete(context: &CheckContext, check: &Check, judgement: Judgement) -> Judg
         }
         Judgement::Unverified(_) if no_runs => Judgement::Unverified(lacks),
         Judgement::Unverified(mut reasons) => {
-            reasons.retain(|reason| reason.blocked_by.is_some() || !reason.wants.is_empty());
+            reasons.retain(|reason| {
+                reason.of_machine || reason.blocked_by.is_some() || !reason.wants.is_empty()
+            });
+            if reasons.iter().any(|reason| reason.of_machine) {
+                // Why another run did not end has been said.
+                lacks.retain(|lack| lack.blocked_by.as_ref().is_none_or(|cause| cause.id != check.id));
+            }
             reasons.append(&mut lacks);
             Judgement::Unverified(reasons)
         }

@@ -7,10 +7,11 @@ use super::scan::Scan;
 use super::verdict::{Assertion, Finding, Reason};
 use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant, condition};
 use crate::probe::Probe;
-use crate::run::{Bytes, End, Isolation, Leftover, Limit, Observation, Purpose};
+use crate::run::{Bytes, End, FileLock, Isolation, Leftover, Limit, Observation, Purpose, Starvation};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::sync::Arc;
+use std::time::Duration;
 use strict_json::{Position, sanitize};
 
 /// Streams longer than this are judged by their scan alone.
@@ -197,12 +198,39 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// That it was not ended for a limit of ours: a target may fail in any way where it meets one.
+    /// That it was not ended for a limit of ours, or of the machine: a target may fail in any way where it meets one.
     pub fn undisturbed(&self) -> Result<(), Reason> {
         match self.observation.end {
             End::TooMuch(_) => self.ended(),
+            End::TimedOut => self.had_its_time(),
             _ => Ok(()),
         }
+    }
+
+    /// That it had the time that it was measured by: the machine gave it processors, and no other run was in its way.
+    pub fn had_its_time(&self) -> Result<(), Reason> {
+        let Observation { in_parallel, starvation, lock, .. } = self.observation;
+        let label = self.label();
+        let message = if let Some(FileLock { path, holder }) = lock {
+            let path = path.as_deref().map_or("a file".into(), |path| format!("`{}`", sanitize::line(path)));
+            let holder = holder.as_deref().map(|name| format!("`{}`", sanitize::line(name)));
+            let holder = holder.as_deref().unwrap_or("another run");
+            format!("{label} waited for a lock on {path} that {holder} held")
+        } else if *in_parallel {
+            format!(
+                "{label} did not end while other runs were in progress, and was not repeated alone because other runs \
+                 did not end alone either"
+            )
+        } else if let Some(Starvation { withheld, elapsed }) = starvation.filter(Starvation::is_significant) {
+            let tenths = |time: Duration| (time.as_secs_f64() * 10.0).round() / 10.0;
+            let (given, elapsed) = (tenths(elapsed.saturating_sub(withheld)), tenths(elapsed));
+            format!(
+                "the machine gave {label} {given} s of {elapsed} s: check again while less is running on it"
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Reason { message, of_machine: true, ..Reason::default() })
     }
 
     /// Whether it was ended since it did not end by itself.

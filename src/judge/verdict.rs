@@ -66,6 +66,8 @@ pub struct Reason {
     pub wants: Vec<RunKey>,
     /// Runs would tell it, and none was to be made.
     pub needs_runs: bool,
+    /// The machine is the cause: a run was made that could not show anything.
+    pub of_machine: bool,
 }
 
 impl From<String> for Reason {

@@ -13,10 +13,11 @@ mod services;
 mod spec;
 
 pub use agentnative_helper::{
-    Area, Bytes, Captured, Change, Changes, Chunk, Confinement, End, Entry, EntryKind, HOSTILE_ENVIRONMENTS,
-    Hearing, Interruption, Isolation, Job, Leak, LeakForm, LeakPlace, Leftover, Limit, Limits,
-    Options as RunnerOptions, Purpose, Ready, Secret, Service, SetupCall, Slots, StopSignal, Template,
-    TemplateFile, Trip, Waiting, Workspace, clean_path, manager_variables, set_non_dumpable,
+    Area, Bytes, Captured, Change, Changes, Chunk, Confinement, End, Entry, EntryKind, FileLock,
+    HOSTILE_ENVIRONMENTS, Hearing, Interruption, Isolation, Job, Leak, LeakForm, LeakPlace, Leftover, Limit,
+    Limits, Options as RunnerOptions, Purpose, Ready, Secret, Service, SetupCall, Slots, Starvation,
+    StopSignal, Template, TemplateFile, Trip, Waiting, Workspace, clean_path, manager_variables,
+    set_non_dumpable,
 };
 pub use observation::Observation;
 pub use record_reader::{RecordFault, RecordReader};

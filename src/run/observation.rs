@@ -2,7 +2,7 @@
 
 use super::{Captured, Confinement, End, Leftover, RunKey, Waiting};
 use crate::model::Stream;
-use agentnative_helper::{Changes, Leak, Outcome, Trip};
+use agentnative_helper::{Changes, FileLock, Leak, Outcome, Starvation, Trip};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -73,6 +73,16 @@ pub struct Observation<C = Captured> {
     /// It had run out of time beside others, and this is what came of it alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alone: bool,
+    /// It ran out of time while other runs were in progress, and was not repeated alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_parallel: bool,
+    /// How much of its time limit the machine withheld, if that decides what its end shows. None if that is unknown, or
+    /// in a recording that is older than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starvation: Option<Starvation>,
+    /// The file lock that it waited for when it ran out of time, if a process outside of the run held it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<FileLock>,
 }
 
 impl Observation {
@@ -88,7 +98,6 @@ impl Observation {
             left_behind,
             held_open,
             waiting,
-            cpu: _,
             trips,
             changes,
             signalled,
@@ -99,6 +108,9 @@ impl Observation {
             read_only_start,
             wrote,
             alone,
+            in_parallel,
+            starvation,
+            lock,
         } = outcome;
         Self {
             key,
@@ -122,6 +134,9 @@ impl Observation {
             read_only_start,
             wrote,
             alone,
+            in_parallel,
+            starvation,
+            lock,
         }
     }
 
@@ -165,6 +180,9 @@ impl<C> Observation<C> {
             read_only_start: self.read_only_start,
             wrote: self.wrote,
             alone: self.alone,
+            in_parallel: self.in_parallel,
+            starvation: self.starvation,
+            lock: self.lock,
         })
     }
 }

@@ -1,11 +1,13 @@
 //! Runs that are out of time: which are made again alone, and which are not made at all.
 
 use super::sh;
-use crate::runs::options;
+use crate::runs::{finish, options, text};
 use agentnative::model::Variant;
 use agentnative::run::{End, Observation, RunSpec, Runner};
+use rustix::thread::{CpuSet, sched_getaffinity};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 /// What came of `count` runs of a family that are made two at a time: each notes that it was begun.
@@ -57,9 +59,92 @@ fn what_hangs_alone_as_well_is_not_run_again_under_every_condition() {
 }
 
 #[test]
-fn what_waits_is_not_made_again() {
+fn what_waits_is_repeated_alone_as_well() {
     let folder = tempfile::tempdir().unwrap();
     let (seen, begun) = family(folder.path(), "sleep 60", 6);
-    assert_eq!(begun, 2);
-    assert_eq!(ends(&seen), [(0, End::TimedOut, false), (1, End::TimedOut, false)]);
+    assert_eq!(begun, 3);
+    // What was not repeated decides nothing.
+    let mut told: Vec<_> = seen.iter().map(|seen| (&seen.end, seen.alone, seen.in_parallel)).collect();
+    told.sort_by_key(|(_, alone, _)| *alone);
+    assert_eq!(told, [(&End::TimedOut, false, true), (&End::TimedOut, true, false)]);
+}
+
+#[test]
+fn a_run_that_waits_for_the_lock_of_another_run_is_repeated_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // The first one holds the lock until the other one is gone, which has the pipe open.
+    let script = "exec 9>>lock; if flock -n 9; then mkdir held 2>/dev/null && cat pipe
+                  else exec 8>pipe; flock 9; fi; echo done";
+    let spec = |nth: u8, deadline| {
+        let mut spec = sh(script, Variant::Plain);
+        spec.key.nth = nth;
+        spec.job.cwd = folder.path().into();
+        spec.job.deadline = Duration::from_secs(deadline);
+        spec.job.family = Some(nth.into());
+        spec
+    };
+    let mut options = options();
+    options.jobs = 2;
+    let seen = finish(options, vec![spec(0, 60), spec(1, 1)]).observations;
+    assert_eq!(ends(&seen), [(0, End::Exited(0), false), (1, End::Exited(0), true)]);
+    assert_eq!((text(&seen[1].stdout).as_str(), &seen[1].lock), ("done\n", &None));
+}
+
+#[test]
+fn a_lock_that_another_program_holds_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lock");
+    let file = fs::File::create(&path).unwrap();
+    file.lock().unwrap();
+    let mut spec = sh("exec 9>>\"$0\"; flock 9", Variant::Plain);
+    spec.job.args.push(path.clone().into());
+    spec.job.deadline = Duration::from_millis(500);
+    let seen = finish(options(), vec![spec]).observations.remove(0);
+    let lock = seen.lock.unwrap();
+    assert_eq!((seen.end, lock.path.as_deref()), (End::TimedOut, path.to_str()));
+    // Threads have names of their own, and the lock is one of the process.
+    assert!(lock.holder.is_some_and(|name| !name.is_empty()));
+}
+
+#[test]
+fn where_most_calls_hang_only_some_are_repeated() {
+    let spec = |nth: u8| {
+        let mut spec = sh("sleep 60", Variant::Plain);
+        spec.key.nth = nth;
+        spec.job.deadline = Duration::from_millis(100);
+        spec.job.family = Some(nth.into());
+        spec
+    };
+    let mut options = options();
+    options.jobs = 8;
+    let seen = finish(options, (0..24).map(spec).collect()).observations;
+    assert_eq!(seen.len(), 24);
+    assert!(seen.iter().all(|seen| seen.end == End::TimedOut && seen.alone != seen.in_parallel));
+    assert_eq!(seen.iter().filter(|seen| seen.alone).count(), 10);
+}
+
+#[test]
+fn time_that_the_machine_withholds_does_not_count() {
+    let processor = sched_getaffinity(None).unwrap();
+    let first = (0..CpuSet::MAX_CPU).find(|cpu| processor.is_set(*cpu)).unwrap().to_string();
+    let mut other = Command::new("taskset");
+    let mut other = other.args(["-c", &first, "sh", "-c", "while :; do :; done"]).spawn().unwrap();
+    let script = format!("exec taskset -c {first} chrt -i 0 sh -c 'while :; do :; done'");
+    let mut spec = sh(&script, Variant::Plain);
+    spec.job.deadline = Duration::from_secs(1);
+    let seen = finish(options(), vec![spec]).observations.remove(0);
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert_eq!(seen.end, End::TimedOut);
+    if !Path::new("/proc/self/schedstat").exists() {
+        assert_eq!(seen.starvation, None);
+        return;
+    }
+    // It has half of the processor at most: that of its session, or what is left over.
+    let starvation = seen.starvation.unwrap();
+    assert!(starvation.is_significant(), "{starvation:?}");
+    assert!(seen.duration > Duration::from_millis(1300), "{:?} {starvation:?}", seen.duration);
+    assert!(starvation.elapsed < Duration::from_secs(6), "{starvation:?}");
 }

@@ -22,6 +22,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub struct Budget {
     /// CPU time of this process, of which no more counts than time has passed: its other threads use some as well.
     pub time: Duration,
+    /// Time that passes: on a busy machine, the CPU time takes far longer.
+    pub elapsed: Duration,
     /// Bytes of memory of this process beyond those that it has at the start.
     pub memory: u64,
     /// The same for all steps together.
@@ -30,9 +32,17 @@ pub struct Budget {
 
 impl Budget {
     /// For what is made of a schema or a document.
-    pub const STEP: Self = Self { time: Duration::from_secs(10), memory: 160 << 20, total_memory: 1 << 30 };
+    pub const STEP: Self = Self {
+        time: Duration::from_secs(10),
+        elapsed: Duration::from_secs(50),
+        memory: 160 << 20,
+        total_memory: 1 << 30,
+    };
+    /// For the work of a whole command, which may also wait for its input, or for programs.
+    pub const COMMAND: Self = Self { elapsed: Duration::MAX, ..Self::STEP };
     /// For the comparison of two outputs, whose schemas may be large.
-    pub const COMPARISON: Self = Self { time: Duration::from_secs(30), ..Self::STEP };
+    pub const COMPARISON: Self =
+        Self { time: Duration::from_secs(30), elapsed: Duration::from_secs(150), ..Self::STEP };
 }
 
 /// The part of a budget that is used up.
@@ -40,6 +50,8 @@ impl Budget {
 pub enum Spent {
     /// CPU time, of which so much was there.
     Time(Duration),
+    /// Time that passes, of which so much was there.
+    Elapsed(Duration),
     /// Memory, of which so many bytes were there.
     Memory(u64),
 }
@@ -48,6 +60,7 @@ impl fmt::Display for Spent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time(limit) => write!(f, "more than {} s of CPU time", limit.as_secs_f64()),
+            Self::Elapsed(limit) => write!(f, "more than {} s, as the machine is busy", limit.as_secs_f64()),
             Self::Memory(limit) => write!(f, "more than {} MiB of memory", limit >> 20),
         }
     }
@@ -131,6 +144,9 @@ pub fn within<T: Send + 'static>(
         if now.time_since(&start) > budget.time {
             break Spent::Time(budget.time);
         }
+        if now.at.saturating_duration_since(start.at) > budget.elapsed {
+            break Spent::Elapsed(budget.elapsed);
+        }
         if now.memory.saturating_sub(start.memory) > budget.memory {
             break Spent::Memory(budget.memory);
         }
@@ -183,8 +199,12 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::time::{Duration, Instant};
 
-    const SHORT: Budget =
-        Budget { time: Duration::from_millis(50), memory: u64::MAX, total_memory: u64::MAX };
+    const SHORT: Budget = Budget {
+        time: Duration::from_millis(50),
+        elapsed: Duration::MAX,
+        memory: u64::MAX,
+        total_memory: u64::MAX,
+    };
 
     fn spin() {
         loop {
@@ -236,6 +256,16 @@ mod tests {
         };
         let small = Budget { total_memory: 32 << 20, ..Budget::STEP };
         assert_eq!(within::<()>(small, hoard_by_steps), Err(Spent::Memory(32 << 20)));
+    }
+
+    #[test]
+    fn work_that_gets_no_processor_ends_as_well() {
+        let waits = || {
+            let (_sender, never) = channel::<()>();
+            never.recv().is_ok()
+        };
+        let busy = Budget { elapsed: SHORT.time * 5, ..SHORT };
+        assert_eq!(within(busy, waits), Err(Spent::Elapsed(busy.elapsed)));
     }
 
     #[test]

@@ -88,7 +88,8 @@ pub struct Job {
     /// `/dev/null`. It is not part of the serialised form.
     #[serde(skip)]
     pub stdin: Option<Arc<[u8]>>,
-    /// When the run is ended by force, from its start.
+    /// When the run is ended by force, from its start. Time in which the machine gave it no processor does not count, up
+    /// to five times as long.
     pub deadline: Duration,
     /// How much it may use. One that is [`trusted`](Job::trusted), or a service, may use what it likes.
     pub limits: Limits,
@@ -98,8 +99,8 @@ pub struct Job {
     pub connect: Vec<u16>,
     /// It has the network of the machine though it is confined.
     pub network: bool,
-    /// Runs of one number are the same call under several conditions. One that is out of time beside others is
-    /// made again alone, and once it is sure that one hangs, those that have not begun are not made. None: it
+    /// Runs of one number are the same call under several conditions. One that is out of time in parallel with others is
+    /// repeated alone, and once it is sure that one hangs, those that have not begun are not made. None: it
     /// is made once, whatever comes of it.
     pub family: Option<u32>,
     /// Run alone: its times are evidence.

@@ -52,7 +52,9 @@ pub use job::{
 pub use limits::{Limit, Limits};
 #[cfg(feature = "client")]
 pub use outcome::Event;
-pub use outcome::{Bytes, Captured, Chunk, Confinement, End, Leftover, Outcome, Waiting};
+pub use outcome::{
+    Bytes, Captured, Chunk, Confinement, End, FileLock, Leftover, Outcome, Starvation, Waiting,
+};
 pub use slots::Slots;
 #[cfg(all(feature = "runtime", target_os = "linux"))]
 pub use supervisor::main;

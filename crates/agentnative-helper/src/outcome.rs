@@ -48,8 +48,6 @@ pub struct Outcome {
     /// What it was waiting for: at the deadline, or when a read of a silent standard input or of the
     /// terminal was seen.
     pub waiting: Option<Waiting>,
-    /// Processor time that it had used by its deadline; zero for a run that ended before.
-    pub cpu: Duration,
     /// The browsers, editors and pagers that it called by their names; none where no tripwires were set.
     pub trips: Option<Vec<Trip>>,
     /// What it changed; none where nobody asked ([`Job::snapshots`](crate::Job::snapshots)), or where there was too
@@ -72,6 +70,54 @@ pub struct Outcome {
     pub wrote: bool,
     /// It had run out of time beside others, and this is what came of it alone.
     pub alone: bool,
+    /// It ran out of time while other runs were in progress, and was not repeated alone.
+    pub in_parallel: bool,
+    /// How much of its time limit the machine withheld, if that decides what its end shows: when it ran out of time, left
+    /// processes behind, or was made alone for its times ([`Job::quiet`](crate::Job::quiet)). None if the kernel does
+    /// not tell.
+    pub starvation: Option<Starvation>,
+    /// The file lock that it waited for when it ran out of time, if a process outside of the run held it.
+    pub lock: Option<FileLock>,
+}
+
+impl Outcome {
+    /// Whether more of the machine could have changed its end: it ran out of time, also before the target was started, or
+    /// processes that it left behind did.
+    #[cfg_attr(not(feature = "runtime"), expect(dead_code, reason = "a supervisor repeats such runs"))]
+    pub(crate) fn is_out_of_time(&self) -> bool {
+        let is_left = self.held_open || !self.left_behind.is_empty();
+        match self.end {
+            End::TimedOut | End::NotStarted(ETIMEDOUT, _) => true,
+            _ => is_left && self.starvation.is_some_and(|starvation| starvation.is_significant()),
+        }
+    }
+}
+
+/// How much of a time the machine withheld from a run: its threads waited for a processor, and none of them had one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Starvation {
+    /// The time that was withheld.
+    pub withheld: Duration,
+    /// The time that passed.
+    pub elapsed: Duration,
+}
+
+impl Starvation {
+    /// Whether a program may have missed its time limit for that: a tenth of the time was withheld.
+    pub fn is_significant(&self) -> bool {
+        self.withheld * 10 >= self.elapsed
+    }
+}
+
+/// A file lock that a run waited for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileLock {
+    /// The path of the file, with what is no UTF-8 replaced; none if it is unknown.
+    pub path: Option<String>,
+    /// The name of the program that held it; none if it was another run.
+    pub holder: Option<String>,
 }
 
 /// How a run ended.
@@ -95,6 +141,8 @@ pub enum End {
 
 /// The number of the error, the same on each Unix.
 const ENOEXEC: i32 = 8;
+/// The number of the error "timed out" on Linux: of a target that could not be started in time.
+pub(crate) const ETIMEDOUT: i32 = 110;
 
 /// How the words begin of what keeps the helper from making a run.
 pub(crate) const CANNOT_MAKE: &str = "agentnative cannot make the run: ";

@@ -80,6 +80,8 @@ pub fn prompt(context: &CheckContext) -> Judgement {
             ));
         }
         if held_back * 4 < made {
+            pipe.had_its_time()?;
+            terminal.had_its_time()?;
             let (within, over) = (held_back.as_millis(), made.as_millis());
             let detail = format!(
                 "through a pipe, all records arrive within {within} ms at the end; on a terminal, over {over} ms: \

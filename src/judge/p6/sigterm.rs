@@ -65,6 +65,7 @@ fn ends(run: &RunView) -> Assertion {
         _ => run.ended()?,
     }
     if !run.observation.left_behind.is_empty() {
+        run.had_its_time()?;
         let detail = format!("after SIGTERM, the command leaves processes behind ({})", run.left_behind());
         return run.failed("left-behind", detail);
     }

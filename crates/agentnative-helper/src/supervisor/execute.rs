@@ -9,7 +9,7 @@ use super::snapshot::Snapshot;
 use super::stalled::StalledServer;
 use super::unblock::unblock;
 use super::{Common, Stop};
-use crate::outcome::CANNOT_MAKE;
+use crate::outcome::{CANNOT_MAKE, ETIMEDOUT};
 use crate::{Captured, End, Job, Leak, Outcome, Ready, SetupCall, Variant, Workspace};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -96,9 +96,10 @@ async fn set_up(common: &Common, job: &Job, folder: &Folder, stop: &Stop) -> io:
             End::TooMuch(limit) => return Ok(Some(ended_before(End::TooMuch(*limit)))),
             End::TimedOut | End::Waited => "did not end".to_owned(),
         };
+        let number = if outcome.end == End::TimedOut { ETIMEDOUT } else { 0 };
         let words: Vec<_> = setup.args.iter().map(|arg| arg.to_string_lossy()).collect();
         let words = format!("the call before it, `{}`, {how}", words.join(" "));
-        return Ok(Some(not_started(0, words)));
+        return Ok(Some(not_started(number, words)));
     }
     Ok(None)
 }
@@ -144,7 +145,6 @@ fn ended_before(end: End) -> Outcome {
         left_behind: Vec::new(),
         held_open: false,
         waiting: None,
-        cpu: Duration::ZERO,
         trips: None,
         changes: None,
         signalled: None,
@@ -155,5 +155,8 @@ fn ended_before(end: End) -> Outcome {
         read_only_start: false,
         wrote: false,
         alone: false,
+        in_parallel: false,
+        starvation: None,
+        lock: None,
     }
 }

@@ -67,6 +67,11 @@ impl<'f> Meter<'f> {
         meter
     }
 
+    /// The control group of the run, if it has one of its own.
+    pub const fn cgroup(&self) -> Option<&Cgroup> {
+        self.cgroup.as_ref()
+    }
+
     /// When it has to look again.
     pub const fn next(&self) -> Instant {
         self.next

@@ -2,6 +2,7 @@
 
 use super::capture::TooMuch;
 use super::channel::{Channels, Feed, open_channels};
+use super::clock::Clock;
 use super::environment;
 use super::execute::Kind;
 use super::folder::Folder;
@@ -9,15 +10,17 @@ use super::launch::{ChildLeader, Leader, Status, instruct};
 use super::limits::Meter;
 use super::plan::{Answer, Plan, Rung};
 use super::process_tag::ProcessTag;
-use super::process_tree::ProcessTree;
+use super::process_tree::{ProcessTree, is_descendant};
 use super::sandbox::{Cell, Init, wants_namespaces};
 use super::service::{LONGEST_SERVICE, SERVICE_OUTPUT, takes_connections};
 use super::start_folder::{StartFolder, writable};
 use super::stream::{Step, Stream};
 use super::{Common, STOP, STOP_NOW, Stop};
-use crate::sys::{Silence, StdioIds, WaitState};
+use crate::outcome::ETIMEDOUT;
+use crate::sys::{self, CpuTimes, Silence, StdioIds, WaitState};
 use crate::{
-    Confinement, End, Interruption, Isolation, Job, Leftover, Limit, Outcome, Ready, StopSignal, Waiting,
+    Confinement, End, FileLock, Interruption, Isolation, Job, Leftover, Limit, Outcome, Ready, Starvation,
+    StopSignal, Waiting,
 };
 use rustix::process::{Signal, getpid};
 use std::io;
@@ -37,6 +40,8 @@ const LEFT: Duration = Duration::from_millis(4);
 const BEFORE_DEADLINE: Duration = Duration::from_millis(100);
 /// So long after the text that shows that it has begun, a run is interrupted.
 const BEGUN: Duration = Duration::from_millis(50);
+/// A target is started faster, unless its file system does not answer.
+const LAUNCHED: Duration = Duration::from_secs(30);
 /// A killed leader that takes longer than this is in an uninterruptible wait.
 const KILLED: Duration = Duration::from_millis(500);
 
@@ -87,9 +92,11 @@ pub(super) async fn live(
         ids,
         start,
         started: start - common.began,
-        deadline: start + job.deadline,
+        clock: Clock::new(job.deadline, start),
+        is_timed: job.quiet,
+        starvation: None,
+        lock: None,
         ended: None,
-        cpu: Duration::ZERO,
         interrupt: job.interrupt.as_ref().map_or(Interrupt::None, |stop| Interrupt::Awaited(stop.signal)),
         stop,
         drain: common.options.drain,
@@ -106,12 +113,13 @@ pub(super) async fn live(
         Some(Answer::Started(confinement)) => {
             live.confinement = confinement.filter(|_| job.isolation > Isolation::None);
             common.note(live.confinement);
+            live.begin(job.deadline);
             match kind {
                 Kind::Run => live.watch().await,
                 Kind::Service(ready, told) => live.serve(&ready, told).await,
             }
         }
-        None => Some(live.out_of_time(None)),
+        None => Some(live.not_launched()),
     };
     live.finish(forced).await
 }
@@ -202,10 +210,12 @@ struct Live<'f> {
     start: Instant,
     /// When that was, since we were started.
     started: Duration,
-    deadline: Instant,
+    clock: Clock,
+    /// Its times are evidence.
+    is_timed: bool,
+    starvation: Option<Starvation>,
+    lock: Option<FileLock>,
     ended: Option<Instant>,
-    /// Processor time at the deadline.
-    cpu: Duration,
     interrupt: Interrupt,
     stop: Stop,
     drain: Duration,
@@ -215,7 +225,7 @@ struct Live<'f> {
 }
 
 impl Live<'_> {
-    /// Gets the target started. `None` when there is no time (left) for it.
+    /// Gets the target started. `None` if that takes too long, or at an order to stop.
     async fn launch(
         &mut self,
         socket: UnixStream,
@@ -224,7 +234,7 @@ impl Live<'_> {
     ) -> io::Result<Option<Answer>> {
         tokio::select! {
             answer = instruct(socket, plan, target) => answer.map(Some),
-            () = sleep_until(self.deadline) => Ok(None),
+            () = sleep_until(self.start + LAUNCHED) => Ok(None),
             _ = self.stop.wait_for(|level| *level >= STOP) => Ok(None),
         }
     }
@@ -257,12 +267,13 @@ impl Live<'_> {
         let mut before: Option<WaitState> = None;
         let mut next = self.start + period;
         loop {
-            let before_deadline = self.deadline - BEFORE_DEADLINE.min(self.deadline - self.start);
+            let deadline = self.clock.wake();
+            let before_deadline = deadline - BEFORE_DEADLINE.min(deadline - self.start);
             let mut wake = if before.is_none() { next.min(before_deadline) } else { next };
             if let Interrupt::At(at, _) = self.interrupt {
                 wake = wake.min(at);
             }
-            match self.turn(wake.min(self.meter.next()).min(self.deadline), STOP).await {
+            match self.turn(wake.min(self.meter.next()).min(deadline), STOP).await {
                 Event::Ended => return None,
                 Event::Over(over) => return Some((over.into(), None)),
                 Event::Stop => return Some((End::Interrupted, None)),
@@ -270,10 +281,12 @@ impl Live<'_> {
             }
             let now = Instant::now();
             self.interrupt(now);
-            if now >= self.deadline && self.leader.status().is_none() {
+            if self.leader.status().is_none() && self.is_over(now) {
                 return Some(self.out_of_time(before.as_ref()));
             }
-            if before.is_none() && now >= before_deadline {
+            if now < before_deadline {
+                before = None;
+            } else if before.is_none() {
                 before = Some(self.state());
             }
             if let Some(limit) = self.meter.look(&self.tree) {
@@ -283,6 +296,9 @@ impl Live<'_> {
                 continue;
             }
             next = now + period;
+            if now - self.clock.last_look() >= TICK {
+                self.look(now);
+            }
             if let Some(over) = self.stdout.overgrown() {
                 return Some((over.into(), None));
             }
@@ -306,7 +322,7 @@ impl Live<'_> {
                     StopSignal::Terminate => self.tree.signal_leader(Signal::TERM),
                     StopSignal::Interrupt => self.tree.signal(Signal::INT),
                 }
-                self.deadline = now + Job::GRACE;
+                self.begin(Job::GRACE);
                 Interrupt::Sent(now)
             }
             other => other,
@@ -349,7 +365,7 @@ impl Live<'_> {
                 if let Some(told) = told.take() {
                     told.send(()).unwrap_or_default();
                 }
-            } else if now >= self.deadline {
+            } else if self.is_over(now) {
                 return Some(self.out_of_time(None));
             }
         }
@@ -359,13 +375,44 @@ impl Live<'_> {
         WaitState::at(&self.tree.everybody(), &self.ids)
     }
 
-    /// At the deadline, or at an order to stop: which of the two, and what the run was doing.
-    fn out_of_time(&mut self, before: Option<&WaitState>) -> Forced {
-        if *self.stop.borrow() >= STOP {
-            return (End::Interrupted, None);
+    /// Tells the clock how the machine treats the run.
+    fn look(&mut self, now: Instant) {
+        // Its end is told by a process that may have to wait for a processor as well.
+        let has_ended = || self.tree.leader().is_some_and(|leader| leader.is_zombie());
+        if self.ended.is_none() && has_ended() {
+            return self.clock.look_withheld(now);
         }
+        self.clock.look(now, CpuTimes::read(&self.tree.everybody(), self.meter.cgroup()));
+    }
+
+    /// Begins a time limit: what the machine withheld before is not counted for it.
+    fn begin(&mut self, limit: Duration) {
+        let now = Instant::now();
+        self.look(now);
+        self.clock.restart(limit, now);
+    }
+
+    /// Whether the time limit has ended.
+    fn is_over(&mut self, now: Instant) -> bool {
+        if now >= self.clock.wake() {
+            self.look(now);
+            return now >= self.clock.deadline();
+        }
+        false
+    }
+
+    /// At the end of the time to start the target, or at an order to stop: which of the two.
+    fn not_launched(&self) -> Forced {
+        let words = format!("the system did not start it within {} s", LAUNCHED.as_secs());
+        let is_stopped = *self.stop.borrow() >= STOP;
+        (if is_stopped { End::Interrupted } else { End::NotStarted(ETIMEDOUT, words) }, None)
+    }
+
+    /// What the run was doing at the end of its time limit.
+    fn out_of_time(&mut self, before: Option<&WaitState>) -> Forced {
         let state = self.state();
-        self.cpu = state.cpu();
+        self.starvation = self.clock.starvation();
+        self.lock = awaited_lock(&self.tree);
         (End::TimedOut, Some(state.since(before.unwrap_or(&state))))
     }
 
@@ -376,9 +423,14 @@ impl Live<'_> {
     /// After the leader's own end: bytes of those who are left are taken until an absolute deadline,
     /// which nothing resets. Gives whether a stream grew too large.
     async fn drain(&mut self) -> Option<TooMuch> {
-        let until = Instant::now() + self.drain;
+        if !self.tree.alive().is_empty() {
+            self.begin(self.drain);
+        } else {
+            self.clock.restart(self.drain, Instant::now());
+        }
         self.stdout.hurry();
-        while Instant::now() < until && (self.is_open() || !self.tree.alive().is_empty()) {
+        while (self.is_open() || !self.tree.alive().is_empty()) && !self.is_over(Instant::now()) {
+            let until = self.clock.wake();
             let wake = if self.is_open() { until } else { until.min(Instant::now() + LEFT) };
             match self.turn(wake, STOP_NOW).await {
                 Event::Over(over) => return Some(over),
@@ -409,11 +461,12 @@ impl Live<'_> {
         if is_growing {
             self.meter.kill();
         }
-        let until = Instant::now() + if is_growing { Duration::ZERO } else { self.grace };
+        self.begin(self.grace);
         // Whoever has a session of its own has not got the signal: there is nothing to wait for.
         let is_left = |live: &Self| live.tree.alive().iter().any(|stat| !live.tree.escaped(stat));
-        while Instant::now() < until && (self.ended.is_none() || is_left(self)) {
-            if let Event::Stop = self.turn(until.min(Instant::now() + LEFT), STOP_NOW).await {
+        while !is_growing && (self.ended.is_none() || is_left(self)) && !self.is_over(Instant::now()) {
+            let wake = self.clock.wake().min(Instant::now() + LEFT);
+            if let Event::Stop = self.turn(wake, STOP_NOW).await {
                 break;
             }
         }
@@ -427,6 +480,10 @@ impl Live<'_> {
     /// Ends whoever is left and gives what was seen.
     async fn finish(mut self, forced: Option<Forced>) -> io::Result<Outcome> {
         let by_force = forced.is_some();
+        if self.is_timed && !by_force {
+            self.look(Instant::now());
+            self.starvation = self.clock.starvation();
+        }
         let (mut end, waiting) = forced.unwrap_or_else(|| (self.meter.explain(self.own_end()), None));
         let mut left = if by_force {
             self.force(&end).await;
@@ -440,6 +497,9 @@ impl Live<'_> {
             self.tree.alive()
         };
         let held_open = !by_force && self.is_open();
+        if !by_force && (!left.is_empty() || held_open) {
+            self.starvation = self.clock.starvation();
+        }
         if !left.is_empty() || held_open {
             self.tree.signal(Signal::KILL);
         }
@@ -466,7 +526,6 @@ impl Live<'_> {
             _ => None,
         };
         let (stdout, stderr) = (self.stdout.finish().await?, self.stderr.finish().await?);
-        let cpu = self.cpu;
         Ok(Outcome {
             stdout,
             stderr,
@@ -477,7 +536,6 @@ impl Live<'_> {
             left_behind,
             held_open,
             waiting,
-            cpu,
             trips: None,
             changes: None,
             signalled,
@@ -488,6 +546,9 @@ impl Live<'_> {
             read_only_start: self.read_only_start,
             wrote: false,
             alone: false,
+            in_parallel: false,
+            starvation: self.starvation,
+            lock: self.lock,
         })
     }
 
@@ -498,4 +559,12 @@ impl Live<'_> {
             None => End::NotStarted(0, "somebody else has reaped it".into()),
         }
     }
+}
+
+/// The file lock that a run waits for and that is not its own, if there is one.
+fn awaited_lock(tree: &ProcessTree) -> Option<FileLock> {
+    let awaited = sys::awaited_lock(&tree.everybody())?;
+    let name = || sys::stat(awaited.holder).map_or_else(|| "another program".into(), |stat| stat.name);
+    let holder = (!is_descendant(awaited.holder)).then(|| String::from_utf8_lossy(&name()).into_owned());
+    Some(FileLock { path: awaited.path.map(|path| path.to_string_lossy().into_owned()), holder })
 }

@@ -195,6 +195,13 @@ impl Drop for ProcessTree {
     }
 }
 
+/// Whether a process is a descendant of ours, and so of a run or a service.
+pub(super) fn is_descendant(pid: i32) -> bool {
+    let us = getpid().as_raw_pid();
+    let parent = |pid: &i32| sys::stat(*pid).map(|stat| stat.parent);
+    std::iter::successors(parent(&pid), parent).any(|parent| parent == us)
+}
+
 /// Ends what no run can be held responsible for: orphans that shed all tags while several runs were
 /// under way. Does nothing while a run is.
 pub(super) async fn sweep_strays() {

@@ -1,12 +1,16 @@
 //! In which order runs are made, which are made again, and which are not made.
 //!
-//! A run that was out of time beside others may have had too little of the machine: it is made again alone,
-//! and what came of that counts. Its family, the same call under other conditions, waits for it meanwhile. When
-//! it is out of time alone as well, or had been waiting rather than computing, its family would be too: those
-//! of it that have not begun are not made.
+//! A run that is out of time in parallel with others may have missed a processor, or have waited for what another one
+//! held, such as a lock: it is repeated alone, and only that outcome counts. Its family, the same call under other
+//! conditions, waits for it meanwhile. If it is out of time alone as well, its family would be too: those of it that have
+//! not begun are not made. So each call that hangs costs its time limit once more, at most [`MAX_IN_VAIN`] times in a
+//! request.
 
-use crate::{End, Job, Outcome, Waiting};
+use crate::{End, Job, Outcome};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// After so many runs that were out of time alone as well, no more are repeated: most calls of the target hang.
+const MAX_IN_VAIN: usize = 10;
 
 /// A run that is not under way.
 struct Entry {
@@ -31,13 +35,15 @@ pub(super) struct Queue {
     running: BTreeMap<usize, Running>,
     /// The families of those that hung, and whether under a condition of its own.
     hung: BTreeSet<(u32, bool)>,
+    /// How many were repeated alone and were out of time again.
+    in_vain: usize,
 }
 
 impl Queue {
     pub fn new(jobs: Vec<Job>, side_by_side: usize) -> Self {
         let entries = jobs.into_iter().enumerate().map(|(at, job)| Entry { at, job, before: None });
         let (alone, loud) = entries.partition(|entry| entry.job.quiet);
-        Self { side_by_side, loud, alone, running: BTreeMap::new(), hung: BTreeSet::new() }
+        Self { side_by_side, loud, alone, running: BTreeMap::new(), hung: BTreeSet::new(), in_vain: 0 }
     }
 
     /// Whether there is one that can begin now.
@@ -67,33 +73,46 @@ impl Queue {
     pub fn ended(&mut self, at: usize, mut outcome: Outcome) -> Vec<(usize, Outcome)> {
         let Some(Running { job, beside, again }) = self.running.remove(&at) else { return Vec::new() };
         outcome.alone = again;
-        let Some(family) = job.family.filter(|_| outcome.end == End::TimedOut) else {
+        let Some(family) = job.family.filter(|_| outcome.is_out_of_time()) else {
             return vec![(at, outcome)];
         };
         let special = job.variant.is_special();
-        if beside && is_computing(&outcome, &job) && !self.hung.contains(&(family, special)) {
+        outcome.in_parallel = beside;
+        self.in_vain += usize::from(again);
+        if beside && self.in_vain < MAX_IN_VAIN && !self.hung.contains(&(family, special)) {
             let kin = take(&mut self.loud, family, special);
             self.alone.extend(kin);
             self.alone.push_front(Entry { at, job, before: Some(outcome) });
             return Vec::new();
         }
+        let mut told = Vec::new();
+        if outcome.end == End::TimedOut {
+            told = self.drop_family(family, special);
+        }
+        told.insert(0, (at, outcome));
+        while self.in_vain >= MAX_IN_VAIN
+            && let Some(Entry { job, .. }) = self.alone.iter().find(|entry| entry.before.is_some())
+            && let Some(family) = job.family
+        {
+            let special = job.variant.is_special();
+            told.extend(self.drop_family(family, special));
+        }
+        told
+    }
+
+    /// Drops the runs of a family that hangs and that are not in progress; gives the outcomes of those that were to be
+    /// repeated.
+    fn drop_family(&mut self, family: u32, special: bool) -> Vec<(usize, Outcome)> {
         self.hung.insert((family, special));
         let queues = [&mut self.loud, &mut self.alone].into_iter();
         let others = queues.flat_map(|queue| take(queue, family, special));
-        let told = others.filter_map(|entry| Some((entry.at, entry.before?)));
-        std::iter::once((at, outcome)).chain(told).collect()
+        others.filter_map(|entry| Some((entry.at, entry.before?))).collect()
     }
 
     /// What came of the runs that are not made again after all.
     pub fn rest(self) -> impl Iterator<Item = (usize, Outcome)> {
         self.alone.into_iter().filter_map(|entry| Some((entry.at, entry.before?)))
     }
-}
-
-/// Whether a run that was out of time could have ended with more of the machine: not one that was asleep and
-/// had used less than a tenth of its time.
-fn is_computing(outcome: &Outcome, job: &Job) -> bool {
-    outcome.waiting == Some(Waiting::Busy) || outcome.cpu * 10 >= job.deadline
 }
 
 /// Takes the runs of a family out of a queue; those of special conditions alone where one of these hung, which says

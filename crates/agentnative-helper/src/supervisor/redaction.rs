@@ -154,6 +154,9 @@ impl Redaction {
                 self.text(path);
             }
         }
+        if let Some(path) = outcome.lock.as_mut().and_then(|lock| lock.path.as_mut()) {
+            self.text(path);
+        }
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// How the names of our folders begin.
 const PREFIX: &str = "agentnative-";
@@ -29,8 +30,7 @@ impl Cgroups {
     /// A folder below the group that we are in; or beside that, where it is only there that a run can be limited: a
     /// group with processes has no limited groups below it. None where there is none that we may use.
     pub fn new() -> Option<Self> {
-        let read = |path| fs::read_to_string(path).ok();
-        let ours = own_folder(&read("/proc/self/mountinfo")?, &read("/proc/self/cgroup")?)?;
+        let ours = own_group()?;
         let below = Self::in_folder(&ours);
         if below.as_ref().is_some_and(Self::is_limiting) {
             return below;
@@ -112,6 +112,14 @@ impl Cgroup {
         list.iter().filter(|byte| **byte == b'\n').count() as u64
     }
 
+    /// Time in which threads of the run waited for a processor and none of them had one; none if the kernel does not count
+    /// it.
+    pub fn stalled(&self) -> Option<Duration> {
+        let text = fs::read_to_string(self.folder.join("cpu.pressure")).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("full "))?;
+        line.split_once("total=")?.1.parse().ok().map(Duration::from_micros)
+    }
+
     /// The limit that the kernel has held the run to, if it has: then it saw an error, or was killed.
     pub fn exceeded(&self) -> Option<Limit> {
         let count = |file: &str, name: &str| {
@@ -136,6 +144,12 @@ impl Drop for Cgroup {
     }
 }
 
+/// The folder of the group that this process is in.
+fn own_group() -> Option<PathBuf> {
+    let read = |path| fs::read_to_string(path).ok();
+    own_folder(&read("/proc/self/mountinfo")?, &read("/proc/self/cgroup")?)
+}
+
 /// The folder of the group that a process is in, by its `mountinfo` and its `cgroup` of /proc.
 fn own_folder(mounts: &str, groups: &str) -> Option<PathBuf> {
     let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
@@ -146,6 +160,13 @@ fn own_folder(mounts: &str, groups: &str) -> Option<PathBuf> {
         let below = Path::new(group).strip_prefix(root).ok()?;
         after.starts_with("cgroup2 ").then(|| Path::new(mounted).join(below))
     })
+}
+
+/// The files of this name in the folders of the groups that this process is in, its own first.
+pub(super) fn own_files(name: &str) -> Vec<PathBuf> {
+    let ours = own_group().unwrap_or_default();
+    let files = ours.ancestors().map(|folder| folder.join(name));
+    files.take_while(|file| file.is_absolute() && file.exists()).collect()
 }
 
 /// Says that this process owns a folder, until it is closed; not where another one does.

@@ -3,7 +3,8 @@
 //! Everything that reads /proc, or uses a pidfd, the subreaper, Landlock or a memfd, is here: the
 //! children and the state of a process (`process`), its limits and what it was started with
 //! (`details`), what it waits for (`wait_state`), how it is ended and reaped (`end`), how it is confined
-//! (`namespaces` and `mounts`, or `confine`), what it uses (`usage`), the group of processes that a run is put into
+//! (`namespaces` and `mounts`, or `confine`), what it uses (`usage`), how long it
+//! waited for a processor (`scheduler`) or for a file lock (`locks`), the group of processes that a run is put into
 //! (`cgroup`), how the helper's own executable is started (`executable`), and how a program is started again without a
 //! variable (`handover`).
 
@@ -19,10 +20,14 @@ mod executable;
 #[cfg(feature = "handover")]
 mod handover;
 #[cfg(feature = "runtime")]
+mod locks;
+#[cfg(feature = "runtime")]
 mod mounts;
 #[cfg(feature = "runtime")]
 mod namespaces;
 mod process;
+#[cfg(feature = "runtime")]
+mod scheduler;
 #[cfg(feature = "runtime")]
 mod usage;
 #[cfg(feature = "runtime")]
@@ -44,6 +49,8 @@ pub(crate) use executable::{execute, own, reset_signals, unblock_signals};
 #[cfg(feature = "handover")]
 pub(crate) use handover::take_variable;
 #[cfg(feature = "runtime")]
+pub(crate) use locks::awaited_lock;
+#[cfg(feature = "runtime")]
 pub(crate) use mounts::{CopyOnWrite, SHARED, View, arrange, restrict, socket_paths};
 #[cfg(feature = "runtime")]
 pub(crate) use namespaces::{
@@ -51,6 +58,8 @@ pub(crate) use namespaces::{
     keep_rights, map_ids, missed_network, process_of, turn_on_loopback, with_new_processes,
 };
 pub(crate) use process::{Stat, children, children_of, stat};
+#[cfg(feature = "runtime")]
+pub(crate) use scheduler::{CpuTimes, ThreadTimes};
 #[cfg(feature = "runtime")]
 pub(crate) use usage::{end_first_for_memory, free_room, killed_for_memory, memory, memory_share, written};
 #[cfg(feature = "runtime")]

@@ -98,11 +98,6 @@ impl WaitState {
         state
     }
 
-    /// Processor time so far.
-    pub fn cpu(&self) -> Duration {
-        Duration::from_millis(self.ticks * 1000 / TICKS_PER_SECOND)
-    }
-
     /// What the run was doing, told from this state and one a short time before.
     pub fn since(&self, before: &Self) -> Waiting {
         if self.stopped {
@@ -118,7 +113,7 @@ impl WaitState {
 }
 
 /// What the kernel calls `USER_HZ`: a part of its interface, the same everywhere but on Alpha and Itanium.
-const TICKS_PER_SECOND: u64 = 100;
+pub(super) const TICKS_PER_SECOND: u64 = 100;
 
 /// To look at more processes than this takes longer than it is worth.
 const MOST_PROCESSES: usize = 24;

@@ -1,0 +1,263 @@
+//! Time limits of runs, without the time that the machine withheld: what else it does decides no verdict.
+
+use crate::Starvation;
+use crate::sys::{CpuTimes, ThreadTimes};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A limit ends after at most so many times its length, whatever the machine withheld.
+const MAX_EXTENSION: u32 = 5;
+/// Two looks at the end of a limit are at least so far apart.
+const SHORTEST: Duration = Duration::from_millis(20);
+
+/// Measures a time limit of a run. It is told of the CPU times of the run from time to time; it reads nothing itself.
+pub(super) struct Clock {
+    limit: Duration,
+    began: Instant,
+    /// When it was told the last time, and of what.
+    at: Instant,
+    last: CpuTimes,
+    withheld: Duration,
+    /// The kernel counts for how long threads wait.
+    is_known: bool,
+}
+
+impl Clock {
+    pub fn new(limit: Duration, now: Instant) -> Self {
+        let (last, withheld) = (CpuTimes::default(), Duration::ZERO);
+        Self { limit, began: now, at: now, last, withheld, is_known: false }
+    }
+
+    /// Begins again, with another limit.
+    pub fn restart(&mut self, limit: Duration, now: Instant) {
+        (self.limit, self.began, self.at, self.withheld) = (limit, now, now, Duration::ZERO);
+    }
+
+    /// When the limit ends, as far as is known.
+    pub fn deadline(&self) -> Instant {
+        self.began + (self.limit + self.withheld).min(self.limit * MAX_EXTENSION)
+    }
+
+    /// When to look whether the limit has ended: not right after another look.
+    pub fn wake(&self) -> Instant {
+        match self.at == self.began {
+            true => self.deadline(),
+            false => self.deadline().max(self.at + SHORTEST),
+        }
+    }
+
+    /// When it was told the last time.
+    pub const fn last_look(&self) -> Instant {
+        self.at
+    }
+
+    /// Takes the CPU times of the run at this moment.
+    pub fn look(&mut self, now: Instant, mut times: CpuTimes) {
+        let interval = now.saturating_duration_since(self.at);
+        self.is_known |= times.stalled.is_some() || !times.threads.is_empty();
+        self.withheld += withheld(&self.last, &mut times, interval);
+        (self.at, self.last) = (now, times);
+    }
+
+    /// Counts all time since the last look as withheld.
+    pub fn look_withheld(&mut self, now: Instant) {
+        self.withheld += now.saturating_duration_since(self.at);
+        self.at = now;
+    }
+
+    /// How much of the time until the last look was withheld; none if the kernel does not count it.
+    pub fn starvation(&self) -> Option<Starvation> {
+        let elapsed = self.at.saturating_duration_since(self.began);
+        self.is_known.then_some(Starvation { withheld: self.withheld, elapsed })
+    }
+}
+
+/// How much of the time between two looks the machine withheld from a run: one of its threads waited for a processor, and
+/// none of them had one. What its own threads take from each other does not count. A wait that is not over is added to
+/// the later times.
+fn withheld(before: &CpuTimes, now: &mut CpuTimes, interval: Duration) -> Duration {
+    if let Some(stalled) = now.stalled {
+        return stalled.saturating_sub(before.stalled.unwrap_or_default()).min(interval);
+    }
+    let used = now.used.saturating_sub(before.used);
+    // It waits for others as long as they use the processors, and no longer.
+    let by_others = match (now.machine, before.machine) {
+        (Some((now, processors)), Some((before, _))) => {
+            now.saturating_sub(before).saturating_sub(used) / processors
+        }
+        _ => interval,
+    };
+    let waited = now.threads.iter_mut().map(|(id, thread)| waited(before.threads.get(id), thread, interval));
+    let waited = waited.max().unwrap_or_default().min(by_others);
+    // Who may not run is in no queue.
+    let is_runnable = now.threads.values().any(|thread| thread.is_runnable);
+    let throttled = now.throttled.saturating_sub(before.throttled).min(interval.saturating_sub(used));
+    if is_runnable { waited.max(throttled) } else { waited }
+}
+
+/// For how much of the time between two looks a thread waited for a processor.
+fn waited(before: Option<&ThreadTimes>, now: &mut ThreadTimes, interval: Duration) -> Duration {
+    // Less than before: it is another thread of that number.
+    let Some(before) = before.filter(|before| before.ran <= now.ran) else {
+        // Its processes may be many and short: one shows how all of them fare.
+        let known = now.waited + now.ran;
+        return if known.is_zero() { known } else { interval.mul_f64(now.waited.div_duration_f64(known)) };
+    };
+    now.waited = match before.is_runnable && now.is_runnable && before.ran == now.ran {
+        true => before.waited + interval,
+        false => now.waited.max(before.waited),
+    };
+    (now.waited - before.waited).min(interval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Clock, MAX_EXTENSION};
+    use crate::sys::{CpuTimes, ThreadTimes};
+    use std::time::Duration;
+    use tokio::time::Instant;
+
+    const LIMIT: Duration = Duration::from_secs(1);
+    const LOOK: Duration = Duration::from_millis(250);
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// The times of threads: ID, state, and the first two fields of `/proc/PID/schedstat`, in nanoseconds.
+    fn threads(threads: &[(i32, char, u64, u64)]) -> CpuTimes {
+        let times = threads.iter().map(|(id, state, ran, waited)| {
+            let (ran, waited) = (Duration::from_nanos(*ran), Duration::from_nanos(*waited));
+            (*id, ThreadTimes { ran, waited, is_runnable: *state == 'R' })
+        });
+        CpuTimes { threads: times.collect(), ..CpuTimes::default() }
+    }
+
+    /// How much of each time between two looks was withheld, in milliseconds.
+    fn withheld(looks: impl IntoIterator<Item = CpuTimes>) -> Vec<u128> {
+        let mut now = Instant::now();
+        let mut clock = Clock::new(LIMIT, now);
+        let mut before = Duration::ZERO;
+        let looks = looks.into_iter().map(|times| {
+            now += LOOK;
+            clock.look(now, times);
+            let withheld = clock.withheld - before;
+            before = clock.withheld;
+            withheld.as_millis()
+        });
+        looks.collect()
+    }
+
+    #[test]
+    fn waiting_for_a_processor_is_withheld_and_sleeping_is_not() {
+        // Of a loop in Python on a processor that was shared with another loop and with a build.
+        let shared = [
+            (7, 'R', 81_503_379, 177_517_156),
+            (7, 'R', 169_734_148, 340_679_571),
+            (7, 'R', 253_977_118, 504_438_308),
+        ];
+        assert_eq!(withheld(shared.map(|times| threads(&[times]))), [171, 163, 163]);
+        let alone = [(7, 'R', 20_000_000, 0), (7, 'R', 270_000_000, 90_000), (7, 'R', 519_000_000, 140_000)];
+        assert_eq!(withheld(alone.map(|times| threads(&[times]))), [0, 0, 0]);
+        let asleep = [(7, 'S', 20_906_641, 260_338); 3];
+        assert_eq!(withheld(asleep.map(|times| threads(&[times])))[1..], [0, 0]);
+    }
+
+    #[test]
+    fn a_wait_that_is_not_over_counts_once() {
+        let idle = [
+            (7, 'R', 20_000_000, 1_000_000),
+            (7, 'R', 20_000_000, 1_000_000),
+            (7, 'R', 20_000_000, 1_000_000),
+            (7, 'R', 23_000_000, 601_000_000),
+            (7, 'S', 23_000_000, 601_000_000),
+        ];
+        assert_eq!(withheld(idle.map(|times| threads(&[times])))[1..], [250, 250, 100, 0]);
+    }
+
+    #[test]
+    fn threads_come_and_go() {
+        let looks = [
+            threads(&[(7, 'S', 1_000_000, 0), (8, 'R', 1_000_000, 100_000_000)]),
+            // The one that had waited is gone.
+            threads(&[(7, 'S', 1_000_000, 0)]),
+            // Short ones come, one after another: this one waited for three quarters of its time.
+            threads(&[(7, 'S', 1_000_000, 0), (9, 'R', 1_000_000, 3_000_000)]),
+            // Another one has its number.
+            threads(&[(7, 'S', 1_000_000, 0), (9, 'R', 500_000, 500_000)]),
+            // One that never ran tells nothing yet.
+            threads(&[(7, 'S', 1_000_000, 0), (10, 'R', 0, 0)]),
+            CpuTimes::default(),
+        ];
+        assert_eq!(withheld(looks)[1..], [0, 187, 125, 0, 0]);
+    }
+
+    #[test]
+    fn what_a_run_takes_from_itself_is_not_withheld() {
+        // Two processors, and eight threads that compute: each waits for three quarters of the time.
+        let look = |nth: u64, others: Duration| {
+            let all: Vec<_> = (0..8).map(|id| (id, 'R', nth * 62_500_000, nth * 187_500_000)).collect();
+            let used = ms(500) * nth as u32;
+            CpuTimes { used, machine: Some((used + others * nth as u32, 2)), ..threads(&all) }
+        };
+        assert_eq!(withheld((1..4).map(|nth| look(nth, Duration::ZERO)))[1..], [0, 0]);
+        // If others use half of each processor, half of the time is withheld.
+        assert_eq!(withheld((1..4).map(|nth| look(nth, ms(250))))[1..], [125, 125]);
+    }
+
+    #[test]
+    fn a_control_group_tells_of_all_its_processes() {
+        let stalled = |ms: u64| CpuTimes { stalled: Some(Duration::from_millis(ms)), ..CpuTimes::default() };
+        assert_eq!(withheld([stalled(10), stalled(110), stalled(999), stalled(999)]), [10, 100, 250, 0]);
+        let throttled = |nth: u32, state: char| CpuTimes {
+            used: ms(50) * nth,
+            throttled: ms(220) * nth,
+            ..threads(&[(7, state, u64::from(nth) * 50_000_000, 0)])
+        };
+        assert_eq!(withheld([throttled(1, 'R'), throttled(2, 'R'), throttled(3, 'S')])[1..], [200, 0]);
+    }
+
+    #[test]
+    fn a_deadline_only_moves_on_and_at_most_to_five_times_the_limit() {
+        let mut random = 1_u64;
+        let mut next = |below: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % below
+        };
+        for _ in 0..500 {
+            let began = Instant::now();
+            let mut clock = Clock::new(LIMIT, began);
+            let mut now = began;
+            let mut deadline = clock.deadline();
+            assert_eq!(deadline, began + LIMIT);
+            for _ in 0..next(60) {
+                now += ms(next(400));
+                let state = |runs: u64| if runs == 0 { 'S' } else { 'R' };
+                // Nothing holds these together: numbers are used again, times go back, and are longer than there was.
+                let all: Vec<_> = (0..next(5))
+                    .map(|_| (next(6) as i32, state(next(3)), next(2) * next(1 << 30), next(1 << 40)))
+                    .collect();
+                let mut times = threads(&all);
+                times.used = ms(next(5_000));
+                times.machine = (next(2) == 0).then(|| (ms(next(5_000)), 1 + next(4) as u32));
+                times.throttled = ms(next(5_000));
+                times.stalled = (next(8) == 0).then(|| ms(next(5_000)));
+                if next(10) == 0 {
+                    clock.look_withheld(now)
+                } else {
+                    clock.look(now, times)
+                }
+                assert!(clock.deadline() >= deadline);
+                deadline = clock.deadline();
+                assert!(deadline <= began + LIMIT * MAX_EXTENSION);
+                assert!(clock.wake() >= deadline);
+                if let Some(starvation) = clock.starvation() {
+                    assert_eq!(starvation.elapsed, now - began);
+                    assert!(starvation.withheld <= starvation.elapsed);
+                }
+            }
+            clock.restart(LIMIT, now);
+            assert_eq!(clock.deadline(), now + LIMIT);
+        }
+    }
+}

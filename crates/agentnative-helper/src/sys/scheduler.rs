@@ -1,0 +1,141 @@
+//! CPU time that processes got and waited for, as the scheduler counts it.
+
+use super::Cgroup;
+use super::process::{Stat, contents, thread_stat, threads};
+use super::usage::number;
+use super::wait_state::TICKS_PER_SECOND;
+use rustix::thread::{CpuSet, sched_getaffinity};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+/// Reading the times of more threads takes longer than it is worth.
+const MAX_THREADS: u64 = 256;
+
+/// The CPU time of a run, and of the processors that it may use, up to a moment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CpuTimes {
+    /// The times of its threads, by thread ID; none if the kernel does not count them, or if there are too many.
+    pub threads: BTreeMap<i32, ThreadTimes>,
+    /// CPU time that its processes used, with that of the children that they have waited for.
+    pub used: Duration,
+    /// CPU time that was used by anybody on the processors that we may use, and their number; none where that cannot be
+    /// read.
+    pub machine: Option<(Duration, u32)>,
+    /// Time in which threads of the run waited for a processor and none of them had one; known only if the run has a
+    /// control group of its own.
+    pub stalled: Option<Duration>,
+    /// Time in which a control group that we are in was not allowed to run; zero if it has no limit.
+    pub throttled: Duration,
+}
+
+/// The times of one thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ThreadTimes {
+    /// Time on a processor.
+    pub ran: Duration,
+    /// Time spent waiting for a processor. A wait counts when it is over.
+    pub waited: Duration,
+    /// It is on a processor, or waits for one.
+    pub is_runnable: bool,
+}
+
+impl CpuTimes {
+    /// Those of a run with these processes, and this control group.
+    pub fn read(processes: &[Stat], cgroup: Option<&Cgroup>) -> Self {
+        let used = clock_ticks(processes.iter().map(|process| process.ticks).sum());
+        let stalled = cgroup.and_then(Cgroup::stalled);
+        if stalled.is_some() || processes.iter().map(|process| process.threads).sum::<u64>() > MAX_THREADS {
+            return Self { used, stalled, ..Self::default() };
+        }
+        let threads = processes.iter().flat_map(thread_times).collect();
+        Self { threads, used, machine: machine(), stalled, throttled: throttled() }
+    }
+}
+
+fn thread_times(process: &Stat) -> Vec<(i32, ThreadTimes)> {
+    let times = |thread: i32, state: u8| {
+        let line = contents(&format!("/proc/{}/task/{thread}/schedstat", process.pid)).ok()?;
+        let line = String::from_utf8(line).ok()?;
+        let mut times =
+            line.split_ascii_whitespace().map_while(|time| time.parse().ok()).map(Duration::from_nanos);
+        let (ran, waited) = (times.next()?, times.next()?);
+        Some((thread, ThreadTimes { ran, waited, is_runnable: state == b'R' }))
+    };
+    match process.threads {
+        1 => times(process.pid, process.state).into_iter().collect(),
+        _ => {
+            let all = threads(process.pid).into_iter();
+            all.filter_map(|thread| times(thread, thread_stat(process.pid, thread)?.state)).collect()
+        }
+    }
+}
+
+fn clock_ticks(ticks: u64) -> Duration {
+    Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)
+}
+
+/// CPU time that was used by anybody on the processors that we may use, and their number.
+fn machine() -> Option<(Duration, u32)> {
+    let allowed = sched_getaffinity(None).ok()?;
+    let is_allowed = |processor| processor < CpuSet::MAX_CPU && allowed.is_set(processor);
+    busy(&fs::read_to_string("/proc/stat").ok()?, is_allowed)
+}
+
+/// CPU time that was used on these processors, and their number, by `/proc/stat`.
+fn busy(text: &str, is_counted: impl Fn(usize) -> bool) -> Option<(Duration, u32)> {
+    let busy = |line: &str| {
+        // The first line, `cpu`, is the sum of all.
+        let (name, times) = line.split_once(' ')?;
+        let processor = name.strip_prefix("cpu")?.parse().ok()?;
+        // user, nice, system, idle, iowait, irq, softirq, steal; guest times are in the first two.
+        let ticks = times.split_ascii_whitespace().map_while(|word| word.parse::<u64>().ok());
+        let ticks: Vec<u64> = ticks.take(8).collect();
+        let idle = ticks.get(3..5)?.iter().sum::<u64>();
+        is_counted(processor).then(|| ticks.iter().sum::<u64>() - idle)
+    };
+    let all: Vec<u64> = text.lines().filter_map(busy).collect();
+    let count = u32::try_from(all.len()).ok().filter(|count| *count > 0)?;
+    Some((clock_ticks(all.iter().sum()), count))
+}
+
+/// Time in which the control groups that we are in were not allowed to run.
+fn throttled() -> Duration {
+    static FILES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| super::cgroup::own_files("cpu.stat"));
+    let time = |file| number(&fs::read_to_string(file).ok()?, "throttled_usec");
+    Duration::from_micros(FILES.iter().filter_map(time).max().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CpuTimes, MAX_THREADS, busy};
+    use crate::sys::{Stat, stat};
+    use std::time::Duration;
+
+    #[test]
+    fn the_threads_of_a_process_are_counted() {
+        let process = stat(std::process::id().cast_signed()).unwrap();
+        let times = CpuTimes::read(std::slice::from_ref(&process), None);
+        let is_counted = std::path::Path::new("/proc/self/schedstat").exists();
+        assert_eq!(times.threads.len() > 1, is_counted && process.threads > 1);
+        assert!(times.threads.values().all(|thread| thread.is_runnable || !thread.ran.is_zero()));
+        assert!(times.machine.is_some_and(|(_, processors)| processors > 0));
+        let many = Stat { threads: MAX_THREADS + 1, ..process };
+        assert!(CpuTimes::read(&[many], None).threads.is_empty());
+    }
+
+    #[test]
+    fn the_time_of_the_processors_that_we_may_use_is_counted() {
+        let text = "cpu  96758 0 10355 16982 311 0 53 203 0 0\n\
+                    cpu0 48708 0 4778 8564 163 0 19 95 7 0\n\
+                    cpu1 48050 0 5577 8417 148 0 34 108 0 0\n\
+                    cpu2 1 0 1 8417\n\
+                    intr 458639 0 0\n";
+        let ticks = |ticks: u64| Duration::from_millis(ticks * 10);
+        assert_eq!(busy(text, |_| true), Some((ticks(48708 + 4778 + 114 + 48050 + 5577 + 142), 2)));
+        assert_eq!(busy(text, |processor| processor == 1), Some((ticks(48050 + 5577 + 142), 1)));
+        assert_eq!(busy(text, |processor| processor > 1), None);
+    }
+}
