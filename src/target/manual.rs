@@ -4,7 +4,6 @@
 //! `/usr/share/man` for `/usr/bin`, or in the project that builds it. Another page of that name may be about another
 //! program.
 
-use crate::files;
 use agentnative_contract::DataFile;
 use std::ffi::OsStr;
 use std::fs;

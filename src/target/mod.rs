@@ -20,7 +20,7 @@ pub use binaries::Binary;
 pub use code::CodeBase;
 pub use commands::{Ask, Call, CallFormats, Commands};
 pub use effect::Effect;
-pub use find::{Finder, TargetSelector, Tool};
+pub use find::{Finder, TargetSelector};
 pub use help::{Choices, Command, Example, Help, Names, Page};
 pub use project::Project;
 pub use skeleton::Skeleton;
