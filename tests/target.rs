@@ -64,7 +64,8 @@ impl Place {
         bin: Option<&str>,
     ) -> Result<Vec<Target>> {
         let resolve = |name: &OsStr| resolve(name, &self.path().join("path-bin"));
-        Finder { cwd: self.path(), bin, named: false, resolve: &resolve, env: &|_| None }.find(&selector, config)
+        Finder { cwd: self.path(), bin, named: false, resolve: &resolve, env: &|_| None }
+            .find(&selector, config)
     }
 
     fn folder(&self, bin: Option<&str>) -> Result<Target> {
@@ -511,7 +512,7 @@ fn finds_what_cargo_says(folder: &Path, env: &[(&str, &str)]) {
         Some((_, value)) => Some(value.into()),
         None => std::env::var_os(name).filter(|_| !name.ends_with("_TARGET_DIR")),
     };
-    let finder = Finder { cwd: folder, bin: Some("no-such-program"), resolve: &resolve, env: &ours };
+    let finder = Finder { cwd: folder, bin: Some("no-such-program"), named: false, resolve: &resolve, env: &ours };
     let error = finder.find(&path("."), None).unwrap_err();
     let mut found: Vec<String> = error.issues.iter().map(ToString::to_string).collect();
     found.sort();
@@ -561,7 +562,8 @@ fn the_programs_of_cargo_are_those_that_cargo_names() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let resolve = |name: &OsStr| Ok(PathBuf::from(name));
     let ours = |name: &str| std::env::var_os(name);
-    let finder = Finder { cwd: folder, bin: Some("agentnative"), named: false, resolve: &resolve, env: &ours };
+    let finder =
+        Finder { cwd: folder, bin: Some("agentnative"), named: false, resolve: &resolve, env: &ours };
     let targets = finder.find(&path("src"), None).unwrap();
     assert_eq!(targets[0].program.file_name().unwrap(), "agentnative");
     assert_eq!(targets[0].cwd, folder);

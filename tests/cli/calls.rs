@@ -1,4 +1,4 @@
-//! Which calls are made of a target that could be harmed: each target here records its calls.
+//! Which calls are made of a target that could be harmed: each target here records its calls. Confined, it could not.
 
 use super::support::Folder;
 use serde_json::Value;
@@ -40,7 +40,17 @@ fn no_free_word_for_a_target_that_takes_a_prompt() {
         let folder = recorder(&format!("USAGE='{usage}'\n{PROMPTS}"));
         let config = format!("[target]\ncommand = ['./cli']\nformats.json = ['-j']\n{settings}\n{probes}");
         folder.write("agentnative.toml", config);
-        let said = folder.run(&["check", ".", "--json", "--principle", "2", "--layer", "behavioral"]);
+        let said = folder.run(&[
+            "check",
+            ".",
+            "--json",
+            "--isolation",
+            "none",
+            "--principle",
+            "2",
+            "--layer",
+            "behavioral",
+        ]);
         (calls(&folder), said)
     };
     for usage in ["[options] [command] [prompt]", "[OPTIONS] [PROMPT]\n       cli <COMMAND> [ARGS]", "<file>"]
@@ -140,7 +150,17 @@ fn a_format_that_is_refused_by_name_is_asked_for() {
         esac
         "#,
     );
-    let said = folder.run(&["check", "./cli", "--json", "--probe", "log", "--layer", "behavioral"]);
+    let said = folder.run(&[
+        "check",
+        "./cli",
+        "--json",
+        "--isolation",
+        "none",
+        "--probe",
+        "log",
+        "--layer",
+        "behavioral",
+    ]);
     assert!(calls(&folder).contains("log --output json"));
     assert_eq!(said.status("p2-output-format"), "fail");
 }
@@ -154,7 +174,7 @@ fn only_a_declared_list_is_asked_for_lengths() {
              [[probe]]\nname = 'log'\nargs = [{args}]\nformats = ['json']\n{list}\n"
         );
         folder.write("agentnative.toml", config);
-        folder.run(&["check", ".", "--json", "--check", "p7-limit,p7-clamped"]);
+        folder.run(&["check", ".", "--json", "--isolation", "none", "--check", "p7-limit,p7-clamped"]);
         let limited = |call: &String| call.contains("--limit") || call.contains("-n=");
         calls(&folder).into_iter().filter(limited).collect::<BTreeSet<String>>()
     };
@@ -184,7 +204,7 @@ fn variables_are_set_for_declared_options_and_for_those_that_change_the_output_o
         let config =
             format!("[target]\ncommand = ['./cli']\n{settings}\n[[probe]]\nname = 'log'\nargs = ['log']\n");
         folder.write("agentnative.toml", config);
-        folder.run(&["check", ".", "--json", "--check", "p1-env-flag"]);
+        folder.run(&["check", ".", "--json", "--isolation", "none", "--check", "p1-env-flag"]);
         calls(&folder)
     };
     let of = |name: &str| ["1", "0", "false", ""].map(|value| format!("{name}={value}"));
@@ -199,7 +219,7 @@ fn completions_are_asked_for_where_they_are_declared_or_a_subcommand_is_called_s
     let asked = |commands: &str, settings: &str| {
         let folder = recorder(&format!("case $* in --help) printf 'Commands:\n{commands}' ;; esac"));
         folder.write("agentnative.toml", format!("[target]\ncommand = ['./cli']\n{settings}\n"));
-        let said = folder.run(&["check", ".", "--json", "--check", "p6-completions"]);
+        let said = folder.run(&["check", ".", "--json", "--isolation", "none", "--check", "p6-completions"]);
         let mut calls = calls(&folder);
         calls.remove("--help");
         (calls, said.status("p6-completions"))
@@ -227,7 +247,17 @@ fn examples_are_tried_where_their_command_is_declared_and_unknown_flags_are_reje
         let probes = [("list", "'list'"), ("show", "'show', '1'")];
         let probes = probes.map(|(name, args)| format!("[[probe]]\nname = '{name}'\nargs = [{args}]\n"));
         folder.write("agentnative.toml", format!("[target]\ncommand = ['./cli']\n{}", probes.concat()));
-        let said = folder.run(&["check", ".", "--json", "--check", "p3-examples-parse", "--record", "runs"]);
+        let said = folder.run(&[
+            "check",
+            ".",
+            "--json",
+            "--isolation",
+            "none",
+            "--check",
+            "p3-examples-parse",
+            "--record",
+            "runs",
+        ]);
         // Confined, it cannot record its calls itself.
         let made = |line: &str| {
             let line: Value = serde_json::from_str(line).unwrap();
@@ -259,7 +289,17 @@ fn an_example_that_is_carried_out_changes_nothing_outside_a_copy() {
     );
     folder
         .write("agentnative.toml", "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'one'\nargs = ['1']\n");
-    let said = folder.run(&["check", ".", "--json", "--check", "p3-examples-parse", "--record", "runs"]);
+    let said = folder.run(&[
+        "check",
+        ".",
+        "--json",
+        "--isolation",
+        "none",
+        "--check",
+        "p3-examples-parse",
+        "--record",
+        "runs",
+    ]);
     assert_eq!(said.status("p3-examples-parse"), "unverified");
     assert!(
         folder.read("runs").contains("1 2 --agentnative-unknown-flag")
@@ -283,7 +323,17 @@ fn help_is_asked_for_the_commands_of_declared_probes_only() {
         "agentnative.toml",
         "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'add'\nargs = ['--quiet', 'remote', 'add', 'wipe']\nformats = ['text']\n",
     );
-    let said = folder.run(&["check", ".", "--json", "--principle", "3", "--layer", "behavioral"]);
+    let said = folder.run(&[
+        "check",
+        ".",
+        "--json",
+        "--isolation",
+        "none",
+        "--principle",
+        "3",
+        "--layer",
+        "behavioral",
+    ]);
     let asked: BTreeSet<String> = calls(&folder).into_iter().filter(|call| call.contains("-h")).collect();
     assert_eq!(asked, set(&["--help", "remote --help", "remote add --help"]));
     assert_eq!(said.status("p3-command-help"), "fail", "{said:?}");

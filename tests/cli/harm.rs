@@ -51,8 +51,10 @@ fn a_run_sees_nothing_of_the_others() {
          ls -A \"$root\" | grep -vxF \"${own##*/}\" | grep -vx trip >>seen\n\
          (echo forged >\"$root/trip/less\") 2>/dev/null && echo written >>seen\nexit 0\n",
     );
-    folder
-        .write("agentnative.toml", "[target]\ncommand = ['./cli']\nwrites = true\n[[probe]]\nname = 'go'\n");
+    folder.write(
+        "agentnative.toml",
+        "[target]\ncommand = ['./cli']\nwrites = true\n[[probe]]\nname = 'go'\nargs = ['go']\n",
+    );
     let args = ["check", "--json", "--fast"];
     let output = output_of(program().args(args).env("TMPDIR", folder.path()).current_dir(folder.path()));
     let Some(seen) = printed(&output, &folder, "seen") else { return };
@@ -98,7 +100,7 @@ fn a_run_sees_of_the_home_what_it_needs() {
     symlink("../../tool/bin/cli", home.path().join(".local/bin/cli")).unwrap();
     let project = home.path().join("project");
     let config = format!(
-        "[target]\ncommand = ['{}']\nreadable = ['~/shown']\n[[probe]]\nname = 'go'\n",
+        "[target]\ncommand = ['{}']\nreadable = ['~/shown']\n[[probe]]\nname = 'go'\nargs = ['go']\n",
         home.path().join(".local/bin/cli").display()
     );
     fs::write(project.join("agentnative.toml"), config).unwrap();

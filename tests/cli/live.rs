@@ -9,12 +9,23 @@ use std::process::{Child, Command, Stdio};
 
 #[test]
 fn events_are_written_as_they_happen() {
-    // Runs of `list` wait for a lock that we hold until we have seen what came before them.
+    // Runs of `list` wait for a lock that we hold until we have seen what came before them. Confined, they could not.
     let folder = Folder::demo("list() { flock -s \"${0%/*}/gate\" true; begin '['; row 1 a 1; finish ']'; }");
     let gate = File::create(folder.path().join("gate")).unwrap();
     gate.lock().unwrap();
-    let args =
-        ["check", "./cli", "--jsonl", "--check", "p2-exit-success", "--probe", "list", "--timeout", "300"];
+    let args = [
+        "check",
+        "./cli",
+        "--jsonl",
+        "--check",
+        "p2-exit-success",
+        "--probe",
+        "list",
+        "--timeout",
+        "300",
+        "--isolation",
+        "none",
+    ];
     let mut child = folder.command().args(args).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let (start, run, mut lines) = within("the start", move || {
@@ -41,7 +52,20 @@ fn asleep(when: &str, format: &str) -> (Folder, Child, BufReader<File>) {
     }
     let pipe = folder.path().join("begun");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let args = ["check", "./cli", format, "--check", "p2-exit-success", "--probe", "run", "--timeout", "300"];
+    // Confined, it could not reach the pipe.
+    let args = [
+        "check",
+        "./cli",
+        format,
+        "--check",
+        "p2-exit-success",
+        "--probe",
+        "run",
+        "--timeout",
+        "300",
+        "--isolation",
+        "none",
+    ];
     let child = folder.command().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let begun = within("a run", move || {
         let mut pipe = BufReader::new(File::open(pipe).unwrap());

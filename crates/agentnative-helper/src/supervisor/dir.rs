@@ -4,6 +4,7 @@
 //! anew by each call and may lead elsewhere by then; a descriptor stays what it was (CVE-2022-21658). So whatever this
 //! process does in such a folder is done here.
 
+use crate::sys;
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timestamps, fchmod, fstat, futimens, mkdirat, openat,
     readlinkat, renameat_with, statat, symlinkat, unlinkat,
@@ -13,7 +14,7 @@ use rustix::path::Arg;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 
@@ -57,8 +58,7 @@ impl Dir {
     pub fn folder_with_all_rights(&self, name: impl Arg) -> io::Result<Self> {
         let held = self.open_at(name, OFlags::PATH | OFlags::DIRECTORY)?;
         if Mode::from_raw_mode(fstat(&held)?.st_mode) & Mode::RWXU != Mode::RWXU {
-            // A descriptor that cannot be read takes no `fchmod`, but stands for the folder here.
-            rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), Mode::RWXU)?;
+            sys::set_mode(&held, Mode::RWXU)?;
         }
         Self(held).folder(".")
     }

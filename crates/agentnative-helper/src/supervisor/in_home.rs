@@ -1,6 +1,11 @@
 //! What a confined run sees of the homes of the user: its project, its program with what that needs, the folders of
 //! toolchains, and what the configuration names. Nothing else is there: credentials lie anywhere in a home.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "runs cannot write to the homes, the programs and the list of users"
+)]
+
 use super::Common;
 use super::environment::Environment;
 use super::start_folder::project_of;

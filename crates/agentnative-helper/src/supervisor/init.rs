@@ -11,6 +11,7 @@ use super::{LAUNCH, again, sandbox::Cell};
 use crate::process_tree::ended_children;
 use crate::protocol::{frame, receive};
 use crate::sys::{self, Stat};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
@@ -61,8 +62,8 @@ pub(super) fn serve() -> ExitCode {
     };
     let Ok((control, launch)) = sockets() else { return ExitCode::FAILURE };
     // The launcher has the only other end of its socket.
-    let hidden = std::fs::OpenOptions::new().write(true).open("/dev/null");
-    if hidden.and_then(|null| Ok(rustix::stdio::dup2_stdout(null)?)).is_err() {
+    let hidden = rustix::fs::open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
+    if hidden.and_then(rustix::stdio::dup2_stdout).is_err() {
         return ExitCode::FAILURE;
     }
     let mut doing = "";

@@ -78,7 +78,7 @@ fn too_much() -> io::Error {
 }
 
 fn bare(kind: EntryKind, found: &Stat) -> Entry {
-    let mode = u32::from(permissions(found).bits());
+    let mode = permissions(found).bits();
     Entry { kind, mode, size: 0, digest: String::new(), shape: None }
 }
 

@@ -3,11 +3,18 @@
 
 use super::process::contents;
 use crate::Failure;
+use rustix::fs::Mode;
 use std::fs;
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+
+/// Sets the permissions of what a descriptor stands for, also one that cannot be read and so takes no `fchmod`.
+pub(crate) fn set_mode(held: &OwnedFd, mode: Mode) -> io::Result<()> {
+    Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), mode)?)
+}
 
 /// That /proc is that of our own process namespace: else nobody could be found whom a run leaves
 /// behind.

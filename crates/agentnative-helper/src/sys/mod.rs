@@ -8,6 +8,11 @@
 //! (`cgroup`), how the helper's own executable is started (`executable`), and how a program is started again without a
 //! variable (`handover`).
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "no run can write to /proc, control groups and the places of mounts"
+)]
+
 #[cfg(feature = "runtime")]
 mod cgroup;
 #[cfg(feature = "runtime")]
@@ -38,7 +43,9 @@ pub(crate) use cgroup::{Cgroup, Cgroups};
 #[cfg(feature = "runtime")]
 pub(crate) use confine::{Network, confine, filter_calls};
 #[cfg(feature = "runtime")]
-pub(crate) use details::{check_descriptors, check_view, file_size_limit, has_variable, ignored_signals};
+pub(crate) use details::{
+    check_descriptors, check_view, file_size_limit, has_variable, ignored_signals, set_mode,
+};
 #[cfg(feature = "runtime")]
 pub(crate) use end::{ChildEnds, die_with_parent, kill};
 pub(crate) use end::{become_reaper, end, exit_handle, reap, wait_for_exit};

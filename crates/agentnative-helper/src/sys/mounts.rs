@@ -163,7 +163,7 @@ fn cover(folder: &Path, mounts: &[Mount], apart: &[PathBuf], empty: &Path, expos
         if is(&entry, fs::FileType::is_dir) {
             cover(&entry.path(), mounts, apart, empty, exposed);
         } else if is(&entry, FileTypeExt::is_socket) || is(&entry, FileTypeExt::is_fifo) {
-            mount_bind("/dev/null", &entry.path()).unwrap_or_default();
+            mount_bind("/dev/null", entry.path()).unwrap_or_default();
         }
     }
 }
