@@ -4,10 +4,12 @@ use agentnative::catalogue::Snippet;
 use agentnative::catalogue::{Check, checks};
 use agentnative::judge::source::{Code, judge, notes};
 use agentnative::model::{CheckResult, Language, Status};
-use agentnative::source::{Facts, Rules, Why, scan};
+use agentnative::source::{Facts, Rules, Skipped, Why, scan, scan_within};
+use agentnative_contract::budget::Budget;
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A package with these files.
@@ -198,6 +200,82 @@ fn what_cannot_be_read_is_skipped_and_said() {
     assert_eq!(prints.status, Status::Warn);
     let first = &prints.evidence[0];
     assert_eq!((first.file.as_deref(), first.line, first.column), (Some("src/bom.py"), Some(1), Some(1)));
+}
+
+/// Code in each language with a print in so many others; with two levels of the tree, of Rust one, for each.
+fn nested(times: usize) -> [(&'static str, String); 4] {
+    let calls = |call: &str| format!("{}1{}", format!("{call}(\n").repeat(times), ")".repeat(times));
+    [
+        ("src/nested.py", format!("{}\n", calls("print"))),
+        ("src/nested.go", format!("package x\n\nfunc f() {{\n{}\n}}\n", calls("fmt.Println"))),
+        ("src/nested.ts", format!("{};\n", calls("console.log"))),
+        (
+            "src/nested.rs",
+            format!("{}fn f() {{ println!(); }}\n{}", "mod a {\n".repeat(times), "}\n".repeat(times)),
+        ),
+    ]
+}
+
+#[test]
+fn code_that_is_nested_too_deeply_is_skipped() {
+    let folder = TempDir::new().unwrap();
+    for (file, text) in nested(20_000) {
+        write(folder.path(), file, text.as_bytes());
+    }
+    let facts = facts(folder.path());
+    let files: Vec<&str> = facts.skipped.iter().map(|skipped| skipped.file.as_str()).collect();
+    assert_eq!(files, ["src/nested.go", "src/nested.py", "src/nested.rs", "src/nested.ts"]);
+    for Skipped { file, why, .. } in &facts.skipped {
+        // Of 2000 nodes in one another, two are a call or a module.
+        assert!(matches!(why, Why::TooDeep(900..1100)), "{file}: {why}");
+    }
+    let prints = verdict("p2-src-stray-print", &facts, &[]);
+    assert_eq!(prints.status, Status::Unverified);
+    assert!(prints.message.contains("src/nested.go (nested too deeply in line "), "{}", prints.message);
+}
+
+#[test]
+fn code_that_is_nested_less_deeply_is_read() {
+    let folder = TempDir::new().unwrap();
+    for (file, text) in nested(300) {
+        write(folder.path(), file, text.as_bytes());
+    }
+    let shallow = facts(folder.path());
+    assert_eq!((shallow.skipped.as_slice(), shallow.parsed), (&[][..], 4));
+    assert_eq!(verdict("p2-src-stray-print", &shallow, &[]).evidence.len(), 3 * 300 + 1);
+    // Deeper, a rule of Go takes too many steps.
+    for (file, text) in nested(900) {
+        write(folder.path(), file, text.as_bytes());
+    }
+    let deep = facts(folder.path());
+    let skipped: Vec<_> = deep.skipped.iter().map(|skipped| (skipped.file.as_str(), &skipped.why)).collect();
+    assert_eq!((skipped, deep.parsed), (vec![("src/nested.go", &Why::TooExpensive)], 3));
+}
+
+#[test]
+fn what_the_rules_cost_is_bounded_by_the_size_of_the_file() {
+    // Each argument is counted among all others.
+    let folder = package(&[
+        ("src/many.py", &format!("print({})\n", "'a',\n".repeat(5_000))),
+        ("src/few.py", &"print(a, b, c)\n".repeat(1_000)),
+    ]);
+    let facts = facts(folder.path());
+    let skipped: Vec<_> = facts.skipped.iter().map(|skipped| (skipped.file.as_str(), &skipped.why)).collect();
+    assert_eq!(skipped, [("src/many.py", &Why::TooExpensive)]);
+    assert_eq!(verdict("p2-src-stray-print", &facts, &[]).evidence.len(), 1_000);
+}
+
+#[test]
+fn reading_that_is_stopped_verifies_nothing() {
+    let folder = package(&[("src/a.py", &"print(a)\n".repeat(10_000))]);
+    let none = Budget { time: Duration::ZERO, ..Budget::STEP };
+    let facts = scan_within(none, folder.path().to_owned(), Rules::of(checks())).unwrap();
+    for check in source_checks() {
+        let result = verdict(check.id.as_str(), &facts, &[]);
+        assert_eq!(result.status, Status::Unverified, "{}", check.id);
+        let message = "reading the code was stopped: it needs more than 0 s of CPU time";
+        assert_eq!(result.message, message);
+    }
 }
 
 #[cfg(unix)]

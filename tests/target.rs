@@ -512,7 +512,8 @@ fn finds_what_cargo_says(folder: &Path, env: &[(&str, &str)]) {
         Some((_, value)) => Some(value.into()),
         None => std::env::var_os(name).filter(|_| !name.ends_with("_TARGET_DIR")),
     };
-    let finder = Finder { cwd: folder, bin: Some("no-such-program"), named: false, resolve: &resolve, env: &ours };
+    let finder =
+        Finder { cwd: folder, bin: Some("no-such-program"), named: false, resolve: &resolve, env: &ours };
     let error = finder.find(&path("."), None).unwrap_err();
     let mut found: Vec<String> = error.issues.iter().map(ToString::to_string).collect();
     found.sort();

@@ -74,8 +74,8 @@ fn display(folder: &Path) -> String {
 #[cfg(feature = "source")]
 fn scan(package: &Path) -> Result<Option<Facts>> {
     use crate::catalogue;
-    use crate::source::{Rules, scan};
-    scan(package, &Rules::of(catalogue::checks())).map(Some)
+    use crate::source::{BUDGET, Rules, scan_within};
+    scan_within(BUDGET, package.to_owned(), Rules::of(catalogue::checks())).map(Some)
 }
 
 /// Nothing: this build cannot read code.

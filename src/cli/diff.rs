@@ -13,12 +13,14 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
-#[command(after_help = "Exit codes: 0 no breaking change, 1 a breaking change.
+#[command(
+    after_help = "Exit codes: 0 no breaking change, 1 a breaking change; with --strict also one that is undecided.
 
 Examples:
   agentnative contract diff dexter-flat dexter-nested # exit 1
-  agentnative contract diff list.schema.json list.json
-  agentnative contract diff --old-command mycli --new-command ./mycli")]
+  agentnative contract diff --strict list.schema.json list.json
+  agentnative contract diff --old-command mycli --new-command ./mycli"
+)]
 pub(super) struct DiffArgs {
     /// Old and new side, each a schema file, a bundled contract, a contract folder, a lock folder, a
     /// recording (`check --record`) or a file of samples (.json, .jsonl, .ndjson).
@@ -37,6 +39,9 @@ pub(super) struct DiffArgs {
     /// Add a probe of both commands, split as in a shell (repeatable).
     #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true)]
     probe: Vec<String>,
+    /// Fail if a change is undecided.
+    #[arg(long)]
+    strict: bool,
 }
 
 /// What changed between two sides.
@@ -91,7 +96,8 @@ pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) 
         risky: count(Class::Risky),
         compatible: count(Class::Compatible),
     };
-    let ok = counts.breaking == 0;
+    let undecided = if args.strict { counts.undecided } else { 0 };
+    let ok = counts.breaking == 0 && undecided == 0;
     let data = Diff { old: old.name.clone(), new: new.name, counts, changes };
     let summary = Line::Summary { old: &data.old, new: &data.new, counts };
     let lines = data.changes.iter().map(|change| Line::Change { change }).chain([summary]);
@@ -99,8 +105,11 @@ pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) 
     if ok {
         return Ok(0);
     }
-    let many = if counts.breaking == 1 { "change" } else { "changes" };
-    output.error(&Error::findings(format!("{} breaking {many}", counts.breaking)));
+    let unmet =
+        [(counts.breaking, "breaking"), (undecided, "undecided")].into_iter().filter(|(count, _)| *count > 0);
+    let unmet: Vec<String> = unmet.map(|(count, class)| format!("{count} {class}")).collect();
+    let many = if counts.breaking + undecided == 1 { "change" } else { "changes" };
+    output.error(&Error::findings(format!("{} {many}", unmet.join(" and "))));
     Ok(1)
 }
 

@@ -1,9 +1,10 @@
 //! One file: read, parsed once, held to all rules.
 
 use super::rules::{Grammar, Table, WAIVER};
+use super::tree::Tree;
 use super::unread::imports;
 use super::walk::SourceFile;
-use super::{Entry, MAX_FILE, Match, Skipped, SourceWaiver, Span, Why};
+use super::{Entry, MAX_FILE, Match, Ranges, Skipped, SourceWaiver, Span, Why};
 use crate::files;
 use crate::manifest::is_go_main;
 use crate::model::Language;
@@ -23,6 +24,8 @@ const EXCERPT: usize = 120;
 const HEAD: usize = 1024;
 /// A line longer than this is not written by hand, in bytes.
 const LONG_LINE: usize = 5000;
+/// How many times a file is parsed, at most: each time with fewer attributes.
+const MAX_ROUNDS: usize = 16;
 
 /// What one file gave.
 #[derive(Default)]
@@ -85,10 +88,9 @@ fn text_of(file: &SourceFile<'_>) -> Result<String, Why> {
     if memchr::memchr(0, &bytes).is_some() {
         return Err(Why::Binary);
     }
-    let line_of = |at: usize, bytes: &[u8]| memchr::memchr_iter(b'\n', &bytes[..at]).count() as u64 + 1;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Why::NotUtf8(line_of(at, error.as_bytes()))
+        Why::NotUtf8(line_of(error.as_bytes(), at))
     })?;
     Ok(match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
@@ -136,25 +138,32 @@ fn matches_in(
     table: &Table<'_>,
 ) -> Result<(Vec<Match>, Vec<SourceWaiver>), Why> {
     let tree = parse(text, file)?;
+    let tree = Tree::new(tree).map_err(|at| Why::TooDeep(line_of(text.as_bytes(), at)))?;
+    let tree = AstGrep::doc(tree);
     let root = tree.root();
     let lines = Lines::of(text);
     let mut found = Vec::new();
     let mut waivers = Vec::new();
-    with_words(&root, hits, |node| {
+    let holds_word = |range: Range<usize>| {
+        let next = hits.partition_point(|hit| *hit < range.start);
+        hits.get(next).is_some_and(|hit| *hit < range.end)
+    };
+    for node in root.dfs().filter(|node| holds_word(node.range())) {
         for index in grammar.kinds.get(usize::from(node.kind_id())).into_iter().flatten() {
             if let Some(matched) = grammar.rules[*index].match_node(node.clone()) {
                 let name = matched.get_env().get_match("NAME").map(|name| name.text().into_owned());
                 found.push((*index, matched.range(), name));
             }
         }
-        if node.kind().contains("comment") && node.is_named() {
-            waivers.extend(waiver(node, &lines, &file.name));
+        if node.is_named() && node.kind().contains("comment") {
+            waivers.extend(waiver(&node, &lines, &file.name));
         }
-    });
+    }
     // A doc comment holds a node of its own.
     waivers.dedup_by(|a: &mut SourceWaiver, b| (a.line, &a.check) == (b.line, &b.check));
+    let spent = || root.get_doc().is_spent().then_some(Why::TooExpensive).map_or(Ok(()), Err);
     if found.is_empty() {
-        return Ok((Vec::new(), waivers));
+        return spent().map(|()| (Vec::new(), waivers));
     }
     let ranges = |matcher| root.find_all(matcher).map(|found| found.range()).collect::<Vec<Range<usize>>>();
     let mut tests = grammar.tests.as_ref().map(ranges).unwrap_or_default();
@@ -166,10 +175,9 @@ fn matches_in(
     } else if !program.is_empty() {
         entries.push(root.range());
     }
-    let within = |ranges: &[Range<usize>], at: &Range<usize>| {
-        ranges.iter().any(|range| range.start <= at.start && at.end <= range.end)
-    };
-    found.retain(|(_, range, _)| !within(&tests, range));
+    spent()?;
+    let (tests, entries) = (Ranges::of(tests), Ranges::of(entries));
+    found.retain(|(_, range, _)| !tests.contain(range));
     let matches = found.into_iter().map(|(index, range, name)| {
         let origin = table.origin(index);
         Match {
@@ -178,7 +186,7 @@ fn matches_in(
             rule: origin.rule.name.clone(),
             entry: if entry_file {
                 Entry::File
-            } else if within(&entries, &range) {
+            } else if entries.contain(&range) {
                 Entry::Code
             } else {
                 Entry::No
@@ -190,21 +198,33 @@ fn matches_in(
     Ok((matches.collect(), waivers))
 }
 
+/// The line of a byte, from 1.
+fn line_of(bytes: &[u8], at: usize) -> u64 {
+    memchr::memchr_iter(b'\n', &bytes[..at]).count() as u64 + 1
+}
+
 /// Parses a file. The grammar of Rust knows no attributes in some places, such as before a field in a pattern;
 /// they say nothing that a rule looks at, so they are blank there.
-fn parse(text: &str, file: &SourceFile<'_>) -> Result<AstGrep<StrDoc<SupportLang>>, Why> {
+fn parse(text: &str, file: &SourceFile<'_>) -> Result<StrDoc<SupportLang>, Why> {
     let mut text = Cow::Borrowed(text);
+    let mut rounds = if file.language == Language::Rust { MAX_ROUNDS } else { 1 };
     loop {
-        let doc = StrDoc::try_new(&text, file.grammar).map_err(|_| Why::Broken(1))?;
-        let tree = AstGrep::doc(doc);
-        let Some(error) = first_error(&tree.root()) else { return Ok(tree) };
-        let attribute = (file.language == Language::Rust).then(|| attribute_at(&text, &error)).flatten();
-        let Some(attribute) = attribute else {
-            return Err(Why::Broken(text[..error.start].matches('\n').count() as u64 + 1));
+        let parsed = StrDoc::try_new(&text, file.grammar).map_err(|_| Why::Broken(1))?;
+        let errors = errors(&parsed);
+        let Some(first) = errors.first() else { return Ok(parsed) };
+        rounds -= 1;
+        let attributes: Vec<Range<usize>> = match rounds {
+            0 => Vec::new(),
+            _ => errors.iter().filter_map(|error| attribute_at(&text, error)).collect(),
         };
-        let blank: String =
-            text[attribute.clone()].bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect();
-        text.to_mut().replace_range(attribute, &blank);
+        if attributes.is_empty() {
+            return Err(Why::Broken(line_of(text.as_bytes(), first.start)));
+        }
+        for attribute in attributes {
+            let blank: String =
+                text[attribute.clone()].bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect();
+            text.to_mut().replace_range(attribute, &blank);
+        }
     }
 }
 
@@ -221,59 +241,34 @@ fn attribute_at(text: &str, error: &Range<usize>) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-type Tree<'t> = Node<'t, StrDoc<SupportLang>>;
-
-/// Visits each node below `root` that holds one of `hits`.
-fn with_words<'t>(root: &Tree<'t>, hits: &[usize], mut visit: impl FnMut(&Tree<'t>)) {
-    let mut cursor = root.get_inner_node().walk();
+/// The places that do not parse, in order.
+fn errors(parsed: &StrDoc<SupportLang>) -> Vec<Range<usize>> {
+    let mut errors = Vec::new();
+    let mut cursor = parsed.tree.walk();
     loop {
         let node = cursor.node();
-        let range = node.byte_range();
-        let next = hits.partition_point(|hit| *hit < range.start);
-        let holds = hits.get(next).is_some_and(|hit| *hit < range.end);
-        if holds {
-            visit(&root.root().adopt(node));
+        let is_error = node.is_error() || node.is_missing();
+        if is_error {
+            errors.push(node.byte_range());
         }
-        if holds && cursor.goto_first_child() {
+        if !is_error && node.has_error() && cursor.goto_first_child() {
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
-                return;
+                return errors;
             }
         }
     }
 }
 
-/// The first place that does not parse.
-fn first_error(root: &Tree<'_>) -> Option<Range<usize>> {
-    if !root.get_inner_node().has_error() {
-        return None;
-    }
-    let mut cursor = root.get_inner_node().walk();
-    loop {
-        let node = cursor.node();
-        if node.is_error() || node.is_missing() {
-            return Some(node.byte_range());
-        }
-        if node.has_error() && cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return Some(0..0);
-            }
-        }
-    }
-}
-
-fn waiver(comment: &Tree<'_>, lines: &Lines<'_>, file: &str) -> Vec<SourceWaiver> {
+fn waiver(comment: &Node<'_, Tree>, lines: &Lines<'_>, file: &str) -> Vec<SourceWaiver> {
     let start = comment.range().start;
     let text = comment.text();
     let found = text.match_indices(WAIVER).filter_map(|(at, word)| {
         // Only what a line of the comment begins with: others speak of waivers.
-        let before = text[..at].rsplit('\n').next().unwrap_or_default();
-        if !before.chars().all(|c| "/*#! \t".contains(c)) {
+        let mut before = text[..at].chars().rev().take_while(|c| *c != '\n');
+        if !before.all(|c| "/*#! \t".contains(c)) {
             return None;
         }
         let rest = text[at + word.len()..].lines().next()?.strip_prefix([' ', '\t'])?;
@@ -299,12 +294,26 @@ struct Lines<'a> {
     text: &'a str,
     /// Where each line starts, in bytes.
     starts: Vec<usize>,
+    /// The number of characters before each block of so many bytes.
+    chars: Vec<usize>,
 }
+
+const BLOCK: usize = 256;
 
 impl<'a> Lines<'a> {
     fn of(text: &'a str) -> Self {
         let after = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
-        Self { text, starts: std::iter::once(0).chain(after).collect() }
+        let mut chars = vec![0];
+        for block in text.as_bytes().chunks(BLOCK) {
+            chars.push(chars.last().copied().unwrap_or_default() + count_chars(block));
+        }
+        Self { text, starts: std::iter::once(0).chain(after).collect(), chars }
+    }
+
+    /// The number of characters before a byte.
+    fn chars_before(&self, at: usize) -> usize {
+        let block = at / BLOCK;
+        self.chars[block] + count_chars(&self.text.as_bytes()[block * BLOCK..at])
     }
 
     /// What stands before `at` in its line.
@@ -315,12 +324,14 @@ impl<'a> Lines<'a> {
     /// 1-based line and column in characters.
     fn place(&self, at: usize) -> (u64, u64) {
         let line = self.starts.partition_point(|start| *start <= at);
-        (line as u64, self.before(at).chars().count() as u64 + 1)
+        let column = self.chars_before(at) - self.chars_before(self.starts[line - 1]);
+        (line as u64, column as u64 + 1)
     }
 
     fn span(&self, file: &str, range: Range<usize>) -> Span {
         let bytes = self.text.as_bytes();
-        let end = memchr::memchr(b'\n', &bytes[range.start..]).map_or(bytes.len(), |at| range.start + at);
+        let reach = bytes.len().min(range.start + LONG_LINE);
+        let end = memchr::memchr(b'\n', &bytes[range.start..reach]).map_or(reach, |at| range.start + at);
         let line = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
         let (excerpt, caret) = sanitize::excerpt(line, range.start, EXCERPT);
         Span {
@@ -332,4 +343,9 @@ impl<'a> Lines<'a> {
             caret,
         }
     }
+}
+
+/// The number of characters that begin in some UTF-8.
+fn count_chars(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
 }

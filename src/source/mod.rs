@@ -17,10 +17,13 @@ mod language;
 mod package;
 #[cfg(feature = "project")]
 mod project;
+mod ranges;
 #[cfg(feature = "source")]
 mod rules;
 #[cfg(feature = "source")]
 mod scan;
+#[cfg(feature = "source")]
+mod tree;
 #[cfg(feature = "source")]
 mod unread;
 #[cfg(feature = "source")]
@@ -32,10 +35,11 @@ pub use built::built;
 pub use exclusions::name_in;
 #[cfg(feature = "project")]
 pub use kept::{is_code, kept_files};
+pub use ranges::Ranges;
 #[cfg(feature = "source")]
 pub use rules::Rules;
 #[cfg(feature = "source")]
-pub use scan::scan;
+pub use scan::{BUDGET, scan, scan_within};
 
 use crate::manifest::Dependency;
 use crate::model::Language;
@@ -56,6 +60,9 @@ pub struct Facts {
     pub manifest: Option<String>,
     /// What the package depends on, where a manifest is needed to tell.
     pub dependencies: Vec<Dependency>,
+    /// Why nothing was read, if reading was stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
     /// Code that the program starts in or goes on in, and that was not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Unread>,
@@ -240,6 +247,10 @@ pub enum Why {
     TooLarge(u64),
     /// It does not parse; the line of the first error, from 1.
     Broken(u64),
+    /// Its code is nested too deeply; the line of the first place that is, from 1.
+    TooDeep(u64),
+    /// The rules take more steps in it than its size allows.
+    TooExpensive,
 }
 
 impl std::fmt::Display for Why {
@@ -250,6 +261,8 @@ impl std::fmt::Display for Why {
             Self::NotUtf8(line) => write!(f, "not UTF-8 in line {line}"),
             Self::TooLarge(bytes) => write!(f, "larger than {} MiB ({} MiB)", MAX_FILE >> 20, bytes >> 20),
             Self::Broken(line) => write!(f, "does not parse at line {line}"),
+            Self::TooDeep(line) => write!(f, "nested too deeply in line {line}"),
+            Self::TooExpensive => f.write_str("too expensive to search for its size"),
         }
     }
 }

@@ -6,11 +6,27 @@ use super::unread::Ways;
 use super::walk::{self, SourceFile};
 use super::{Facts, Rules};
 use crate::model::Language;
+use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::error::Result;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
+
+/// For reading one file. Its size bounds the steps of the rules, so this is only spent where its parser is very slow.
+pub const BUDGET: Budget = Budget { memory: 1 << 30, ..Budget::STEP };
+
+/// Scans within a budget. If it is spent, the facts say so and nothing else.
+///
+/// # Errors
+/// As [`scan`].
+pub fn scan_within(budget: Budget, folder: PathBuf, rules: Rules) -> Result<Facts> {
+    let fingerprints = rules.fingerprints.clone();
+    budget::within(budget, move || scan(&folder, &rules)).unwrap_or_else(|spent| {
+        let stopped = Some(format!("reading the code was stopped: it needs {spent}"));
+        Ok(Facts { rules: fingerprints, stopped, ..Facts::default() })
+    })
+}
 
 /// Reads the code of the package in `folder`, and of those in its workspace that it is built with, and holds
 /// it to `rules`.
@@ -114,14 +130,18 @@ fn parallel<'f, 'p, T: Send>(
     let workers = thread::available_parallelism().map_or(1, usize::from).min(files.len());
     let next = AtomicUsize::new(0);
     let one = || {
-        let files = std::iter::from_fn(|| files.get(next.fetch_add(1, Ordering::Relaxed)));
+        let files = std::iter::from_fn(|| {
+            budget::checkpoint();
+            budget::progress();
+            files.get(next.fetch_add(1, Ordering::Relaxed))
+        });
         files.filter_map(&work).collect::<Vec<T>>()
     };
     thread::scope(|scope| {
-        // Fewer where the system has no more: this one is enough.
-        let others: Vec<_> =
-            (1..workers).map_while(|_| Builder::new().spawn_scoped(scope, one).ok()).collect();
-        let mut all = one();
+        // Fewer where the system has no more. This one does it only where there is no other: its stack may be small.
+        let spawn = |_| Builder::new().stack_size(budget::STACK).spawn_scoped(scope, budget::part(one)).ok();
+        let others: Vec<_> = (0..workers).map_while(spawn).collect();
+        let mut all = if others.is_empty() { one() } else { Vec::new() };
         let joined = others.into_iter().map(|handle| handle.join());
         all.extend(joined.flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))));
         all

@@ -210,7 +210,7 @@ fn of_scripts(text: &str) -> Vec<String> {
             let before = text[..at].trim_end();
             let before = before.strip_suffix('(').map_or(before, str::trim_end);
             let imports = ["from", "import", "require"].iter().any(|word| before.ends_with(word));
-            imports.then(|| rest.lines().next()?.split(quote).next()).flatten()
+            imports.then(|| rest.split([quote, '\n']).next()).flatten()
         })
     });
     // Data and styles are no code.

@@ -48,7 +48,9 @@ fn a_comparison_that_takes_too_much_is_undecided() {
     let folder = Folder::new();
     folder.write("doubling.json", doubling(40).to_string());
     folder.write("string.json", json!({ "type": "string" }).to_string());
-    let chain = (0..2_000).map(|nth| (nth.to_string(), json!({ "$ref": format!("#/$defs/{}", nth + 1) })));
+    let link =
+        |nth: usize| json!({ "allOf": [{ "$ref": format!("#/$defs/{}", nth + 1) }], "minProperties": 1 });
+    let chain = (0..2_000).map(|nth| (nth.to_string(), link(nth)));
     let chain = chain.chain([("2000".to_owned(), json!({ "type": "object" }))]);
     let chain: serde_json::Map<String, Value> = chain.collect();
     folder.write("chain.json", json!({ "$defs": chain, "$ref": "#/$defs/0" }).to_string());

@@ -319,3 +319,29 @@ fn every_rule_is_explained() {
     let (code, _, err) = agentnative(folder.path(), &["explain", "diff-key-remove"]);
     assert!(code == 2 && err.contains("did you mean `diff-key-removed`?"), "{err}");
 }
+
+#[test]
+fn an_undecided_change_fails_only_the_strict_comparison() {
+    let folder = tempfile::tempdir().unwrap();
+    let side = |kind: &str, required: Value| {
+        let schema = json!({ "$defs": { "n": { "$dynamicAnchor": "n", "type": kind }, "m": { "$id": "m", "$dynamicAnchor": "n" } },
+            "type": "object", "properties": { "a": { "$dynamicRef": "#n" }, "b": {} }, "required": required });
+        schema.to_string()
+    };
+    write(&folder, "old.json", &side("string", json!(["a", "b"])));
+    write(&folder, "unclear.json", &side("integer", json!(["a", "b"])));
+    write(&folder, "new.json", &side("integer", json!(["a"])));
+    let diff = |args: &[&str]| agentnative(folder.path(), &[&["contract", "diff", "--json"], args].concat());
+    let (code, out, err) = diff(&["old.json", "unclear.json"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("\"undecided\":1") && out.starts_with("{\"ok\":true"), "{out}");
+    for (new, message) in
+        [("unclear.json", "1 undecided change"), ("new.json", "1 breaking and 1 undecided changes")]
+    {
+        let (code, out, err) = diff(&["--strict", "old.json", new]);
+        assert!(code == 1 && out.starts_with("{\"ok\":false"), "{code} {out}");
+        let error: Value = serde_json::from_str(&err).unwrap();
+        assert_eq!((&error["kind"], &error["message"]), (&json!("findings"), &json!(message)));
+    }
+    assert_eq!(diff(&["--strict", "old.json", "old.json"]).0, 0);
+}

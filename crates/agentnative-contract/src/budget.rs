@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The stack of such work: schemas nest, and refer to each other, deeper than documents do.
-const STACK: usize = 64 << 20;
+pub const STACK: usize = 64 << 20;
 /// Longest time between two looks at what the work has used.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -162,6 +162,15 @@ pub fn progress() {
             work.steps.fetch_add(1, Ordering::Relaxed);
         }
     });
+}
+
+/// A part of the work of this thread that another thread does.
+pub fn part<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    let shared = WORK.with_borrow(Clone::clone);
+    move || {
+        WORK.set(shared);
+        work()
+    }
 }
 
 /// Ends the work of this thread where nobody waits for it any more. For loops and recursion that take memory.

@@ -9,6 +9,7 @@ use super::verdict::Judgement;
 use crate::catalogue::{Check, checks};
 use crate::model::CheckId;
 use crate::source::{Built, Facts, Skipped, SourceWaiver};
+use std::collections::BTreeMap;
 use view::View;
 
 /// As many skipped files are named, and no more.
@@ -59,17 +60,22 @@ pub fn stale(built: &Built) -> Option<String> {
 /// What else the reader must know of the code: waivers, and what was skipped.
 pub fn notes(code: &Code<'_>) -> Vec<String> {
     let mut notes = Vec::new();
+    let mut found: BTreeMap<&str, Option<_>> = BTreeMap::new();
     for waiver in &code.facts.waivers {
-        let SourceWaiver { file, line, check, reason, .. } = waiver;
-        let view = check.parse().ok().and_then(|id| code.view(id));
-        let what = match (view, reason) {
+        let SourceWaiver { file, line, waives, check, reason } = waiver;
+        let lines = found
+            .entry(check)
+            .or_insert_with(|| check.parse().ok().and_then(|id| code.view(id)).map(|view| view.lines()));
+        let what = match (lines, reason) {
             (None, _) => format!("the waiver does not name a source check: {check}"),
             (Some(_), None) => {
                 format!(
                     "the waiver of {check} is ignored because it has no reason (agentnative-ignore {check}: reason)"
                 )
             }
-            (Some(view), Some(reason)) if view.uses(waiver) => format!("{check} is waived: {reason}"),
+            (Some(lines), Some(reason)) if lines.contains(&(Some(code.path(file)), Some(*waives))) => {
+                format!("{check} is waived: {reason}")
+            }
             (Some(_), Some(_)) => format!("the waiver of {check} is not needed"),
         };
         notes.push(format!("{}:{line}: {what}", code.path(file)));
@@ -101,8 +107,8 @@ impl<'a> Code<'a> {
 
     /// Whether all files of the program were looked at.
     pub(super) fn is_complete(&self) -> bool {
-        let Facts { skipped, unread, excluded, .. } = self.facts;
-        skipped.is_empty() && unread.is_empty() && excluded.folders == 0
+        let Facts { stopped, skipped, unread, excluded, .. } = self.facts;
+        stopped.is_none() && skipped.is_empty() && unread.is_empty() && excluded.folders == 0
     }
 
     /// The path of a file of the package, for people.

@@ -1,7 +1,8 @@
 //! Which places in the code are in the output module: where the output configuration lives.
 
 use super::Code;
-use crate::source::{Entry, Match, Span};
+use crate::source::{Entry, Match, Ranges, Span};
+use std::collections::BTreeMap;
 
 /// Names, without extension, of files and folders that are by custom the output module.
 const NAMES: &[&str] = &[
@@ -43,28 +44,51 @@ const NAMES: &[&str] = &[
     "logging",
 ];
 
-impl Code<'_> {
-    /// Whether a place is in the output module.
-    pub(super) fn is_output(&self, found: &Match) -> bool {
-        let file = &found.span.file;
-        if !self.output.is_empty() {
-            return self.output.iter().any(|path| {
+/// The output module of the code.
+pub(super) struct OutputModule<'a> {
+    code: &'a Code<'a>,
+    /// Files that an output configuration was found in, if the configuration names no output module.
+    homes: BTreeMap<&'a str, Home>,
+}
+
+/// What of a file belongs to the output module.
+enum Home {
+    All,
+    /// Of a file that the program starts in, what has the output configuration in it.
+    Parts(Ranges),
+}
+
+impl<'a> OutputModule<'a> {
+    pub fn of(code: &'a Code<'a>) -> Self {
+        let mut parts: BTreeMap<&str, Vec<&Match>> = BTreeMap::new();
+        for found in code.facts.matches.iter().filter(|_| code.output.is_empty()) {
+            let rule = found.check.parse().ok().and_then(|id| code.view(id)?.rule(found));
+            if rule.is_some_and(|rule| rule.home) {
+                parts.entry(&found.span.file).or_default().push(found);
+            }
+        }
+        let home = |parts: Vec<&Match>| match parts.iter().all(|home| home.entry == Entry::File) {
+            true => Home::Parts(Ranges::of(parts.iter().map(|home| home.span.range.clone()).collect())),
+            false => Home::All,
+        };
+        Self { code, homes: parts.into_iter().map(|(file, parts)| (file, home(parts))).collect() }
+    }
+
+    /// Whether a place is in it.
+    pub fn contains(&self, place: &Span) -> bool {
+        let file = &place.file;
+        if !self.code.output.is_empty() {
+            return self.code.output.iter().any(|path| {
                 let path = path.trim_start_matches("./").trim_end_matches('/');
                 file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             });
         }
-        let here = self.facts.matches.iter().filter(|home| home.span.file == *file);
-        let is_home = |home: &&Match| {
-            let rule = home.check.parse().ok().and_then(|id| self.view(id)?.rule(home));
-            rule.is_some_and(|rule| rule.home)
-                && (home.entry != Entry::File || contains(&home.span, &found.span))
-        };
-        here.into_iter().any(|home| is_home(&home)) || has_output_name(file)
+        let is_home = self.homes.get(file.as_str()).is_some_and(|home| match home {
+            Home::All => true,
+            Home::Parts(parts) => parts.contain(&place.range),
+        });
+        is_home || has_output_name(file)
     }
-}
-
-fn contains(outer: &Span, inner: &Span) -> bool {
-    outer.range.start <= inner.range.start && inner.range.end <= outer.range.end
 }
 
 /// Whether a component of the path is by custom the name of the output module.

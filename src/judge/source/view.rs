@@ -1,13 +1,15 @@
 //! The code in the eyes of one source check.
 
 use super::Code;
+use super::output_module::OutputModule;
 use crate::catalogue::Check;
 use crate::catalogue::{Home, MISSING, Role, SourceCheck, SourceRule};
 use crate::judge::verdict::{Finding, Judgement};
 use crate::manifest::Dependency;
 use crate::model::{Evidence, Language};
-use crate::source::{Entry, Match, SourceWaiver, Span};
-use std::collections::BTreeSet;
+use crate::source::{Entry, Match, Ranges, SourceWaiver, Span};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// The code in the eyes of one check.
 pub(super) struct View<'a> {
@@ -47,6 +49,9 @@ impl<'a> View<'a> {
             return Judgement::unverified(
                 "the code was recorded with the rules of another version: check it again",
             );
+        }
+        if let Some(why) = &self.code.facts.stopped {
+            return Judgement::unverified(why.clone());
         }
         let findings = self.findings();
         let waived =
@@ -133,9 +138,16 @@ impl<'a> View<'a> {
         // Several rules may match at one place.
         let mut places = BTreeSet::new();
         matches.retain(|one| places.insert((&one.found.span.file, one.found.span.start)));
+        // The first waiver of a line counts.
+        let own =
+            self.code.facts.waivers.iter().rev().filter(|waiver| waiver.check == self.check.id.as_str());
+        let waivers: BTreeMap<(&str, u64), &SourceWaiver> =
+            own.map(|waiver| ((&*waiver.file, waiver.waives), waiver)).collect();
         let finding = |RuleMatch { rule, found }: RuleMatch<'_>| {
             let message = rule.message.replace("$NAME", found.name.as_deref().unwrap_or_default());
-            (self.waiver(&found.span), Finding::new(&rule.name, self.evidence(&found.span, message)))
+            let waiver = waivers.get(&(&*found.span.file, found.span.start.0));
+            let reason = waiver.and_then(|waiver| waiver.reason.clone());
+            (reason, Finding::new(&rule.name, self.evidence(&found.span, message)))
         };
         matches.into_iter().map(finding).collect()
     }
@@ -143,15 +155,23 @@ impl<'a> View<'a> {
     /// The faults that are not where they may be and not another check's.
     fn faults(&self) -> Vec<RuleMatch<'a>> {
         let mut matches = self.matches(Role::Fault);
+        let output = OutputModule::of(self.code);
         matches.retain(|fault| match self.source.except {
             _ if fault.rule.everywhere => true,
-            Some(Home::Output) => !self.code.is_output(fault.found),
+            Some(Home::Output) => !output.contains(&fault.found.span),
             Some(Home::Entry) => fault.found.entry == Entry::No,
             None => true,
         });
         let first = self.source.yields_to.as_ref().and_then(|id| self.code.view(*id));
-        let others = first.map_or_else(Vec::new, |first| first.matches(Role::Fault));
-        matches.retain(|fault| !others.iter().any(|other| overlap(&other.found.span, &fault.found.span)));
+        let mut others: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
+        for other in first.iter().flat_map(|first| first.matches(Role::Fault)) {
+            others.entry(&other.found.span.file).or_default().push(other.found.span.range.clone());
+        }
+        let others: BTreeMap<&str, Ranges> =
+            others.into_iter().map(|(file, ranges)| (file, Ranges::of(ranges))).collect();
+        let is_other =
+            |place: &Span| others.get(place.file.as_str()).is_some_and(|ranges| ranges.overlap(&place.range));
+        matches.retain(|fault| !is_other(&fault.found.span));
         matches
     }
 
@@ -165,19 +185,14 @@ impl<'a> View<'a> {
             return Some(format!("the package depends on {}", dependency.name));
         }
         let matches = self.matches(Role::Wanted);
-        let first = matches.iter().find(|first| {
-            let alike = |other: &&RuleMatch<'_>| {
-                other.rule.name == first.rule.name && other.found.language == first.found.language
-            };
-            let place =
-                |one: &RuleMatch<'_>| format!("{}:{}", one.found.span.file, one.found.span.range.start);
-            let different: BTreeSet<String> = matches
-                .iter()
-                .filter(alike)
-                .map(|one| one.found.name.clone().unwrap_or_else(|| place(one)))
-                .collect();
-            different.len() >= first.rule.distinct
-        })?;
+        let place = |one: &RuleMatch<'_>| format!("{}:{}", one.found.span.file, one.found.span.range.start);
+        let kind = |one: &RuleMatch<'a>| (&one.rule.name, one.found.language);
+        let mut different: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+        for one in &matches {
+            let name = one.found.name.clone().unwrap_or_else(|| place(one));
+            different.entry(kind(one)).or_default().insert(name);
+        }
+        let first = matches.iter().find(|first| different[&kind(first)].len() >= first.rule.distinct)?;
         let span = &first.found.span;
         Some(format!("{}: {}:{}", first.rule.message, self.code.path(&span.file), span.start.0))
     }
@@ -191,23 +206,12 @@ impl<'a> View<'a> {
         self.code.facts.dependencies.iter().find(decides).map(|dependency| dependency.name.as_str())
     }
 
-    /// The reason of the waiver of this check on the line of `span`.
-    fn waiver(&self, span: &Span) -> Option<String> {
-        let mut waivers = self.code.facts.waivers.iter();
-        let waiver = waivers.find(|waiver| {
-            waiver.check == self.check.id.as_str()
-                && waiver.file == span.file
-                && waiver.waives == span.start.0
-        })?;
-        waiver.reason.clone()
-    }
-
-    /// Whether a waiver waives something.
-    pub fn uses(&self, waiver: &SourceWaiver) -> bool {
-        self.findings().iter().any(|(_, finding)| {
-            finding.evidence.file.as_ref() == Some(&self.code.path(&waiver.file))
-                && finding.evidence.line == Some(waiver.waives)
-        })
+    /// The files and lines of all findings, waived or not.
+    pub fn lines(&self) -> BTreeSet<(Option<String>, Option<u64>)> {
+        self.findings()
+            .into_iter()
+            .map(|(_, finding)| (finding.evidence.file, finding.evidence.line))
+            .collect()
     }
 
     fn evidence(&self, span: &Span, detail: String) -> Evidence {
@@ -230,10 +234,6 @@ impl<'a> View<'a> {
         let file = self.code.path(self.code.facts.manifest.as_deref().unwrap_or("."));
         Finding::new(MISSING, Evidence { file: Some(file), detail: what.to_owned(), ..Evidence::default() })
     }
-}
-
-fn overlap(a: &Span, b: &Span) -> bool {
-    a.file == b.file && a.range.start < b.range.end && b.range.start < a.range.end
 }
 
 fn names(languages: &[Language]) -> String {

@@ -35,15 +35,20 @@ impl<'a> Canonicalizer<'a> {
 
     /// The node with what its references name in the place of those that are nothing else.
     pub fn followed(&self, node: &[&'a Value]) -> Conjunction<'a> {
-        let follow = |mut schema: &'a Value| {
-            for _ in 0..32 {
-                let alone = schema.as_object().filter(|members| members.len() == 1);
-                let Some(target) = alone.and_then(|members| self.reference(members)) else { break };
-                schema = target;
-            }
-            schema
-        };
-        node.iter().map(|schema| follow(schema)).collect()
+        node.iter().map(|schema| self.follow(schema)).collect()
+    }
+
+    /// What a schema that is nothing but a reference leads to, through others.
+    fn follow(&self, mut schema: &'a Value) -> &'a Value {
+        let definitions = self.root.get("$defs").and_then(Value::as_object).map_or(0, Map::len);
+        // After so many they go round in a circle.
+        for _ in 0..=definitions {
+            checkpoint();
+            let alone = schema.as_object().filter(|members| members.len() == 1);
+            let Some(target) = alone.and_then(|members| self.reference(members)) else { break };
+            schema = target;
+        }
+        schema
     }
 
     /// The alternatives of a node, each of one type; none when nothing can keep it.
@@ -82,7 +87,8 @@ impl<'a> Canonicalizer<'a> {
         if alt.types == 0 {
             return Vec::new();
         }
-        let all = self.reference(members).into_iter().chain(parts(members, "allOf"));
+        let target = self.reference(members).map(|target| self.follow(target));
+        let all = target.into_iter().chain(parts(members, "allOf"));
         let mut alts = all.fold(vec![alt], |alts, part| self.conjoin_each(alts, part));
         for keyword in ["anyOf", "oneOf"] {
             let Some(branches) = members.get(keyword).and_then(Value::as_array) else { continue };

@@ -3,6 +3,7 @@
 use super::canonicalize::{Canonicalizer, MAX_ALTERNATIVES};
 use super::predicates::{contains, divides, is_within};
 use super::typed_schema::{Bound, Condition, TypedSchema, accepts_nothing, bit};
+use super::validator::validator;
 use serde_json::{Number, Value};
 use strict_json::JsonType;
 
@@ -126,11 +127,13 @@ impl<'a> Canonicalizer<'a> {
         alt.conditions.dedup();
         if let (Some(values), true) = (&mut alt.values, kind != JsonType::Object && kind != JsonType::Array) {
             // Conditions on values that are listed are decided by asking.
-            let conditions = std::mem::take(&mut alt.conditions);
-            let (decided, opaque): (Vec<_>, Vec<_>) = conditions.into_iter().partition(|c| !c.opaque);
-            alt.conditions = opaque;
-            values.retain(|value| {
-                decided.iter().all(|c| super::validator::valid(&c.schema, value) != Some(false))
+            alt.conditions.retain_mut(|condition| {
+                let validator = validator(&condition.schema).filter(|_| !condition.opaque);
+                condition.opaque = validator.is_none();
+                if let Some(validator) = validator {
+                    values.retain(|value| validator.is_valid(value));
+                }
+                condition.opaque
             });
             if values.is_empty() {
                 return None;

@@ -5,7 +5,7 @@ use super::pattern::{self, Covers};
 use super::predicates::{INWARD, contains, distinct, divides, is_as_strict, is_within};
 use super::typed_schema::{Bound, TypedSchema};
 use super::validator;
-use super::walk::{Walker, any_schema, excerpt, full_schema, type_names};
+use super::walk::{Walker, any_schema, excerpt, full_schema, type_names, unknown_conditions};
 use serde_json::{Value, json};
 use strict_json::JsonType;
 
@@ -27,18 +27,30 @@ impl<'a> Walker<'a> {
             alts.iter().filter(|alt| alt.values.is_none()).cloned().collect()
         };
         let (old_open, new_open) = (open(old), open(new));
-        let taken = |value: &Value| {
-            contains(&before, value)
-                || old_open.iter().any(|alt| {
-                    is_within(alt, value)
-                        && validator::valid(&full_schema(&self.old, alt), value) != Some(false)
-                })
+        // Whether an alternative takes a value; none where that cannot be told.
+        let takes = |alt: &TypedSchema<'a>, value: &Value| match &alt.values {
+            Some(values) if !contains(values, value) => Some(false),
+            None if !is_within(alt, value) => Some(false),
+            _ if alt.conditions.iter().any(|condition| condition.opaque) => None,
+            Some(_) => Some(true),
+            None => Some(validator::valid(&full_schema(&self.old, alt), value) != Some(false)),
         };
-        for value in after.iter().filter(|value| !taken(value)) {
+        let mut unclear: Vec<Change> = Vec::new();
+        for value in &after {
+            if old.iter().any(|alt| takes(alt, value) == Some(true)) {
+                continue;
+            }
+            let mut unknown = old.iter().filter(|alt| takes(alt, value).is_none()).peekable();
+            if unknown.peek().is_some() {
+                unclear.extend(unknown.flat_map(unknown_conditions));
+                continue;
+            }
             let message = format!("the value {} is new", excerpt(value));
             let found = Change::breaking("diff-enum-value-added", message).old(one_or_many(&before));
             out.push(found.new_value(value).sample(Some(value.clone())));
         }
+        unclear.dedup();
+        out.extend(unclear);
         let kept =
             |value: &Value| contains(&after, value) || new_open.iter().any(|alt| is_within(alt, value));
         for value in before.iter().filter(|value| !kept(value)) {

@@ -3,13 +3,16 @@
 use super::bundle::{UNKNOWN, parts};
 use jsonschema::canonical::{self, CanonicalSchema, Containment};
 use jsonschema::{Draft, PatternOptions, Validator};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Schemas of a union or conjunction that the algebra is asked for, at most: it holds each of them to each other one.
 const MAX_PARTS: usize = 2_000;
 
-/// A validator that holds formats to be promises; none for a schema that it refuses.
+/// A validator that holds formats to be promises; none for a schema that it refuses or that is not understood.
 pub(super) fn validator(schema: &Value) -> Option<Validator> {
+    if has_unknown(schema) {
+        return None;
+    }
     jsonschema::options()
         .with_draft(Draft::Draft202012)
         .with_pattern_options(PatternOptions::regex())
@@ -25,7 +28,7 @@ pub(super) fn valid(schema: &Value, value: &Value) -> Option<bool> {
 
 /// Whether `wide` takes all that `narrow` takes; none where that cannot be told.
 pub(super) fn covers(wide: &Value, narrow: &Value) -> Option<bool> {
-    if wide == narrow {
+    if wide == narrow && !has_unknown(wide) {
         return Some(true);
     }
     match canonical(wide)?.covers(&canonical(narrow)?).ok()? {
@@ -50,14 +53,21 @@ fn canonical(schema: &Value) -> Option<CanonicalSchema> {
 
 /// Whether the algebra cannot answer, or would take too long.
 fn is_beyond_algebra(schema: &Value) -> bool {
-    match schema {
-        Value::Object(members) => {
-            let many = |keyword| parts(members, keyword).count() > MAX_PARTS;
-            members.contains_key(UNKNOWN)
-                || ["allOf", "anyOf", "oneOf"].into_iter().any(many)
-                || members.values().any(is_beyond_algebra)
-        }
-        Value::Array(elements) => elements.iter().any(is_beyond_algebra),
+    any_object(schema, &|members| {
+        let many = |keyword| parts(members, keyword).count() > MAX_PARTS;
+        members.contains_key(UNKNOWN) || ["allOf", "anyOf", "oneOf"].into_iter().any(many)
+    })
+}
+
+/// Whether a part of a schema is not understood.
+pub(super) fn has_unknown(schema: &Value) -> bool {
+    any_object(schema, &|members| members.contains_key(UNKNOWN))
+}
+
+fn any_object(value: &Value, is: &impl Fn(&Map<String, Value>) -> bool) -> bool {
+    match value {
+        Value::Object(members) => is(members) || members.values().any(|value| any_object(value, is)),
+        Value::Array(elements) => elements.iter().any(|value| any_object(value, is)),
         _ => false,
     }
 }

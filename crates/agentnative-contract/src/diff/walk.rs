@@ -3,7 +3,7 @@
 use super::canonicalize::Canonicalizer;
 use super::change::{Change, Class, is_harmless};
 use super::typed_schema::{Condition, TypedSchema, bit};
-use super::validator;
+use super::validator::{self, has_unknown};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -44,7 +44,8 @@ impl<'a> Walker<'a> {
         }
         self.known.insert(key.clone(), Rc::default());
         self.depth += 1;
-        let found = if self.old.schema(old) == self.new.schema(new) {
+        let before = self.old.schema(old);
+        let found = if before == self.new.schema(new) && !has_unknown(&before) {
             Vec::new()
         } else {
             let (old, new) = (self.old.alternatives(old), self.new.alternatives(new));
@@ -147,6 +148,7 @@ impl<'a> Walker<'a> {
                 let message = format!("the value {} was removed", excerpt(value));
                 out.push(Change::compatible("diff-enum-value-removed", message).old(value.clone()));
             }
+            out.extend(unknown_conditions(old));
             return out;
         }
         if old.values.is_some() || new.values.is_some() {
@@ -175,8 +177,8 @@ impl<'a> Walker<'a> {
     /// Compares what is compared as a whole.
     pub fn compare_conditions(&self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Change>) {
         let mut dropped = false;
-        for Condition { schema, opaque } in old.conditions.iter().filter(|one| !new.conditions.contains(one))
-        {
+        let lost = |one: &&Condition| !one.opaque && !new.conditions.contains(one);
+        for Condition { schema, .. } in old.conditions.iter().filter(lost) {
             if ["oneOf", "anyOf", "if"].iter().any(|keyword| schema.get(keyword).is_some())
                 && !is_harmless(out)
             {
@@ -184,22 +186,22 @@ impl<'a> Walker<'a> {
                 dropped = true;
                 continue;
             }
-            let holds = if *opaque { None } else { validator::covers(schema, &full_schema(&self.new, new)) };
             let text = excerpt(schema);
-            let found = match holds {
+            let found = match validator::covers(schema, &full_schema(&self.new, new)) {
                 Some(true) => continue,
                 Some(false) => {
                     let message = format!("a condition no longer holds: {text}");
                     let sample = self.sample_violating(schema, new);
                     Change::breaking("diff-condition-loosened", message).sample(sample)
                 }
-                None => Change::undecided(format!(
-                    "the comparison cannot decide whether this still holds: {text}"
-                )),
+                None => undecided_condition(schema),
             };
             dropped = true;
             out.push(found.old(&**schema));
         }
+        let before = out.len();
+        out.extend(unknown_conditions(old));
+        dropped |= out.len() > before;
         let further = new.conditions.iter().filter(|one| !old.conditions.contains(one));
         let further: Vec<&Value> = further.map(|one| &*one.schema).collect();
         let held = |schema: &&Value| validator::covers(schema, &full_schema(&self.old, old)) == Some(true);
@@ -208,6 +210,18 @@ impl<'a> Walker<'a> {
             out.push(Change::compatible("diff-condition-tightened", message).new_value((*first).clone()));
         }
     }
+}
+
+/// Says of each condition of the old side that is not understood that it may hold no longer, even if it is there in
+/// the same words.
+pub(super) fn unknown_conditions<'c>(old: &'c TypedSchema<'_>) -> impl Iterator<Item = Change> + 'c {
+    let unknown = old.conditions.iter().filter(|condition| condition.opaque);
+    unknown.map(|condition| undecided_condition(&condition.schema).old(&*condition.schema))
+}
+
+fn undecided_condition(schema: &Value) -> Change {
+    let text = excerpt(schema);
+    Change::undecided(format!("the comparison cannot decide whether this still holds: {text}"))
 }
 
 /// All that an alternative says, in one schema.

@@ -3,7 +3,7 @@
 use super::canonicalize::Canonicalizer;
 use super::change::{Change, Witness};
 use super::typed_schema::TypedSchema;
-use super::validator::validator;
+use super::validator::{has_unknown, validator};
 use super::walk::Walker;
 use crate::{Schema, Violation};
 use jsonschema::Validator;
@@ -43,7 +43,8 @@ impl<'b> Witnesses<'b> {
     /// wants is put into it where that can be done.
     pub fn check(&self, found: &Change, document: &Value) -> Option<Witness> {
         let (old, new) = self.schemas;
-        let compiled = || Schema::compile_with_formats(old).ok().zip(validator(new));
+        let understood = || (!has_unknown(old)).then(|| Schema::compile_with_formats(old).ok()).flatten();
+        let compiled = || understood().zip(validator(new));
         let (old, new) = self.compiled.get_or_init(compiled).as_ref()?;
         let first = old.violations(document).into_iter().next()?;
         if !new.is_valid(document) {

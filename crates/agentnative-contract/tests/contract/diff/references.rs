@@ -3,7 +3,7 @@
 use crate::diff::support::{changes, rules};
 use agentnative_contract::diff::{Class, compare};
 use agentnative_contract::{Contract, Exit, Framing, OutputSpec, Payload};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// The rules that are told when the one place that these schemas lead to is widened from integers to numbers.
@@ -99,7 +99,7 @@ fn other_documents_are_followed_or_undecided() {
     };
     let told = |old: OutputSpec, new: OutputSpec| rules(&compare(&[old], &[new]));
     assert_eq!(told(promise("integer", true), promise("number", true)), ["diff-integer-became-number"]);
-    assert!(told(promise("integer", false), promise("number", false)).is_empty());
+    assert_eq!(told(promise("integer", false), promise("number", false)), ["diff-undecided"]);
     assert!(told(promise("integer", false), promise("integer", true)).contains(&"diff-undecided".to_owned()));
 }
 
@@ -110,13 +110,71 @@ fn what_leads_nowhere_is_undecided_there_alone() {
     assert_eq!(rules(&found), ["diff-undecided"]);
     assert_eq!((found[0].class, found[0].pointer.as_str()), (Class::Undecided, "/a"));
     let found = changes(&schema("#/$defs/x", "integer"), &schema("#/$defs/x", "number"));
-    assert_eq!(rules(&found), ["diff-integer-became-number"]);
+    assert_eq!(rules(&found), ["diff-integer-became-number", "diff-undecided"]);
     let two = |kind: &str| {
         json!({ "type": "object", "properties": { "a": { "$dynamicRef": "#n" } },
             "$defs": { "n": { "$dynamicAnchor": "n", "type": kind },
                        "m": { "$id": "m", "$dynamicAnchor": "n", "type": kind } } })
     };
-    assert!(rules(&changes(&two("integer"), &two("number"))).is_empty());
+    assert_eq!(rules(&changes(&two("integer"), &two("number"))), ["diff-undecided"]);
+}
+
+/// Whatever is in the same words on both sides and not understood may have changed.
+#[test]
+fn what_is_not_understood_is_never_equal() {
+    let unknown = |kind: &str, members: Value| {
+        let mut schema = json!({ "$dynamicRef": "#n",
+            "$defs": { "n": { "$dynamicAnchor": "n", "type": kind }, "m": { "$id": "m", "$dynamicAnchor": "n" } } });
+        schema.as_object_mut().unwrap().append(&mut members.as_object().unwrap().clone());
+        schema
+    };
+    for members in [
+        json!({ "type": "null" }),
+        json!({ "enum": ["a", "b"] }),
+        json!({ "enum": [{}, { "a": 1 }] }),
+        json!({ "type": "array" }),
+        json!({ "anyOf": [{ "type": "string" }, { "type": "integer" }] }),
+    ] {
+        let found = changes(&unknown("string", members.clone()), &unknown("null", members.clone()));
+        assert_eq!(rules(&found), ["diff-undecided"], "{members}");
+    }
+    let listed = changes(&unknown("string", json!({ "type": "string" })), &json!({ "enum": ["a"] }));
+    assert_eq!(rules(&listed), ["diff-enum-closed", "diff-undecided"]);
+}
+
+#[test]
+fn a_long_chain_of_references_is_followed_to_its_end_or_undecided() {
+    let chain = |link: fn(Value) -> Value, links: usize, end: &str, mut schema: Value| {
+        let link = |nth: usize| link(json!({ "$ref": format!("#/$defs/{}", nth + 1) }));
+        let mut all: Map<String, Value> = (0..links).map(|nth| (nth.to_string(), link(nth))).collect();
+        all.insert(links.to_string(), json!({ "type": end }));
+        schema["$defs"] = all.into();
+        schema
+    };
+    let starts = |reference: Value| {
+        [
+            reference.clone(),
+            json!({ "type": "object", "required": ["a"], "properties": { "a": reference } }),
+            json!({ "type": "array", "items": reference }),
+        ]
+    };
+    for links in [10, 200, 499, 600, 3_000] {
+        for start in starts(json!({ "$ref": "#/$defs/0" })) {
+            let side = |end: &str| chain(|link| link, links, end, start.clone());
+            assert_eq!(rules(&changes(&side("integer"), &side("number"))), ["diff-integer-became-number"]);
+            assert_eq!(changes(&side("integer"), &side("integer")), []);
+        }
+        let link = |link: Value| json!({ "allOf": [link], "minimum": 1 });
+        for start in starts(json!({ "$ref": "#/$defs/0" })) {
+            let side = |end: &str| chain(link, links, end, start.clone());
+            let found = changes(&side("integer"), &side("number"));
+            assert!(matches!(found[0].class, Class::Breaking | Class::Undecided), "{links}: {found:?}");
+        }
+        let start = json!({ "type": "array", "contains": { "$ref": "#/$defs/0" } });
+        let side = |end: &str| chain(|link| link, links, end, start.clone());
+        let found = changes(&side("integer"), &side("number"));
+        assert!(matches!(found[0].class, Class::Breaking | Class::Undecided), "{links}: {found:?}");
+    }
 }
 
 #[test]

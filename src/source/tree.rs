@@ -1,0 +1,309 @@
+//! The syntax tree of a file, in one array: each step from a node to another is one access.
+//!
+//! tree-sitter finds the parent and the siblings of a node by a walk from the root, which makes rules quadratic in
+//! nested code.
+
+use ast_grep_core::source::{Edit, SgNode};
+use ast_grep_core::tree_sitter::{LanguageExt as _, StrDoc, TSLanguage};
+use ast_grep_core::{Doc, Position};
+use ast_grep_language::SupportLang;
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::iter::successors;
+use std::ops::Range;
+
+/// Nodes in one another, at most: some matchers recurse.
+pub(super) const MAX_DEPTH: usize = 2000;
+
+/// Steps that the rules may take in a file: so many, and so many more for each byte. Code that people wrote takes at
+/// most 4 for a byte.
+const STEPS: u64 = 1 << 20;
+const STEPS_PER_BYTE: u64 = 64;
+/// The text of a node costs a step for so many bytes.
+const BYTES_PER_STEP: usize = 16;
+
+/// A file that is parsed.
+#[derive(Clone)]
+pub(super) struct Tree {
+    text: String,
+    language: SupportLang,
+    grammar: TSLanguage,
+    /// In the order of their starts, a parent before its children.
+    nodes: Vec<Entry>,
+    /// The steps that are left.
+    steps: Cell<u64>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    kind: u16,
+    /// The field of its parent that it is in; 0 for none.
+    field: u16,
+    is_named: bool,
+    is_missing: bool,
+    is_extra: bool,
+    start: u32,
+    end: u32,
+    parent: Option<u32>,
+    previous: Option<u32>,
+    next: Option<u32>,
+    children: u32,
+    /// The node behind the last one in it.
+    behind: u32,
+}
+
+/// A node of a tree.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'t> {
+    tree: &'t Tree,
+    at: u32,
+}
+
+impl Tree {
+    /// The tree of a file that was parsed without an error; none where it is nested too deeply, but the first place
+    /// that is.
+    pub fn new(parsed: StrDoc<SupportLang>) -> Result<Self, usize> {
+        let mut nodes: Vec<Entry> = Vec::new();
+        // The nodes that the cursor is in.
+        let mut open: Vec<u32> = Vec::new();
+        let mut previous = None;
+        let mut cursor = parsed.tree.walk();
+        loop {
+            let node = cursor.node();
+            let parent = open.last().copied();
+            let at = index(nodes.len());
+            if let Some(previous) = previous {
+                nodes[previous as usize].next = Some(at);
+            }
+            if let Some(parent) = parent {
+                nodes[parent as usize].children += 1;
+            }
+            nodes.push(Entry {
+                kind: node.kind_id(),
+                field: cursor.field_id().map_or(0, Into::into),
+                is_named: node.is_named(),
+                is_missing: node.is_missing(),
+                is_extra: node.is_extra(),
+                start: index(node.start_byte()),
+                end: index(node.end_byte()),
+                parent,
+                previous,
+                next: None,
+                children: 0,
+                behind: at + 1,
+            });
+            if cursor.goto_first_child() {
+                if open.len() == MAX_DEPTH {
+                    return Err(node.start_byte());
+                }
+                open.push(at);
+                previous = None;
+                continue;
+            }
+            previous = Some(at);
+            while !cursor.goto_next_sibling() {
+                let behind = index(nodes.len());
+                previous = open.pop();
+                match previous {
+                    Some(parent) => nodes[parent as usize].behind = behind,
+                    None => {
+                        let steps = STEPS + STEPS_PER_BYTE * parsed.src.len() as u64;
+                        let (text, language) = (parsed.src, parsed.lang);
+                        let grammar = language.get_ts_language();
+                        return Ok(Self { text, language, grammar, nodes, steps: Cell::new(steps) });
+                    }
+                }
+                cursor.goto_parent();
+            }
+        }
+    }
+
+    /// Whether the rules have taken all their steps: what they found since is not all that there is.
+    pub fn is_spent(&self) -> bool {
+        self.steps.get() == 0
+    }
+
+    /// Takes steps; none where too few are left.
+    fn step(&self, steps: usize) -> Option<()> {
+        let left = self.steps.get().saturating_sub(steps as u64);
+        self.steps.set(left);
+        (left > 0).then_some(())
+    }
+}
+
+/// Files are far smaller than 4 GiB.
+fn index(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+impl<'t> Place<'t> {
+    fn entry(&self) -> &'t Entry {
+        &self.tree.nodes[self.at as usize]
+    }
+
+    fn first_child(self) -> Option<Self> {
+        self.to((self.entry().children > 0).then_some(self.at + 1))
+    }
+
+    fn to(self, at: Option<u32>) -> Option<Self> {
+        self.tree.step(1)?;
+        Some(Self { at: at?, ..self })
+    }
+
+    fn in_field(self, field: Option<u16>) -> impl Iterator<Item = Self> {
+        let field = field.unwrap_or(0);
+        successors(self.first_child(), SgNode::next)
+            .filter(move |child| field != 0 && child.entry().field == field)
+    }
+
+    fn position(self, at: u32) -> Position {
+        let before = &self.tree.text.as_bytes()[..at as usize];
+        let line = memchr::memchr_iter(b'\n', before).count();
+        let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+        Position::new(line, before.len() - start, before.len())
+    }
+}
+
+/// The children of a node: as many as it has.
+struct Children<'t> {
+    next: Option<Place<'t>>,
+    left: usize,
+}
+
+impl<'t> Iterator for Children<'t> {
+    type Item = Place<'t>;
+
+    fn next(&mut self) -> Option<Place<'t>> {
+        let child = self.next?;
+        self.left -= 1;
+        self.next = if self.left > 0 { child.next() } else { None };
+        Some(child)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Children<'_> {}
+
+impl<'t> SgNode<'t> for Place<'t> {
+    fn parent(&self) -> Option<Self> {
+        self.to(self.entry().parent)
+    }
+
+    fn ancestors(&self, _root: Self) -> impl Iterator<Item = Self> {
+        successors(self.parent(), Self::parent)
+    }
+
+    fn dfs(&self) -> impl Iterator<Item = Self> {
+        let this = *self;
+        (self.at..self.entry().behind).map_while(move |at| this.to(Some(at)))
+    }
+
+    fn children(&self) -> impl ExactSizeIterator<Item = Self> {
+        let next = self.first_child();
+        Children { next, left: next.map_or(0, |_| self.entry().children as usize) }
+    }
+
+    fn next(&self) -> Option<Self> {
+        self.to(self.entry().next)
+    }
+
+    fn prev(&self) -> Option<Self> {
+        self.to(self.entry().previous)
+    }
+
+    fn next_all(&self) -> impl Iterator<Item = Self> {
+        successors(SgNode::next(self), SgNode::next)
+    }
+
+    fn prev_all(&self) -> impl Iterator<Item = Self> {
+        successors(self.prev(), Self::prev)
+    }
+
+    fn kind(&self) -> Cow<'_, str> {
+        let name = self.tree.grammar.node_kind_for_id(self.kind_id());
+        Cow::Borrowed(name.unwrap_or_default())
+    }
+
+    fn kind_id(&self) -> u16 {
+        self.entry().kind
+    }
+
+    fn node_id(&self) -> usize {
+        self.at as usize
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.entry().start as usize..self.entry().end as usize
+    }
+
+    fn start_pos(&self) -> Position {
+        self.position(self.entry().start)
+    }
+
+    fn end_pos(&self) -> Position {
+        self.position(self.entry().end)
+    }
+
+    fn is_named(&self) -> bool {
+        self.entry().is_named
+    }
+
+    fn is_named_leaf(&self) -> bool {
+        !self.children().any(|child| child.is_named())
+    }
+
+    fn is_leaf(&self) -> bool {
+        self.entry().children == 0
+    }
+
+    fn is_missing(&self) -> bool {
+        self.entry().is_missing
+    }
+
+    fn is_extra(&self) -> bool {
+        self.entry().is_extra
+    }
+
+    fn field(&self, name: &str) -> Option<Self> {
+        let field = self.tree.grammar.field_id_for_name(name)?;
+        self.child_by_field_id(field.into())
+    }
+
+    fn field_children(&self, field: Option<u16>) -> impl Iterator<Item = Self> {
+        self.in_field(field)
+    }
+
+    fn child_by_field_id(&self, field: u16) -> Option<Self> {
+        self.in_field(Some(field)).next()
+    }
+}
+
+impl Doc for Tree {
+    type Source = String;
+    type Lang = SupportLang;
+    type Node<'t> = Place<'t>;
+
+    fn get_lang(&self) -> &SupportLang {
+        &self.language
+    }
+
+    fn get_source(&self) -> &String {
+        &self.text
+    }
+
+    fn do_edit(&mut self, _: &Edit<String>) -> Result<(), String> {
+        Err("a tree that is matched is not edited".to_owned())
+    }
+
+    fn root_node(&self) -> Place<'_> {
+        Place { tree: self, at: 0 }
+    }
+
+    fn get_node_text<'t>(&'t self, node: &Place<'t>) -> Cow<'t, str> {
+        let text = &self.text[node.range()];
+        Cow::Borrowed(if self.step(1 + text.len() / BYTES_PER_STEP).is_some() { text } else { "" })
+    }
+}
