@@ -145,3 +145,84 @@ fn a_run_sees_of_the_home_what_it_needs() {
         }
     }
 }
+
+/// A target with text alone.
+const TEXT: &str =
+    "[target]\ncommand = ['./cli']\nformats.text = []\nformats.json = false\nformats.jsonl = false\n";
+const GO: &str = "[[probe]]\nname = 'go'\nargs = ['go']\n";
+
+/// Writes what it needs into the folder that it starts in, and leaves `installed` there for any option that it does not
+/// know.
+const WRITES: &str = r#"
+[ "$1" != --quiet ] || shift
+case "$1" in
+    --help | -h) echo 'Usage: cli [go]'; exit 0 ;;
+    --version) echo 1.0.0; exit 0 ;;
+    -*) echo installed >installed; echo "unknown option $1" >&2; exit 2 ;;
+esac
+echo cached >cache && cat cache || exit 3
+"#;
+
+#[test]
+fn a_target_that_writes_leaves_nothing_and_is_judged_all_the_same() {
+    for isolation in WAYS {
+        let folder = Folder::with(WRITES);
+        folder.write("agentnative.toml", format!("{TEXT}{GO}"));
+        let output = folder.run(&["check", "--json", "--fast", "--isolation", isolation]);
+        for id in ["p2-exit-success", "p2-exit-usage"] {
+            assert_eq!(output.status(id), "pass", "{isolation} {id}: {}", output.out);
+        }
+        assert!(!folder.path().join("installed").exists(), "{isolation}");
+        // What is declared may do anything where nothing confines it.
+        assert_eq!(folder.path().join("cache").exists(), isolation == "none", "{isolation}");
+    }
+}
+
+#[test]
+fn a_folder_that_can_neither_be_seen_nor_copied_decides_nothing() {
+    let folder = Folder::with(WRITES);
+    fs::create_dir(folder.path().join("many")).unwrap();
+    for number in 0..20_001 {
+        fs::write(folder.path().join(format!("many/{number}")), "").unwrap();
+    }
+    folder.write("agentnative.toml", format!("{TEXT}{GO}"));
+    let check = |isolation| folder.run(&["check", "--json", "--fast", "--isolation", isolation]);
+    let output = check("landlock");
+    if output.data()["isolation"] != "landlock" {
+        eprintln!("skipped: this system has no Landlock");
+        return;
+    }
+    assert_eq!(output.status("p2-exit-success"), "unverified", "{}", output.out);
+    assert!(output.out.contains("`writes = true`") && output.out.contains("`workspace`"), "{}", output.out);
+    // Where nothing confines a call that no author declared, it is not made at all.
+    let output = check("none");
+    assert_eq!(output.status("p2-exit-usage"), "unverified", "{}", output.out);
+    assert!(!folder.path().join("installed").exists());
+}
+
+#[test]
+fn only_declared_calls_write_to_the_folder_of_a_target_that_writes() {
+    for isolation in ["landlock", "auto"] {
+        let folder = Folder::with(WRITES);
+        folder.write("agentnative.toml", format!("{TEXT}writes = true\n{GO}"));
+        let output = folder.run(&["check", "--json", "--fast", "--isolation", isolation]);
+        assert_eq!(output.status("p2-exit-success"), "pass", "{isolation}: {}", output.out);
+        assert!(folder.path().join("cache").exists(), "{isolation}");
+        assert!(!folder.path().join("installed").exists(), "{isolation}");
+    }
+}
+
+#[test]
+fn derived_calls_start_where_the_probes_do() {
+    let folder = Folder::with(
+        "test -f here || { echo 'no project here' >&2; exit 1; }\n\
+         case \"$1\" in --help) echo 'Usage: cli [go]' ;; -*) echo \"unknown option $1\" >&2; exit 2 ;; *) echo ok ;; esac\n",
+    );
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    fs::write(folder.path().join("sub/here"), "").unwrap();
+    folder.write("agentnative.toml", format!("{TEXT}{GO}cwd = 'sub'\n"));
+    let output = folder.run(&["check", "--json", "--fast"]);
+    for id in ["p2-exit-success", "p2-exit-usage"] {
+        assert_eq!(output.status(id), "pass", "{id}: {}", output.out);
+    }
+}
