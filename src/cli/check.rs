@@ -130,8 +130,8 @@ pub(super) struct Done {
     pub signal: Option<i32>,
     /// The command line of the target.
     pub command: Vec<String>,
-    /// Runs were made.
-    pub ran: bool,
+    /// A run may have changed files of the project.
+    pub wrote: bool,
 }
 
 /// The session that the arguments ask for.
@@ -179,7 +179,7 @@ pub(super) fn check(
         output.stream([report.start_event()], |_| {})?;
         let judged = Judged { report, recording: None, elapsed: None };
         let code = files.finish(&[judged], None, (args.verbose, args.strict), output)?;
-        return Ok(Done { code, signal: None, command: target.command.clone(), ran: false });
+        return Ok(Done { code, signal: None, command: target.command.clone(), wrote: false });
     }
     let record =
         args.record.as_ref().map(|path| Ok::<_, Error>((path, WholeFile::create(path)?))).transpose()?;
@@ -217,10 +217,10 @@ pub(super) fn check(
         last_time.keep(&report);
     }
     let command = recording.target.command.clone();
-    let ran = report.runs > 0;
+    let wrote = recording.could_write();
     let judged = Judged { report, recording: Some(recording), elapsed };
     let code = files.finish(&[judged], None, (args.verbose, args.strict), output)?;
-    Ok(Done { code, signal, command, ran })
+    Ok(Done { code, signal, command, wrote })
 }
 
 /// The recording to judge, with what a configuration that is named says.

@@ -36,8 +36,8 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         let mut built = None;
         let done = check::check(args, output, runner, Some(&mut || built = Some(watched.look())));
         output.clear_progress();
-        let ran = !matches!(&done, Ok(done) if !done.ran);
-        let by_runs = built.filter(|_| ran).and_then(|built| watched.changed_in_runs(&built));
+        let wrote = !matches!(&done, Ok(done) if !done.wrote);
+        let by_runs = built.filter(|_| wrote).and_then(|built| watched.changed_in_runs(&built));
         match done {
             Ok(done) => match done.signal {
                 Some(signal) => return Ok(exit_of_signal(signal)),

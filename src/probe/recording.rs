@@ -110,6 +110,12 @@ pub struct Recording {
 }
 
 impl Recording {
+    /// Whether a run may have changed files outside its own folders.
+    pub fn could_write(&self) -> bool {
+        let is_confined = matches!(self.confinement, Some(Confinement::Namespaces | Confinement::Landlock));
+        !self.observations.is_empty() && (!is_confined || self.probes.iter().any(|probe| probe.writes))
+    }
+
     /// A recording of no runs.
     pub const fn new(target: TargetInfo, promises: Promises) -> Self {
         Self {
