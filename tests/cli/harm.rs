@@ -49,12 +49,16 @@ fn a_run_sees_nothing_of_the_others() {
     let folder = Folder::with(
         "own=${TMPDIR%/*}; root=${own%/*}\n\
          ls -A \"$root\" | grep -vxF \"${own##*/}\" | grep -vx trip >>seen\n\
+         cat \"${root%/*}/agentnative-other/secret\" >>seen 2>/dev/null\n\
          (echo forged >\"$root/trip/less\") 2>/dev/null && echo written >>seen\nexit 0\n",
     );
     folder.write(
         "agentnative.toml",
         "[target]\ncommand = ['./cli']\nwrites = true\n[[probe]]\nname = 'go'\nargs = ['go']\n",
     );
+    // The folder of another check.
+    fs::create_dir(folder.path().join("agentnative-other")).unwrap();
+    folder.write("agentnative-other/secret", "of another");
     let args = ["check", "--json", "--fast"];
     let output = output_of(program().args(args).env("TMPDIR", folder.path()).current_dir(folder.path()));
     let Some(seen) = printed(&output, &folder, "seen") else { return };

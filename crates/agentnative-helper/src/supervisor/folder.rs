@@ -71,6 +71,14 @@ impl Root {
         &self.path
     }
 
+    /// Returns the folders of the runs that other processes of this user make.
+    pub fn others(&self) -> Vec<PathBuf> {
+        let above = self.path.parent().unwrap_or(&self.path);
+        let entries = self.parent.entries().into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.is_folder).map(|entry| above.join(entry.os_name()));
+        folders.filter(|path| *path != self.path && removal::is_ours(&self.parent, path)).collect()
+    }
+
     /// Where large captures go.
     pub fn spool(&self) -> &Path {
         &self.path

@@ -38,6 +38,13 @@ pub(super) fn sweep(temporary: &Path) {
     }
 }
 
+/// Whether an entry of `parent` is a folder of runs of this user, by its name and its owner.
+pub(super) fn is_ours(parent: &Dir, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.as_encoded_bytes().starts_with(PREFIX.as_bytes())
+        && parent.stat(name).is_ok_and(|found| found.st_uid == rustix::process::geteuid().as_raw())
+}
+
 /// Whether a folder is one of ours that nobody owns any more.
 fn is_abandoned(parent: &Dir, name: &OsStr) -> bool {
     let Ok(folder) = parent.folder(name) else { return false };

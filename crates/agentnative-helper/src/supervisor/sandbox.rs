@@ -96,7 +96,7 @@ impl Cell {
             StartFolder::Own => {}
         }
         let protected = if start.is_none() { protected(job, &common.homes) } else { Vec::new() };
-        let hidden = home.hidden.into_iter().map(Into::into).collect();
+        let hidden = home.hidden.into_iter().chain(common.root.others()).map(Into::into).collect();
         let view = View {
             root: common.root.path().into(),
             masked: masked.iter().map(Into::into).collect(),
