@@ -79,6 +79,7 @@ build() {
 check() {
     local arguments=(check) line status=0
     rm -f "$folder/report.json"
+    [[ ${INPUT_PATH-} != -* ]] || fail "input path: expected a path, found the option '$INPUT_PATH'; write ./$INPUT_PATH"
     [ -z "$INPUT_PRINCIPLE" ] || arguments+=(--principle "$INPUT_PRINCIPLE")
     case $INPUT_STRICT in
     true) arguments+=(--strict) ;;
