@@ -9,7 +9,9 @@ use crate::run::{End, RunKey};
 
 /// What is said where a file may not be written: by the kernel's words, and the names of the error in languages.
 const READ_ONLY: &[&str] = &["ead-only file system", "EROFS", "os error 30)", "Errno 30]"];
-/// The same where Landlock does not allow it, or the filter on sockets.
+/// What is said where a folder of the project is renamed: a copy-on-write view cannot do that.
+const CROSS_DEVICE: &[&str] = &["ross-device link", "EXDEV", "os error 18)", "Errno 18]"];
+/// The same as for files that may not be written, where Landlock does not allow it, or the filter on sockets.
 const DENIED: &[&str] = &[
     "ermission denied",
     "EACCES",
@@ -84,6 +86,12 @@ fn cause(run: &RunView<'_>) -> Option<(&'static str, &'static str)> {
     if says(if is_namespaces { READ_ONLY } else { DENIED }) {
         let remedy = "declare a `workspace` for it, or `isolation = \"none\"`";
         return Some(("seems to write where confined runs may not", remedy));
+    }
+    if is_namespaces && says(CROSS_DEVICE) {
+        return Some((
+            "seems to rename a folder of the project, which the copy-on-write view of it cannot do",
+            "declare a `workspace` for it, or `writes = true`",
+        ));
     }
     let remedy = "declare `isolation = \"none\"`";
     says(NO_SERVICE)

@@ -91,7 +91,11 @@ fn a_run_sees_of_the_home_what_it_needs() {
     place("project/.git/config", "[http]\n\textraheader = AUTHORIZATION: basic secret\n");
     place("project/.git/HEAD", "ref: refs/heads/main\n");
     place("project/data", "public");
-    place("tool/lib/part", "public");
+    // The program lies in a folder with a version, as those of many version managers.
+    place("tools/1.0/lib/part", "public");
+    symlink("tools/1.0", home.path().join("tool")).unwrap();
+    place("helper/lib/part", "public");
+    place("helper/bin/helper", "public");
     let script = home.path().join("tool/bin/cli");
     fs::create_dir_all(script.parent().unwrap()).unwrap();
     fs::create_dir_all(home.path().join(".local/bin")).unwrap();
@@ -113,6 +117,8 @@ fn a_run_sees_of_the_home_what_it_needs() {
         let mut command = program();
         command.args(["check", "--json", "--fast", "--record"]).arg(&record).current_dir(&project);
         command.env_remove("HOME").env("KUBECONFIG", home.path().join("kube"));
+        let path = format!("{}:{}", home.path().join("helper/bin").display(), std::env::var("PATH").unwrap());
+        command.env("PATH", path);
         if let Some(caller) = caller {
             command.env("HOME", caller);
         }
@@ -130,7 +136,8 @@ fn a_run_sees_of_the_home_what_it_needs() {
             "./.cargo/registry/crate",
             "./project/data",
             "./shown/file",
-            "./tool/lib/part",
+            "./helper/lib/part",
+            "./tools/1.0/lib/part",
             "refs/heads/main",
         ] {
             assert!(recording.contains(seen), "{seen} is not visible: {recording}");
@@ -228,5 +235,49 @@ fn derived_calls_start_where_the_probes_do() {
     let output = folder.run(&["check", "--json", "--fast"]);
     for id in ["p2-exit-success", "p2-exit-usage"] {
         assert_eq!(output.status(id), "pass", "{id}: {}", output.out);
+    }
+}
+
+#[test]
+fn a_linked_worktree_and_a_submodule_are_whole() {
+    let home = Folder::new();
+    fs::remove_dir(home.path().join(".git")).unwrap();
+    let git = |folder: &str, args: &[&str]| {
+        let identity =
+            ["-c", "user.name=a", "-c", "user.email=a@localhost", "-c", "protocol.file.allow=always"];
+        let mut command = std::process::Command::new("git");
+        command.args(identity).args(args).current_dir(home.path().join(folder)).env("HOME", home.path());
+        command.output().is_ok_and(|output| output.status.success())
+    };
+    fs::create_dir(home.path().join("main")).unwrap();
+    let made = git("main", &["init", "-q"])
+        && git("main", &["commit", "-q", "--allow-empty", "-m", "unmistakable"])
+        && git("main", &["worktree", "add", "-q", "../linked"])
+        && git("main", &["submodule", "add", "-q", "../main", "part"]);
+    if !made {
+        eprintln!("skipped: there is no git for this test");
+        return;
+    }
+    for folder in ["linked", "main/part"] {
+        let start = home.path().join(folder);
+        let record = home.path().join("recording.json");
+        let mut command = program();
+        command.args([
+            "check",
+            "--command",
+            "git",
+            "--probe",
+            "log --format=%s",
+            "--fast",
+            "--json",
+            "--record",
+        ]);
+        let output = output_of(command.arg(&record).env("HOME", home.path()).current_dir(start));
+        if output.data()["isolation"] != "namespaces" {
+            eprintln!("skipped: this system has no namespaces");
+            return;
+        }
+        let recording = fs::read_to_string(&record).unwrap();
+        assert!(recording.contains("unmistakable"), "{folder}: {recording}");
     }
 }

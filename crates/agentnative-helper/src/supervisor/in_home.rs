@@ -12,12 +12,12 @@ use super::start_folder::project_of;
 use crate::Job;
 use crate::environment::{clean_path, folders_of};
 use rustix::process::geteuid;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Folders of toolchains, below a home.
 const TOOLCHAINS: &[&str] = &[
@@ -124,6 +124,10 @@ const CREDENTIAL_VARIABLES: &[&str] = &[
 
 /// A chain of links and interpreters that is longer than this leads nowhere.
 const MAX_STEPS: usize = 32;
+/// Of a folder on PATH with more programs, not all are looked at.
+const MAX_PROGRAMS: usize = 500;
+/// What makes a folder a project.
+const PROJECT_FILES: &[&str] = &[".git", "package.json", "pyproject.toml", "Cargo.toml", "go.mod"];
 /// The kernel reads no more of the first line of a script.
 const MAX_SHEBANG: u64 = 256;
 /// More of a configuration of git is not read.
@@ -148,7 +152,7 @@ pub(super) fn homes(caller: &Environment) -> Vec<PathBuf> {
 }
 
 /// What a run sees of the homes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct InHome {
     pub visible: BTreeSet<PathBuf>,
     /// Links, and where they lead to.
@@ -157,43 +161,92 @@ pub(super) struct InHome {
     pub hidden: BTreeSet<PathBuf>,
 }
 
+/// What the programs and projects of jobs need, by what this follows from: the program, the working directory, PATH.
+pub(super) type Known = BTreeMap<[OsString; 3], InHome>;
+
 impl InHome {
     /// Returns what a job sees.
     pub fn of(common: &Common, job: &Job) -> Self {
-        let homes = &common.homes;
-        let mut seen = Self::default();
         let path = job.env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         let path = clean_path(path.or_else(|| common.base.get(OsStr::new("PATH")).map(OsString::as_os_str)));
-        seen.add_program(PathBuf::from(&job.program), &path, homes);
-        if let Ok(folder) = Path::new(&job.cwd).canonicalize() {
-            seen.add(project_of(job, &folder, homes), homes);
-        }
-        let named = TOOLCHAIN_VARIABLES.iter().filter_map(|name| common.caller.get(OsStr::new(name)));
-        let usual = homes.iter().flat_map(|home| TOOLCHAINS.iter().map(|name| home.join(name)));
-        let programs =
-            folders_of(&path).into_iter().filter(|folder| folder.file_name().is_some_and(is_for_programs));
-        let readable = job.readable.iter().map(PathBuf::from);
-        for path in usual.chain(named.map(PathBuf::from)).chain(programs).chain(readable) {
-            seen.add(path, homes);
+        let key = [job.program.clone(), job.cwd.clone(), path];
+        let mut known = common.in_home.borrow_mut();
+        let mut seen =
+            known.entry(key).or_insert_with_key(|[.., path]| Self::needed(common, job, path)).clone();
+        for path in &job.readable {
+            seen.add(Path::new(path), &common.homes);
         }
         seen.hide(common, job);
         seen
     }
 
-    /// Adds what is at a path, if it lies in a home, and where it leads to if it is a link.
-    fn add(&mut self, mut path: PathBuf, homes: &[PathBuf]) {
-        for _ in 0..MAX_STEPS {
-            let is_home = homes.iter().any(|home| home.starts_with(&path));
-            if is_home || !homes.iter().any(|home| path.starts_with(home)) {
-                return;
+    /// Returns what the program and the project of a job need, and the programs on `path`.
+    fn needed(common: &Common, job: &Job, path: &OsStr) -> Self {
+        let homes = &common.homes;
+        let mut seen = Self::default();
+        seen.add_program(PathBuf::from(&job.program), path, homes);
+        if let Ok(folder) = Path::new(&job.cwd).canonicalize() {
+            // As it was named, it may lead over links.
+            seen.follow(Path::new(&job.cwd), homes);
+            let project = project_of(job, &folder, homes);
+            if let Some(repository) = repository_of_worktree(&project) {
+                seen.add(&repository, homes);
             }
-            let Ok(to) = fs::read_link(&path) else { break };
-            let Some(target) = with_real_parent(&path.with_file_name("").join(&to)) else { return };
-            self.links.insert((std::mem::replace(&mut path, target), to));
+            seen.add(&project, homes);
         }
-        if path.exists() {
+        let named = TOOLCHAIN_VARIABLES.iter().filter_map(|name| common.caller.get(OsStr::new(name)));
+        let usual = homes.iter().flat_map(|home| TOOLCHAINS.iter().map(|name| home.join(name)));
+        for path in usual.chain(named.map(PathBuf::from)) {
+            seen.add(&path, homes);
+        }
+        let folders = folders_of(path).into_iter();
+        for folder in folders.filter(|folder| folder.file_name().is_some_and(is_for_programs)) {
+            seen.add_programs(&folder, path, homes);
+        }
+        let all = seen.visible.clone();
+        seen.visible.retain(|path| !path.ancestors().skip(1).any(|above| all.contains(above)));
+        seen
+    }
+
+    /// Adds what is at a path, if it lies in a home, and the links on the way to it.
+    fn add(&mut self, path: &Path, homes: &[PathBuf]) {
+        let Some(path) = self.follow(path, homes) else { return };
+        let is_home = homes.iter().any(|home| home.starts_with(&path));
+        if !is_home && is_in(&path, homes) && path.exists() {
             self.visible.insert(path);
         }
+    }
+
+    /// Returns where a path leads to, and notes the links of homes on the way.
+    fn follow(&mut self, path: &Path, homes: &[PathBuf]) -> Option<PathBuf> {
+        let mut done = PathBuf::new();
+        let mut rest: Vec<PathBuf> = vec![path.to_owned()];
+        let mut steps = 0;
+        while let Some(path) = rest.pop() {
+            let mut components = path.components();
+            let Some(first) = components.next() else { continue };
+            rest.push(components.as_path().to_owned());
+            match first {
+                Component::RootDir | Component::Prefix(_) => done = PathBuf::from("/"),
+                Component::CurDir => {}
+                Component::ParentDir => drop(done.pop()),
+                Component::Normal(name) => {
+                    done.push(name);
+                    if let Ok(to) = fs::read_link(&done) {
+                        steps += 1;
+                        if steps > MAX_STEPS {
+                            return None;
+                        }
+                        if is_in(&done, homes) {
+                            self.links.insert((done.clone(), to.clone()));
+                        }
+                        done.pop();
+                        rest.push(to);
+                    }
+                }
+            }
+        }
+        Some(done)
     }
 
     /// Adds a program: the links on the way to it, its interpreter, and the installations that these belong to.
@@ -201,20 +254,38 @@ impl InHome {
         let mut next = Some(program);
         for _ in 0..MAX_STEPS {
             let Some(program) = next else { return };
-            let Some(program) = with_real_parent(&program) else { return };
+            let parent = program.parent().and_then(|parent| self.follow(parent, homes));
+            let Some(program) = parent.zip(program.file_name()).map(|(parent, name)| parent.join(name))
+            else {
+                return;
+            };
             if let Some(installation) = installation_of(&program, homes) {
                 self.visible.insert(installation);
             }
             next = match fs::read_link(&program) {
                 Ok(to) => {
                     let target = program.with_file_name("").join(&to);
-                    if homes.iter().any(|home| program.starts_with(home)) {
+                    if is_in(&program, homes) {
                         self.links.insert((program, to));
                     }
                     Some(target)
                 }
                 Err(_) => interpreter_of(&program, path),
             };
+        }
+    }
+
+    /// Adds the programs in a folder: all of them, the installation that the folder belongs to, and where links lead to.
+    fn add_programs(&mut self, folder: &Path, path: &OsStr, homes: &[PathBuf]) {
+        let Some(folder) = self.follow(folder, homes).filter(|folder| is_in(folder, homes)) else { return };
+        self.add(&folder, homes);
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        for entry in entries.take(MAX_PROGRAMS) {
+            if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+                self.add_program(entry.path(), path, homes);
+            } else if let Some(installation) = installation_of(&entry.path(), homes) {
+                self.visible.insert(installation);
+            }
         }
     }
 
@@ -231,26 +302,53 @@ impl InHome {
         let is_visible = |path: &PathBuf| self.visible.iter().any(|seen| path.starts_with(seen));
         let below: Vec<PathBuf> = below.filter(is_visible).collect();
         self.hidden.extend(below);
-        let configuration = Path::new(&job.cwd).canonicalize().ok();
-        let configuration =
-            configuration.map(|folder| project_of(job, &folder, &common.homes).join(".git/config"));
-        self.hidden.extend(configuration.filter(|path| has_credentials(path)));
+        let project =
+            Path::new(&job.cwd).canonicalize().map(|folder| project_of(job, &folder, &common.homes));
+        let repositories = project.into_iter().flat_map(|project| {
+            [Some(project.join(".git")), repository_of_worktree(&project)].into_iter().flatten()
+        });
+        let configurations = repositories.map(|repository| repository.join("config"));
+        self.hidden.extend(configurations.filter(|path| has_credentials(path)));
         // What the author shows is shown.
         self.hidden.retain(|path| !job.readable.iter().any(|shown| path.as_os_str() == shown));
     }
 }
 
-/// Returns a path whose folders are no links.
-fn with_real_parent(path: &Path) -> Option<PathBuf> {
-    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
+fn is_in(path: &Path, homes: &[PathBuf]) -> bool {
+    homes.iter().any(|home| path.starts_with(home))
+}
+
+/// Returns the folder of the repository that a linked worktree of git belongs to, if the repository knows that worktree.
+fn repository_of_worktree(project: &Path) -> Option<PathBuf> {
+    let link = project.join(".git");
+    let of_worktree = git_folder(&link)?;
+    let text = |name: &str| Some(PathBuf::from(read_first(&of_worktree.join(name), MAX_GIT_CONFIG)?.trim()));
+    // Otherwise a project could name any folder of the home.
+    let is_known = text("gitdir")?.canonicalize().ok()? == link.canonicalize().ok()?;
+    is_known.then_some(of_worktree.join(text("commondir")?))
+}
+
+fn read_first(path: &Path, max: u64) -> Option<String> {
+    let mut text = Vec::new();
+    File::open(path).ok()?.take(max).read_to_end(&mut text).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Returns the folder that a file `.git` names, as in linked worktrees and submodules.
+pub(super) fn git_folder(link: &Path) -> Option<PathBuf> {
+    if !link.symlink_metadata().is_ok_and(|found| found.is_file()) {
+        return None;
+    }
+    let text = read_first(link, MAX_GIT_CONFIG)?;
+    link.parent()?.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()
 }
 
 fn is_for_programs(name: &OsStr) -> bool {
     ["bin", "sbin", ".bin"].iter().any(|own| name == *own)
 }
 
-/// Returns the installation of a program that lies in a home: the folder above `bin`, the outermost `node_modules`, or its
-/// own folder; only the program itself where that holds things of many programs. `None` for a link in such a folder.
+/// Returns the installation of a program that lies in a home: the folder above `bin`, the outermost `node_modules`, its
+/// project, or its own folder; only the program itself where that holds things of many programs. `None` for a link in such a folder.
 fn installation_of(program: &Path, homes: &[PathBuf]) -> Option<PathBuf> {
     let home =
         homes.iter().filter(|home| program.starts_with(home)).max_by_key(|home| home.components().count())?;
@@ -261,7 +359,12 @@ fn installation_of(program: &Path, homes: &[PathBuf]) -> Option<PathBuf> {
     let installation = match outermost {
         Some(modules) => modules,
         None if folder.file_name().is_some_and(is_for_programs) => folder.parent()?,
-        None => folder,
+        // A program that is linked for its development lies anywhere in its project.
+        None => {
+            let projects = folder.ancestors().take_while(|path| path.starts_with(home) && !is_common(path));
+            let is_project = |path: &&Path| PROJECT_FILES.iter().any(|name| path.join(name).exists());
+            projects.into_iter().find(is_project).unwrap_or(folder)
+        }
     };
     if installation.starts_with(home) && !is_common(installation) {
         return Some(installation.to_owned());
@@ -288,12 +391,12 @@ fn interpreter_of(program: &Path, path: &OsStr) -> Option<PathBuf> {
 
 /// Whether a configuration of git holds a token, as those that CI systems check out do.
 fn has_credentials(path: &Path) -> bool {
-    let mut text = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_GIT_CONFIG).read_to_end(&mut text));
-    let text = String::from_utf8_lossy(&text).to_ascii_lowercase();
+    let Some(text) = read_first(path, MAX_GIT_CONFIG).map(|text| text.to_ascii_lowercase()) else {
+        return false;
+    };
     let has_password = |line: &str| {
         let address = line.split_once("://").and_then(|(_, address)| address.split_once('@'));
         address.is_some_and(|(user, _)| user.contains(':') && !user.contains('/'))
     };
-    read.is_ok() && (text.contains("extraheader") || text.lines().any(has_password))
+    text.contains("extraheader") || text.lines().any(has_password)
 }

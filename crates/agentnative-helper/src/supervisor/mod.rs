@@ -219,6 +219,8 @@ struct Common {
     root: Root,
     /// The homes of the user.
     homes: Vec<PathBuf>,
+    /// What is known of what runs need in these.
+    in_home: RefCell<in_home::Known>,
     /// Folders that are empty for confined runs, but for what is shown to them.
     masks: Vec<PathBuf>,
     /// The environment of the runs, but for what is each run's own.
@@ -296,6 +298,7 @@ impl Supervisor {
             options,
             masks: sandbox::masks(root.path(), &homes),
             homes,
+            in_home: RefCell::default(),
             root,
             base: environment::base(&caller),
             caller,

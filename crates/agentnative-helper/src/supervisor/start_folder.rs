@@ -2,6 +2,7 @@
 
 use super::Common;
 use super::folder::Folder;
+use super::in_home::git_folder;
 use crate::Job;
 use rustix::fs::{Access, access};
 use std::ffi::OsString;
@@ -60,6 +61,12 @@ pub(super) fn project_of(job: &Job, folder: &Path, homes: &[PathBuf]) -> PathBuf
         |path: &&Path| path.parent().is_some() && !homes.iter().any(|home| home.starts_with(path));
     let mut above = folder.ancestors().take_while(is_allowed);
     let repository = above.find(|path| path.join(GIT).symlink_metadata().is_ok());
+    // The data of a submodule lies in the repository around it.
+    let around = repository.and_then(|path| {
+        let data = git_folder(&path.join(GIT))?;
+        above.find(|path| data.starts_with(path.join(GIT)))
+    });
+    let repository = around.or(repository);
     let project = job.project.as_ref().and_then(|path| Path::new(path).canonicalize().ok());
     let project = project.filter(|path| folder.starts_with(path) && is_allowed(&path.as_path()));
     repository.map(Path::to_owned).or(project).unwrap_or_else(|| folder.to_owned())
