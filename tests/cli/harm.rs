@@ -281,3 +281,20 @@ fn a_linked_worktree_and_a_submodule_are_whole() {
         assert!(recording.contains("unmistakable"), "{folder}: {recording}");
     }
 }
+
+/// The project is not around the folder that such a run starts in.
+#[test]
+fn a_run_with_a_workspace_sees_its_program() {
+    let home = Folder::new();
+    let project = home.path().join("project");
+    fs::create_dir_all(project.join("lib")).unwrap();
+    fs::write(project.join("lib/part.py"), "print('{}')\n").unwrap();
+    let script = "import os, sys\nsys.path.insert(0, os.path.dirname(__file__) + '/lib')\nimport part\n";
+    fs::write(project.join("cli.py"), script).unwrap();
+    let target = "[target]\ncommand = ['python3', './cli.py']\nformats.text = []\nformats.json = false\nformats.jsonl = false\n";
+    fs::write(project.join("agentnative.toml"), format!("{target}{GO}workspace = true\n")).unwrap();
+    let mut command = program();
+    command.args(["check", "--json", "--fast"]).env("HOME", home.path()).current_dir(&project);
+    let output = output_of(&mut command);
+    assert_eq!(output.status("p2-exit-success"), "pass", "{}", output.out);
+}

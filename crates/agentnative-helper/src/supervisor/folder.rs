@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// Beside the folder of all runs, no more entries are looked at.
+const MAX_BESIDE: usize = 10_000;
 /// More of the log of tripwires is not read, in bytes.
 const MOST_LOG: u64 = 64 * 1024;
 /// A file that is invalid in every format of configuration files.
@@ -75,7 +77,8 @@ impl Root {
     pub fn others(&self) -> Vec<PathBuf> {
         let above = self.path.parent().unwrap_or(&self.path);
         let entries = self.parent.entries().into_iter().flatten().flatten();
-        let folders = entries.filter(|entry| entry.is_folder).map(|entry| above.join(entry.os_name()));
+        let folders =
+            entries.take(MAX_BESIDE).filter(|entry| entry.is_folder).map(|entry| above.join(entry.os_name()));
         folders.filter(|path| *path != self.path && removal::is_ours(&self.parent, path)).collect()
     }
 
@@ -205,6 +208,11 @@ impl Folder {
 
     pub fn dir(&self) -> &Dir {
         &self.dir
+    }
+
+    /// Returns what the folders of the run occupy, with what it changes in its start folder.
+    pub fn dirs(&self) -> [&Dir; 2] {
+        [&self.dir, &self.private]
     }
 
     pub fn home(&self) -> PathBuf {

@@ -161,15 +161,18 @@ pub(super) struct InHome {
     pub hidden: BTreeSet<PathBuf>,
 }
 
-/// What the programs and projects of jobs need, by what this follows from: the program, the working directory, PATH.
-pub(super) type Known = BTreeMap<[OsString; 3], InHome>;
+/// What the programs and projects of jobs need, by what this follows from: the program, its first argument, the working
+/// directory that is not the run's own, and PATH.
+pub(super) type Known = BTreeMap<[OsString; 4], InHome>;
 
 impl InHome {
     /// Returns what a job sees.
     pub fn of(common: &Common, job: &Job) -> Self {
         let path = job.env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         let path = clean_path(path.or_else(|| common.base.get(OsStr::new("PATH")).map(OsString::as_os_str)));
-        let key = [job.program.clone(), job.cwd.clone(), path];
+        let first = job.args.first().cloned().unwrap_or_default();
+        let cwd = if job.workspace.is_some() { OsString::new() } else { job.cwd.clone() };
+        let key = [job.program.clone(), first, cwd, path];
         let mut known = common.in_home.borrow_mut();
         let mut seen =
             known.entry(key).or_insert_with_key(|[.., path]| Self::needed(common, job, path)).clone();
@@ -184,10 +187,17 @@ impl InHome {
     fn needed(common: &Common, job: &Job, path: &OsStr) -> Self {
         let homes = &common.homes;
         let mut seen = Self::default();
-        seen.add_program(PathBuf::from(&job.program), path, homes);
-        if let Ok(folder) = Path::new(&job.cwd).canonicalize() {
+        // With an interpreter, the program is its first argument.
+        let script =
+            job.args.first().map(|word| Path::new(&job.cwd).join(word)).filter(|path| path.is_file());
+        for program in [Some(PathBuf::from(&job.program)), script].into_iter().flatten() {
+            seen.add_program(program, path, homes);
+        }
+        // A run that has a workspace may need its project as well.
+        for named in [Some(&job.cwd), job.project.as_ref()].into_iter().flatten() {
+            let Ok(folder) = Path::new(named).canonicalize() else { continue };
             // As it was named, it may lead over links.
-            seen.follow(Path::new(&job.cwd), homes);
+            seen.follow(Path::new(named), homes);
             let project = project_of(job, &folder, homes);
             if let Some(repository) = repository_of_worktree(&project) {
                 seen.add(&repository, homes);

@@ -30,7 +30,7 @@ pub(super) struct Meter<'f> {
     /// None: it may use what it likes.
     limits: Option<Limits>,
     cgroup: Option<Cgroup>,
-    folder: &'f Dir,
+    folders: [&'f Dir; 2],
     /// Room that was free on the disk of the folder.
     room: Option<u64>,
     /// Counted again when so much more of that is gone.
@@ -46,11 +46,16 @@ pub(super) struct Meter<'f> {
 
 impl<'f> Meter<'f> {
     /// It looks at least once in `period`, from now on.
-    pub fn new(limits: Option<Limits>, cgroup: Option<Cgroup>, folder: &'f Dir, period: Duration) -> Self {
+    pub fn new(
+        limits: Option<Limits>,
+        cgroup: Option<Cgroup>,
+        folders: [&'f Dir; 2],
+        period: Duration,
+    ) -> Self {
         let mut meter = Self {
             limits,
             cgroup,
-            folder,
+            folders,
             room: None,
             counted: 0,
             killed: 0,
@@ -59,7 +64,7 @@ impl<'f> Meter<'f> {
             is_over: false,
         };
         if let Some(limits) = limits {
-            meter.room = sys::free_room(folder);
+            meter.room = sys::free_room(folders[0]);
             meter.counted = limits.written;
             meter.killed = sys::killed_for_memory();
             meter.next = Instant::now() + meter.pause(&limits, Usage::default());
@@ -119,16 +124,16 @@ impl<'f> Meter<'f> {
         }
     }
 
-    /// Whether its folder holds more than may be written: what was allocated without being written is counted nowhere
+    /// Whether its folders hold more than may be written: what was allocated without being written is counted nowhere
     /// else. As long as the disk has not lost so much, it cannot.
     fn fills(&mut self, limits: &Limits) -> bool {
-        let Some((before, now)) = self.room.zip(sys::free_room(self.folder)) else { return false };
+        let Some((before, now)) = self.room.zip(sys::free_room(self.folders[0])) else { return false };
         let lost = before.saturating_sub(now);
         if lost <= self.counted {
             return false;
         }
         self.counted = lost + limits.written / 8;
-        occupied(self.folder) > limits.written
+        self.folders.iter().map(|folder| occupied(folder)).sum::<u64>() > limits.written
     }
 
     /// How long it takes until any of the limits may be reached.

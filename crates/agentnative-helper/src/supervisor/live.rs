@@ -80,7 +80,7 @@ pub(super) async fn live(
     let tree = ProcessTree::new(leader.pid(), leader.init(), tag, matches!(kind, Kind::Run));
     let limits = (matches!(kind, Kind::Run) && !job.trusted).then_some(job.limits);
     let cgroup = limits.and_then(|limits| common.cgroups.as_ref()?.enter(leader.pid(), &limits));
-    let meter = Meter::new(limits, cgroup, folder.dir(), TICK);
+    let meter = Meter::new(limits, cgroup, folder.dirs(), TICK);
     let Channels { target, stdout, stderr, feed, ids } = channels;
     let mut live = Live {
         leader,
