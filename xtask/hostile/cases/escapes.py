@@ -37,34 +37,19 @@ def configured(name, config, expect, *, command="check", prepare=victim, more=()
     return Case(name, argv, expect, prepare=write, **{"deadline": 120} | rest)
 
 
-# Links in the place of the folders of runs.
-
 LINKS = """
+probe = [
+  {{ name = 'own', args = ['go', '{outside}'] }},
+  {{ name = 'all', args = ['go', '{outside}', 'all'] }},
+  {{ name = 'planted', args = ['go', '{outside}'], secret = true, WORKSPACE, setup = [['plant', '{outside}'], ['go', '{outside}']] }},
+  {{ name = 'changing', args = ['go', '{outside}'], WORKSPACE, changes = true, idempotent = true, setup = [['plant', '{outside}']] }},
+]
 [target]
 command = ['{targets}/heavy/replace.py']
 formats.json = ['--json']
 secret = {{ env = 'DEMO_TOKEN', file = ['--token-file', '{{file}}'] }}
 env = {{ DEMO_TOKEN = 'not-a-real-token' }}
 %s
-[[probe]]
-name = 'own'
-args = ['go', '{outside}']
-[[probe]]
-name = 'all'
-args = ['go', '{outside}', 'all']
-[[probe]]
-name = 'planted'
-args = ['go', '{outside}']
-secret = true
-workspace = true
-setup = [['plant', '{outside}'], ['go', '{outside}']]
-[[probe]]
-name = 'changing'
-args = ['go', '{outside}']
-workspace = true
-changes = true
-idempotent = true
-setup = [['plant', '{outside}']]
 """
 
 
@@ -90,20 +75,13 @@ def swept(scene):
 def links():
     for place, tmp in (("outside", None), ("start-folder", "{work}")):
         for kind, line in (("view", ""), ("writes", "writes = true")):
-            if kind == "writes":
-                config = LINKS.replace("workspace = true", "workspace = true\nwrites = false")
-            else:
-                config = LINKS
+            config = LINKS.replace("WORKSPACE", "workspace = true" + (", writes = false" if line else ""))
             env = {"TMPDIR": tmp} if tmp else {}
             # What nothing confines moves the folder of all runs away.
             free = Expect((0, 1, 78), after=kept, leftovers=True)
             expect = {"none": free, "landlock": Expect(ENDS, after=both(untouched, swept))}
-            yield configured(
-                f"links/{place}-{kind}", config % line, expect, prepare=furnished, env=env, more=("--timeout", "10"),
-            )  # fmt: skip
+            yield configured(f"links/{place}-{kind}", config % line, expect, prepare=furnished, env=env)
 
-
-# What is executed later.
 
 PLANT = """
 [target]
@@ -170,9 +148,6 @@ def plants():
     )  # fmt: skip
 
 
-# What runs reach.
-
-
 def reached(*allowed, must=()):
     """The runs reached this at most, and this at least."""
 
@@ -203,27 +178,23 @@ NAMES = ("plain", "renamed", "linked", "line\nfeed", "blank name")
 def named(scene):
     """Sockets that have lost their names or have others, a pipe and a lock, outside and in the start folder."""
     for folder in (scene.outside, scene.work):
-        inside = os.open(folder, os.O_PATH)
-        place = f"/proc/self/fd/{inside}"
-        servers = []
-        for kind, ending in ((socket.SOCK_STREAM, ""), (socket.SOCK_DGRAM, ".dgram")):
-            for name in NAMES:
-                server = socket.socket(socket.AF_UNIX, kind)
-                server.bind(str(folder / (name + ending)))
-                (folder / (name + ending)).chmod(0o777)
-                servers.append(server)
-                if kind == socket.SOCK_STREAM:
-                    server.listen(100)
-            os.rename(f"{place}/renamed{ending}", f"{place}/new-name{ending}")
-            os.link(f"{place}/linked{ending}", f"{place}/other-link{ending}")
+        for name in (name + ending for ending in ("", ".dgram") for name in NAMES):
+            server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM if name.endswith(".dgram") else socket.SOCK_STREAM)
+            scene.undo.append(server.close)
+            server.bind(str(folder / name))
+            (folder / name).chmod(0o777)
+            if server.type == socket.SOCK_STREAM:
+                server.listen(100)
+        for ending in ("", ".dgram"):
+            (folder / f"renamed{ending}").rename(folder / f"new-name{ending}")
+            (folder / f"other-link{ending}").hardlink_to(folder / f"linked{ending}")
         os.mkfifo(folder / "pipe")
-        (folder / "pipe").chmod(0o666)
-        pipe = os.open(folder / "pipe", os.O_RDWR | os.O_NONBLOCK)
         (folder / "lock").touch()
-        lock = os.open(folder / "lock", os.O_RDWR)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        scene.undo += [server.close for server in servers]
-        scene.undo += [lambda number=number: os.close(number) for number in (inside, pipe, lock)]
+        for name in ("pipe", "lock"):
+            (folder / name).chmod(0o666)
+            held = os.open(folder / name, os.O_RDWR | os.O_NONBLOCK)
+            scene.undo.append(lambda held=held: os.close(held))
+        fcntl.flock(held, fcntl.LOCK_EX)
 
 
 def terminal(scene):
@@ -236,24 +207,17 @@ def terminal(scene):
 
 #: Files with credentials in a home.
 CREDENTIALS = (
-    ".pgpass", ".vault-token", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".my.cnf", ".ssh/id_ed25519",
-    ".aws/credentials", ".kube/config", ".docker/config.json", ".terraform.d/credentials.tfrc.json", ".m2/settings.xml",
-    ".gradle/gradle.properties", ".gem/credentials", ".oci/config", ".gnupg/secring.gpg", ".cargo/credentials.toml",
-    ".config/gh/hosts.yml", ".config/gcloud/credentials.db", ".config/containers/auth.json", ".config/pip/pip.conf",
-    ".config/glab-cli/config.yml", ".config/hub", ".config/rclone/rclone.conf", ".config/sops/age/keys.txt",
-    ".config/github-copilot/apps.json", ".mozilla/firefox/x/logins.json", ".config/chromium/Default/Cookies",
-    ".local/share/keyrings/login.keyring", ".local/share/crush/crush.json", ".claude/.credentials.json",
-    ".codex/auth.json", ".qwen/oauth.json", ".bash_history", ".an-agent-of-tomorrow/token", "notes",
+    ".pgpass", ".vault-token", ".netrc", ".npmrc", ".git-credentials", ".ssh/id_ed25519", ".aws/credentials", ".kube/config",
+    ".docker/config.json", ".terraform.d/credentials", ".m2/settings.xml", ".gem/credentials", ".gnupg/secring.gpg",
+    ".cargo/credentials.toml", ".config/gh/hosts.yml", ".config/rclone/rclone.conf", ".config/chromium/Default/Cookies",
+    ".local/share/keyrings/login", ".claude/.credentials.json", ".qwen/oauth.json", ".an-agent-of-tomorrow/token", "notes",
 )  # fmt: skip
 #: Variables that say where others are.
+FOLDERS = ("DOCKER_CONFIG", "CARGO_HOME", "GNUPGHOME", "CLOUDSDK_CONFIG", "GH_CONFIG_DIR")
 VARIABLES = {
     name: "{outside}/" + name
-    for name in (
-        "KUBECONFIG", "DOCKER_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "CARGO_HOME", "AWS_SHARED_CREDENTIALS_FILE",
-        "NPM_CONFIG_USERCONFIG", "PGPASSFILE", "NETRC", "GNUPGHOME", "CLOUDSDK_CONFIG", "GH_CONFIG_DIR",
-    )
+    for name in ("KUBECONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "NPM_CONFIG_USERCONFIG", "PGPASSFILE", "NETRC", *FOLDERS)
 }  # fmt: skip
-FOLDERS = ("DOCKER_CONFIG", "CARGO_HOME", "GNUPGHOME", "CLOUDSDK_CONFIG", "GH_CONFIG_DIR")
 PLACES = [*(f"/home/{name}" for name in CREDENTIALS), *(f"/outside/{name}" for name in VARIABLES)]
 PLACES = [place + "/credentials.toml" * (place.split("/")[-1] in FOLDERS) for place in PLACES]
 
@@ -271,7 +235,7 @@ def secrets(name, env, hidden=()):
     others = [place for place in PLACES if place.startswith("/home/")] if "HOME" in env else []
     kept = ("/work/.npmrc", "/work/.netrc", "/work/.pypirc")
     expect = {
-        "none": Expect(after=reached("home", *PLACES, must=kept)),
+        "none": Expect(after=reached("home", must=(*PLACES, *kept))),
         "namespaces": Expect(after=reached(*others, must=kept)),
     }
     return reaches(
@@ -280,6 +244,7 @@ def secrets(name, env, hidden=()):
     )  # fmt: skip
 
 
+CALLS = ("keyring", "io_uring", "vsock", "uevents", "user-namespace", "namespace")
 REACHES = [
     reaches(
         "names", "names {outside} {work}",
@@ -294,9 +259,9 @@ REACHES = [
     reaches(
         "kernel", "kernel {terminal}",
         {
-            "none": Expect(),
+            "none": Expect(after=reached(*CALLS, must=("terminal",))),
             # It has the namespaces and terminals of the machine.
-            "landlock": Expect(after=reached("user-namespace", "namespace", "terminal")),
+            "landlock": Expect(after=reached(*CALLS[-2:], "terminal")),
             "namespaces": Expect(after=reached()),
         },
         prepare=terminal,
@@ -314,9 +279,6 @@ UNCOPYABLE = {
     "pipe": {"files": TERSE | {"pipe": lambda path: os.mkfifo(path)}},
     "temporary-folder": {"files": TERSE, "env": {"TMPDIR": "{work}"}},
 }
-
-
-# A file system that answers nothing.
 
 
 def ended_soon(scene):
@@ -342,11 +304,7 @@ def dead(name, place, expect, cli=PROJECT["x:cli"], **rest):
     return one.but(argv=(PYTHON, str(HERE / "dead_mount.py"), place, *one.argv))
 
 
-# Files of a project that lead elsewhere.
-
-MANIFESTS = {
-    "package.json": "*", "Cargo.toml": "*", "pyproject.toml": "*", "agentnative.toml": "*", ".gitignore": "*", "go.mod": "*",
-}  # fmt: skip
+MANIFESTS = ("package.json", "Cargo.toml", "pyproject.toml", "agentnative.toml", ".gitignore", "go.mod")
 KINDS = {
     "zero": lambda path: path.symlink_to("/dev/zero"),
     "pipe": lambda path: os.mkfifo(path),
@@ -366,12 +324,10 @@ def manifests():
                 )  # fmt: skip
 
 
-def linked_lock(path):
-    """A lock whose files lead outside, and so does one of its folders."""
+def linked_files(path):
     (path / "cli").mkdir(parents=True)
-    (path / "cli/go.json.json").symlink_to("../../../outside/victim")
-    (path / "cli/go.text.json").symlink_to("../../../outside/victim")
-    (path / "other").symlink_to("../../outside/folder")
+    for name in ("go.json.json", "go.text.json"):
+        (path / "cli" / name).symlink_to("../../../outside/victim")
 
 
 def linked_folder(path):
@@ -383,7 +339,7 @@ LOCKED = "[target]\ncommand = ['./cli']\nformats.json = ['--json']\n[[probe]]\nn
 
 
 def locks():
-    for kind, make in {"files": linked_lock, "folder": linked_folder}.items():
+    for kind, make in {"files": linked_files, "folder": linked_folder}.items():
         yield configured(
             f"lock/linked-{kind}", LOCKED, Expect((0, 1, 77, 78), after=untouched), command="contract lock --update",
             files={"x:cli": PROJECT["x:cli"], "agentnative.lock": make}, prepare=furnished,
@@ -420,14 +376,15 @@ SOURCES = {
     "deep-javascript": ("main.js", nested("console.log(", ")", 50_000), True),
     "flat-python": ("main.py", nested("print(1)", "", 200_000), False),
 }  # fmt: skip
-PACKAGE = {"go.mod": "module x\n", "Cargo.toml": "[package]\nname = 'x'\n", "package.json": '{"name":"x","bin":"main.js"}'}
-PACKAGE_OF = {"go": ("go.mod",), "rs": ("Cargo.toml",), "js": ("package.json",), "py": ()}
+PACKAGES = {
+    "go": {"go.mod": "module x\n"}, "rs": {"Cargo.toml": "[package]\nname = 'x'\n"},
+    "js": {"package.json": '{"name":"x","bin":"main.js"}'}, "py": {},
+}  # fmt: skip
 
 
 def sources():
     for name, (file, text, skipped) in SOURCES.items():
-        files = {file: lambda path, text=text: path.write_text(text())}
-        files |= {package: PACKAGE[package] for package in PACKAGE_OF[file.split(".")[-1]]}
+        files = PACKAGES[file.split(".")[-1]] | {file: lambda path, text=text: path.write_text(text())}
         expect = Expect(ENDS, {"p2-src-stray-print": "unverified"} if skipped else {})
         # Each file has a budget of 10 s, and five times as much on a busy machine.
         yield program(f"source/{name}", "check --json --layer source", ".", expect=expect, files=files, deadline=70, memory=1 << 30)
