@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import processes
 from case import FILLER, Expect
-from surroundings import USER
+from surroundings import UID, USER
 
 #: C0 but tab and line feed, DEL, C1, and what turns the direction of text: never printed raw.
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -58,6 +58,10 @@ class Scene:
         for path in (self.work, self.tmp, self.outside, self.folder / "home"):
             path.mkdir()
             path.chmod(0o777)
+        # A configuration in a folder that others may write to is refused.
+        self.work.chmod(0o755)
+        if os.geteuid() == 0 and (case.user or world.surroundings.startswith("user")):
+            os.chown(self.work, UID, UID)
         self.words = {"bin": world.binaries, "targets": world.targets, "work": self.work, "outside": self.outside}
         self.undo = []
         for name, content in case.files.items():

@@ -8,7 +8,8 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
-USER = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+UID = 65534
+USER = ("setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups")
 PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable
 NO_PROC = 'mount -t tmpfs none /proc && exec "$0" "$@"'
 PID = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")

@@ -56,6 +56,9 @@ CASES = [
     *(limited(f"memory-{n}", f"ulimit -v {n};", Expect((0, 1, -11))) for n in (20_000, 100_000)),
     *(limited(f"memory-{n}", f"ulimit -v {n};") for n in (400_000, 2_000_000)),
     *(limited(f"file-size-{n}", f"ulimit -f {n};", Expect((0, 1, -25))) for n in (0, 1, 100)),
+    # Less than the program itself, which is copied into memory.
+    limited("file-size-2048", "ulimit -f 2048;"),
+    *(limited(f"umask-{mask}", f"umask {mask};", user=True) for mask in ("077", "377", "777")),
     *(limited(f"stack-{n}", f"ulimit -s {n};") for n in (64, 256, 1024)),
     limited("processor-1", "ulimit -t 1;", Expect((0, 1, -24, -9))),
     surrounded("empty", {"HOME": None, "PATH": None, "LANG": None, "TMPDIR": None}),
