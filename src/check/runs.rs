@@ -42,9 +42,9 @@ pub(super) struct Runs<'r> {
     copies: BTreeMap<OsString, Option<OsString>>,
 }
 
-/// Why a run was not made, or does not count.
-const NEEDS_COPY: &str = "this system cannot give it a copy-on-write view of the folder that it starts in, and that is too \
-                          large to be copied: declare `writes = true` or a `workspace`";
+/// Why a run is not made.
+const NEEDS_COPY: &str = "nothing keeps it from writing to the folder that it starts in, and that cannot be copied (at most \
+                          20,000 files and 256 MiB, without mounts): declare `writes = true` or a `workspace`";
 
 impl<'r> Runs<'r> {
     /// No runs yet.
@@ -87,14 +87,22 @@ impl<'r> Runs<'r> {
             .map(|seen| seen.key.clone())
             .collect();
         let mut again = probe::specs(&failed, probes, promises, self.target, &self.around);
-        again.iter_mut().for_each(|spec| self.copy_start(&mut spec.job));
+        again.retain_mut(|spec| {
+            self.copy_start(&mut spec.job);
+            if spec.job.obstacle.is_some()
+                && let Some(first) = observations.iter_mut().find(|first| first.key == spec.key)
+            {
+                first.uncopied = true;
+            }
+            spec.job.obstacle.is_none()
+        });
         for seen in self.run(again, &mut |_| {})? {
             let has_written = |seen: &Observation| {
                 let changes = seen.changes.as_ref();
                 changes
                     .is_some_and(|changes| changes.list.iter().any(|change| change.area == Area::Workspace))
             };
-            let counts = matches!(seen.end, End::NotStarted(..)) || declared(&seen) && has_written(&seen);
+            let counts = declared(&seen) && has_written(&seen);
             if let Some(first) = observations.iter_mut().find(|first| counts && first.key == seen.key) {
                 *first = seen;
             }

@@ -247,8 +247,9 @@ impl Session {
         around.allow_unconfined = self.options.allow_unconfined;
         around.project = Some(target.folder().into());
         if let Some(config) = &config {
-            let lock = lock_path(&config.root, &target.name);
-            around.protected = [config.path.clone(), lock].map(Into::into).into();
+            // The folder of all locks: what is in it could be moved with it.
+            let locks = lock_path(&config.root, &target.name).parent().map(Path::to_owned);
+            around.protected = locks.into_iter().chain([config.path.clone()]).map(Into::into).collect();
         }
         keep_workspaces(&mut around, &declared, runner)?;
         let mut runs = Runs::new(runner, &target, around);

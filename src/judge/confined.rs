@@ -74,6 +74,10 @@ fn cause(run: &RunView<'_>) -> Option<(&'static str, &'static str)> {
     if ended_as_expected {
         return None;
     }
+    if run.observation.uncopied {
+        let remedy = "declare `writes = true` or a `workspace` for it";
+        return Some(("could not write to the folder that it starts in, which cannot be copied", remedy));
+    }
     let streams = [Stream::Stderr, Stream::Stdout].into_iter();
     let lines: Vec<String> = streams.filter_map(|stream| run.lines(stream)).flatten().collect();
     let has = |line: &String, words: &[&str]| words.iter().any(|word| line.contains(word));

@@ -64,6 +64,9 @@ pub struct Observation<C = Captured> {
     /// It could not write to the folder that it started in, since the system makes no copy-on-write view of that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only_start: bool,
+    /// As it ended otherwise than declared, it should have been repeated in a copy of that folder, which could not be made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncopied: bool,
     /// It tried to reach the network of the machine, from which it was cut off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missed_network: bool,
@@ -132,6 +135,7 @@ impl Observation {
             confinement,
             missed_network,
             read_only_start,
+            uncopied: false,
             wrote,
             alone,
             in_parallel,
@@ -178,6 +182,7 @@ impl<C> Observation<C> {
             confinement: self.confinement,
             missed_network: self.missed_network,
             read_only_start: self.read_only_start,
+            uncopied: self.uncopied,
             wrote: self.wrote,
             alone: self.alone,
             in_parallel: self.in_parallel,

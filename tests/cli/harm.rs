@@ -291,7 +291,7 @@ fn a_run_with_a_workspace_sees_its_program() {
     fs::write(project.join("lib/part.py"), "print('{}')\n").unwrap();
     let script = "import os, sys\nsys.path.insert(0, os.path.dirname(__file__) + '/lib')\nimport part\n";
     fs::write(project.join("cli.py"), script).unwrap();
-    let target = "[target]\ncommand = ['python3', './cli.py']\nformats.text = []\nformats.json = false\nformats.jsonl = false\n";
+    let target = TEXT.replace("'./cli'", &format!("'python3', '{}'", project.join("cli.py").display()));
     fs::write(project.join("agentnative.toml"), format!("{target}{GO}workspace = true\n")).unwrap();
     let mut command = program();
     command.args(["check", "--json", "--fast"]).env("HOME", home.path()).current_dir(&project);

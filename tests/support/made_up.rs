@@ -184,6 +184,7 @@ pub fn observation(key: RunKey, argv: Vec<String>, Answer(stdout, stderr, end): 
         confinement: None,
         missed_network: false,
         read_only_start: false,
+        uncopied: false,
         wrote: false,
         alone: false,
         in_parallel: false,

@@ -122,7 +122,8 @@ impl Helper {
         let behind: Vec<Vec<u8>> = files.iter().map(|file| file.bytes.clone()).collect();
         let request = Request::Keep(template, behind.iter().map(Vec::len).collect());
         self.send(&request, &behind.iter().map(|bytes| &bytes[..]).collect::<Vec<_>>())?;
-        match self.receive()? {
+        // A dead file system may keep the helper waiting.
+        match self.with_default_signals(Self::receive)?? {
             (Reply::Kept(folder), ..) => Ok(folder),
             (Reply::Refused(failure), ..) => Err(failure),
             _ => Err(self.gone()),
@@ -174,11 +175,15 @@ impl Helper {
     /// # Errors
     /// When they cannot be listened to afterwards.
     pub fn unheard<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Failure> {
+        self.with_default_signals(|_| work())
+    }
+
+    fn with_default_signals<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Result<T, Failure> {
         let signals: Vec<i32> = self.signals.iter().map(|heard| heard.signal).collect();
         let hearing = self.hearing.take();
         let is_listening = hearing.is_some();
         drop(hearing);
-        let done = work();
+        let done = work(self);
         if is_listening {
             let cannot = |e: io::Error| Failure::of("cannot listen to signals", &e);
             self.hearing = Some(Hearing::begin(&signals).map_err(cannot)?);

@@ -190,42 +190,37 @@ impl Dir {
     /// Copies what is in this folder into another one, with permissions and times. Links stay links.
     ///
     /// # Errors
-    /// When something cannot be copied, is neither a file nor a folder nor a link, or is nested too deep; and the first
-    /// of `count`, which gets the size of each entry.
-    pub fn copy_into(&self, to: &Self, count: &mut dyn FnMut(u64) -> io::Result<()>) -> io::Result<()> {
-        self.copy_level(to, count, 0)
+    /// When something cannot be copied, is nested too deep, or is too much.
+    pub fn copy_into(&self, to: &Self, copy: &mut Copying) -> io::Result<()> {
+        self.copy_level(to, copy, 0)
     }
 
-    fn copy_level(
-        &self,
-        to: &Self,
-        count: &mut dyn FnMut(u64) -> io::Result<()>,
-        depth: usize,
-    ) -> io::Result<()> {
+    fn copy_level(&self, to: &Self, copy: &mut Copying, depth: usize) -> io::Result<()> {
         if depth > MAX_DEPTH {
             return Err(io::Error::other(format!("folders are nested more than {MAX_DEPTH} levels deep")));
         }
         for entry in self.entries()? {
             let name = &entry?.name;
             let found = self.stat(name)?;
+            if copy.without == Some((found.st_dev, found.st_ino)) {
+                continue;
+            }
+            copy.count(u64::try_from(found.st_size).unwrap_or(0))?;
             match FileType::from_raw_mode(found.st_mode) {
-                FileType::Symlink => {
-                    count(0)?;
-                    to.make_link(&self.link_target(name)?, name)?;
-                }
+                FileType::Symlink => to.make_link(&self.link_target(name)?, name)?,
                 FileType::Directory => {
-                    count(0)?;
                     let made = to.make_folder(name)?;
-                    self.folder(name)?.copy_level(&made, count, depth + 1)?;
+                    self.folder(name)?.copy_level(&made, copy, depth + 1)?;
                     made.set_like(&found)?;
                 }
                 FileType::RegularFile => {
-                    count(u64::try_from(found.st_size).unwrap_or(0))?;
                     let mut copy = to.create(name, Mode::RUSR | Mode::WUSR)?;
                     io::copy(&mut self.read(name)?, &mut copy)?;
                     fchmod(&copy, permissions(&found))?;
                     futimens(&copy, &times(&found))?;
                 }
+                // Pipes and sockets belong to programs that run.
+                _ if copy.left.is_some() => {}
                 _ => {
                     let message =
                         format!("{} is neither a file nor a folder nor a link", name.to_string_lossy());
@@ -267,6 +262,26 @@ impl Dir {
             {
                 folder.walk_level(&path, visit, depth + 1)?;
             }
+        }
+        Ok(())
+    }
+}
+
+/// How a folder is copied.
+#[derive(Debug, Default)]
+pub(super) struct Copying {
+    /// How many entries and bytes are left of its limits; `None` if it has none. With limits, what is neither a file nor a
+    /// folder nor a link is left out.
+    pub left: Option<(usize, u64)>,
+    /// A folder that is left out, by its device and number.
+    pub without: Option<(u64, u64)>,
+}
+
+impl Copying {
+    fn count(&mut self, size: u64) -> io::Result<()> {
+        if let Some((entries, bytes)) = self.left {
+            let left = entries.checked_sub(1).zip(bytes.checked_sub(size));
+            self.left = Some(left.ok_or(io::ErrorKind::QuotaExceeded)?);
         }
         Ok(())
     }

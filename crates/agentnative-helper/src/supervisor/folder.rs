@@ -1,11 +1,12 @@
 //! The fresh folder of one run: its home, its runtime folder, its temporary files, its workspace.
 
-use super::dir::{Dir, present};
+use super::dir::{Copying, Dir, present};
 use super::removal::{self, remove};
 use super::stalled::replace_text;
 use super::tripwires;
+use crate::sys::{self, EMPTY, MACHINE};
 use crate::{Area, Job, Purpose, Template, Trip, Variant, Workspace};
-use rustix::fs::Mode;
+use rustix::fs::{Mode, fstat};
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
@@ -43,6 +44,9 @@ impl Root {
         let parent = Dir::open(path.parent().ok_or(io::ErrorKind::NotFound)?)?;
         let dir = Dir::open(&path)?;
         let owner = removal::own(&dir)?;
+        for name in [MACHINE, EMPTY] {
+            dir.make_folder(name)?;
+        }
         let tripwires = dir.make_folder(TRIPWIRES)?;
         for purpose in Purpose::ALL {
             for name in purpose.programs() {
@@ -116,14 +120,16 @@ impl Place {
         let folder = self.root.make_folder(&*self.name)?;
         match template {
             Template::Folder { from, is_bounded } => {
-                let (mut entries, mut bytes) = (MAX_ENTRIES, MAX_BYTES);
-                let mut count = |size: u64| {
-                    let left = entries.checked_sub(1).zip(bytes.checked_sub(size));
-                    (entries, bytes) = left.filter(|_| *is_bounded).unwrap_or((entries, bytes));
-                    let is_over = *is_bounded && left.is_none();
-                    if is_over { Err(io::ErrorKind::QuotaExceeded.into()) } else { Ok(()) }
-                };
-                Dir::open(Path::new(from))?.copy_into(&folder, &mut count)
+                let from = Path::new(from);
+                // What answers nothing, such as the mount of a dead server, would hold up all.
+                if sys::has_mounts_below(from)? {
+                    let message = format!("{} has mounts below, which are not copied", from.display());
+                    return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+                }
+                let root = fstat(&*self.root)?;
+                let without = Some((root.st_dev, root.st_ino));
+                let left = is_bounded.then_some((MAX_ENTRIES, MAX_BYTES));
+                Dir::open(from)?.copy_into(&folder, &mut Copying { left, without })
             }
             Template::Files(files) => {
                 files.iter().try_for_each(|file| write(&folder, Path::new(&file.path), &file.bytes))
@@ -168,7 +174,7 @@ impl Folder {
         folder.dir.make_folder("run")?;
         folder.dir.make_folder("tmp")?;
         if let Some(template) = &job.home {
-            Dir::open(Path::new(template))?.copy_into(&home, &mut |_| Ok(()))?;
+            Dir::open(Path::new(template))?.copy_into(&home, &mut Copying::default())?;
         }
         if job.variant == Variant::Xdg {
             folder.move_from_home(&home)?;
@@ -181,7 +187,7 @@ impl Folder {
         if let Some(workspace) = &job.workspace {
             let made = folder.dir.make_folder(WORKSPACE)?;
             if let Workspace::Copy(template) = workspace {
-                Dir::open(Path::new(template))?.copy_into(&made, &mut |_| Ok(()))?;
+                Dir::open(Path::new(template))?.copy_into(&made, &mut Copying::default())?;
             }
         }
         Ok(folder)

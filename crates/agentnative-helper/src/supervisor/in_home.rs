@@ -122,6 +122,10 @@ const CREDENTIAL_VARIABLES: &[&str] = &[
     "npm_config_userconfig",
 ];
 
+/// Variables that name another place of a folder.
+const MOVED: &[(&str, &str)] =
+    &[("CARGO_HOME", ".cargo"), ("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share")];
+
 /// A chain of links and interpreters that is longer than this leads nowhere.
 const MAX_STEPS: usize = 32;
 /// Of a folder on PATH with more programs, not all are looked at.
@@ -193,12 +197,9 @@ impl InHome {
         for program in [Some(PathBuf::from(&job.program)), script].into_iter().flatten() {
             seen.add_program(program, path, homes);
         }
-        // A run that has a workspace may need its project as well.
-        for named in [Some(&job.cwd), job.project.as_ref()].into_iter().flatten() {
-            let Ok(folder) = Path::new(named).canonicalize() else { continue };
-            // As it was named, it may lead over links.
-            seen.follow(Path::new(named), homes);
-            let project = project_of(job, &folder, homes);
+        // As it was named, it may lead over links.
+        seen.follow(Path::new(&job.cwd), homes);
+        for project in projects_of(job, homes) {
             if let Some(repository) = repository_of_worktree(&project) {
                 seen.add(&repository, homes);
             }
@@ -308,13 +309,17 @@ impl InHome {
         self.hidden.extend(
             named.map(|path| PathBuf::from(OsStr::from_bytes(path))).filter(|path| path.is_absolute()),
         );
+        let moved = MOVED.iter().filter_map(|(variable, folder)| {
+            let to = Path::new(common.caller.get(OsStr::new(variable))?);
+            let names = CREDENTIALS.iter().filter_map(|name| Path::new(name).strip_prefix(folder).ok());
+            to.is_absolute().then(|| names.map(|name| to.join(name)).collect::<Vec<_>>())
+        });
+        self.hidden.extend(moved.flatten());
         let below = common.homes.iter().flat_map(|home| CREDENTIALS.iter().map(|name| home.join(name)));
         let is_visible = |path: &PathBuf| self.visible.iter().any(|seen| path.starts_with(seen));
         let below: Vec<PathBuf> = below.filter(is_visible).collect();
         self.hidden.extend(below);
-        let project =
-            Path::new(&job.cwd).canonicalize().map(|folder| project_of(job, &folder, &common.homes));
-        let repositories = project.into_iter().flat_map(|project| {
+        let repositories = projects_of(job, &common.homes).flat_map(|project| {
             [Some(project.join(".git")), repository_of_worktree(&project)].into_iter().flatten()
         });
         let configurations = repositories.map(|repository| repository.join("config"));
@@ -322,6 +327,13 @@ impl InHome {
         // What the author shows is shown.
         self.hidden.retain(|path| !job.readable.iter().any(|shown| path.as_os_str() == shown));
     }
+}
+
+/// Returns the project that a run starts in, and that of its target: a run that has a workspace may need it as well.
+fn projects_of(job: &Job, homes: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
+    let folders = [Some(&job.cwd), job.project.as_ref()].into_iter().flatten();
+    let folders = folders.filter_map(|folder| Path::new(folder).canonicalize().ok());
+    folders.map(|folder| project_of(job, &folder, homes)).collect::<Vec<_>>().into_iter()
 }
 
 fn is_in(path: &Path, homes: &[PathBuf]) -> bool {

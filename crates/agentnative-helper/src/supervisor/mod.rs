@@ -49,7 +49,8 @@ use folder::Root;
 use plan::Rung;
 use queue::Queue;
 use redaction::Redaction;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
+use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid, umask};
 use service::Services;
 use slots::Slots;
 use std::cell::{Cell, RefCell};
@@ -181,7 +182,11 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
             Request::Redact(values) => {
                 *supervisor.common.redaction.borrow_mut() = Redaction::of(&values);
             }
-            Request::Keep(template, _) => sender.send(&supervisor.keep(template).await)?,
+            Request::Keep(template, _) => tokio::select! {
+                reply = supervisor.keep(template) => sender.send(&reply)?,
+                // The client is gone.
+                None = requests.next() => break,
+            },
             Request::Serve(service) => {
                 match services.start(&supervisor.common, *service, &mut requests).await {
                     Ok(()) => sender.send(&Reply::Serving)?,
@@ -279,6 +284,8 @@ impl Supervisor {
     /// as many files as it is allowed to.
     fn new(mut options: Options, slots: Slots, caller: Environment) -> Result<Self, Failure> {
         sys::check_view()?;
+        // Under another one, this process could not use its own folders.
+        umask(Mode::from_raw_mode(0o077));
         // No signal of a terminal is for us: whoever started us decides.
         setsid().map_err(|e| Failure::of("cannot make a session", &e))?;
         sys::become_reaper().map_err(|e| Failure::of("cannot become the reaper of runs", &e))?;

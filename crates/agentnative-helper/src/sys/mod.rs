@@ -58,7 +58,9 @@ pub(crate) use handover::take_variable;
 #[cfg(feature = "runtime")]
 pub(crate) use locks::awaited_lock;
 #[cfg(feature = "runtime")]
-pub(crate) use mounts::{CopyOnWrite, SHARED, View, arrange, restrict, socket_paths};
+pub(crate) use mounts::{
+    CopyOnWrite, EMPTY, MACHINE, SHARED, View, arrange, has_mounts_below, restrict, socket_paths,
+};
 #[cfg(feature = "runtime")]
 pub(crate) use namespaces::{
     drop_rights, enter_mount_namespace, enter_own_namespaces, enter_user_namespace, forbid_user_namespaces,

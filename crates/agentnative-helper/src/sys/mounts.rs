@@ -89,9 +89,9 @@ const LOCAL: &[&str] = &[
 const MAX_COVERED: usize = 64;
 
 /// Where in the folder of all runs the machine is attached once more as it is.
-const MACHINE: &str = "machine";
+pub(crate) const MACHINE: &str = "machine";
 /// An empty folder there, with a file system of its own.
-const EMPTY: &str = "empty";
+pub(crate) const EMPTY: &str = "empty";
 
 /// Changes the mounts of this process, which has its own, to what all runs of a helper see. Returns the folders that could
 /// not be covered.
@@ -102,8 +102,6 @@ pub(crate) fn restrict(root: &Path) -> io::Result<Vec<PathBuf>> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let mounts = mounts()?;
     let (machine, empty) = (root.join(MACHINE), root.join(EMPTY));
-    fs::create_dir(&machine)?;
-    fs::create_dir(&empty)?;
     attach(&clone(Path::new("/"))?, &machine)?;
     mount_memory(&empty, c"mode=555,size=4k")?;
     let mut exposed = Vec::new();
@@ -198,9 +196,20 @@ pub(crate) fn arrange(view: &View, sockets: &[PathBuf]) -> io::Result<bool> {
         }
     }
     let masked: Vec<&Path> = view.masked.iter().map(Path::new).filter(|path| path.is_dir()).collect();
+    let shared: Vec<PathBuf> = SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect();
     let is_masked = |path: &&Path| masked.iter().any(|mask| path.starts_with(mask));
     for path in view.visible.iter().map(Path::new).filter(is_masked).filter(|path| path.exists()) {
-        pieces.push((path.to_owned(), Piece::Mount(clone(path)?)));
+        // What all users share is not covered yet.
+        let is_shared = shared.iter().any(|folder| path.starts_with(folder)) && !path.starts_with(root);
+        let seen = match (is_shared && path.is_dir()).then(|| overlay(&on_machine(path), &empty)) {
+            Some(Ok(overlay)) => overlay,
+            Some(Err(_)) => {
+                exposed.push(path.to_owned());
+                clone(path)?
+            }
+            None => clone(path)?,
+        };
+        pieces.push((path.to_owned(), Piece::Mount(seen)));
     }
     for path in view.writable.iter().map(Path::new) {
         if on_machine(path).exists() {
@@ -429,6 +438,12 @@ fn mounts() -> io::Result<Vec<Mount>> {
         })
     };
     Ok(list.split(|byte| *byte == b'\n').filter_map(mount).collect())
+}
+
+/// Whether something is mounted in a folder.
+pub(crate) fn has_mounts_below(folder: &Path) -> io::Result<bool> {
+    let folder = folder.canonicalize()?;
+    Ok(mounts()?.iter().any(|mount| mount.point != folder && mount.point.starts_with(&folder)))
 }
 
 /// A path as the kernel writes it: blanks and backslashes are `\` and three octal digits.
