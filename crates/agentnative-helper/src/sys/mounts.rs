@@ -201,15 +201,16 @@ pub(crate) fn arrange(view: &View, sockets: &[PathBuf]) -> io::Result<bool> {
     for path in view.visible.iter().map(Path::new).filter(is_masked).filter(|path| path.exists()) {
         // What all users share is not covered yet.
         let is_shared = shared.iter().any(|folder| path.starts_with(folder)) && !path.starts_with(root);
-        let seen = match (is_shared && path.is_dir()).then(|| overlay(&on_machine(path), &empty)) {
-            Some(Ok(overlay)) => overlay,
-            Some(Err(_)) => {
-                exposed.push(path.to_owned());
-                clone(path)?
-            }
-            None => clone(path)?,
+        let covered = (is_shared && path.is_dir()).then(|| overlay(&on_machine(path), &empty).ok());
+        if covered.as_ref().is_some_and(Option::is_none) {
+            exposed.push(path.to_owned());
+        }
+        // It may be gone by now.
+        let seen = match covered.flatten() {
+            Some(overlay) => Some(overlay),
+            None => if_there(clone(path))?,
         };
-        pieces.push((path.to_owned(), Piece::Mount(seen)));
+        pieces.extend(seen.map(|seen| (path.to_owned(), Piece::Mount(seen))));
     }
     for path in view.writable.iter().map(Path::new) {
         if on_machine(path).exists() {
@@ -338,12 +339,21 @@ pub(crate) fn socket_paths() -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Puts nothing in the place of a file or a folder.
+/// Puts nothing in the place of a file or a folder, which may be gone at any time.
 fn hide(path: &Path) -> io::Result<()> {
-    match path.metadata() {
+    let hidden = match path.metadata() {
         Ok(found) if found.is_dir() => mount_memory(path, c"mode=555,size=4k"),
-        Ok(_) => Ok(mount_bind("/dev/null", path)?),
+        Ok(_) => mount_bind("/dev/null", path).map_err(io::Error::from),
         Err(_) => Ok(()),
+    };
+    if_there(hidden).map(Option::unwrap_or_default)
+}
+
+/// Turns "not found" into `None`.
+fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
     }
 }
 
