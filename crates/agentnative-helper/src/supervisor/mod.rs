@@ -3,9 +3,11 @@
 //! `talk` is its side of the socket, `execute` makes a single run, `live` a call of it: `channel` opens the standard
 //! descriptors, `launch` starts this executable again as the `launcher`, which becomes the target as
 //! the `plan` says; `stream` and `capture` take the bytes, `redaction` takes secrets out of them; `process_tag` and
-//! `process_tree` know the processes of a run again and end them all; `limits` sees what they use; `clock` measures a time limit without the time that the machine withheld; `queue` says which run
-//! is made when, and which are made again. A run that is confined by namespaces is started by the `zygote`, and its first
-//! process is `init`; `sandbox` is our side of these. A `service` is executed as a run is, and goes on beside them.
+//! `process_tree` know the processes of a run again and end them all; `limits` sees what they use; `clock` measures a time
+//! limit without the time that the machine withheld; `queue` says which run is made when, and which are made again. `folder`
+//! makes the folder of a run, `snapshot` compares it, `removal` removes it, all by `dir`. A run that is confined by
+//! namespaces is started by the `zygote`, and its first process is `init`; `sandbox` is our side of these: `start_folder` and
+//! `in_home` say what a run sees. A `service` is executed as a run is, and goes on beside them.
 
 mod capture;
 mod channel;

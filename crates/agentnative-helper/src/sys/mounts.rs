@@ -134,8 +134,8 @@ pub(crate) fn restrict(root: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// Puts an overlay on a folder; where there are mounts below, on each of its folders.
 fn cover(folder: &Path, mounts: &[Mount], apart: &[PathBuf], empty: &Path, exposed: &mut Vec<PathBuf>) {
-    // The last one that is there is in front.
-    let own = mounts.iter().rev().filter(|mount| folder.starts_with(&mount.point));
+    // Of several at one place, the last is in front.
+    let own = mounts.iter().filter(|mount| folder.starts_with(&mount.point));
     let own = own.max_by_key(|mount| mount.point.components().count());
     if apart.iter().any(|path| path == folder) || own.is_none_or(|mount| !LOCAL.contains(&&*mount.kind)) {
         return;
@@ -180,66 +180,121 @@ enum Piece {
 /// must be in the process namespace of the run. Nobody can connect to those of these sockets that are in an exposed folder.
 /// Returns whether the run sees its start folder copy on write, where it was to.
 pub(crate) fn arrange(view: &View, sockets: &[PathBuf]) -> io::Result<bool> {
-    let root = Path::new(&view.root);
-    let (machine, empty) = (root.join(MACHINE), root.join(EMPTY));
-    let on_machine = |path: &Path| machine.join(path.strip_prefix("/").unwrap_or(path));
-    let mut pieces: Vec<(PathBuf, Piece)> = Vec::new();
-    let mut exposed: Vec<PathBuf> = view.exposed.iter().map(PathBuf::from).collect();
-    for folder in VOLATILE.iter().map(Path::new) {
-        // A link, such as `/var/tmp -> /tmp`, leads to the other one.
-        if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-            continue;
-        }
-        match overlay(&on_machine(folder), &empty) {
-            Ok(overlay) => pieces.push((folder.to_owned(), Piece::Mount(overlay))),
-            Err(_) => exposed.push(folder.to_owned()),
+    let mut scenery = Scenery::of(view);
+    scenery.add_volatile();
+    scenery.add_visible()?;
+    scenery.add_writable()?;
+    let is_copied = scenery.add_start_folder()?;
+    let Scenery { pieces, exposed, .. } = scenery;
+    attach_all(pieces)?;
+    view.hidden.iter().try_for_each(|path| hide(Path::new(path)))?;
+    let is_exposed = |path: &&PathBuf| exposed.iter().any(|folder| path.starts_with(folder));
+    sockets.iter().filter(is_exposed).try_for_each(|path| hide_socket(path))?;
+    mount_kernel_files(view)?;
+    Ok(is_copied)
+}
+
+/// What is to be attached for a run, before anything of it is.
+struct Scenery<'v> {
+    view: &'v View,
+    machine: PathBuf,
+    empty: PathBuf,
+    masked: Vec<&'v Path>,
+    pieces: Vec<(PathBuf, Piece)>,
+    /// Folders whose sockets are to be hidden one by one.
+    exposed: Vec<PathBuf>,
+}
+
+impl<'v> Scenery<'v> {
+    /// Begins with the masks, and the links in them.
+    fn of(view: &'v View) -> Self {
+        let root = Path::new(&view.root);
+        let masked: Vec<&Path> = view.masked.iter().map(Path::new).filter(|path| path.is_dir()).collect();
+        let links = view.links.iter().map(|(path, to)| (PathBuf::from(path), Piece::Link(to.into())));
+        let links = links.filter(|(path, _)| masked.iter().any(|mask| path.starts_with(mask)));
+        let masks = masked.iter().map(|path| ((*path).to_owned(), Piece::Mask));
+        let pieces = links.chain(masks).collect();
+        let exposed = view.exposed.iter().map(PathBuf::from).collect();
+        Self { view, machine: root.join(MACHINE), empty: root.join(EMPTY), masked, pieces, exposed }
+    }
+
+    /// Returns where a path of the machine is seen as it is.
+    fn on_machine(&self, path: &Path) -> PathBuf {
+        self.machine.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    /// Adds overlays of the folders that change all the time.
+    fn add_volatile(&mut self) {
+        for folder in VOLATILE.iter().map(Path::new) {
+            // A link, such as `/var/tmp -> /tmp`, leads to the other one.
+            if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+                continue;
+            }
+            match overlay(&self.on_machine(folder), &self.empty) {
+                Ok(overlay) => self.pieces.push((folder.to_owned(), Piece::Mount(overlay))),
+                Err(_) => self.exposed.push(folder.to_owned()),
+            }
         }
     }
-    let masked: Vec<&Path> = view.masked.iter().map(Path::new).filter(|path| path.is_dir()).collect();
-    let shared: Vec<PathBuf> = SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect();
-    let is_masked = |path: &&Path| masked.iter().any(|mask| path.starts_with(mask));
-    for path in view.visible.iter().map(Path::new).filter(is_masked).filter(|path| path.exists()) {
-        // What all users share is not covered yet.
-        let is_shared = shared.iter().any(|folder| path.starts_with(folder)) && !path.starts_with(root);
-        let covered = (is_shared && path.is_dir()).then(|| overlay(&on_machine(path), &empty).ok());
-        if covered.as_ref().is_some_and(Option::is_none) {
-            exposed.push(path.to_owned());
+
+    /// Adds what stays visible in the masks.
+    fn add_visible(&mut self) -> io::Result<()> {
+        let root = Path::new(&self.view.root);
+        let shared: Vec<PathBuf> =
+            SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect();
+        for path in self.view.visible.iter().map(Path::new) {
+            if !path.exists() || !self.masked.iter().any(|mask| path.starts_with(mask)) {
+                continue;
+            }
+            // What all users share is not covered yet.
+            let is_shared = shared.iter().any(|folder| path.starts_with(folder)) && !path.starts_with(root);
+            let covered =
+                (is_shared && path.is_dir()).then(|| overlay(&self.on_machine(path), &self.empty).ok());
+            if covered.as_ref().is_some_and(Option::is_none) {
+                self.exposed.push(path.to_owned());
+            }
+            // It may be gone by now.
+            let seen = match covered.flatten() {
+                Some(overlay) => Some(overlay),
+                None => if_there(clone(path))?,
+            };
+            self.pieces.extend(seen.map(|seen| (path.to_owned(), Piece::Mount(seen))));
         }
-        // It may be gone by now.
-        let seen = match covered.flatten() {
-            Some(overlay) => Some(overlay),
-            None => if_there(clone(path))?,
+        Ok(())
+    }
+
+    /// Adds what the run may write to, and what it may not write to in there.
+    fn add_writable(&mut self) -> io::Result<()> {
+        for path in self.view.writable.iter().map(Path::new) {
+            let seen = if_there(clone(&self.on_machine(path)))?;
+            self.pieces.extend(seen.map(|seen| (path.to_owned(), Piece::Mount(seen))));
+        }
+        for path in self.view.protected.iter().map(Path::new) {
+            let seen = if_there(clone(path))?;
+            self.pieces.extend(seen.map(|seen| (path.to_owned(), Piece::Mount(seen))));
+        }
+        Ok(())
+    }
+
+    /// Adds the folder that the run sees copy on write, or else cannot write to. Returns false for the latter.
+    fn add_start_folder(&mut self) -> io::Result<bool> {
+        let Some(CopyOnWrite { folder, changes }) = &self.view.start else { return Ok(true) };
+        let folder = Path::new(folder);
+        let made = writable_overlay(&self.on_machine(folder), &self.on_machine(Path::new(changes)));
+        let is_copied = made.is_ok();
+        let seen = match made {
+            Ok(overlay) => overlay,
+            Err(_) => {
+                self.exposed.push(folder.to_owned());
+                clone(folder)?
+            }
         };
-        pieces.extend(seen.map(|seen| (path.to_owned(), Piece::Mount(seen))));
+        self.pieces.push((folder.to_owned(), Piece::Mount(seen)));
+        Ok(is_copied)
     }
-    for path in view.writable.iter().map(Path::new) {
-        if on_machine(path).exists() {
-            pieces.push((path.to_owned(), Piece::Mount(clone(&on_machine(path))?)));
-        }
-    }
-    for path in view.protected.iter().map(Path::new).filter(|path| path.exists()) {
-        pieces.push((path.to_owned(), Piece::Mount(clone(path)?)));
-    }
-    let start = view.start.as_ref().map(|start| {
-        let folder = Path::new(&start.folder);
-        let overlay = writable_overlay(&on_machine(folder), &on_machine(Path::new(&start.changes)));
-        (folder.to_owned(), overlay)
-    });
-    let is_copied = match start {
-        Some((folder, Ok(overlay))) => {
-            pieces.push((folder, Piece::Mount(overlay)));
-            true
-        }
-        Some((folder, Err(_))) => {
-            pieces.push((folder.clone(), Piece::Mount(clone(&folder)?)));
-            exposed.push(folder);
-            false
-        }
-        None => true,
-    };
-    let links = view.links.iter().map(|(path, to)| (PathBuf::from(path), Piece::Link(to.into())));
-    pieces.extend(links.filter(|(path, _)| is_masked(&path.as_path())));
-    pieces.extend(masked.iter().map(|path| ((*path).to_owned(), Piece::Mask)));
+}
+
+fn attach_all(mut pieces: Vec<(PathBuf, Piece)>) -> io::Result<()> {
     // Folders come before what is in them: a mask may lie in what is kept of another.
     pieces.sort_by_key(|(path, piece)| (path.clone(), !matches!(piece, Piece::Mask)));
     for (path, piece) in pieces {
@@ -252,17 +307,18 @@ pub(crate) fn arrange(view: &View, sockets: &[PathBuf]) -> io::Result<bool> {
             }
             // In another mask, it is gone.
             Piece::Mask if path.exists() => mount_memory(&path, IN_MEMORY)?,
-            Piece::Mask => {}
             Piece::Link(to) if path.symlink_metadata().is_err() => {
                 path.parent().map_or(Ok(()), fs::create_dir_all)?;
                 symlink(to, &path)?;
             }
-            Piece::Link(_) => {}
+            Piece::Mask | Piece::Link(_) => {}
         }
     }
-    view.hidden.iter().try_for_each(|path| hide(Path::new(path)))?;
-    let is_exposed = |path: &&PathBuf| exposed.iter().any(|folder| path.starts_with(folder));
-    sockets.iter().filter(is_exposed).try_for_each(|path| hide_socket(path))?;
+    Ok(())
+}
+
+/// Mounts the terminals and the processes of the namespaces of this process.
+fn mount_kernel_files(view: &View) -> io::Result<()> {
     let options = c"newinstance,ptmxmode=0666,mode=0620";
     mount("devpts", "/dev/pts", "devpts", MountFlags::NOSUID | MountFlags::NOEXEC, options)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -275,7 +331,7 @@ pub(crate) fn arrange(view: &View, sockets: &[PathBuf]) -> io::Result<bool> {
             mount_remount(&control, flags | MountFlags::BIND | MountFlags::RDONLY, c"")?;
         }
     }
-    Ok(is_copied)
+    Ok(())
 }
 
 /// Makes an overlay of a folder that nobody can write to. The second layer is empty: an overlay needs two.
