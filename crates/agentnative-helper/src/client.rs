@@ -42,7 +42,7 @@ pub struct Helper {
     told: bool,
     /// How long the helper may be silent once it was asked to end its runs.
     patience: Duration,
-    /// When the helper has to be heard again; none while nobody asked it to end its runs.
+    /// Deadline for the next reply; `None` until the helper is asked to end its runs.
     silent_until: Option<Instant>,
     files: SharedFiles,
 }

@@ -33,8 +33,8 @@ pub(super) struct Channels {
     pub ids: StdioIds,
 }
 
-/// Makes the channels that the variant of a run asks for, with this terminal if it needs one. So much of a stream is kept; large captures, and a
-/// file that the target writes itself, go into the folder of all runs.
+/// Opens the channels that the variant of a run asks for, with this terminal if it needs one. At most `limit` bytes of a
+/// stream are kept. Large captures, and a file that the target writes itself, go into the folder of all runs.
 pub(super) fn open_channels(
     common: &Common,
     job: &Job,

@@ -5,16 +5,16 @@ use crate::sys::{CpuTimes, ThreadTimes};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A limit ends after at most so many times its length, whatever the machine withheld.
+/// Maximum total duration of a limit, as a multiple of the limit.
 const MAX_EXTENSION: u32 = 5;
 /// Two looks at the end of a limit are at least so far apart.
 const SHORTEST: Duration = Duration::from_millis(20);
 
-/// Measures a time limit of a run. It is told of the CPU times of the run from time to time; it reads nothing itself.
+/// Measures a time limit of a run from the CPU times that it is given. It reads nothing itself.
 pub(super) struct Clock {
     limit: Duration,
     began: Instant,
-    /// When it was told the last time, and of what.
+    /// Time and CPU times of the last look.
     at: Instant,
     last: CpuTimes,
     withheld: Duration,

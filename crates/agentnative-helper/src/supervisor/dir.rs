@@ -4,7 +4,7 @@
 //! anew by each call and may lead elsewhere by then; a descriptor stays what it was (CVE-2022-21658). So whatever this
 //! process does in such a folder is done here.
 
-use crate::sys;
+use crate::sys::{self, present};
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timestamps, fchmod, fstat, futimens, mkdirat, openat,
     readlinkat, renameat_with, statat, symlinkat, unlinkat,
@@ -292,14 +292,6 @@ const MAX_ENTRIES: usize = 100_000;
 
 /// Called for each entry of a walk.
 pub(super) type Visit<'v> = dyn FnMut(&Dir, &OsStr, &Path, &Stat) -> io::Result<()> + 'v;
-
-/// Turns "not found" into `None`.
-pub(super) fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        result => result.map(Some),
-    }
-}
 
 /// Returns the permission bits of a file.
 pub(super) fn permissions(stat: &Stat) -> Mode {

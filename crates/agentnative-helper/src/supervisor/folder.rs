@@ -1,10 +1,10 @@
 //! The fresh folder of one run: its home, its runtime folder, its temporary files, its workspace.
 
-use super::dir::{Copying, Dir, present};
+use super::dir::{Copying, Dir};
 use super::removal::{self, remove};
 use super::stalled::replace_text;
 use super::tripwires;
-use crate::sys::{self, EMPTY, MACHINE};
+use crate::sys::{self, EMPTY, MACHINE, present};
 use crate::{Area, Job, Purpose, Template, Trip, Variant, Workspace};
 use rustix::fs::{Mode, fstat};
 use std::cell::RefCell;
@@ -83,7 +83,11 @@ impl Root {
         let entries = self.parent.entries().into_iter().flatten().flatten();
         let folders =
             entries.take(MAX_BESIDE).filter(|entry| entry.is_folder).map(|entry| above.join(entry.os_name()));
-        folders.filter(|path| *path != self.path && removal::is_ours(&self.parent, path)).collect()
+        folders
+            .filter(|path| {
+                *path != self.path && removal::is_ours(&self.parent, path.file_name().unwrap_or_default())
+            })
+            .collect()
     }
 
     /// Where large captures go.

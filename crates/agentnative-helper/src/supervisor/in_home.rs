@@ -200,10 +200,14 @@ impl InHome {
         // As it was named, it may lead over links.
         seen.follow(Path::new(&job.cwd), homes);
         for project in projects_of(job, homes) {
-            if let Some(repository) = repository_of_worktree(&project) {
-                seen.add(&repository, homes);
+            let repository = repository_of_worktree(&project);
+            if let Some(repository) = &repository {
+                seen.add(repository, homes);
             }
             seen.add(&project, homes);
+            let configurations = [Some(project.join(".git")), repository].into_iter().flatten();
+            let configurations = configurations.map(|repository| repository.join("config"));
+            seen.hidden.extend(configurations.filter(|path| has_credentials(path)));
         }
         let named = TOOLCHAIN_VARIABLES.iter().filter_map(|name| common.caller.get(OsStr::new(name)));
         let usual = homes.iter().flat_map(|home| TOOLCHAINS.iter().map(|name| home.join(name)));
@@ -319,11 +323,6 @@ impl InHome {
         let is_visible = |path: &PathBuf| self.visible.iter().any(|seen| path.starts_with(seen));
         let below: Vec<PathBuf> = below.filter(is_visible).collect();
         self.hidden.extend(below);
-        let repositories = projects_of(job, &common.homes).flat_map(|project| {
-            [Some(project.join(".git")), repository_of_worktree(&project)].into_iter().flatten()
-        });
-        let configurations = repositories.map(|repository| repository.join("config"));
-        self.hidden.extend(configurations.filter(|path| has_credentials(path)));
         // What the author shows is shown.
         self.hidden.retain(|path| !job.readable.iter().any(|shown| path.as_os_str() == shown));
     }

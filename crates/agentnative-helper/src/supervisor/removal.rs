@@ -31,16 +31,15 @@ pub(super) fn sweep(temporary: &Path) {
     let deadline = Instant::now() + SWEEP;
     let Ok(temporary) = Dir::open(temporary) else { return };
     for entry in temporary.entries().into_iter().flatten().flatten() {
-        let is_ours = entry.is_folder && entry.name.to_bytes().starts_with(PREFIX.as_bytes());
-        if is_ours && is_abandoned(&temporary, entry.os_name()) {
-            remove_until(&temporary, entry.os_name(), deadline);
+        let name = entry.os_name();
+        if entry.is_folder && is_ours(&temporary, name) && is_abandoned(&temporary, name) {
+            remove_until(&temporary, name, deadline);
         }
     }
 }
 
 /// Whether an entry of `parent` is a folder of runs of this user, by its name and its owner.
-pub(super) fn is_ours(parent: &Dir, path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
+pub(super) fn is_ours(parent: &Dir, name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(PREFIX.as_bytes())
         && parent.stat(name).is_ok_and(|found| found.st_uid == rustix::process::geteuid().as_raw())
 }

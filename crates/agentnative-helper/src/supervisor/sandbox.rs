@@ -5,7 +5,7 @@ use super::in_home::InHome;
 use super::init::{Begun, ENDED, decode};
 use super::launch::Status;
 use super::service::LOOPBACK;
-use super::start_folder::{StartFolder, protected};
+use super::start_folder::StartFolder;
 use super::stream::awaitable;
 use super::zygote::Zygote;
 use super::{Common, folder::Folder};
@@ -84,9 +84,12 @@ impl Cell {
         }
         let mut home = InHome::of(common, job);
         visible.append(&mut home.visible);
-        let (mut writable, mut start) = (vec![folder.path().into()], None);
+        let (mut writable, mut start, mut protected) = (vec![folder.path().into()], None, Vec::new());
         match StartFolder::of(job, &common.homes) {
-            StartFolder::Real(path) => writable.push(path.into()),
+            StartFolder::Real(path) => {
+                protected = super::start_folder::protected(job, &path);
+                writable.push(path.into());
+            }
             StartFolder::View(path) => {
                 start = Some(CopyOnWrite { folder: path.into(), changes: folder.private_path().into() });
             }
@@ -95,7 +98,6 @@ impl Cell {
             }
             StartFolder::Own => {}
         }
-        let protected = if start.is_none() { protected(job, &common.homes) } else { Vec::new() };
         let hidden = home.hidden.into_iter().chain(common.root.others()).map(Into::into).collect();
         let view = View {
             root: common.root.path().into(),

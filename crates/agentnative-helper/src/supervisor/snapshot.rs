@@ -1,7 +1,8 @@
 //! Snapshots of the workspace and the home of a run, and what changed between two.
 
-use super::dir::{Dir, permissions, present};
+use super::dir::{Dir, permissions};
 use super::folder::Folder;
+use crate::sys::present;
 use crate::{Area, Change, Changes, Entry, EntryKind};
 use rustix::fs::{FileType, Stat};
 use serde_json::Value;

@@ -73,11 +73,10 @@ pub(super) fn project_of(job: &Job, folder: &Path, homes: &[PathBuf]) -> PathBuf
 }
 
 /// Returns what a run cannot write to in the folder that it may write to: what others would execute later.
-pub(super) fn protected(job: &Job, homes: &[PathBuf]) -> Vec<OsString> {
-    let StartFolder::Real(folder) = StartFolder::of(job, homes) else { return Vec::new() };
+pub(super) fn protected(job: &Job, folder: &Path) -> Vec<OsString> {
     let named = job.protected.iter().filter_map(|path| Path::new(path).canonicalize().ok());
     let all = named.chain([folder.join(GIT)]);
-    all.filter(|path| *path != folder && path.starts_with(&folder)).map(PathBuf::into_os_string).collect()
+    all.filter(|path| path != folder && path.starts_with(folder)).map(PathBuf::into_os_string).collect()
 }
 
 /// Returns where a run may write that is confined by Landlock: to its own folder, and to the one that it starts in if it

@@ -59,7 +59,7 @@ pub(crate) use handover::take_variable;
 pub(crate) use locks::awaited_lock;
 #[cfg(feature = "runtime")]
 pub(crate) use mounts::{
-    CopyOnWrite, EMPTY, MACHINE, SHARED, View, arrange, has_mounts_below, restrict, socket_paths,
+    CopyOnWrite, EMPTY, MACHINE, SHARED, View, arrange, has_mounts_below, present, restrict, socket_paths,
 };
 #[cfg(feature = "runtime")]
 pub(crate) use namespaces::{

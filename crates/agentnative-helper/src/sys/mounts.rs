@@ -256,7 +256,7 @@ impl<'v> Scenery<'v> {
             // It may be gone by now.
             let seen = match covered.flatten() {
                 Some(overlay) => Some(overlay),
-                None => if_there(clone(path))?,
+                None => present(clone(path))?,
             };
             self.pieces.extend(seen.map(|seen| (path.to_owned(), Piece::Mount(seen))));
         }
@@ -266,11 +266,11 @@ impl<'v> Scenery<'v> {
     /// Adds what the run may write to, and what it may not write to in there.
     fn add_writable(&mut self) -> io::Result<()> {
         for path in self.view.writable.iter().map(Path::new) {
-            let seen = if_there(clone(&self.on_machine(path)))?;
+            let seen = present(clone(&self.on_machine(path)))?;
             self.pieces.extend(seen.map(|seen| (path.to_owned(), Piece::Mount(seen))));
         }
         for path in self.view.protected.iter().map(Path::new) {
-            let seen = if_there(clone(path))?;
+            let seen = present(clone(path))?;
             self.pieces.extend(seen.map(|seen| (path.to_owned(), Piece::Mount(seen))));
         }
         Ok(())
@@ -402,11 +402,11 @@ fn hide(path: &Path) -> io::Result<()> {
         Ok(_) => mount_bind("/dev/null", path).map_err(io::Error::from),
         Err(_) => Ok(()),
     };
-    if_there(hidden).map(Option::unwrap_or_default)
+    present(hidden).map(Option::unwrap_or_default)
 }
 
 /// Turns "not found" into `None`.
-fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+pub(crate) fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         result => result.map(Some),
