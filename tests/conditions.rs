@@ -180,10 +180,15 @@ fn when_records_arrive_shows_nothing_on_a_busy_machine() {
     }
     let of = |recording: &Recording| judge(recording, &[ID.check()]).unwrap().results.remove(0);
     is(&of(&recording), Status::Warn, "all records arrive within 10 ms at the end");
-    let (withheld, elapsed) = (Duration::from_secs(4), Duration::from_secs(5));
-    let slow = recording.observations.iter_mut().find(|seen| seen.key.variant != Variant::Plain).unwrap();
-    slow.starvation = Some(Starvation { withheld, elapsed });
-    is(&of(&recording), Status::Unverified, "1 s of 5 s");
+    let slow = recording.observations.iter().position(|seen| seen.key.variant != Variant::Plain).unwrap();
+    let mut starved = |withheld, elapsed| {
+        let (withheld, elapsed) = (Duration::from_millis(withheld), Duration::from_secs(elapsed));
+        recording.observations[slow].starvation = Some(Starvation { withheld, elapsed });
+        of(&recording)
+    };
+    is(&starved(4_900, 5), Status::Warn, "all records arrive within 10 ms at the end");
+    is(&starved(4_970, 5), Status::Unverified, "0 s of 5 s");
+    is(&starved(4_970, 90), Status::Unverified, "the machine held up the records of list");
 }
 
 const NO_INPUT: &str = "

@@ -233,6 +233,11 @@ impl<'a> RunView<'a> {
         Err(Reason { message, of_machine: true, ..Reason::default() })
     }
 
+    /// For how long the machine withheld processors from it.
+    pub fn withheld(&self) -> Duration {
+        self.observation.starvation.map_or(Duration::ZERO, |starvation| starvation.withheld)
+    }
+
     /// Whether it was ended since it did not end by itself.
     pub fn did_not_end(&self) -> bool {
         matches!(self.observation.end, End::TimedOut | End::Waited)

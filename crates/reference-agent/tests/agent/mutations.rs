@@ -146,7 +146,11 @@ fn each_mutation_is_caught_by_its_check() {
             scope.spawn(|| {
                 loop {
                     let Some((mutation, id)) = next.lock().unwrap().next() else { return };
-                    let result = check(mutation, &[id])["data"]["results"][0].clone();
+                    let result = || check(mutation, &[id])["data"]["results"][0].take();
+                    // What other tests kept from a verdict is checked again.
+                    let mut results = std::iter::repeat_with(result).take(20);
+                    let starved = |result: &Value| result["message"].to_string().contains("the machine gave");
+                    let result = results.find(|result| !starved(result)).unwrap_or_default();
                     let caught = ["fail", "warn"].contains(&result["status"].as_str().unwrap_or_default());
                     if !(caught
                         && result["id"] == *id
