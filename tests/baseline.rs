@@ -4,7 +4,9 @@ use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, records, see
 use agentnative::baseline::{Baseline, Compared, Fault};
 use agentnative::catalogue::{Check, checks};
 use agentnative::check::{Recording, Report, Scans, Seen, judge_with};
-use agentnative::model::{CheckId, CheckResult, Evidence, Layer, Level, OutputFormat, Status, Variant};
+use agentnative::model::{
+    CheckId, CheckResult, Evidence, Layer, Level, OutputFormat, ProbeId, Status, Variant,
+};
 
 fn behavioral() -> Vec<&'static Check> {
     checks().iter().filter(|check| check.layer == Layer::Behavioral && check.principle == 2).collect()
@@ -157,8 +159,9 @@ fn what_was_not_looked_at_is_not_fixed() {
     for cut in [true, false] {
         let mut part = good.clone();
         let is_plain = |variant: Variant| variant == Variant::Plain;
-        part.observations
-            .retain(|seen| if cut { seen.key.probe != "list" } else { is_plain(seen.key.variant) });
+        part.observations.retain(|seen| {
+            if cut { seen.key.probe != ProbeId::declared("list") } else { is_plain(seen.key.variant) }
+        });
         (part.interrupted, part.fast) = (cut, !cut);
         let (_, seen) = judged(&part, &baseline);
         let fixed = names(&seen.compare(&baseline).fixed);

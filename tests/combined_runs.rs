@@ -3,7 +3,9 @@
 use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, seen};
 use agentnative::catalogue::{Check, checks};
 use agentnative::check::{Recording, Scans, judge, wanted};
-use agentnative::model::{COMBINED, CheckId, CheckResult, Condition, Layer, OutputFormat, Status, Variant};
+use agentnative::model::{
+    COMBINED, CheckId, CheckResult, Condition, Layer, OutputFormat, ProbeId, Status, Variant,
+};
 use agentnative::run::{End, Observation, RunKey};
 use std::collections::BTreeSet;
 
@@ -17,7 +19,8 @@ fn of_output() -> Vec<&'static Check> {
 }
 
 fn of_list(recording: &Recording) -> Vec<&RunKey> {
-    recording.observations.iter().map(|seen| &seen.key).filter(|key| key.probe == "list").collect()
+    let of_list = |key: &&RunKey| key.probe == ProbeId::declared("list");
+    recording.observations.iter().map(|seen| &seen.key).filter(of_list).collect()
 }
 
 #[test]
@@ -62,7 +65,7 @@ fn the_condition_that_makes_the_difference_is_named() {
 #[test]
 fn a_run_under_several_conditions_shows_each_of_them_or_is_not_enough() {
     let checks = of_output();
-    let key = RunKey::plain("list", OutputFormat::Text).under((Variant::Tty, 1));
+    let key = RunKey::plain(ProbeId::declared("list"), OutputFormat::Text).under((Variant::Tty, 1));
     let status = |recording: &Recording, id: CheckId| {
         let results = judge(recording, &checks).unwrap().results;
         results.into_iter().find(|result| result.id == id).unwrap()
@@ -115,7 +118,7 @@ fn a_format_that_is_rejected_is_requested_plainly() {
     few.observations.retain(|seen| {
         seen.key.format != OutputFormat::Jsonl
             || seen.key.variant == Variant::Plain
-            || seen.key.probe != "list"
+            || seen.key.probe != ProbeId::declared("list")
     });
     assert!(few.observations.len() < recording.observations.len());
     assert_eq!(wanted(&few, &checks, &Scans::default()).unwrap(), []);

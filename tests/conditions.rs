@@ -3,7 +3,7 @@
 use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, seen, seen_with_help, verdict};
 use agentnative::catalogue::Check;
 use agentnative::check::{Recording, judge};
-use agentnative::model::{CheckId, CheckResult, Status, Variant};
+use agentnative::model::{CheckId, CheckResult, ProbeId, Status, Variant};
 use agentnative::run::{Chunk, End, FileLock, Leftover, Observation, Starvation};
 use std::time::Duration;
 
@@ -127,7 +127,8 @@ fn a_run_that_did_not_have_its_time_shows_nothing() {
     is(&starved(8_760), Status::Unverified, "the machine gave list · json 1.2 s of 10 s");
     // So it is where the other runs of the call were skipped.
     let mut alone = recording.clone();
-    alone.observations.retain(|seen| seen.end == End::TimedOut || seen.key.probe != "list");
+    let list = ProbeId::declared("list");
+    alone.observations.retain(|seen| seen.end == End::TimedOut || seen.key.probe != list);
     let (withheld, elapsed) = (Duration::from_secs(7), Duration::from_secs(10));
     for seen in &mut alone.observations {
         seen.starvation = Some(Starvation { withheld, elapsed });

@@ -6,8 +6,8 @@ use agentnative::catalogue::{Check, Derived, Example, check, checks};
 use agentnative::check::Baseline;
 use agentnative::config::TargetConfig;
 use agentnative::judge::{Accepted, CheckContext, judge};
-use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, Status, Variant};
-use agentnative::probe::{Probe, Promises, Role, UNKNOWN_FLAG, UNKNOWN_FORMAT};
+use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, ProbeId, Status, Variant};
+use agentnative::probe::{Probe, Promises, UNKNOWN_FLAG, UNKNOWN_FORMAT};
 use agentnative::run::{End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
 use agentnative::target::Help;
 use std::collections::BTreeSet;
@@ -88,10 +88,10 @@ fn otherwise(id: &str, format: OutputFormat) -> &'static str {
     }
 }
 
-fn probe(name: &str, role: Role, exit: Option<i32>, formats: &[OutputFormat]) -> Probe {
+fn probe(name: &str, id: ProbeId, exit: Option<i32>, formats: &[OutputFormat]) -> Probe {
     Probe {
+        id,
         name: name.into(),
-        role,
         args: Vec::new(),
         asks_format: true,
         exit,
@@ -127,7 +127,7 @@ fn observation(
 ) -> Observation {
     // 128 and a signal is how a shell tells of one.
     let end = if exit > 128 && exit < 160 { End::Signaled(exit - 128) } else { End::Exited(exit) };
-    let key = RunKey { probe: probe.name.clone(), format, variant, nth };
+    let key = RunKey { probe: probe.id.clone(), format, variant, nth };
     made_up::observation(key, Vec::new(), Answer(stdout.to_owned(), stderr.to_owned(), end))
 }
 
@@ -194,12 +194,17 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
         Some(kind) => {
             let of = (kind != Derived::Schema).then(|| "list".to_owned());
             let seen_as = if kind == Derived::Schema { OutputFormat::Json } else { asked };
-            probe("example", Role::Derived { kind, of }, None, &[seen_as])
+            probe("example", ProbeId::derived(kind, of), None, &[seen_as])
         }
-        None => probe("example", Role::Declared, Some(expected(check.id.as_str())), &OutputFormat::ALL),
+        None => probe(
+            "example",
+            ProbeId::declared("example"),
+            Some(expected(check.id.as_str())),
+            &OutputFormat::ALL,
+        ),
     };
-    let list = probe("list", Role::Declared, Some(0), &OutputFormat::ALL);
-    let bare = Role::Derived { kind: Derived::NoFormat, of: Some(shown.name.clone()) };
+    let list = probe("list", ProbeId::declared("list"), Some(0), &OutputFormat::ALL);
+    let bare = ProbeId::derived(Derived::NoFormat, Some(shown.name.clone()));
     let bare = probe("example, no format", bare, Some(0), &[OutputFormat::Text]);
 
     // What is wrong in an example has a word of its own.
@@ -249,7 +254,7 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
         probes.push(list);
     }
     if kind == Some(Derived::CommandHelp) {
-        let target = probe("--help", Role::Derived { kind: Derived::Help, of: None }, Some(0), &[asked]);
+        let target = probe("--help", ProbeId::derived(Derived::Help, None), Some(0), &[asked]);
         runs.push(observation(&target, asked, plain, (PAGE, "", 0)));
         probes.push(target);
     }

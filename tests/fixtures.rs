@@ -200,3 +200,24 @@ fn each_transcript_is_judged_as_it_was() {
             .then(|| format!("{}: expected {expected:?}, got {report:#}", path.display()))
     });
 }
+
+#[test]
+fn recordings_of_older_versions_give_the_verdicts_that_they_gave() {
+    for (version, recording) in [
+        (1, "transcripts/02-infrastructure-lock-notice.jsonl"),
+        (2, "recordings/2.jsonl"),
+        (3, "recordings/3.jsonl"),
+    ] {
+        let recording = root().join(recording);
+        let head = fs::read_to_string(&recording).unwrap();
+        assert!(head.starts_with(&format!("{{\"recording\":{version},")));
+        let report = report(&root(), &["--replay", recording.to_str().unwrap()]);
+        let results = report["results"].as_array().unwrap().iter();
+        let line = |result: &Value| {
+            format!("{} {}\n", result["status"].as_str().unwrap(), result["id"].as_str().unwrap())
+        };
+        let verdicts: String = results.map(line).collect();
+        let expected = fs::read_to_string(root().join(format!("recordings/{version}.verdicts"))).unwrap();
+        assert_eq!(verdicts, expected, "version {version}");
+    }
+}

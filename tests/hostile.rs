@@ -4,7 +4,7 @@
 
 use crate::alone::alone;
 use crate::runs::{below_helpers, finish, options, spec, text};
-use agentnative::model::Variant;
+use agentnative::model::{ProbeId, Variant};
 use agentnative::run::{Confinement, End, Isolation, Observation, RunSpec, Runner, Waiting};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -38,8 +38,9 @@ fn shapes() -> Vec<PathBuf> {
 
 fn attack(shape: &Path, variant: Variant) -> RunSpec {
     let mut spec = spec(shape.to_str().unwrap(), &[], variant);
-    spec.key.probe = shape.file_name().unwrap().to_str().unwrap().into();
-    spec.job.deadline = if GOES_ON.contains(&spec.key.probe.as_str()) { DEADLINE } else { NO_DEADLINE };
+    let name = shape.file_name().unwrap().to_str().unwrap();
+    spec.key.probe = ProbeId::declared(name);
+    spec.job.deadline = if GOES_ON.contains(&name) { DEADLINE } else { NO_DEADLINE };
     let python = crate::python::program();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", python.parent().unwrap().display());
     spec.job.env.push(("PATH".into(), path.into()));
@@ -97,7 +98,7 @@ fn walk(isolation: Isolation) {
             let (_, of_nothing, _) = timed(spec("/bin/true", &[], variant));
             let (got, _, overrun) = timed(attack(shape, variant));
             let overrun = overrun.saturating_sub(of_nothing);
-            let name = format!("{} under {}", got.key.probe, variant.name());
+            let name = format!("{:?} under {}", got.key.probe, variant.name());
             assert_nobody_is_left(&name);
             if overrun > longest.0 {
                 longest = (overrun, name);
@@ -164,7 +165,8 @@ fn walk(isolation: Isolation) {
 }
 
 fn find<'a>(seen: &'a [Observation], name: &str, variant: Variant) -> &'a Observation {
-    seen.iter().find(|one| one.key.probe == name && one.key.variant == variant).unwrap()
+    let id = ProbeId::declared(name);
+    seen.iter().find(|one| one.key.probe == id && one.key.variant == variant).unwrap()
 }
 
 /// The processes whose environment holds `variable` (`NAME=value`).

@@ -19,6 +19,7 @@ mod help;
 mod help_examples;
 mod help_pages;
 mod html;
+mod identity;
 #[path = "support/python.rs"]
 mod interpreter;
 mod judging;

@@ -6,6 +6,7 @@ mod standard;
 pub use source::{Home, LanguageRules, MISSING, Role, Snippet, SourceCheck, SourceRule};
 pub use standard::{Requirement, principle_title, requirements};
 
+pub use crate::model::Derived;
 use crate::model::{CheckId, HelpLanguage, Layer, Level, OutputFormat, Status, Variant};
 use agentnative_contract::diff::{Class, rules};
 use schemars::JsonSchema;
@@ -96,88 +97,6 @@ pub struct Runs {
     pub formats: Vec<OutputFormat>,
     /// The variants.
     pub variants: Vec<Variant>,
-}
-
-/// A kind of probe that is made, not declared. All are harmless: the target's own commands are
-/// never guessed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Derived {
-    /// `--help`.
-    Help,
-    /// `-h`; not where the help calls it something else.
-    HelpShort,
-    /// `COMMAND --help` for each command of the declared probes.
-    CommandHelp,
-    /// `--version`.
-    Version,
-    /// An unknown flag.
-    UnknownFlag,
-    /// An unknown command; only for targets whose help lists commands.
-    UnknownCommand,
-    /// A declared probe without a format option.
-    NoFormat,
-    /// A declared probe with an invalid format.
-    InvalidFormat,
-    /// A declared probe with an unknown flag: shows whether the target ignores unknown flags.
-    IgnoredFlag,
-    /// A declared probe with an invalid value of an option whose values the help lists.
-    InvalidValue,
-    /// A declared probe with `--json` or `--jsonl`.
-    Alias,
-    /// A declared probe with `--raw`.
-    Raw,
-    /// A declared probe in CSV, TSV and YAML.
-    MoreFormats,
-    /// A declared probe that prints a list, with a limit of 1, 2 and one more than its maximum.
-    Limit,
-    /// A declared probe with the option that leaves only data and errors.
-    Quiet,
-    /// A declared probe with the option that disables prompts.
-    NoInput,
-    /// A declared probe with the option that disables the pager, after and before its arguments.
-    NoPager,
-    /// A declared probe with a common option on the other side of the subcommand: before it, or, for a format that
-    /// is declared before it, after it.
-    GlobalFlag,
-    /// The calls that print completion scripts for bash, zsh and fish.
-    Completions,
-    /// A declared probe with an option that a variable stands for, and with that variable in its place.
-    EnvFlag,
-    /// A declared probe that changes something, with the option that only shows what it would change.
-    DryRun,
-    /// A declared probe that destroys something, without its confirmation.
-    Unconfirmed,
-    /// A declared probe that changes something, with its confirmation if it needs one.
-    Confirmed,
-    /// The same call a second time in the same folder.
-    Again,
-    /// A declared probe that works for a while, interrupted by SIGTERM.
-    Interrupted,
-    /// The same call after one that was interrupted, in the same folder.
-    After,
-    /// A declared probe that works for a while, interrupted by SIGINT.
-    Sigint,
-    /// A declared probe that calls a server which never answers, with a time limit of one second.
-    Timeout,
-    /// The same call with an unknown flag.
-    InvalidRequest,
-    /// The same call without the secret that it needs.
-    AnonymousRequest,
-    /// A declared probe that needs the secret, given by a file.
-    SecretFile,
-    /// A declared probe that needs the secret, given by standard input.
-    SecretStdin,
-    /// A declared probe that needs the secret, with the option that prints more details.
-    Verbose,
-    /// An example of the help with an unknown flag; only for commands of the declared probes.
-    Example,
-    /// The command that installs the instructions for agents.
-    BundleInstall,
-    /// The command that prints the schema.
-    Schema,
-    /// A declared probe with the format option in the position where it is rejected.
-    Refused,
 }
 
 /// Output of a command with its verdict.

@@ -20,8 +20,7 @@ pub(super) fn settle(
     make: &mut Make<'_>,
 ) -> Result<Vec<Observation>> {
     let questions = probe::questions(declared, promises);
-    let key = |question: &Probe| RunKey::plain(&question.name, OutputFormat::Text);
-    let keys: Vec<RunKey> = questions.iter().map(key).collect();
+    let keys: Vec<RunKey> = questions.iter().map(|question| question.plain(OutputFormat::Text)).collect();
     if keys.is_empty() {
         return Ok(Vec::new());
     }
@@ -53,8 +52,7 @@ pub(super) fn ask(probe: &Probe, promises: &Promises, make: &mut Make<'_>) -> Re
     let Some(question) = probe::questions(std::slice::from_ref(probe), promises).pop() else {
         return Ok(None);
     };
-    let key = RunKey::plain(&question.name, OutputFormat::Text);
-    let seen = make(&[key], &[question])?.pop();
+    let seen = make(&[question.plain(OutputFormat::Text)], &[question])?.pop();
     Ok(seen.filter(|seen| is_harmless(seen, probe)))
 }
 

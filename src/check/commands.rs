@@ -36,8 +36,7 @@ pub(super) fn find(
             }
         }
         let probes = probe::command_helps(declared, &wanted);
-        let keys: Vec<RunKey> =
-            probes.iter().map(|probe| RunKey::plain(&probe.name, OutputFormat::Text)).collect();
+        let keys: Vec<RunKey> = probes.iter().map(|probe| probe.plain(OutputFormat::Text)).collect();
         if keys.is_empty() {
             break;
         }

@@ -3,7 +3,7 @@
 use crate::catalogue::Derived;
 use crate::model::OutputFormat;
 use crate::probe::{Probe, Recording, SHELLS};
-use crate::run::{self, End, Job, RunKey, RunSpec, Runner, clean_path};
+use crate::run::{self, End, Job, RunSpec, Runner, clean_path};
 use crate::target::Target;
 use agentnative_contract::error::Result;
 use std::ffi::OsStr;
@@ -26,7 +26,7 @@ pub(super) fn rejected(
         probe.is(Derived::Completions) && probe.args.iter().any(|arg| arg.contains(SHELLS[0]))
     };
     let Some(probe) = recording.probes.iter().find(for_bash) else { return Ok(None) };
-    let key = RunKey::plain(&probe.name, OutputFormat::Text);
+    let key = probe.plain(OutputFormat::Text);
     let printed = recording.observations.iter().find(|seen| seen.key == key && seen.end == End::Exited(0));
     let path = std::env::var_os("PATH");
     let bash = run::resolve(OsStr::new(SHELLS[0]), Some(&clean_path(path.as_deref())));

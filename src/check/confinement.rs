@@ -27,7 +27,7 @@ pub(super) fn notes(recording: &Recording, asked: Isolation, no_namespaces: Opti
         _ => None,
     };
     let missed = recording.observations.iter().filter(|seen| seen.missed_network);
-    let missed: BTreeSet<&str> = missed.map(|seen| seen.key.probe.as_str()).collect();
+    let missed: BTreeSet<&str> = missed.map(|seen| recording.name_of(&seen.key)).collect();
     let missed = (!missed.is_empty()).then(|| {
         let calls = named(missed.iter(), MOST_NAMES);
         format!("without a network, {calls} could not connect: declare `network = true` if they need one")

@@ -69,7 +69,13 @@ impl LoadedContracts {
         let format = if contracts.json.is_some() { OutputFormat::Json } else { OutputFormat::Jsonl };
         for probe in probes {
             probe.contract = contracts.clone();
-            probe.formats = vec![format];
+            let is_apart = probe.is_apart();
+            if let Some(effect) = &mut probe.effect {
+                effect.formats = vec![format];
+            }
+            if !is_apart {
+                probe.formats = vec![format];
+            }
             probe.asking.retain(|_, asking| asking.args().is_some());
         }
         let name = contracts.json.or(contracts.jsonl).unwrap_or_default();

@@ -2,7 +2,8 @@
 
 use super::inspect::page_of;
 use crate::catalogue::Derived;
-use crate::probe::{Probe, Recording};
+use crate::model::{Case, ProbeId};
+use crate::probe::Recording;
 use crate::run::{End, Observation, RunKey};
 use crate::target::{Help, Names, Page};
 
@@ -18,10 +19,12 @@ pub(super) fn of_pages(root: &Observation, of_commands: &[Observation]) -> Vec<V
     let commands = Help::parse(&bytes).commands;
     let names = Names::of(&bytes, &commands, root.argv.split_last().map_or(&[][..], |(_, argv)| argv));
     let read = |seen: &Observation| {
-        let path: Vec<String> = seen.key.probe.split_whitespace().map(str::to_owned).collect();
-        let words = path.len().saturating_sub(1);
+        let command = match &seen.key.probe {
+            ProbeId::Derived { case: Case::Words(command), .. } => command.clone(),
+            _ => Vec::new(),
+        };
         let page = Page::read(&page_of(seen), &[], &names, &commands);
-        (path[..words].to_vec(), page)
+        (command, page)
     };
     let pages: Vec<(Vec<String>, Page)> = std::iter::once(root).chain(of_commands).map(read).collect();
     let passes_on = |args: &[String]| {
@@ -42,13 +45,11 @@ pub(super) fn of_pages(root: &Observation, of_commands: &[Observation]) -> Vec<V
 /// Takes the examples out of the runs that are to be made unless each declared probe with an unknown flag was
 /// refused: an example that is not refused does what it says.
 pub(super) fn withhold(keys: &mut Vec<RunKey>, recording: &Recording) {
-    let kind = |name: &str, kind: Derived| {
-        recording.probes.iter().any(|probe: &Probe| probe.name == name && probe.is(kind))
-    };
+    let is = |key: &RunKey, kind: Derived| key.probe.kind() == Some(kind);
     let mut tried =
-        recording.observations.iter().filter(|seen| kind(&seen.key.probe, Derived::IgnoredFlag)).peekable();
+        recording.observations.iter().filter(|seen| is(&seen.key, Derived::IgnoredFlag)).peekable();
     let is_refused = |seen: &Observation| matches!(seen.end, End::Exited(code) if code != 0);
     if tried.peek().is_none() || !tried.all(is_refused) {
-        keys.retain(|key| !kind(&key.probe, Derived::Example));
+        keys.retain(|key| !is(key, Derived::Example));
     }
 }

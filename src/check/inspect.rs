@@ -7,7 +7,7 @@ use super::runs::redact_secrets;
 use super::surroundings::{Services, failed, keep_workspaces};
 use crate::catalogue::Derived;
 use crate::judge;
-use crate::model::OutputFormat;
+use crate::model::{OutputFormat, ProbeId};
 use crate::probe::{self, Probe, Promises, Surroundings};
 use crate::run::{End, Isolation, Observation, RunKey, RunSpec, Runner};
 use crate::target::{Commands, Target};
@@ -108,11 +108,14 @@ struct HelpCalls<'t> {
 impl HelpCalls<'_> {
     /// The runs of calls with these arguments.
     fn specs(&self, calls: &[Vec<String>]) -> Vec<RunSpec> {
-        let probe =
-            |args: &Vec<String>| Probe { name: args.join(" "), args: args.clone(), ..self.help.clone() };
+        let probe = |args: &Vec<String>| Probe {
+            id: ProbeId::Explored { explored: args.clone() },
+            name: args.join(" "),
+            args: args.clone(),
+            ..self.help.clone()
+        };
         let probes: Vec<Probe> = calls.iter().map(probe).collect();
-        let keys: Vec<RunKey> =
-            probes.iter().map(|probe| RunKey::plain(&probe.name, OutputFormat::Text)).collect();
+        let keys: Vec<RunKey> = probes.iter().map(|probe| probe.plain(OutputFormat::Text)).collect();
         probe::specs(&keys, &probes, &self.promises, self.target, &self.around)
     }
 }

@@ -33,11 +33,12 @@ impl Judged {
     /// How long the runs took that a check needs, one after the other: runs are shared between checks, and made at
     /// the same time. None where they are not known, or none was needed.
     pub fn duration(&self, check: CheckId) -> Option<Duration> {
-        self.runs(check).iter().map(|seen| seen.duration).reduce(|sum, one| sum + one)
+        self.runs(check).iter().map(|(_, seen)| seen.duration).reduce(|sum, one| sum + one)
     }
 
-    /// The runs that a check needs, of those that were made; none where they are not known.
-    pub fn runs(&self, check: CheckId) -> Vec<&Observation> {
+    /// The runs that a check needs, of those that were made, with the names of their probes; none where they are not
+    /// known.
+    pub fn runs(&self, check: CheckId) -> Vec<(&str, &Observation)> {
         let Some(recording) = &self.recording else { return Vec::new() };
         let declared = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
         let (_, keys) = probe::plan(&[check.check()], declared, &recording.promises, Duration::ZERO);
@@ -46,7 +47,7 @@ impl Judged {
             let parts = key.parts().into_iter().flatten();
             parts.chain(key.combination()).chain([key.clone()]).any(|key| keys.contains(&key))
         };
-        recording.observations.iter().filter(|seen| is_needed(&seen.key)).collect()
+        recording.named_observations().filter(|(_, seen)| is_needed(&seen.key)).collect()
     }
 }
 

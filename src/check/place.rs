@@ -4,8 +4,8 @@ use super::asking;
 use super::runs::Make;
 use crate::catalogue::Derived;
 use crate::config::FORMAT_PLACE;
-use crate::model::OutputFormat;
-use crate::probe::{Place, Probe, Promises, Role};
+use crate::model::{OutputFormat, ProbeId};
+use crate::probe::{Place, Probe, Promises};
 use crate::run::{End, Observation, RunKey};
 use agentnative_contract::error::Result;
 
@@ -31,33 +31,28 @@ pub(super) struct Searched {
 pub(super) fn find(
     declared: &mut [Probe],
     probes: &[Probe],
-    keys: &[RunKey],
     promises: &Promises,
     make: &mut Make<'_>,
 ) -> Result<Searched> {
     let mut searched = Searched::default();
-    let planned = |key: &RunKey| keys.contains(key);
-    let asked = |probe: &Probe| {
-        let format = format_to_try(probe, promises)?;
-        Some(RunKey::plain(&probe.name, format)).filter(|key| planned(key))
-    };
+    // Planned or not: the place is that of other options as well.
+    let asked = |probe: &Probe| Some(probe.plain(format_to_try(probe, promises)?));
     let after: Vec<RunKey> = declared.iter().filter_map(asked).collect();
     let mut seen = make(&after, probes)?;
-    let of = |seen: &[Observation], name: &str| seen.iter().find(|seen| seen.key.probe == name).cloned();
+    let of = |seen: &[Observation], id: &ProbeId| seen.iter().find(|seen| seen.key.probe == *id).cloned();
     let did = |probe: &Probe, seen: &Observation| matches!((&seen.end, probe.exit), (End::Exited(code), Some(exit)) if *code == exit);
     let left = |probe: &Probe, seen: &Observation| matches!(seen.end, End::Exited(_)) && !did(probe, seen);
     let bare = |probe: &Probe| {
         let bare = probes.iter().find(|bare| bare.is(Derived::NoFormat) && bare.of() == Some(&probe.name))?;
-        Some(RunKey::plain(&bare.name, OutputFormat::Text)).filter(|key| planned(key))
+        Some(bare.plain(OutputFormat::Text))
     };
-    let refused =
-        declared.iter().filter(|probe| of(&seen, &probe.name).is_some_and(|seen| left(probe, &seen)));
+    let refused = declared.iter().filter(|probe| of(&seen, &probe.id).is_some_and(|seen| left(probe, &seen)));
     let without: Vec<RunKey> = refused.filter_map(bare).collect();
     let without = if without.is_empty() { Vec::new() } else { make(&without, probes)? };
 
     let mut found = None;
     for probe in declared.iter_mut() {
-        let (Some(format), Some(refusal)) = (format_to_try(probe, promises), of(&seen, &probe.name)) else {
+        let (Some(format), Some(refusal)) = (format_to_try(probe, promises), of(&seen, &probe.id)) else {
             continue;
         };
         let works = bare(probe).and_then(|bare| of(&without, &bare.probe)).filter(|seen| did(probe, seen));
@@ -71,18 +66,22 @@ pub(super) fn find(
                     None => continue,
                 },
             };
-            let tried = make(&[RunKey::plain(&probe.name, format)], std::slice::from_ref(&placed))?.pop();
+            let tried = make(&[probe.plain(format)], std::slice::from_ref(&placed))?.pop();
             let Some(tried) = tried.filter(|tried| did(probe, tried) && prints_json(tried, &works)) else {
                 continue;
             };
-            // What was refused is kept under another name, and what worked is the run of the probe.
-            let name = format!("{}, format after the arguments", probe.name);
-            seen.retain(|seen| seen.key.probe != probe.name);
-            seen.push(Observation { key: RunKey::plain(&name, format), ..refusal });
+            // What was refused is kept as the run of another probe, and what worked is the run of this one.
+            let refused = Probe {
+                id: ProbeId::derived(Derived::Refused, Some(probe.name.clone())),
+                name: format!("{}, format after the arguments", probe.name),
+                formats: vec![format],
+                ..probe.clone()
+            };
+            seen.retain(|seen| seen.key.probe != probe.id);
+            seen.push(Observation { key: refused.plain(format), ..refusal });
             seen.push(tried);
             seen.extend(answer);
-            let role = Role::Derived { kind: Derived::Refused, of: Some(probe.name.clone()) };
-            searched.refused.push(Probe { name, role, formats: vec![format], ..probe.clone() });
+            searched.refused.push(refused);
             let call = strict_json::sanitize::line(placed.call(format, promises).join(" "));
             let note = format!(
                 "the format option is accepted {}, as in `{call}`, and rejected after the arguments",
@@ -99,14 +98,14 @@ pub(super) fn find(
     // The probes that show no place, since they were not tried or end otherwise than declared in any call, are
     // called as those that show one, if these agree. A call in which that is the same place says nothing.
     let stayed = |probe: &Probe, place| {
-        let did = of(&seen, &probe.name).is_some_and(|seen| did(probe, &seen));
+        let did = of(&seen, &probe.id).is_some_and(|seen| did(probe, &seen));
         did && probe.place.is_none() && placed(probe, place).is_some()
     };
     if let Some(place) = found.filter(|place| !declared.iter().any(|probe| stayed(probe, *place))) {
         for probe in declared.iter_mut().filter(|probe| probe.place.is_none()) {
             let Some(placed) = placed(probe, place) else { continue };
-            if of(&seen, &probe.name).is_none_or(|seen| left(probe, &seen)) {
-                seen.retain(|seen| seen.key.probe != probe.name);
+            if of(&seen, &probe.id).is_none_or(|seen| left(probe, &seen)) {
+                seen.retain(|seen| seen.key.probe != probe.id);
                 *probe = placed;
             }
         }

@@ -9,7 +9,7 @@ use crate::catalogue::Derived;
 use crate::config::{Config, TargetConfig};
 use crate::model::OutputFormat;
 use crate::probe::{Promises, standalone};
-use crate::run::{RunKey, Runner};
+use crate::run::Runner;
 use crate::target::{Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{Contract, find_version, split_version};
@@ -136,8 +136,7 @@ fn printed_version(target: &Target, config: Option<&Config>, runner: &mut Runner
     let Some(probe) = standalone(Derived::Version, &promises, target.config.timeout) else {
         return Ok(String::new());
     };
-    let key = RunKey::plain(&probe.name, OutputFormat::Text);
     let mut runs = Runs::new(runner, target, around);
-    let seen = runs.make(&[key], &[probe], &promises, &mut |_| {})?;
+    let seen = runs.make(&[probe.plain(OutputFormat::Text)], &[probe], &promises, &mut |_| {})?;
     Ok(seen.first().map(|seen| String::from_utf8_lossy(&page_of(seen)).into_owned()).unwrap_or_default())
 }

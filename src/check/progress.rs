@@ -18,6 +18,8 @@ pub enum Progress<'a> {
     },
     /// A run has ended.
     Ended {
+        /// The name of its probe.
+        probe: &'a str,
         /// What it gave.
         observation: &'a Observation,
         /// It is the n-th, from 1.
@@ -42,7 +44,7 @@ impl Progress<'_> {
                 checks: checks.iter().map(|check| check.id.to_string()).collect(),
                 runs: *runs,
             }),
-            Self::Ended { observation, .. } => Event::Run(run_event(observation)),
+            Self::Ended { probe, observation, .. } => Event::Run(run_event(probe, observation)),
         }
     }
 }
@@ -52,11 +54,14 @@ pub fn replay(recording: &Recording, observer: &mut Observer<'_>) -> Result<()> 
     let runs = recording.observations.len();
     observer(Progress::Started { recording, runs })?;
     let mut observations = recording.observations.iter().zip(1..);
-    observations.try_for_each(|(observation, nth)| observer(Progress::Ended { observation, nth, runs }))
+    observations.try_for_each(|(observation, nth)| {
+        let probe = recording.name_of(&observation.key);
+        observer(Progress::Ended { probe, observation, nth, runs })
+    })
 }
 
-/// What a run came to, without its output.
-pub fn run_event(run: &Observation) -> RunEvent {
+/// The event of a run of the probe with this name.
+pub fn run_event(probe: &str, run: &Observation) -> RunEvent {
     let (ended, exit, signal) = match run.end {
         End::Exited(code) => (Ended::Exited, Some(code), None),
         End::Signaled(signal) => (Ended::Signaled, None, Some(signal)),
@@ -67,7 +72,7 @@ pub fn run_event(run: &Observation) -> RunEvent {
         End::Interrupted => (Ended::Interrupted, None, None),
     };
     RunEvent {
-        probe: run.key.probe.clone(),
+        probe: probe.to_owned(),
         format: run.key.format,
         variant: run.key.variant,
         nth: run.key.nth,

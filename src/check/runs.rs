@@ -69,7 +69,7 @@ impl<'r> Runs<'r> {
         on_done: &mut dyn FnMut(&Observation),
     ) -> Result<Vec<Observation>> {
         let mut specs = probe::specs(keys, probes, promises, self.target, &self.around);
-        let probe_of = |key: &RunKey| probes.iter().find(|probe| probe.name == key.probe);
+        let probe_of = |key: &RunKey| probes.iter().find(|probe| probe.id == key.probe);
         for spec in &mut specs {
             if self.is_unconfined(&spec.job) && probe_of(&spec.key).is_some_and(has_unknown_word) {
                 self.copy_start(&mut spec.job);

@@ -289,7 +289,11 @@ impl Session {
         let info = target.info(&std::env::current_dir().unwrap_or_default());
         // The help alone decides only the checks that ask for it.
         let of_help = checks.iter().any(|check| check.derived.contains(&Derived::Help));
-        if needed && !of_help && keys.iter().all(|key| key.probe == probe::help_run().probe) {
+        if needed
+            && !of_help
+            && declared.is_empty()
+            && keys.iter().all(|key| key.probe == probe::help_run().probe)
+        {
             something_ran(&info, &[])?;
         } else if needed && !observations.is_empty() {
             something_ran(&info, &observations)?;
@@ -298,16 +302,18 @@ impl Session {
         let mut recording = self.begun(info, promises, config.as_ref());
         observer(Progress::Started { recording: &recording, runs: planned.get() })?;
         let mut count = 0;
-        let mut ended = |observation: &Observation| {
+        let mut ended = |probes: &[Probe], observation: &Observation| {
             count += 1;
-            observer(Progress::Ended { observation, nth: count, runs: planned.get().max(count) })
+            let named = probes.iter().find(|probe| probe.id == observation.key.probe);
+            let probe = named.map_or("", |probe| &probe.name);
+            observer(Progress::Ended { probe, observation, nth: count, runs: planned.get().max(count) })
         };
-        observations.iter().try_for_each(&mut ended)?;
+        observations.iter().try_for_each(|seen| ended(&probes, seen))?;
         recording.fast = self.options.fast;
         recording.language = target.language();
         recording.probes = probes;
         recording.observations = observations;
-        let calls = |probe: &Probe| keys.iter().any(|key| key.probe == probe.name);
+        let calls = |probe: &Probe| keys.iter().any(|key| key.probe == probe.id);
         let needs = |probe: &Probe| (probe.is_declared() || probe.of().is_some()) && calls(probe);
         let with_services = runs.interrupted.is_none() && recording.probes.iter().any(needs);
         if with_services {
@@ -317,9 +323,9 @@ impl Session {
         if runs.interrupted.is_none() && recording.promises.contract.is_none() {
             let promises = &recording.promises;
             let mut make = |keys: &[RunKey], probes: &[Probe]| runs.make(keys, probes, promises, &mut |_| {});
-            searched = place::find(&mut declared, &recording.probes, &keys, promises, &mut make)?;
+            searched = place::find(&mut declared, &recording.probes, promises, &mut make)?;
             let planned = searched.observations.iter().filter(|seen| keys.contains(&seen.key));
-            planned.into_iter().try_for_each(&mut ended)?;
+            planned.into_iter().try_for_each(|seen| ended(&recording.probes, seen))?;
             if !searched.refused.is_empty() {
                 (recording.probes, _) = plan(&declared, promises);
             }
@@ -331,15 +337,10 @@ impl Session {
         recording.probes.append(&mut searched.refused);
         recording.contracts = contracts.files(&recording.probes);
         if runs.interrupted.is_none() {
-            let is_example = |key: &RunKey| {
-                recording.probes.iter().any(|probe| probe.name == key.probe && probe.is(Derived::Example))
-            };
+            let is_example = |key: &RunKey| key.probe.kind() == Some(Derived::Example);
             let (mut last, rest): (Vec<RunKey>, _) = keys.into_iter().partition(is_example);
             // What these show decides which of the others are worth making.
-            let is_first = |key: &RunKey| {
-                let own = |probe: &Probe| probe.name == key.probe && probe.of().is_none();
-                key.variant == Variant::Plain && recording.probes.iter().any(own)
-            };
+            let is_first = |key: &RunKey| key.variant == Variant::Plain && key.probe.from().is_none();
             let (first, others): (Vec<RunKey>, _) = rest.into_iter().partition(is_first);
             let mut made = BTreeSet::new();
             // Gives whether there was anything to make, beside what is made later.
@@ -352,8 +353,10 @@ impl Session {
                     }
                     planned.set(recording.observations.len() + keys.len() + later);
                     let mut failed = None;
-                    let mut on_done = |seen: &Observation| failed = failed.take().or(ended(seen).err());
-                    let seen = runs.make(&keys, &recording.probes, &recording.promises, &mut on_done)?;
+                    let probes = &recording.probes;
+                    let mut on_done =
+                        |seen: &Observation| failed = failed.take().or(ended(probes, seen).err());
+                    let seen = runs.make(&keys, probes, &recording.promises, &mut on_done)?;
                     recording.observations.extend(seen);
                     failed.map_or(Ok(true), Err)
                 };

@@ -17,10 +17,10 @@ impl RunProgress {
     /// Tells of it.
     pub fn tell(&mut self, progress: Progress<'_>, output: &mut Output) {
         let began = *self.began.get_or_insert_with(Instant::now);
-        if let Progress::Ended { observation, nth, runs } = progress {
+        if let Progress::Ended { probe, nth, runs, .. } = progress {
             let elapsed = began.elapsed();
             let left = left(nth as u64, runs as u64, elapsed);
-            output.progress(elapsed, &format!("{nth}/{runs} runs{left}: {}", observation.key.probe));
+            output.progress(elapsed, &format!("{nth}/{runs} runs{left}: {probe}"));
         }
     }
 }

@@ -56,7 +56,8 @@ fn reason(context: &CheckContext, finding: &Finding) -> Option<Reason> {
     else {
         return None;
     };
-    let key = RunKey { probe: probe.clone(), format: *format, variant: *variant, nth: nth.unwrap_or(0) };
+    let probe = context.probes.iter().find(|own| own.name == *probe)?.id.clone();
+    let key = RunKey { probe, format: *format, variant: *variant, nth: nth.unwrap_or(0) };
     let run = context.run_of(&key)?;
     let (what, remedy) = cause(&run)?;
     Some(format!("{} {what}: {remedy}", run.label()).into())

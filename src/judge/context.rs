@@ -5,7 +5,7 @@ use super::scan::Scans;
 use super::source::Code;
 use super::verdict::Judgement;
 use crate::catalogue::Derived;
-use crate::model::{CheckId, OutputFormat, Variant};
+use crate::model::{Case, CheckId, OutputFormat, ProbeId, Variant};
 use crate::probe::{Effect, Probe, Promises};
 use crate::run::{End, Observation, RunKey};
 use crate::source::{Built, Document, Project};
@@ -123,7 +123,7 @@ impl<'a> CheckContext<'a> {
         variant: Variant,
         nth: u8,
     ) -> Option<RunView<'a>> {
-        let key = RunKey { probe: probe.name.clone(), format, variant, nth };
+        let key = RunKey { probe: probe.id.clone(), format, variant, nth };
         let observation = self.runs.get(&key).copied().filter(|_| !self.is_told_apart(&key))?;
         Some(RunView { context: self, probe, observation })
     }
@@ -140,14 +140,24 @@ impl<'a> CheckContext<'a> {
 
     /// The same, also where what it shows was told apart.
     pub(super) fn seen(&'a self, key: &RunKey) -> Option<RunView<'a>> {
-        let probe = self.probes.iter().find(|probe| probe.name == key.probe)?;
+        let probe = self.probe(&key.probe)?;
         let observation = self.runs.get(key).copied()?;
         Some(RunView { context: self, probe, observation })
     }
 
+    /// The probe with this identity.
+    pub fn probe(&self, id: &ProbeId) -> Option<&'a Probe> {
+        self.probes.iter().find(|probe| probe.id == *id)
+    }
+
+    /// The name of a run's probe.
+    pub fn name_of(&self, run: &RunKey) -> &'a str {
+        self.probe(&run.probe).map_or("", |probe| &probe.name)
+    }
+
     /// Whether a run would show nothing: one under a special condition in a format that the target does not take.
     pub fn is_pointless(&'a self, run: &RunKey) -> bool {
-        let of_declared = self.probes.iter().any(|probe| probe.name == run.probe && probe.is_declared());
+        let of_declared = self.probe(&run.probe).is_some_and(Probe::is_declared);
         let asks = of_declared && run.format.is_json() && run.variant != Variant::Plain;
         asks && matches!(self.accepted(run.format), Accepted::No(_))
     }
@@ -166,13 +176,13 @@ impl<'a> CheckContext<'a> {
     /// special condition that it was under. A call that hangs in json would in jsonl, and so would the calls that are
     /// derived from it.
     pub fn hung(&self, run: &RunKey) -> Option<Hung<'a>> {
-        let of = self.probes.iter().find(|probe| probe.name == run.probe).and_then(Probe::of);
+        let source = run.probe.from().map(ProbeId::declared);
         let is_kin = |key: &RunKey| match key.probe == run.probe {
             true => {
                 let are_json = key.format.is_json() && run.format.is_json();
                 key.format == run.format || key.variant == Variant::Plain && are_json
             }
-            false => key.variant == Variant::Plain && of == Some(&key.probe),
+            false => key.variant == Variant::Plain && source.as_ref() == Some(&key.probe),
         };
         // Under which of several conditions it hung, runs under each will show.
         let kin = self.runs.iter().filter(|(key, _)| is_kin(key) && key.parts().is_none());
@@ -231,7 +241,7 @@ impl<'a> CheckContext<'a> {
     }
 
     fn all_runs_of(&'a self, probe: &'a Probe) -> impl Iterator<Item = RunView<'a>> {
-        let own = self.runs.iter().filter(|(key, _)| key.probe == probe.name && !self.is_told_apart(key));
+        let own = self.runs.iter().filter(|(key, _)| key.probe == probe.id && !self.is_told_apart(key));
         own.map(move |(_, observation)| RunView { context: self, probe, observation })
     }
 
@@ -285,6 +295,12 @@ impl<'a> CheckContext<'a> {
     pub fn made_from(&'a self, kind: Derived, probe: &Probe) -> impl Iterator<Item = &'a Probe> {
         let name = probe.name.clone();
         self.derived(kind).filter(move |derived| derived.of() == Some(&name))
+    }
+
+    /// The probe of a derived kind that was made from `probe` as this case.
+    pub fn case(&'a self, kind: Derived, probe: &Probe, case: &Case) -> Option<&'a Probe> {
+        let id = ProbeId::Derived { kind, from: Some(probe.name.clone()), case: case.clone() };
+        self.probe(&id)
     }
 
     /// The declared probe that a derived one was made from.

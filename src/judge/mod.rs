@@ -276,10 +276,7 @@ fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
     let declared = context.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
     let (_, needed) = probe::plan(&[check], declared, context.promises, Duration::ZERO);
     // Why an example was not tried, its check says.
-    let is_withheld = |key: &RunKey| {
-        let mut examples = context.derived(Derived::Example);
-        !context.interrupted && examples.any(|probe| probe.name == key.probe)
-    };
+    let is_withheld = |key: &RunKey| !context.interrupted && key.probe.kind() == Some(Derived::Example);
     let mut missing: Vec<RunKey> = needed.iter().flat_map(|key| context.missing(key)).collect();
     missing.retain(|key| !is_withheld(key) && !context.is_pointless(key));
     not_made(context, missing, needed.len())
@@ -288,11 +285,11 @@ fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
 /// Why runs were not made, of the `needed`: those that a fast check leaves out, those of a call that hung under one
 /// condition, and all others.
 fn not_made(context: &CheckContext, missing: Vec<RunKey>, needed: usize) -> Vec<Reason> {
-    let mut hung: BTreeMap<(String, OutputFormat, Hung), usize> = BTreeMap::new();
+    let mut hung: BTreeMap<(&str, OutputFormat, Hung), usize> = BTreeMap::new();
     let (mut left_out, mut wants) = (false, Vec::new());
     for key in missing {
         if let Some(why) = context.hung(&key) {
-            *hung.entry((key.probe, key.format, why)).or_default() += 1;
+            *hung.entry((context.name_of(&key), key.format, why)).or_default() += 1;
         } else if context.fast && key.variant != Variant::Plain {
             left_out = true;
         } else {
@@ -303,9 +300,13 @@ fn not_made(context: &CheckContext, missing: Vec<RunKey>, needed: usize) -> Vec<
         let (runs, were) = if count == 1 { ("run", "was") } else { ("runs", "were") };
         let what = format!("{count} {runs} of {probe} · {} {were} skipped because", format.name());
         match why {
-            Hung::Reported(id, RunKey { probe, format, .. }) => Reason {
+            Hung::Reported(id, run) => Reason {
                 message: format!("{what} another run did not end: see {id}"),
-                blocked_by: Some(BlockedBy { id, probe: Some(probe.clone()), format: Some(*format) }),
+                blocked_by: Some(BlockedBy {
+                    id,
+                    probe: Some(context.name_of(run).to_owned()),
+                    format: Some(run.format),
+                }),
                 ..Reason::default()
             },
             Hung::Under(variant, nth) => {

@@ -344,7 +344,7 @@ impl<'a> RunView<'a> {
     /// Names the run for people.
     pub fn label(&self) -> String {
         let key = &self.observation.key;
-        let mut label = format!("{} · {}", key.probe, key.format.name());
+        let mut label = format!("{} · {}", self.probe.name, key.format.name());
         if key.variant != Variant::Plain {
             label.push_str(" · ");
             label.push_str(&self.condition());
@@ -361,7 +361,7 @@ impl<'a> RunView<'a> {
     pub fn evidence(&self, detail: impl Into<String>) -> Evidence {
         let key = &self.observation.key;
         Evidence {
-            probe: Some(key.probe.clone()),
+            probe: Some(self.probe.name.clone()),
             format: Some(key.format),
             variant: Some(key.variant),
             nth: Some(key.nth),

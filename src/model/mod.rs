@@ -5,6 +5,7 @@ mod combined;
 mod condition;
 mod docs;
 mod language;
+mod probe_id;
 
 pub use agentnative_contract::{OutputFormat, Stream};
 pub use agentnative_helper::{Confinement, Variant};
@@ -13,6 +14,7 @@ pub use combined::{COMBINED, Condition, combination_of, parts};
 pub use condition::{condition, in_words, settings};
 pub use docs::{DOCS_URL, Topic};
 pub use language::{HelpLanguage, Language};
+pub use probe_id::{Case, Derived, ProbeId};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

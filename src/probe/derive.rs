@@ -1,11 +1,11 @@
 //! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
 
-use super::{Probe, Promises, Role, env_flags, flagged, scenes, secrets};
+use super::{Probe, Promises, env_flags, flagged, scenes, secrets};
 use crate::catalogue::Derived;
 use crate::config::{
     Asking, Contracts, FORMAT_PLACE, Flag, ListConfig, SHELL_PLACE, Workspace, place_format,
 };
-use crate::model::OutputFormat;
+use crate::model::{Case, OutputFormat, ProbeId};
 use crate::target::Choices;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -78,7 +78,7 @@ pub fn derived(
     if kinds.contains(&Derived::CommandHelp) {
         probes.extend(command_helps(declared, &promises.called_commands));
     }
-    set_apart(&mut probes, declared);
+    distinguish(&mut probes, declared);
     probes
 }
 
@@ -89,8 +89,12 @@ pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe>
         let probe = declared.iter().find(|probe| probe.calls(command))?;
         let args = [&command[..], &["--help".to_owned()]].concat();
         Some(Probe {
+            id: ProbeId::Derived {
+                kind: Derived::CommandHelp,
+                from: Some(probe.name.clone()),
+                case: Case::words(command),
+            },
             name: args.join(" "),
-            role: Role::Derived { kind: Derived::CommandHelp, of: Some(probe.name.clone()) },
             args,
             exit: Some(0),
             result: false,
@@ -106,7 +110,7 @@ pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe>
         })
     };
     let mut probes = commands.iter().filter_map(of_command).collect();
-    set_apart(&mut probes, declared);
+    distinguish(&mut probes, declared);
     probes
 }
 
@@ -119,8 +123,12 @@ fn examples(declared: &[Probe], promises: &Promises) -> Vec<Probe> {
         let command = command.max_by_key(|command| command.len());
         let source = declared.iter().find(|probe| command.is_none_or(|command| probe.calls(command)))?;
         (command.is_some() || promises.commands.is_empty()).then(|| Probe {
+            id: ProbeId::Derived {
+                kind: Derived::Example,
+                from: Some(source.name.clone()),
+                case: Case::words(args),
+            },
             name: format!("example `{}`", args.join(" ")),
-            role: Role::Derived { kind: Derived::Example, of: Some(source.name.clone()) },
             args: call.args,
             asks_format: false,
             formats: vec![OutputFormat::Text],
@@ -158,16 +166,24 @@ fn completions(promises: &Promises, timeout: Duration) -> Vec<Probe> {
     let of_shell = |shell: &str| {
         let args: Vec<String> = args.iter().map(|arg| arg.replace(SHELL_PLACE, shell)).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let probe = bare(Derived::Completions, &args, timeout);
-        Probe { exit: Some(0), asks_format: false, formats: vec![OutputFormat::Text], ..probe }
+        Probe {
+            id: ProbeId::Derived { kind: Derived::Completions, from: None, case: Case::words([shell]) },
+            exit: Some(0),
+            asks_format: false,
+            formats: vec![OutputFormat::Text],
+            ..bare(Derived::Completions, &args, timeout)
+        }
     };
     SHELLS.into_iter().map(of_shell).collect()
 }
 
-/// Gives those probes other names that have that of a declared one.
-fn set_apart(probes: &mut Vec<Probe>, declared: &[Probe]) {
+/// Removes all but the first of derivations that are equal, and makes the names of the others unique.
+fn distinguish(probes: &mut Vec<Probe>, declared: &[Probe]) {
+    let mut ids = BTreeSet::new();
+    probes.retain(|probe| ids.insert(probe.id.clone()));
+    let mut names: BTreeSet<String> = declared.iter().map(|probe| probe.name.clone()).collect();
     for probe in probes {
-        while declared.iter().any(|declared| declared.name == probe.name) {
+        while !names.insert(probe.name.clone()) {
             probe.name.push('\'');
         }
     }
@@ -177,7 +193,10 @@ fn set_apart(probes: &mut Vec<Probe>, declared: &[Probe]) {
 pub fn questions(declared: &[Probe], promises: &Promises) -> Vec<Probe> {
     // A folder of its own is one that may be written to.
     let open = declared.iter().filter(|probe| probe.is_open(promises) && probe.workspace.is_none());
-    open.flat_map(|probe| variations(Derived::InvalidFormat, probe, promises, true)).collect()
+    let mut probes: Vec<Probe> =
+        open.flat_map(|probe| variations(Derived::InvalidFormat, probe, promises, true)).collect();
+    distinguish(&mut probes, declared);
+    probes
 }
 
 /// A probe of the target itself.
@@ -213,8 +232,8 @@ pub fn standalone(kind: Derived, promises: &Promises, timeout: Duration) -> Opti
 
 fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
     Probe {
+        id: ProbeId::derived(kind, None),
         name: args.join(" "),
-        role: Role::Derived { kind, of: None },
         args: args.iter().map(|arg| (*arg).to_owned()).collect(),
         exit: None,
         result: false,
@@ -242,22 +261,30 @@ fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
     }
 }
 
+/// A declared probe as the source of a derived one.
+pub(super) fn made(kind: Derived, case: Case, probe: &Probe, label: &str) -> Probe {
+    Probe {
+        id: ProbeId::Derived { kind, from: Some(probe.name.clone()), case },
+        name: format!("{}, {label}", probe.name),
+        ..probe.clone()
+    }
+}
+
 /// The probes of this kind that are made from a declared one.
 fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) -> Vec<Probe> {
     use OutputFormat::{Json, Jsonl, Text};
-    let with = |label: &str, asking: &[&str], exit, format| {
+    let call = |case, label: &str, asking: &[&str], exit, format| {
         let asking: Vec<String> = asking.iter().map(|arg| (*arg).to_owned()).collect();
         Probe {
-            name: format!("{}, {label}", probe.name),
-            role: Role::Derived { kind, of: Some(probe.name.clone()) },
             args: place_format(&probe.args, &asking),
             asks_format: false,
             exit,
             result: probe.result && exit.is_some(),
             formats: vec![format],
-            ..probe.clone()
+            ..made(kind, case, probe, label)
         }
     };
+    let with = |label: &str, asking: &[&str], exit, format| call(Case::Only, label, asking, exit, format);
     match kind {
         Derived::NoFormat => vec![with("no format", &[], probe.exit, Text)],
         Derived::InvalidFormat if first => {
@@ -273,7 +300,7 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
         Derived::Alias => [(Json, "--json"), (Jsonl, "--jsonl")]
             .into_iter()
             .filter(|(format, _)| probe.formats.contains(format) && probe.asks_with_output(*format, promises))
-            .map(|(format, flag)| with(flag, &[flag], probe.exit, format))
+            .map(|(format, flag)| call(Case::Format(format), flag, &[flag], probe.exit, format))
             .collect(),
         Derived::InvalidValue if !probe.args.iter().any(|arg| arg == "--") => {
             let wrong = promises.choices.iter().find_map(|choices| with_invalid_value(choices, &probe.args));
@@ -287,7 +314,7 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
         Derived::MoreFormats if first && probe.asks_with_output(Json, promises) && !probe.is_unasked() => {
             ["csv", "tsv", "yaml"]
                 .into_iter()
-                .map(|format| with(format, &["--output", format], None, Text))
+                .map(|format| call(Case::words([format]), format, &["--output", format], None, Text))
                 .collect()
         }
         Derived::Limit if probe.formats.contains(&Json) => {
@@ -295,7 +322,7 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
             let limited = |limit: u64| Probe {
                 args: placed_last(&probe.args, &Flag::Limit.with_value(spelling, &limit.to_string())),
                 asks_format: probe.asks_format,
-                ..with(&format!("limit {limit}"), &[], probe.exit, Json)
+                ..call(Case::Limit(limit), &format!("limit {limit}"), &[], probe.exit, Json)
             };
             probe.list.iter().flat_map(limits).map(limited).collect()
         }

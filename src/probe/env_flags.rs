@@ -1,9 +1,9 @@
 //! Options that a variable stands for, and declared calls with either.
 
-use super::{Probe, Promises, flagged};
+use super::{Probe, Promises, derive, flagged};
 use crate::catalogue::Derived;
 use crate::config::place_format;
-use crate::model::OutputFormat;
+use crate::model::{Case, OutputFormat};
 use crate::target::Help;
 
 /// The value that switches a variable on.
@@ -11,20 +11,9 @@ pub const ON: &str = "1";
 /// The values that leave it off.
 pub const OFF: [&str; 3] = ["0", "false", ""];
 
-/// Options that change nothing but the output, whatever the target. Others are tried where they are declared.
-const HARMLESS: [&str; 11] = [
-    "--quiet",
-    "--silent",
-    "--verbose",
-    "--json",
-    "--jsonl",
-    "--output",
-    "--format",
-    "--no-color",
-    "--no-colour",
-    "--no-input",
-    "--no-pager",
-];
+/// Options that change nothing but the output, whatever the target. Others are tried where they are declared. In a
+/// pipe, options such as `--no-color` change nothing at all.
+const HARMLESS: [&str; 7] = ["--quiet", "--silent", "--verbose", "--json", "--jsonl", "--output", "--format"];
 
 /// Probes that a pair is tried on.
 const TRIED: usize = 3;
@@ -45,18 +34,28 @@ impl EnvFlag {
     pub fn set(&self, value: &str) -> String {
         format!("{}={value}", self.variable)
     }
+
+    /// The call with that.
+    pub fn case(&self, value: &str) -> Case {
+        Case::Variable(self.variable.clone(), value.to_owned())
+    }
 }
 
 /// The pairs that can be tried.
 pub fn env_flags(promises: &Promises) -> Vec<EnvFlag> {
     let by_value = |flag: &String| {
-        [OutputFormat::Json, OutputFormat::Jsonl].into_iter().find(|format| {
-            matches!(promises.asking(*format), [own, value] if own == flag && value == format.name())
+        [OutputFormat::Json, OutputFormat::Jsonl].into_iter().find_map(|format| {
+            let value = match promises.asking(format) {
+                [own, value] if own == flag => value,
+                [word] => word.strip_prefix(flag.as_str())?.strip_prefix('=')?,
+                _ => return None,
+            };
+            (value == format.name()).then(|| (format, promises.asking(format).join(" ")))
         })
     };
     let pair = |(flag, variable): (&String, &String)| {
-        let format = by_value(flag);
-        let flag = format.map_or_else(|| flag.clone(), |format| format!("{flag} {}", format.name()));
+        let (format, flag) =
+            by_value(flag).map_or((None, flag.clone()), |(format, words)| (Some(format), words));
         EnvFlag { flag, variable: variable.clone(), format }
     };
     promises.env_flags.iter().map(pair).collect()
@@ -86,16 +85,16 @@ pub(super) fn calls(declared: &[Probe], promises: &Promises) -> Vec<Probe> {
 
 fn of_pair(pair: &EnvFlag, probe: &Probe, promises: &Promises) -> Vec<Probe> {
     // Without a format option: it would win over an option or a variable that selects one.
-    let made = |label: &str| Probe {
+    let made = |case, label: &str| Probe {
         args: place_format(&probe.args, &[]),
         asks_format: false,
         formats: vec![OutputFormat::Text],
-        ..flagged::made(Derived::EnvFlag, probe, label)
+        ..derive::made(Derived::EnvFlag, case, probe, label)
     };
     let set = |value: &str| {
         let mut env = probe.env.clone();
         env.insert(pair.variable.clone(), value.to_owned());
-        Probe { env, ..made(&pair.set(value)) }
+        Probe { env, ..made(pair.case(value), &pair.set(value)) }
     };
     if let Some(format) = pair.format {
         let applies = probe.formats.contains(&format);
@@ -103,7 +102,9 @@ fn of_pair(pair: &EnvFlag, probe: &Probe, promises: &Promises) -> Vec<Probe> {
     }
     let at = flagged::place_behind(probe, promises);
     let args = [&probe.args[..at], std::slice::from_ref(&pair.flag), &probe.args[at..]].concat();
-    let with_flag = Probe { args: place_format(&args, &[]), ..made(&pair.flag) };
+    let label = format!("{} for {}", pair.flag, pair.variable);
+    let case = Case::OptionOf(pair.variable.clone());
+    let with_flag = Probe { args: place_format(&args, &[]), ..made(case, &label) };
     let values = [ON].into_iter().chain(OFF);
     std::iter::once(with_flag).chain(values.map(set)).collect()
 }

@@ -1,9 +1,10 @@
 //! Declared calls with a common option: after the subcommand, and on its other side.
 
-use super::{Place, Probe, Promises, Role};
+use super::derive::made;
+use super::{Place, Probe, Promises};
 use crate::catalogue::Derived;
 use crate::config::{FORMAT_PLACE, Flag, place_format};
-use crate::model::OutputFormat;
+use crate::model::{Case, OutputFormat};
 use std::collections::BTreeSet;
 
 /// The calls of these kinds.
@@ -52,7 +53,7 @@ fn behind(kind: Derived, flag: Flag, probe: &Probe, promises: &Promises) -> Opti
     Some(Probe {
         args: [&probe.args[..at], asking, &probe.args[at..]].concat(),
         formats,
-        ..made(kind, probe, &asking.join(" "))
+        ..made(kind, Case::Only, probe, &promises.label(flag, asking))
     })
 }
 
@@ -73,7 +74,12 @@ fn in_front(kind: Derived, flag: Flag, probe: &Probe, promises: &Promises) -> Op
     Some(Probe {
         args: [asking, &probe.args].concat(),
         formats: probe.formats.first().copied().into_iter().collect(),
-        ..made(kind, probe, &format!("{} in front", asking.join(" ")))
+        ..made(
+            kind,
+            Case::InFront(asking.to_vec()),
+            probe,
+            &format!("{} in front", promises.label(flag, asking)),
+        )
     })
 }
 
@@ -91,14 +97,6 @@ fn format_behind(probe: &Probe, promises: &Promises) -> Option<Probe> {
         args,
         asks_format: false,
         formats: vec![FORMAT],
-        ..made(Derived::GlobalFlag, probe, &format!("{} at the end", asking.join(" ")))
+        ..made(Derived::GlobalFlag, Case::words(asking), probe, &format!("{} at the end", asking.join(" ")))
     })
-}
-
-pub(super) fn made(kind: Derived, probe: &Probe, label: &str) -> Probe {
-    Probe {
-        name: format!("{}, {label}", probe.name),
-        role: Role::Derived { kind, of: Some(probe.name.clone()) },
-        ..probe.clone()
-    }
 }

@@ -3,6 +3,7 @@
 mod derive;
 mod env_flags;
 mod flagged;
+mod old_recording;
 mod plan;
 mod recording;
 mod scenes;
@@ -24,7 +25,8 @@ use crate::config::{
     Asking, Contracts, FORMAT_PLACE, Feature, Flag, Flags, Formats, ListConfig, ProbeConfig, STALLED_PLACE,
     SecretConfig, TargetConfig, Workspace, place_format,
 };
-use crate::model::{OutputFormat, Stream};
+use crate::model::{OutputFormat, ProbeId, Stream};
+use crate::run::RunKey;
 use crate::target::{Choices, Help};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,10 +36,10 @@ use std::time::Duration;
 /// One way to call the target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
-    /// Its name, unique in a plan.
+    /// Its identity.
+    pub id: ProbeId,
+    /// Its name in reports, unique among all probes of the target.
     pub name: String,
-    /// Why it is there.
-    pub role: Role,
     /// Arguments; [`FORMAT_PLACE`](crate::config::FORMAT_PLACE) may mark where those that ask for a
     /// format go.
     pub args: Vec<String>,
@@ -137,21 +139,6 @@ impl Place {
             Self::BehindFirst => "after the first word",
         }
     }
-}
-
-/// Why a probe is there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// The configuration or the command line declares it.
-    Declared,
-    /// It is made.
-    Derived {
-        /// What it is.
-        kind: Derived,
-        /// The declared probe that it is made from, if from one.
-        of: Option<String>,
-    },
 }
 
 /// What a target promises about itself, as far as judging needs it.
@@ -319,6 +306,15 @@ impl Promises {
         self.formats.of(format) == &Asking::Lacking
     }
 
+    /// The words of a common option in the name of a probe, with its key if another option is spelt alike.
+    fn label(&self, flag: Flag, words: &[String]) -> String {
+        let alike = |other: &Flag| *other != flag && self.flags.of(*other).args() == Some(words);
+        match Flag::ALL.iter().any(alike) {
+            true => format!("{} ({})", words.join(" "), flag.name()),
+            false => words.join(" "),
+        }
+    }
+
     /// Whether a format is asked for with `--output FORMAT`.
     pub fn default_flag(&self, format: OutputFormat) -> bool {
         is_output(self.asking(format), format)
@@ -360,8 +356,8 @@ impl Probe {
         let runs_anyway = config.effect.is_none_or(|effect| effect.formats_declared)
             && !words().any(|word| word.contains(STALLED_PLACE));
         Self {
+            id: ProbeId::declared(&config.name),
             name: config.name.clone(),
-            role: Role::Declared,
             args: confirmed.unwrap_or_else(|| config.args.clone()),
             asks_format: true,
             exit: Some(config.exit),
@@ -391,7 +387,7 @@ impl Probe {
 
     /// Whether the configuration or the command line declares it.
     pub fn is_declared(&self) -> bool {
-        self.role == Role::Declared
+        matches!(self.id, ProbeId::Declared(_))
     }
 
     /// The words in front, which may name a command: flags before them are left out.
@@ -456,15 +452,17 @@ impl Probe {
 
     /// Whether it is derived, and of this kind.
     pub fn is(&self, kind: Derived) -> bool {
-        matches!(&self.role, Role::Derived { kind: own, .. } if *own == kind)
+        self.id.kind() == Some(kind)
     }
 
     /// The declared probe that it was made from.
     pub fn of(&self) -> Option<&str> {
-        match &self.role {
-            Role::Derived { of, .. } => of.as_deref(),
-            Role::Declared => None,
-        }
+        self.id.from()
+    }
+
+    /// Its plain run in `format`.
+    pub fn plain(&self, format: OutputFormat) -> RunKey {
+        RunKey::plain(self.id.clone(), format)
     }
 
     /// The arguments of a run in `format`.

@@ -1,9 +1,9 @@
 //! The plan: each run that some selected check needs, once.
 
-use super::{Probe, Promises, Role, derived};
+use super::{Probe, Promises, derived};
 use crate::catalogue::{Check, Derived};
 use crate::config::Flag;
-use crate::model::{COMBINED, Condition, Layer, OutputFormat, Variant, parts};
+use crate::model::{COMBINED, Condition, Layer, OutputFormat, ProbeId, Variant, parts};
 use crate::run::RunKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -51,6 +51,18 @@ pub fn plan(
     let mut probes = declared;
     probes.extend(derived(&kinds, &probes, promises, timeout));
     let mut runs: Vec<RunKey> = probes.iter().flat_map(|probe| runs_of(probe, promises, &wanted)).collect();
+    // A derived call is compared with the one that it is derived from.
+    let compared = |probe: &Probe| {
+        let source = probes.iter().find(|source| source.is_declared() && Some(&*source.name) == probe.of());
+        let formats = probe
+            .formats
+            .iter()
+            .filter(|format| source.is_some_and(|source| source.formats.contains(format)));
+        formats.filter_map(|format| Some(source?.plain(*format))).collect::<Vec<_>>()
+    };
+    let planned: BTreeSet<RunKey> = runs.iter().cloned().collect();
+    let sources: BTreeSet<RunKey> = probes.iter().flat_map(compared).collect();
+    runs.extend(sources.difference(&planned).cloned());
     // The same calls come last: a value that is the same before and after all else did not change meanwhile.
     runs.sort_by_key(|run| match run.variant {
         Variant::File => 1,
@@ -64,13 +76,13 @@ pub fn plan(
 /// They are made where a verdict depends on them.
 pub fn repetitions(probe: &Probe, format: OutputFormat) -> Vec<RunKey> {
     let count = if format.is_json() { REPEATS } else { 1 };
-    let plain = RunKey::plain(&probe.name, format);
+    let plain = probe.plain(format);
     (0..count).map(|nth| plain.under((Variant::Repeat, nth))).collect()
 }
 
 /// The run whose output shows whether the target has commands.
 pub fn help_run() -> RunKey {
-    RunKey::plain("--help", OutputFormat::Text)
+    RunKey::plain(ProbeId::derived(Derived::Help, None), OutputFormat::Text)
 }
 
 fn runs_of(
@@ -81,10 +93,10 @@ fn runs_of(
     let mut runs = Vec::new();
     for format in &probe.formats {
         let wanted = wanted.get(format).into_iter().flatten().copied();
-        let variants: BTreeSet<Variant> = match &probe.role {
-            Role::Derived { kind, .. } => {
-                let own = conditions(*kind);
-                let stands_in = *kind != Derived::NoFormat || has_call_without_format(promises);
+        let variants: BTreeSet<Variant> = match probe.id.kind() {
+            Some(kind) => {
+                let own = conditions(kind);
+                let stands_in = kind != Derived::NoFormat || has_call_without_format(promises);
                 let idempotent = probe.effect.as_ref().is_some_and(|effect| effect.idempotent);
                 let twice = idempotent || probe.interrupt.is_some();
                 let scene = matches!(kind, Derived::Unconfirmed | Derived::Confirmed);
@@ -98,12 +110,12 @@ fn runs_of(
                 };
                 wanted.filter(fits).chain([Variant::Plain]).collect()
             }
-            Role::Declared => wanted.filter(|variant| concerns(probe, promises, *format, *variant)).collect(),
+            None => wanted.filter(|variant| concerns(probe, promises, *format, *variant)).collect(),
         };
         let single = variants
             .into_iter()
             .flat_map(|variant| numbers(variant, probe, promises, *format).map(move |nth| (variant, nth)));
-        let plain = RunKey::plain(&probe.name, *format);
+        let plain = probe.plain(*format);
         runs.extend(at_once(single.collect()).into_iter().map(|condition| plain.under(condition)));
     }
     runs

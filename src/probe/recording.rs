@@ -4,11 +4,11 @@
 //! JSON lines: a head with the target, what it promises, the probes and their contracts; then one observation a line.
 //! Nothing in it names a file that is read.
 
-use super::{Probe, Promises};
+use super::{Probe, Promises, old_recording};
 use crate::config::{CheckConfig, Waiver};
 use crate::model::HelpLanguage;
 use crate::report::{ConfigInfo, TargetInfo};
-use crate::run::{Confinement, Observation, RecordFault, RecordReader, RecordWriter};
+use crate::run::{Confinement, Observation, RecordFault, RecordReader, RecordWriter, RunKey};
 use crate::source::{Built, Document, Facts, Project};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::lock::Lock;
@@ -20,10 +20,16 @@ use std::io::BufWriter;
 use std::path::Path;
 
 /// The version of the format that is written. Since version 3, a recording contains its contracts, and a large stream
-/// once.
-const VERSION: u32 = 3;
+/// once; since version 4, the identities of its probes, which runs refer to by these.
+const VERSION: u32 = 4;
 /// The oldest that is read: what it does not tell is judged unverified.
 const OLDEST: u32 = 1;
+
+/// The part of a recording's head that every version has.
+#[derive(Deserialize)]
+struct Version {
+    recording: u32,
+}
 
 /// What a recording holds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -149,6 +155,21 @@ impl Recording {
         }
     }
 
+    /// The name of the probe of a run; empty if there is no such probe.
+    pub fn name_of(&self, run: &RunKey) -> &str {
+        self.probe(run).map_or("", |probe| &probe.name)
+    }
+
+    /// The observations, each with the name of its probe.
+    pub fn named_observations(&self) -> impl Iterator<Item = (&str, &Observation)> {
+        self.observations.iter().map(|seen| (self.name_of(&seen.key), seen))
+    }
+
+    /// The probe of a run.
+    pub fn probe(&self, run: &RunKey) -> Option<&Probe> {
+        self.probes.iter().find(|probe| probe.id == run.probe)
+    }
+
     /// The configuration as it was used; none if there was none.
     pub fn config_info(&self) -> Option<ConfigInfo> {
         let Self { config, digest, overrides, .. } = self;
@@ -178,16 +199,20 @@ impl Recording {
         let file = File::open(path).map_err(|error| Error::data(path, &error))?;
         let mut reader = RecordReader::new(file);
         let head = reader.head().map_err(|fault| unreadable(path, fault))?;
-        let mut recording: Self =
-            serde_json::from_slice(&head).map_err(|error| not_a_recording(path, &error))?;
-        drop(head);
-        let version = recording.recording;
+        let malformed = |error| not_a_recording(path, &error);
+        let Version { recording: version } = serde_json::from_slice(&head).map_err(malformed)?;
         if !(OLDEST..=VERSION).contains(&version) {
             return Err(Error::config(format!(
                 "{} is a recording of version {version}; expected version {OLDEST} to {VERSION}",
                 path.display()
             )));
         }
+        let old = version < old_recording::FIRST_WITH_IDS;
+        let mut recording: Self = match old {
+            true => old_recording::head(&head).map_err(malformed)?,
+            false => serde_json::from_slice(&head).map_err(malformed)?,
+        };
+        drop(head);
         if let Some((probe, name)) = recording.lacking_contract() {
             let message = format!(
                 "{} does not contain the contract {name} of the probe {probe}; a file outside the recording is not read",
@@ -199,6 +224,9 @@ impl Recording {
         }
         while let Some(seen) = reader.run().map_err(|fault| unreadable(path, fault))? {
             recording.observations.push(seen);
+        }
+        if old {
+            old_recording::identify(&mut recording);
         }
         Ok(recording)
     }

@@ -1,11 +1,10 @@
 //! Calls that change something, with and without what makes them harmless: each in a fresh copy of its workspace.
 
-use super::derive::placed_last;
-use super::flagged::made;
+use super::derive::{made, placed_last};
 use super::{Effect, Probe, Promises};
 use crate::catalogue::Derived;
 use crate::config::Flag;
-use crate::model::OutputFormat;
+use crate::model::{Case, OutputFormat};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -93,7 +92,7 @@ impl Scenes<'_> {
                 };
                 let dry = |format: &OutputFormat| Probe {
                     exit: effect.dry_run_exit,
-                    ..self.call(kind, &label(format), args.clone(), *format)
+                    ..self.case(Case::Format(*format), kind, &label(format), args.clone(), *format)
                 };
                 formats.iter().map(dry).collect()
             }
@@ -139,13 +138,17 @@ impl Scenes<'_> {
     }
 
     fn call(&self, kind: Derived, label: &str, args: Vec<String>, format: OutputFormat) -> Probe {
+        self.case(Case::Only, kind, label, args, format)
+    }
+
+    fn case(&self, case: Case, kind: Derived, label: &str, args: Vec<String>, format: OutputFormat) -> Probe {
         let is_default = format == OutputFormat::Text && self.promises.default_format == OutputFormat::Text;
         Probe {
             args,
             asks_format: !is_default,
             formats: vec![format],
             stream: false,
-            ..made(kind, self.probe, label)
+            ..made(kind, case, self.probe, label)
         }
     }
 }

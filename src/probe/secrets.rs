@@ -1,11 +1,10 @@
 //! Calls that need a secret, given in each way that the target has for it.
 
-use super::derive::placed_last;
-use super::flagged::made;
+use super::derive::{made, placed_last};
 use super::{Probe, Promises};
 use crate::catalogue::Derived;
 use crate::config::Flag;
-use crate::model::OutputFormat;
+use crate::model::{Case, OutputFormat};
 use std::collections::BTreeSet;
 
 /// The calls of these kinds.
@@ -22,6 +21,10 @@ fn call(kind: Derived, probe: &Probe, promises: &Promises) -> Option<Probe> {
         Derived::Verbose => probe.flag(Flag::Verbose, promises).args()?,
         _ => return None,
     };
+    let label = match kind {
+        Derived::Verbose => promises.label(Flag::Verbose, options),
+        _ => options.join(" "),
+    };
     let text = promises.default_format == OutputFormat::Text && promises.contract.is_none();
     let formats =
         if text { vec![OutputFormat::Text] } else { probe.formats.iter().copied().take(1).collect() };
@@ -30,6 +33,6 @@ fn call(kind: Derived, probe: &Probe, promises: &Promises) -> Option<Probe> {
         asks_format: probe.asks_format && !text,
         formats,
         exit: if kind == Derived::Verbose { None } else { probe.exit },
-        ..made(kind, probe, &options.join(" "))
+        ..made(kind, Case::Only, probe, &label)
     })
 }

@@ -1,9 +1,9 @@
 //! From the plan to what the runner takes.
 
-use super::{Probe, Promises, Role};
+use super::{Probe, Promises};
 use crate::catalogue::Derived;
 use crate::config::{FILE_PLACE, Isolation, PORT_PLACE, STALLED_PLACE, Workspace};
-use crate::model::{OutputFormat, Variant};
+use crate::model::{OutputFormat, ProbeId, Variant};
 use crate::run::{self, Interruption, Job, Purpose, RunKey, RunSpec, Secret, SetupCall, StopSignal};
 use crate::target::Target;
 use std::collections::BTreeMap;
@@ -75,14 +75,14 @@ pub fn specs(
     target: &Target,
     around: &Surroundings,
 ) -> Vec<RunSpec> {
-    let by_name: BTreeMap<&str, (u32, &Probe)> =
-        probes.iter().zip(0..).map(|(probe, nth)| (probe.name.as_str(), (nth, probe))).collect();
+    let by_id: BTreeMap<&ProbeId, (u32, &Probe)> =
+        probes.iter().zip(0..).map(|(probe, nth)| (&probe.id, (nth, probe))).collect();
     let tripwires = Purpose::ALL.into_iter().flat_map(Purpose::programs);
     let own: Vec<String> =
         tripwires.filter(|name| target.provides(name)).map(|name| (*name).to_owned()).collect();
     keys.iter()
         .filter_map(|key| {
-            let mut spec = spec(key, *by_name.get(key.probe.as_str())?, promises, target, around);
+            let mut spec = spec(key, *by_id.get(&key.probe)?, promises, target, around);
             spec.job.own_programs.clone_from(&own);
             Some(spec)
         })
@@ -129,9 +129,9 @@ fn spec(
         env: Vec::new(),
         interrupt: interruption(probe, StopSignal::Terminate),
     });
-    let interrupt = match &probe.role {
-        Role::Derived { kind: Derived::Interrupted, .. } => interruption(probe, StopSignal::Terminate),
-        Role::Derived { kind: Derived::Sigint, .. } => interruption(probe, StopSignal::Interrupt),
+    let interrupt = match probe.id.kind() {
+        Some(Derived::Interrupted) => interruption(probe, StopSignal::Terminate),
+        Some(Derived::Sigint) => interruption(probe, StopSignal::Interrupt),
         _ => None,
     };
     let job = Job {

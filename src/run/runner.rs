@@ -1,7 +1,7 @@
 //! Makes many runs, in a process of their own.
 
 use super::{Confinement, End, Job, Observation, RunKey, RunSpec, RunnerOptions};
-use crate::model::OutputFormat;
+use crate::model::{OutputFormat, ProbeId};
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_helper::{Event, Failure, Helper};
 use std::ffi::OsString;
@@ -136,7 +136,7 @@ impl Runner {
     /// Those of [`Runner::run_all_blocking`], and interrupted, when a signal told us to stop.
     pub fn run_trusted(&mut self, job: Job) -> Result<Observation> {
         let name = Path::new(&job.program).file_name().unwrap_or(&job.program).to_string_lossy();
-        let key = RunKey::plain(name, OutputFormat::Text);
+        let key = RunKey::plain(ProbeId::declared(name), OutputFormat::Text);
         let spec = RunSpec { key, job: Job { trusted: true, ..job } };
         let mut finished = self.run_all_blocking(vec![spec], &mut |_| {})?;
         match finished.interrupted {

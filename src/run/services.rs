@@ -2,7 +2,7 @@
 
 use super::runner::error;
 use super::{Observation, RunKey, Runner, Template};
-use crate::model::OutputFormat;
+use crate::model::{OutputFormat, ProbeId};
 use agentnative_contract::error::{Error, Result};
 use agentnative_helper::{Event, Outcome, Service};
 use std::ffi::OsString;
@@ -81,6 +81,6 @@ impl Runner {
 
 /// What was seen of a service.
 fn observation(outcome: Outcome) -> Observation {
-    let key = RunKey::plain("service", OutputFormat::Text);
+    let key = RunKey::plain(ProbeId::declared("service"), OutputFormat::Text);
     Observation::new(key, Vec::new(), outcome)
 }

@@ -1,15 +1,15 @@
 //! What to run.
 
-use crate::model::{Condition, OutputFormat, Variant, combination_of, parts};
+use crate::model::{Condition, OutputFormat, ProbeId, Variant, combination_of, parts};
 use agentnative_helper::Job;
 use serde::{Deserialize, Serialize};
 use strict_json::sanitize;
 
-/// What names a run: probe × format × variant, and which one of several alike.
+/// The identity of a run: probe × format × variant, and which one of several alike.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunKey {
-    /// Name of the probe.
-    pub probe: String,
+    /// The probe.
+    pub probe: ProbeId,
     /// The format asked for.
     pub format: OutputFormat,
     /// The condition it is run under.
@@ -20,8 +20,8 @@ pub struct RunKey {
 
 impl RunKey {
     /// The plain run of a probe in a format.
-    pub fn plain(probe: impl Into<String>, format: OutputFormat) -> Self {
-        Self { probe: probe.into(), format, variant: Variant::Plain, nth: 0 }
+    pub const fn plain(probe: ProbeId, format: OutputFormat) -> Self {
+        Self { probe, format, variant: Variant::Plain, nth: 0 }
     }
 
     /// The same call under another condition.

@@ -197,9 +197,9 @@ fn streams_of_any_length_come_back_as_they_were_and_the_same_ones_once() {
     let seen = folder.read("seen");
     assert!(seen.lines().count() > 4 && seen.len() < 3 * (text.len() + binary.len()), "{}", seen.len());
     let recording = Recording::read(&folder.path().join("seen")).unwrap();
-    let go = recording.observations.iter().filter(|run| run.key.probe.starts_with("go"));
+    let go = recording.named_observations().filter(|(name, _)| name.starts_with("go"));
     let mut runs = 0;
-    for run in go {
+    for (_, run) in go {
         assert!(streams(run) == [text.as_bytes(), &binary], "{:?}", run.key);
         runs += 1;
     }

@@ -94,7 +94,7 @@ fn what_is_no_recording_is_refused_with_its_place() {
     let cases = [
         (String::new(), "bad:1:"),
         ("{}\n".to_owned(), "bad:1:"),
-        (good.replacen("\"recording\":3", "\"recording\":4", 1), "version 4; expected version 1 to 3"),
+        (good.replacen("\"recording\":4", "\"recording\":5", 1), "version 5; expected version 1 to 4"),
         (good[..good.len() - 10].to_owned(), &format!("bad:{}:", good.lines().count())),
         (good.clone() + "\n[]\n", &format!("bad:{}:", good.lines().count() + 1)),
     ];

@@ -125,6 +125,16 @@ pub fn seen_with_help(
     let calls_list = |probe: &Probe| probe.command_words().next() == Some("list");
     promises.called_commands =
         declared.iter().any(calls_list).then(|| vec!["list".to_owned()]).into_iter().collect();
+    seen_of(declared, promises, checks, answer)
+}
+
+/// The same of these probes of a target.
+pub fn seen_of(
+    declared: Vec<Probe>,
+    promises: Promises,
+    checks: &[&Check],
+    answer: impl Fn(&Call) -> Answer,
+) -> Recording {
     let (probes, mut keys) = probe::plan(checks, declared, &promises, Duration::from_secs(10));
     let info = TargetInfo { name: "demo".into(), command: vec!["/demo".into()], project: None };
     let mut recording = Recording::new(info, promises);
@@ -144,7 +154,7 @@ pub fn seen_with_help(
 /// makes a difference.
 fn observed(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answer) -> Observation {
     let Some(parts) = key.parts() else { return single(key, recording, answer) };
-    let usual = single(RunKey::plain(&key.probe, key.format), recording, answer);
+    let usual = single(RunKey::plain(key.probe.clone(), key.format), recording, answer);
     let shown = |seen: &Observation| (seen.end.clone(), seen.stdout.bytes.first(u64::MAX));
     let mut parts = parts.into_iter().map(|part| single(part, recording, answer));
     let seen = parts.find(|seen| shown(seen) != shown(&usual)).unwrap_or(usual);
@@ -153,7 +163,7 @@ fn observed(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answe
 
 /// What is seen of one run under one condition.
 fn single(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answer) -> Observation {
-    let probe = recording.probes.iter().find(|probe| probe.name == key.probe).unwrap();
+    let probe = recording.probes.iter().find(|probe| probe.id == key.probe).unwrap();
     let args = probe.call(key.format, &recording.promises);
     let asks = |format: &OutputFormat| {
         args.contains(&format!("--{}", format.name()))

@@ -1,6 +1,6 @@
 //! What the tests of runs share.
 
-use agentnative::model::{OutputFormat, Variant};
+use agentnative::model::{OutputFormat, ProbeId, Variant};
 use agentnative::run::{Captured, Finished, Job, RunKey, RunSpec, Runner, RunnerOptions};
 use std::io::Read;
 use std::time::Duration;
@@ -11,7 +11,7 @@ pub fn options() -> RunnerOptions {
 
 /// A run of `program` under a variant, with a deadline that a working run is far away from.
 pub fn spec(program: &str, args: &[&str], variant: Variant) -> RunSpec {
-    let key = RunKey { probe: "test".into(), format: OutputFormat::Text, variant, nth: 0 };
+    let key = RunKey { probe: ProbeId::declared("test"), format: OutputFormat::Text, variant, nth: 0 };
     let job = Job { variant, ..Job::new(program, args, "/", Duration::from_secs(60)) };
     RunSpec { key, job }
 }

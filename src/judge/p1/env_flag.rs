@@ -4,7 +4,7 @@ use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
-use crate::model::{OutputFormat, Stream};
+use crate::model::{Case, OutputFormat, Stream};
 use crate::probe::{EnvFlag, OFF, ON, Probe, env_flags};
 
 /// `p1-env-flag`
@@ -37,17 +37,15 @@ fn of_pair(context: &CheckContext, pair: &EnvFlag) -> Vec<Assertion> {
     shown.into_iter().flatten().flatten().collect()
 }
 
-/// The run of a probe with a variable in the place of an option, or with that option.
-fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, label: &str) -> Option<RunView<'a>> {
-    let label = format!(", {label}");
-    let mut made = context.made_from(Derived::EnvFlag, probe);
-    let made = made.find(|made| made.name.trim_end_matches('\'').ends_with(&label))?;
+/// The run of a probe with an option, or with its variable instead.
+fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, case: &Case) -> Option<RunView<'a>> {
+    let made = context.case(Derived::EnvFlag, probe, case)?;
     made.formats.iter().find_map(|format| context.plain(made, *format))
 }
 
 /// What a switch and its variable do to a probe, or why this probe does not show it.
 fn switches(context: &CheckContext, probe: &Probe, pair: &EnvFlag) -> Option<Result<Vec<Assertion>, Reason>> {
-    let with_flag = run(context, probe, &pair.flag)?;
+    let with_flag = run(context, probe, &Case::OptionOf(pair.variable.clone()))?;
     let judged = || {
         let mut bare = context.made_from(Derived::NoFormat, probe);
         let without = bare.find_map(|bare| context.plain(bare, with_flag.format()));
@@ -67,7 +65,7 @@ fn switches(context: &CheckContext, probe: &Probe, pair: &EnvFlag) -> Option<Res
         Ok(without)
     };
     Some(judged().map(|without| {
-        let set = |value: &str| run(context, probe, &pair.set(value));
+        let set = |value: &str| run(context, probe, &pair.case(value));
         let on = set(ON).map(|run| switched_on(&run, &with_flag, &without, pair));
         let off = OFF.into_iter().filter_map(|value| Some(switched_off(&set(value)?, &without, pair, value)));
         on.into_iter().chain(off).collect()
@@ -121,7 +119,7 @@ fn selects_format(
     pair: &EnvFlag,
     format: OutputFormat,
 ) -> Option<Result<Vec<Assertion>, Reason>> {
-    let run = run(context, probe, &pair.set(format.name()))?;
+    let run = run(context, probe, &pair.case(format.name()))?;
     let judged = || {
         let with_flag = context.plain(probe, format).ok_or("the probe has no plain run")?;
         with_flag.parsed()?;

@@ -97,7 +97,9 @@ fn same_as_by_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> A
 pub fn silent(context: &CheckContext) -> Judgement {
     let Some(secret) = &context.promises.secret else { return undeclared(context) };
     let given = |probe: &&Probe| {
-        let declared = probe.is_declared() && (probe.secret || probe.env.contains_key(&secret.env));
+        // An empty secret is none.
+        let own = probe.env.get(&secret.env).is_some_and(|value| !value.is_empty());
+        let declared = probe.is_declared() && (probe.secret || own);
         let kinds = [Derived::SecretFile, Derived::SecretStdin, Derived::Verbose];
         declared && !probe.is_apart() || kinds.into_iter().any(|kind| probe.is(kind))
     };

@@ -9,7 +9,7 @@ use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::undeclared::Undeclared;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
-use crate::model::{CheckId, OutputFormat, Stream};
+use crate::model::{Case, CheckId, OutputFormat, Stream};
 use crate::probe::Probe;
 use agentnative_contract::counted;
 use serde_json::Value;
@@ -60,10 +60,7 @@ fn unlimited<'a>(
 
 /// The run with a limit; none where it was not made.
 fn limited<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, limit: u64) -> Option<RunView<'a>> {
-    let label = format!(", limit {limit}");
-    let mut made = context.made_from(Derived::Limit, probe);
-    let made = made.find(|made| made.name.trim_end_matches('\'').ends_with(&label))?;
-    context.plain(made, OutputFormat::Json)
+    context.plain(context.case(Derived::Limit, probe, &Case::Limit(limit))?, OutputFormat::Json)
 }
 
 /// How a probe is given a limit, for people.

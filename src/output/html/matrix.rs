@@ -1,6 +1,6 @@
 //! The checks by probes and formats: what was seen where.
 
-use crate::check::Judged;
+use crate::check::{Judged, Observation, Recording};
 use crate::model::{CheckResult, OutputFormat, Status};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ impl Matrix {
         let mut keys: Vec<&Key> = Vec::new();
         // In the order of the runs, else in that of the faults.
         let order: Vec<Key> =
-            judged.recording.iter().flat_map(|recording| &recording.observations).map(key).collect();
+            judged.recording.iter().flat_map(Recording::named_observations).map(key).collect();
         for key in order.iter().chain(seen.iter().flat_map(BTreeMap::keys)) {
             if !keys.contains(&key) && seen.iter().any(|cells| cells.contains_key(key)) {
                 keys.push(key);
@@ -86,8 +86,8 @@ impl Matrix {
     }
 }
 
-fn key(seen: &crate::check::Observation) -> Key {
-    (seen.key.probe.clone(), seen.key.format)
+fn key((probe, seen): (&str, &Observation)) -> Key {
+    (probe.to_owned(), seen.key.format)
 }
 
 /// The cells of a check that are not empty.
@@ -96,9 +96,9 @@ fn cells(judged: &Judged, result: &CheckResult) -> BTreeMap<Key, Cell> {
     if result.status == Status::NotApplicable {
         return cells;
     }
-    for seen in judged.runs(result.id) {
+    for run in judged.runs(result.id) {
         let state = if result.status == Status::Pass { result.status.name() } else { "seen" };
-        cells.entry(key(seen)).or_insert(Cell { state, places: 0 });
+        cells.entry(key(run)).or_insert(Cell { state, places: 0 });
     }
     let blocked = result.blocked_by.iter().map(|cause| (&cause.probe, cause.format, Status::Unverified));
     let faults = result.evidence.iter().map(|evidence| (&evidence.probe, evidence.format, result.status));

@@ -4,7 +4,7 @@ use super::hex::{self, Marked};
 use super::matrix::Matrix;
 use super::timeline::Timeline;
 use crate::catalogue::principle_title;
-use crate::check::{Judged, Observation, run_event};
+use crate::check::{Judged, Observation, Recording, run_event};
 use crate::model::{CheckResult, Evidence, OutputFormat, Status, Stream, condition};
 use crate::output::View;
 use crate::report::{Report, RunEvent, Summary};
@@ -154,18 +154,19 @@ impl<'a> Page<'a> {
 impl<'a> Target<'a> {
     fn of(view: &View<'a>, judged: &'a Judged, stream: u64) -> Self {
         let report = &judged.report;
-        let observations: &[Observation] = judged.recording.as_ref().map_or(&[], |seen| &seen.observations);
+        let observations: Vec<(&str, &Observation)> =
+            judged.recording.iter().flat_map(Recording::named_observations).collect();
         let verdicts = || report.results.iter().enumerate();
         let group = |status: Status| Group {
             status: status.name(),
             results: verdicts()
                 .filter(|(_, result)| result.status == status)
-                .map(|(nth, result)| Verdict::of(judged, observations, nth, result))
+                .map(|(nth, result)| Verdict::of(judged, &observations, nth, result))
                 .collect(),
         };
-        let runs: Vec<Run> = observations.iter().map(|seen| Run::of(seen, stream)).collect();
+        let runs: Vec<Run> = observations.iter().map(|(probe, seen)| Run::of(probe, seen, stream)).collect();
         let timed: Vec<(Option<Duration>, &RunEvent)> =
-            observations.iter().zip(&runs).map(|(seen, run)| (seen.started, &run.event)).collect();
+            observations.iter().zip(&runs).map(|((_, seen), run)| (seen.started, &run.event)).collect();
         let timeline = Timeline::of(&timed);
         let principles = report.by_principle().into_iter();
         let principles: Vec<_> = principles
@@ -193,7 +194,12 @@ impl<'a> Target<'a> {
 }
 
 impl<'a> Verdict<'a> {
-    fn of(judged: &'a Judged, observations: &[Observation], nth: usize, result: &'a CheckResult) -> Self {
+    fn of(
+        judged: &'a Judged,
+        observations: &[(&str, &Observation)],
+        nth: usize,
+        result: &'a CheckResult,
+    ) -> Self {
         let check = result.id.check();
         let language = judged.recording.as_ref().and_then(|recording| recording.language);
         let blocked = result.blocked_by.iter().map(|cause| {
@@ -231,10 +237,10 @@ impl<'a> Verdict<'a> {
 }
 
 impl<'a> Fault<'a> {
-    fn of(observations: &[Observation], result: &'a CheckResult, evidence: &'a Evidence) -> Self {
+    fn of(observations: &[(&str, &Observation)], result: &'a CheckResult, evidence: &'a Evidence) -> Self {
         let kinds = &result.id.check().kinds;
-        let is_its = |seen: &Observation| {
-            (Some(seen.key.probe.as_str()), Some(seen.key.format), Some(seen.key.variant), Some(seen.key.nth))
+        let is_its = |(probe, seen): &(&str, &Observation)| {
+            (Some(*probe), Some(seen.key.format), Some(seen.key.variant), Some(seen.key.nth))
                 == (
                     evidence.probe.as_deref(),
                     evidence.format,
@@ -250,7 +256,7 @@ impl<'a> Fault<'a> {
             place: place(evidence),
             run,
             excerpt: evidence.excerpt.as_deref().map(|text| marked(text, evidence.caret)),
-            hex: run.and_then(|run| around(&observations[run], evidence)).unwrap_or_default(),
+            hex: run.and_then(|run| around(observations[run].1, evidence)).unwrap_or_default(),
         }
     }
 }
@@ -311,8 +317,8 @@ fn around(seen: &Observation, evidence: &Evidence) -> Option<Vec<hex::Row>> {
 }
 
 impl Run {
-    fn of(seen: &Observation, most: u64) -> Self {
-        let event = run_event(seen);
+    fn of(probe: &str, seen: &Observation, most: u64) -> Self {
+        let event = run_event(probe, seen);
         let (end, state) = match (event.exit, event.signal) {
             (Some(0), _) => ("exit 0".to_owned(), "zero"),
             (Some(code), _) => (format!("exit {code}"), "other"),

@@ -1,0 +1,171 @@
+//! The identity of a probe: what it is, whatever it is called.
+
+use crate::model::OutputFormat;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A kind of probe that is derived, not declared. All are harmless: commands of the target are not guessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Derived {
+    /// `--help`.
+    Help,
+    /// `-h`; not where the help calls it something else.
+    HelpShort,
+    /// `COMMAND --help` for each command of the declared probes.
+    CommandHelp,
+    /// `--version`.
+    Version,
+    /// An unknown flag.
+    UnknownFlag,
+    /// An unknown command; only for targets whose help lists commands.
+    UnknownCommand,
+    /// A declared probe without a format option.
+    NoFormat,
+    /// A declared probe with an invalid format.
+    InvalidFormat,
+    /// A declared probe with an unknown flag: shows whether the target ignores unknown flags.
+    IgnoredFlag,
+    /// A declared probe with an invalid value of an option whose values the help lists.
+    InvalidValue,
+    /// A declared probe with `--json` or `--jsonl`.
+    Alias,
+    /// A declared probe with `--raw`.
+    Raw,
+    /// A declared probe in CSV, TSV and YAML.
+    MoreFormats,
+    /// A declared probe that prints a list, with a limit of 1, 2 and one more than its maximum.
+    Limit,
+    /// A declared probe with the option that leaves only data and errors.
+    Quiet,
+    /// A declared probe with the option that disables prompts.
+    NoInput,
+    /// A declared probe with the option that disables the pager, after and before its arguments.
+    NoPager,
+    /// A declared probe with a common option on the other side of the subcommand: before it, or, for a format that
+    /// is declared before it, after it.
+    GlobalFlag,
+    /// The calls that print completion scripts for bash, zsh and fish.
+    Completions,
+    /// A declared probe with an option that a variable stands for, and with that variable in its place.
+    EnvFlag,
+    /// A declared probe that changes something, with the option that only shows what it would change.
+    DryRun,
+    /// A declared probe that destroys something, without its confirmation.
+    Unconfirmed,
+    /// A declared probe that changes something, with its confirmation if it needs one.
+    Confirmed,
+    /// The same call a second time in the same folder.
+    Again,
+    /// A declared probe that works for a while, interrupted by SIGTERM.
+    Interrupted,
+    /// The same call after one that was interrupted, in the same folder.
+    After,
+    /// A declared probe that works for a while, interrupted by SIGINT.
+    Sigint,
+    /// A declared probe that calls a server which never answers, with a time limit of one second.
+    Timeout,
+    /// The same call with an unknown flag.
+    InvalidRequest,
+    /// The same call without the secret that it needs.
+    AnonymousRequest,
+    /// A declared probe that needs the secret, given by a file.
+    SecretFile,
+    /// A declared probe that needs the secret, given by standard input.
+    SecretStdin,
+    /// A declared probe that needs the secret, with the option that prints more details.
+    Verbose,
+    /// An example of the help with an unknown flag; only for commands of the declared probes.
+    Example,
+    /// The command that installs the instructions for agents.
+    BundleInstall,
+    /// The command that prints the schema.
+    Schema,
+    /// A declared probe with the format option in the position where it is rejected.
+    Refused,
+}
+
+/// The identity of a probe. Probes with different calls have different identities, whatever they are called; which
+/// checks are selected changes no identity.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ProbeId {
+    /// Declared by the configuration or the command line, by its name.
+    Declared(String),
+    /// Derived from the target or a declared probe.
+    Derived {
+        /// The kind.
+        kind: Derived,
+        /// The name of the declared probe that it is derived from; none for a call of the target itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+        /// Which of the calls of this kind.
+        #[serde(default, skip_serializing_if = "Case::is_only")]
+        case: Case,
+    },
+    /// Found by exploration, by its arguments.
+    Explored {
+        /// The arguments.
+        explored: Vec<String>,
+    },
+}
+
+/// Which of the derived probes of one kind and origin.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Case {
+    /// The only one.
+    #[default]
+    Only,
+    /// With a format.
+    Format(OutputFormat),
+    /// With this limit of a list.
+    Limit(u64),
+    /// With these words: those of a command, of an example or of an option after the arguments, or a shell.
+    Words(Vec<String>),
+    /// With these words before the arguments.
+    InFront(Vec<String>),
+    /// With the option that this variable stands for.
+    OptionOf(String),
+    /// With this variable set to this value.
+    Variable(String, String),
+}
+
+impl Case {
+    fn is_only(&self) -> bool {
+        *self == Self::Only
+    }
+
+    /// These words as a case.
+    pub fn words(words: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self::Words(words.into_iter().map(Into::into).collect())
+    }
+}
+
+impl ProbeId {
+    /// A declared probe.
+    pub fn declared(name: impl Into<String>) -> Self {
+        Self::Declared(name.into())
+    }
+
+    /// A derived probe that is the only one of its kind.
+    pub const fn derived(kind: Derived, from: Option<String>) -> Self {
+        Self::Derived { kind, from, case: Case::Only }
+    }
+
+    /// The kind of a derived probe.
+    pub const fn kind(&self) -> Option<Derived> {
+        match self {
+            Self::Derived { kind, .. } => Some(*kind),
+            Self::Declared(_) | Self::Explored { .. } => None,
+        }
+    }
+
+    /// The name of the declared probe that it is derived from.
+    pub fn from(&self) -> Option<&str> {
+        match self {
+            Self::Derived { from, .. } => from.as_deref(),
+            Self::Declared(_) | Self::Explored { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Recordings of versions 1 to 3, in which a probe is known by its name, and runs refer to it by that.
+
+use super::{Probe, Recording, derived};
+use crate::catalogue::Derived;
+use crate::model::{Case, ProbeId};
+use crate::run::Observation;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// The first version with identities.
+pub(super) const FIRST_WITH_IDS: u32 = 4;
+
+/// Reads the head. The identities of its derived probes lack the case.
+pub(super) fn head(head: &[u8]) -> serde_json::Result<Recording> {
+    let mut head: Value = serde_json::from_slice(head)?;
+    let probes = head.get_mut("probes").and_then(Value::as_array_mut);
+    for probe in probes.into_iter().flatten().filter_map(Value::as_object_mut) {
+        let id = match probe.remove("role") {
+            Some(role @ Value::Object(_)) => {
+                json!({ "kind": role["derived"]["kind"], "from": role["derived"]["of"] })
+            }
+            _ => probe.get("name").cloned().unwrap_or_default(),
+        };
+        probe.insert("id".to_owned(), id);
+    }
+    serde_json::from_value(head)
+}
+
+/// Completes the identities of the probes, and gives them to the runs, which have the names.
+pub(super) fn identify(recording: &mut Recording) {
+    let kinds: BTreeSet<Derived> = recording.probes.iter().filter_map(|probe| probe.id.kind()).collect();
+    let declared: Vec<Probe> = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
+    let planned = derived(&kinds, &declared, &recording.promises, Duration::ZERO);
+    // Two calls could have one name, and then one run.
+    let mut ids: BTreeMap<String, Vec<ProbeId>> = BTreeMap::new();
+    for probe in &mut recording.probes {
+        let name = probe.name.clone();
+        if let ProbeId::Derived { kind, from, case } = &mut probe.id
+            && *kind != Derived::Refused
+        {
+            let is_planned = |planned: &&Probe| {
+                planned.is(*kind) && planned.of() == from.as_deref() && old_name(planned) == name
+            };
+            match planned.iter().find(is_planned) {
+                Some(planned) => probe.id.clone_from(&planned.id),
+                None => *case = Case::words([&name]),
+            }
+        }
+        ids.entry(name).or_default().push(probe.id.clone());
+    }
+    let of_each = |seen: Observation| {
+        let ids = match &seen.key.probe {
+            ProbeId::Declared(name) => ids.get(name).cloned().unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        ids.into_iter().map(move |probe| {
+            let mut seen = seen.clone();
+            seen.key.probe = probe;
+            seen
+        })
+    };
+    recording.observations =
+        std::mem::take(&mut recording.observations).into_iter().flat_map(of_each).collect();
+}
+
+/// The name that a probe had: that of a call with an option did not tell for which variable it is made.
+fn old_name(probe: &Probe) -> &str {
+    match &probe.id {
+        ProbeId::Derived { case: Case::OptionOf(variable), .. } => {
+            let suffix = format!(" for {variable}");
+            probe.name.strip_suffix(&suffix).unwrap_or(&probe.name)
+        }
+        _ => &probe.name,
+    }
+}

@@ -1,0 +1,339 @@
+//! The identity of probes and runs: different calls have different ones, whatever is selected.
+
+use crate::made_up::{Answer, Call, conforming, data, ended, failure, records, seen_of};
+use agentnative::catalogue::{Check, Derived, checks};
+use agentnative::check::{Recording, judge};
+use agentnative::config::{Config, Contracts, Date, Known};
+use agentnative::model::{CheckId, Layer, OutputFormat, Status, Variant};
+use agentnative::probe::{self, Probe, Promises};
+use agentnative::run::{Changes, End, RunKey};
+use agentnative::target::Help;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+/// A configuration with each key that derives a call, some options spelt alike, variables for options that are
+/// derived anyhow, and probes with the names of derived ones.
+const EVERY_KEY: &str = r#"
+    [target]
+    schema = ['schema']
+    usage = 2
+    config_file = '.demo.toml'
+    completions = ['completions', '{shell}']
+    bundle_install = ['skill', 'install']
+    unknown_command = true
+    secret = { env = 'DEMO_TOKEN', file = ['--token-file', '{file}'], stdin = ['--token-stdin'] }
+    [target.flags]
+    quiet = ['--batch']
+    no_input = ['--batch']
+    no_pager = ['--no-pager']
+    verbose = ['--verbose']
+    [target.env]
+    DEMO_TOKEN = 'x'
+    [target.env_flags]
+    '--quiet' = 'DEMO_QUIET'
+    '--batch' = 'DEMO_BATCH'
+    '--dry-run' = 'DEMO_DRY_RUN'
+    '--output' = 'DEMO_OUTPUT'
+    '--json' = 'DEMO_JSON'
+    [[probe]]
+    name = 'list'
+    args = ['list']
+    list = { items = '/data', max = 50 }
+    secret = true
+    [[probe]]
+    name = '--help'
+    args = ['--help']
+    formats = ['text']
+    [[probe]]
+    name = 'list, invalid format'
+    args = ['list', 'all', '--colour=always']
+    [[probe]]
+    name = 'list, --batch'
+    args = ['list', '--batch']
+    [[probe]]
+    name = 'events'
+    args = ['events']
+    stream = true
+    workspace = true
+    interrupt = { after = 'x' }
+    [[probe]]
+    name = 'remove'
+    args = ['remove', '1']
+    workspace = true
+    destructive = true
+    idempotent = true
+    [[probe]]
+    name = 'add'
+    args = ['add', '1']
+    workspace = true
+    changes = true
+    formats = ['text', 'json']
+    [[probe]]
+    name = 'fetch'
+    args = ['fetch', '{stalled}']
+    secret = true
+    [[probe]]
+    name = 'lost'
+    args = ['show', 'lost']
+    exit = 1
+"#;
+
+const HELP: &[u8] = b"Usage: demo [OPTIONS] COMMAND
+
+Commands:
+  list  List
+  show  Show one
+
+Options:
+  --colour <WHEN>  When to use colour [possible values: always, never]
+  --output FORMAT  text, json or jsonl
+  --no-pager       No pager [env: DEMO_NO_PAGER=]
+";
+
+fn behavioral() -> Vec<&'static Check> {
+    checks().iter().filter(|check| check.layer == Layer::Behavioral).collect()
+}
+
+/// A target by its configuration and its help.
+fn target_of(config: &str) -> (Vec<Probe>, Promises) {
+    let contracts = &["dexter-flat"];
+    let known = Known { checks: &[], contracts, today: Date { year: 2026, month: 11, day: 28 } };
+    let config = Config::parse(config, Path::new("conf/agentnative.toml"), &known).unwrap();
+    let target = &config.targets[0];
+    let declared: Vec<Probe> = config.probes.iter().map(|probe| Probe::declared(probe, target)).collect();
+    let mut promises = Promises::of(target).with_help(&Help::parse(HELP), &declared);
+    promises.called_commands = vec![vec!["list".to_owned()], vec!["show".to_owned()]];
+    promises.examples = vec![vec!["list".to_owned()], vec!["show".to_owned(), "1".to_owned()]];
+    (declared, promises)
+}
+
+fn target() -> (Vec<Probe>, Promises) {
+    target_of(EVERY_KEY)
+}
+
+/// A target by what is special about it.
+type Target = (&'static str, Vec<Probe>, Promises);
+
+const REVERSED: &str = "in reverse order";
+
+/// Targets of different kinds.
+fn targets() -> Vec<Target> {
+    let of = |name, from: &str, to: &str| {
+        let mut config = EVERY_KEY.replacen(from, to, 1);
+        assert!(config != EVERY_KEY || from == to, "{name}");
+        for format in ["text", "json"].into_iter().filter(|format| to.contains(&format!("{format} = false")))
+        {
+            config = config.replace(&format!("'{format}'"), "'jsonl'").replace("['jsonl', ", "[");
+            if format == "json" {
+                config = config.replace("    list = { items = '/data', max = 50 }\n", "");
+            }
+        }
+        let (declared, promises) = target_of(&config);
+        (name, declared, promises)
+    };
+    let target = "    [target]\n";
+    let mut with_contract = of("with a contract", target, target);
+    with_contract.2.contract = Some("dexter-flat".to_owned());
+    for probe in with_contract.1.iter_mut().filter(|probe| !probe.is_apart()) {
+        probe.formats = vec![OutputFormat::Json];
+        probe.contract = Contracts { json: with_contract.2.contract.clone(), jsonl: None };
+    }
+    let mut reversed = of(REVERSED, target, target);
+    reversed.1.reverse();
+    let mut changing = of("that changes in every call", target, target);
+    changing.1.retain(|probe| probe.effect.is_some());
+    vec![
+        of("with every key", target, target),
+        reversed,
+        changing,
+        with_contract,
+        of(
+            "with json as default",
+            target,
+            "    [target]\n    default_format = 'json'\n    formats.json = []\n",
+        ),
+        of("without text", target, "    [target]\n    formats.text = false\n"),
+        of("without json", target, "    [target]\n    formats.json = false\n"),
+        of("with a format in front", "args = ['list']\n", "args = ['{format}', 'list']\n"),
+    ]
+}
+
+fn plan(checks: &[&Check]) -> (Vec<Probe>, Vec<RunKey>) {
+    let (declared, promises) = target();
+    probe::plan(checks, declared, &promises, Duration::from_secs(10))
+}
+
+/// What is called: all that tells one call from another, but for the names.
+fn call(probe: &Probe, format: OutputFormat, promises: &Promises) -> String {
+    let nameless = Probe { name: String::new(), formats: Vec::new(), ..probe.clone() };
+    let mut call = serde_json::to_value(&nameless).unwrap();
+    call["args"] = probe.call(format, promises).into();
+    call.as_object_mut().unwrap().remove("id");
+    // What is expected of a call is no part of it.
+    for key in ["asks_format", "exit", "result", "place", "effect", "remedy", "list", "stream", "contract"] {
+        call.as_object_mut().unwrap().remove(key);
+    }
+    call.to_string()
+}
+
+#[test]
+fn different_calls_have_different_identities_and_names() {
+    let (_, promises) = target();
+    let (probes, runs) = plan(&behavioral());
+    let derived: BTreeSet<Derived> = probes.iter().filter_map(|probe| probe.id.kind()).collect();
+    let asked: BTreeSet<Derived> = behavioral().iter().flat_map(|check| check.derived.clone()).collect();
+    let missing: Vec<&Derived> = asked.difference(&derived).collect();
+    assert!(missing.is_empty(), "the configuration derives no {missing:?}");
+
+    let mut ids: BTreeMap<_, &Probe> = BTreeMap::new();
+    for probe in &probes {
+        if let Some(other) = ids.insert(&probe.id, probe) {
+            panic!("`{}` and `{}` have the identity {:?}", other.name, probe.name, probe.id);
+        }
+    }
+    let names: BTreeSet<&str> = probes.iter().map(|probe| probe.name.as_str()).collect();
+    assert_eq!(names.len(), probes.len(), "two probes have one name");
+    let keys: BTreeSet<&RunKey> = runs.iter().collect();
+    assert_eq!(keys.len(), runs.len(), "a run is planned twice");
+    // Each is what its identity says, also where another probe has its name.
+    let of = |key: &RunKey| call(ids[&key.probe], key.format, &promises);
+    let help = of(&probe::help_run());
+    assert!(help.contains("\"args\":[\"--help\"]"), "{help}");
+}
+
+#[test]
+fn the_runs_for_one_check_are_among_those_for_all() {
+    let (_, promises) = target();
+    let described = |checks: &[&Check]| -> BTreeMap<RunKey, String> {
+        let (probes, runs) = plan(checks);
+        let by_id: BTreeMap<_, &Probe> = probes.iter().map(|probe| (&probe.id, probe)).collect();
+        let name_and_call = |key: &RunKey| {
+            let probe = by_id[&key.probe];
+            format!("{}: {}", probe.name, call(probe, key.format, &promises))
+        };
+        runs.iter()
+            .flat_map(|key| key.parts().unwrap_or_else(|| vec![key.clone()]))
+            .map(|key| {
+                let described = name_and_call(&key);
+                (key, described)
+            })
+            .collect()
+    };
+    let all = described(&behavioral());
+    for check in behavioral() {
+        for (key, one) in described(&[check]) {
+            assert_eq!(all.get(&key), Some(&one), "{}: {key:?}", check.id);
+        }
+    }
+}
+
+/// What a target with one fault gives where it shows.
+type Fault = (&'static str, fn(&Call) -> Option<Answer>);
+
+fn is_json(call: &Call) -> bool {
+    call.format == OutputFormat::Json
+}
+
+fn has(call: &Call, word: &str) -> bool {
+    call.args.iter().any(|arg| arg == word)
+}
+
+/// What a target with all of these commands answers.
+fn demo(call: &Call) -> Answer {
+    let is_unknown = call.args.iter().any(|arg| arg.contains("agentnative-unknown"));
+    let works = ["list", "events", "remove", "add", "fetch"];
+    match call.args.iter().find(|arg| !arg.starts_with('-')).map(String::as_str) {
+        _ if is_unknown || has(call, "--help") || has(call, "--version") || has(call, "lost") => {
+            conforming(call)
+        }
+        Some("schema") => data("{\"type\":\"object\"}\n"),
+        Some("completions") => data("complete -W 'list show' demo\n"),
+        Some("skill") => data("installed\n"),
+        Some("fetch") => failure(call, 1, "the server did not answer within 1 s"),
+        Some(word) if works.contains(&word) => {
+            data(records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#]))
+        }
+        _ => conforming(call),
+    }
+}
+
+/// The same where everything was seen that can be, and nothing happened.
+fn with_all_seen(mut recording: Recording) -> Recording {
+    for seen in &mut recording.observations {
+        seen.changes = Some(Changes::default());
+        seen.leaks = Some(Vec::new());
+        seen.connections = Some(1);
+    }
+    recording
+}
+
+/// How many of them are tried on all targets.
+const FEW: usize = 3;
+
+const FAULTS: [Fault; 12] = [
+    ("none", |_| None),
+    ("no json", |call| is_json(call).then(|| ended(2, "", "unknown format\n"))),
+    ("json refused in a dry run", |call| {
+        (has(call, "--dry-run") && is_json(call)).then(|| ended(2, "", "no such option\n"))
+    }),
+    ("prose before the document", |call| is_json(call).then(|| data(format!("Loading\n{}", demo(call).0)))),
+    ("no jsonl", |call| (call.format == OutputFormat::Jsonl).then(|| ended(2, "", "unknown format\n"))),
+    ("no dry run", |call| has(call, "--dry-run").then(|| ended(2, "", "no such option\n"))),
+    ("a quiet option that drops the data", |call| has(call, "--batch").then(|| data(""))),
+    ("a variable without an effect", |call| call.env.contains_key("DEMO_DRY_RUN").then(|| demo(call))),
+    ("a hang", |call| has(call, "events").then(|| Answer(String::new(), String::new(), End::TimedOut))),
+    ("a crash in each run", |_| Some(Answer(String::new(), "failed\n".to_owned(), End::Signaled(11)))),
+    ("a wait for input", |call| {
+        (call.variant == Variant::TerminalIn).then(|| Answer(String::new(), String::new(), End::Waited))
+    }),
+    ("a traceback", |call| {
+        has(call, "show")
+            .then(|| ended(1, "", "Traceback (most recent call last):\n  File \"a\", line 1\nKeyError\n"))
+    }),
+];
+
+type Verdicts = BTreeMap<CheckId, (Status, String)>;
+
+fn verdicts(recording: &Recording, checks: &[&Check]) -> Verdicts {
+    let results = judge(recording, checks).unwrap().results.into_iter();
+    results.map(|result| (result.id, (result.status, result.message))).collect()
+}
+
+/// Where verdicts have another status than those `among` all.
+fn differences(how: &str, among: &Verdicts, other: &Verdicts) -> Vec<String> {
+    let differs = |(id, (status, message)): (&CheckId, &(Status, String))| {
+        let (expected, why) = &among[id];
+        (status != expected)
+            .then(|| format!("{how}: {id} is {status:?} ({message}), among all {expected:?} ({why})"))
+    };
+    other.iter().filter_map(differs).collect()
+}
+
+#[test]
+fn each_check_gives_the_same_verdict_alone_among_all_and_in_any_order_of_the_probes() {
+    let all = behavioral();
+    let each = || all.iter().map(std::slice::from_ref);
+    let targets = targets();
+    let mut wrong = Vec::new();
+    for (nth, (name, fault)) in FAULTS.iter().enumerate() {
+        let seen = |(_, declared, promises): &Target, checks: &[&Check]| {
+            let target = |call: &Call| fault(call).unwrap_or_else(|| demo(call));
+            with_all_seen(seen_of(declared.clone(), promises.clone(), checks, target))
+        };
+        let first = seen(&targets[0], &all);
+        let expected = verdicts(&first, &all);
+        let replayed = each().flat_map(|check| verdicts(&first, check)).collect();
+        wrong.extend(differences(&format!("{name}, replayed"), &expected, &replayed));
+        // Most faults show in any target.
+        for target in &targets[..if nth < FEW { targets.len() } else { 1 }] {
+            let among = verdicts(&seen(target, &all), &all);
+            let alone = each().flat_map(|check| verdicts(&seen(target, check), check)).collect();
+            wrong.extend(differences(&format!("a target {}, {name}, alone", target.0), &among, &alone));
+            if target.0 == REVERSED {
+                wrong.extend(differences(&format!("{name}, {REVERSED}"), &expected, &among));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} verdicts differ:\n{}", wrong.len(), wrong.join("\n"));
+}
