@@ -13,6 +13,7 @@ mod configuration;
 mod contract_generated;
 mod documents;
 mod examples;
+mod excuses;
 mod fixtures;
 mod fixtures_shape;
 mod help;

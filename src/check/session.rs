@@ -381,11 +381,8 @@ impl Session {
         recording.notes = chosen.and_then(|chosen| chosen.note).into_iter().collect();
         recording.confinement =
             confinement.or(Some(Confinement::None).filter(|_| !recording.observations.is_empty()));
-        recording.notes.extend(confinement::notes(
-            &recording,
-            target.config.isolation,
-            no_namespaces.as_deref(),
-        ));
+        let note = confinement::note(&recording, target.config.isolation, no_namespaces.as_deref());
+        recording.notes.extend(note);
         recording.notes.append(&mut searched.notes);
         if checks.iter().any(|check| check.id == CheckId::P6Completions) && interrupted.is_none() {
             recording.completion_error = completions::rejected(&recording, &target, runner)?;

@@ -3,8 +3,9 @@
 
 use super::context::CheckContext;
 use super::run_view::RunView;
-use super::verdict::{Finding, Judgement, Reason};
+use super::verdict::{Finding, Judgement};
 use crate::model::{Confinement, Evidence, Stream};
+use crate::probe::Probe;
 use crate::run::{End, RunKey};
 
 /// What is said where a file may not be written: by the kernel's words, and the names of the error in languages.
@@ -34,71 +35,160 @@ const NO_NETWORK: &[&str] = &[
     "Name or service not known",
     "nodename nor servname",
 ];
+/// Words of a line about a missing network, beside these.
+const OFFLINE: &[&str] = &[
+    "offline",
+    "o internet",
+    "ECONNREFUSED",
+    "onnection refused",
+    "nable to connect",
+    "ould not connect",
+    "annot connect",
+];
+/// What is said where standard output was closed, which no confinement does.
+const PIPE: &[&str] = &["BrokenPipe", "roken pipe", "EPIPE"];
+/// What is said where a file is missing, and what the paths of files begin with that a confined run does not see.
+const NO_FILE: &[&str] = &["o such file", "ENOENT", "os error 2)", "Errno 2]"];
+const HOMES: &[&str] = &["/home/", "/root/"];
 /// What is said where a service of the machine cannot be reached over its socket.
 const NO_SERVICE: &[&str] = &["/run/", ".sock", "D-Bus", "dbus"];
+
+/// What confinement keeps a run from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Obstacle {
+    /// It could not write to its start folder, and could not be repeated in a copy of it.
+    Uncopied,
+    Network,
+    ReadOnly,
+    CrossDevice,
+    /// A file of the user's home that is hidden.
+    Home,
+    Service,
+}
+
+impl Obstacle {
+    const ALL: [Self; 6] =
+        [Self::Uncopied, Self::Network, Self::ReadOnly, Self::CrossDevice, Self::Home, Self::Service];
+
+    /// Whether a run met it, as far as can be told from the outside or from what it printed.
+    fn is_met_by(self, run: &RunView<'_>) -> bool {
+        let Some(confinement) = run.observation.confinement.filter(|way| *way != Confinement::None) else {
+            return false;
+        };
+        let is_namespaces = confinement == Confinement::Namespaces;
+        let streams = || [Stream::Stderr, Stream::Stdout].into_iter().filter_map(|stream| run.lines(stream));
+        let says_all = |all: &[&[&str]]| {
+            let has = |line: &String| all.iter().all(|words| words.iter().any(|word| line.contains(word)));
+            streams().flatten().any(|line| has(&line))
+        };
+        match self {
+            Self::Uncopied => run.observation.uncopied,
+            Self::Network => {
+                run.observation.missed_network
+                    || says_all(&[NO_NETWORK])
+                    || !is_namespaces && says_all(&[&["ocket"], DENIED])
+            }
+            Self::ReadOnly => says_all(&[if is_namespaces { READ_ONLY } else { DENIED }]),
+            Self::CrossDevice => is_namespaces && says_all(&[CROSS_DEVICE]),
+            Self::Home => is_namespaces && says_all(&[NO_FILE, HOMES]),
+            Self::Service => says_all(&[NO_SERVICE]),
+        }
+    }
+
+    /// What it kept a run from, and what to declare.
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Uncopied => (
+                "could not write to the folder that it starts in, which cannot be copied",
+                "declare `writes = true` or a `workspace` for it",
+            ),
+            Self::Network => ("seems to need the network", "declare `network = true`"),
+            Self::ReadOnly => (
+                "seems to write where confined runs may not",
+                "declare a `workspace` for it, or `isolation = \"none\"`",
+            ),
+            Self::CrossDevice => (
+                "seems to rename a folder of the project, which the copy-on-write view of it cannot do",
+                "declare a `workspace` for it, or `writes = true`",
+            ),
+            Self::Home => {
+                ("seems to need a file of the home folder", "declare `readable`, such as `[\"~/x\"]`")
+            }
+            Self::Service => (
+                "seems to need a service of the machine, which confined runs do not reach",
+                "declare `isolation = \"none\"`",
+            ),
+        }
+    }
+
+    /// Whether other runs show that it is not the cause of how this one ended: one of the same call or of one that is
+    /// derived from it met the obstacle and ended as expected, or the same call ended so without meeting it.
+    fn is_ruled_out(self, run: &RunView<'_>) -> bool {
+        let name = |probe: &Probe| probe.of().map_or_else(|| probe.name.clone(), str::to_owned);
+        let family = name(run.probe);
+        let mut others = run.context.runs().filter(|other| other.observation.key != run.observation.key);
+        others.any(|other| {
+            let is_same_call = other.probe.id == run.probe.id;
+            let is_kin = is_same_call || name(other.probe) == family;
+            let ended_as_expected = is_kin && other.probe.exit.is_some() && other.exit() == other.probe.exit;
+            let ended_so = is_same_call && other.observation.end == run.observation.end;
+            ended_as_expected && self.is_met_by(&other) || ended_so && !self.is_met_by(&other)
+        })
+    }
+}
 
 /// The judgement without what was found in such runs: that is a reason why the check cannot be decided.
 pub(super) fn excuse(context: &CheckContext, judgement: Judgement) -> Judgement {
     let Judgement::Broken(findings, mut reasons) = judgement else { return judgement };
     let mut left = Vec::new();
     for finding in findings {
-        match reason(context, &finding) {
-            Some(reason) => reasons.push(reason),
+        match obstacle(context, &finding) {
+            Some((run, obstacle)) => {
+                let (what, remedy) = obstacle.words();
+                reasons.push(format!("{} {what}: {remedy}", run.label()).into());
+            }
             None => left.push(finding),
         }
     }
     if left.is_empty() { Judgement::Unverified(reasons) } else { Judgement::Broken(left, reasons) }
 }
 
-fn reason(context: &CheckContext, finding: &Finding) -> Option<Reason> {
-    let Evidence { probe: Some(probe), format: Some(format), variant: Some(variant), nth, .. } =
-        &finding.evidence
-    else {
-        return None;
+/// The obstacle that a finding may be due to, with its run.
+fn obstacle<'a>(context: &'a CheckContext<'a>, finding: &Finding) -> Option<(RunView<'a>, Obstacle)> {
+    let evidence = &finding.evidence;
+    let name = evidence.probe.as_ref()?;
+    let probe = context.probes.iter().find(|probe| probe.name == *name)?.id.clone();
+    let (format, variant, nth) = (evidence.format?, evidence.variant?, evidence.nth.unwrap_or(0));
+    let run = context.run_of(&RunKey { probe, format, variant, nth })?;
+    let obstacle = if may_have_failed_for_one(&run) {
+        Obstacle::ALL.into_iter().find(|obstacle| obstacle.is_met_by(&run) && !obstacle.is_ruled_out(&run))
+    } else {
+        is_about_being_offline(&run, evidence).then_some(Obstacle::Network)
     };
-    let probe = context.probes.iter().find(|own| own.name == *probe)?.id.clone();
-    let key = RunKey { probe, format: *format, variant: *variant, nth: nth.unwrap_or(0) };
-    let run = context.run_of(&key)?;
-    let (what, remedy) = cause(&run)?;
-    Some(format!("{} {what}: {remedy}", run.label()).into())
+    Some((run, obstacle?))
 }
 
-/// What confinement kept a run from that ended otherwise than expected, and what to declare.
-fn cause(run: &RunView<'_>) -> Option<(&'static str, &'static str)> {
-    let confinement = run.observation.confinement.filter(|way| *way != Confinement::None)?;
-    let ended_as_expected = match run.observation.end {
-        // A call that is to be refused as wrong usage has no expected code, and may have failed before it was.
-        End::Exited(code) => run.probe.exit.map_or(matches!(code, 0 | 2), |expected| code == expected),
-        End::Signaled(_) | End::TimedOut => false,
-        End::Waited | End::TooMuch(_) | End::NotStarted(..) | End::Interrupted => true,
+/// Whether a run ended otherwise than expected, in a way that an obstacle may be the cause of: no crash, no pipe that was
+/// closed, no wait for input.
+fn may_have_failed_for_one(run: &RunView<'_>) -> bool {
+    let names_pipe = || {
+        let lines = run.lines(Stream::Stderr).unwrap_or_default();
+        lines.iter().any(|line| PIPE.iter().any(|word| line.contains(word)))
     };
-    if ended_as_expected {
-        return None;
+    match run.observation.end {
+        // A call that is to be refused as wrong usage has no expected code, and may have failed before it was.
+        End::Exited(code) => {
+            run.probe.exit.map_or(!matches!(code, 0 | 2), |expected| code != expected) && !names_pipe()
+        }
+        End::TimedOut => !run.waits_for_input(),
+        End::Signaled(_) | End::Waited | End::TooMuch(_) | End::NotStarted(..) | End::Interrupted => false,
     }
-    if run.observation.uncopied {
-        let remedy = "declare `writes = true` or a `workspace` for it";
-        return Some(("could not write to the folder that it starts in, which cannot be copied", remedy));
-    }
-    let streams = [Stream::Stderr, Stream::Stdout].into_iter();
-    let lines: Vec<String> = streams.filter_map(|stream| run.lines(stream)).flatten().collect();
-    let has = |line: &String, words: &[&str]| words.iter().any(|word| line.contains(word));
-    let says = |words: &[&str]| lines.iter().any(|line| has(line, words));
-    let lacks_socket = || lines.iter().any(|line| has(line, &["ocket"]) && has(line, DENIED));
-    let is_namespaces = confinement == Confinement::Namespaces;
-    if run.observation.missed_network || says(NO_NETWORK) || !is_namespaces && lacks_socket() {
-        return Some(("seems to need the network", "declare `network = true`"));
-    }
-    if says(if is_namespaces { READ_ONLY } else { DENIED }) {
-        let remedy = "declare a `workspace` for it, or `isolation = \"none\"`";
-        return Some(("seems to write where confined runs may not", remedy));
-    }
-    if is_namespaces && says(CROSS_DEVICE) {
-        return Some((
-            "seems to rename a folder of the project, which the copy-on-write view of it cannot do",
-            "declare a `workspace` for it, or `writes = true`",
-        ));
-    }
-    let remedy = "declare `isolation = \"none\"`";
-    says(NO_SERVICE)
-        .then_some(("seems to need a service of the machine, which confined runs do not reach", remedy))
+}
+
+/// Whether a finding is a line on standard error about the network that a run missed.
+fn is_about_being_offline(run: &RunView<'_>, evidence: &Evidence) -> bool {
+    let says = |line: &String| NO_NETWORK.iter().chain(OFFLINE).any(|word| line.contains(word));
+    run.observation.missed_network
+        && evidence.stream == Some(Stream::Stderr)
+        && evidence.excerpt.as_ref().is_some_and(says)
 }

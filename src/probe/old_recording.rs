@@ -1,11 +1,10 @@
-//! Recordings of versions 1 to 3, in which a probe is known by its name, and runs refer to it by that.
+//! Recordings of versions 1 to 3, in which a probe is known by its name alone.
 
 use super::{Probe, Recording, derived};
 use crate::catalogue::Derived;
 use crate::model::{Case, ProbeId};
-use crate::run::Observation;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The first version with identities.
@@ -22,46 +21,29 @@ pub(super) fn head(head: &[u8]) -> serde_json::Result<Recording> {
             }
             _ => probe.get("name").cloned().unwrap_or_default(),
         };
-        probe.insert("id".to_owned(), id);
+        probe.entry("id").or_insert(id);
     }
     serde_json::from_value(head)
 }
 
-/// Completes the identities of the probes, and gives them to the runs, which have the names.
+/// Completes the identities of the probes.
 pub(super) fn identify(recording: &mut Recording) {
     let kinds: BTreeSet<Derived> = recording.probes.iter().filter_map(|probe| probe.id.kind()).collect();
     let declared: Vec<Probe> = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
     let planned = derived(&kinds, &declared, &recording.promises, Duration::ZERO);
-    // Two calls could have one name, and then one run.
-    let mut ids: BTreeMap<String, Vec<ProbeId>> = BTreeMap::new();
     for probe in &mut recording.probes {
-        let name = probe.name.clone();
-        if let ProbeId::Derived { kind, from, case } = &mut probe.id
+        if let ProbeId::Derived { kind, from, case: case @ Case::Only } = &mut probe.id
             && *kind != Derived::Refused
         {
             let is_planned = |planned: &&Probe| {
-                planned.is(*kind) && planned.of() == from.as_deref() && old_name(planned) == name
+                planned.is(*kind) && planned.of() == from.as_deref() && old_name(planned) == probe.name
             };
             match planned.iter().find(is_planned) {
                 Some(planned) => probe.id.clone_from(&planned.id),
-                None => *case = Case::words([&name]),
+                None => *case = Case::words([&probe.name]),
             }
         }
-        ids.entry(name).or_default().push(probe.id.clone());
     }
-    let of_each = |seen: Observation| {
-        let ids = match &seen.key.probe {
-            ProbeId::Declared(name) => ids.get(name).cloned().unwrap_or_default(),
-            _ => Vec::new(),
-        };
-        ids.into_iter().map(move |probe| {
-            let mut seen = seen.clone();
-            seen.key.probe = probe;
-            seen
-        })
-    };
-    recording.observations =
-        std::mem::take(&mut recording.observations).into_iter().flat_map(of_each).collect();
 }
 
 /// The name that a probe had: that of a call with an option did not tell for which variable it is made.

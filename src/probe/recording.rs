@@ -6,7 +6,7 @@
 
 use super::{Probe, Promises, old_recording};
 use crate::config::{CheckConfig, Waiver};
-use crate::model::HelpLanguage;
+use crate::model::{HelpLanguage, ProbeId};
 use crate::report::{ConfigInfo, TargetInfo};
 use crate::run::{Confinement, Observation, RecordFault, RecordReader, RecordWriter, RunKey};
 use crate::source::{Built, Document, Facts, Project};
@@ -20,7 +20,7 @@ use std::io::BufWriter;
 use std::path::Path;
 
 /// The version of the format that is written. Since version 3, a recording contains its contracts, and a large stream
-/// once; since version 4, the identities of its probes, which runs refer to by these.
+/// once; since version 4, the identities of its probes.
 const VERSION: u32 = 4;
 /// The oldest that is read: what it does not tell is judged unverified.
 const OLDEST: u32 = 1;
@@ -184,7 +184,11 @@ impl Recording {
     pub fn write(&self, file: File, path: &Path) -> Result<()> {
         let write = || -> std::io::Result<()> {
             let mut out = RecordWriter::new(BufWriter::new(file), self)?;
-            self.observations.iter().try_for_each(|seen| out.push(seen))?;
+            self.named_observations().try_for_each(|(name, seen)| {
+                let mut seen = seen.clone();
+                seen.key.probe = ProbeId::declared(name);
+                out.push(seen)
+            })?;
             out.finish()
         };
         write().map_err(|error| Error::io(ErrorKind::Write, "write", path, &error))
@@ -228,7 +232,30 @@ impl Recording {
         if old {
             old_recording::identify(&mut recording);
         }
+        recording.identify_runs();
         Ok(recording)
+    }
+
+    /// Gives the runs, which have the names of their probes in a file, the identities of these. In older versions, two
+    /// probes could have one name; then what was seen of one is that of both.
+    fn identify_runs(&mut self) {
+        let mut ids: BTreeMap<&str, Vec<&ProbeId>> = BTreeMap::new();
+        for probe in &self.probes {
+            ids.entry(&probe.name).or_default().push(&probe.id);
+        }
+        let identified = |seen: Observation| {
+            let named = match &seen.key.probe {
+                ProbeId::Declared(name) => ids.get(name.as_str()),
+                _ => None,
+            };
+            named.into_iter().flatten().map(move |id| {
+                let mut seen = seen.clone();
+                seen.key.probe = (*id).clone();
+                seen
+            })
+        };
+        let read = std::mem::take(&mut self.observations);
+        self.observations = read.into_iter().flat_map(identified).collect();
     }
 
     /// The first contract that is neither bundled nor in the recording, and the probe that names it.

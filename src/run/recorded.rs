@@ -60,9 +60,9 @@ impl<W: Write> RecordWriter<W> {
     }
 
     /// Adds a run.
-    pub fn push(&mut self, seen: &Observation) -> io::Result<()> {
+    pub fn push(&mut self, seen: Observation) -> io::Result<()> {
         self.line += 1;
-        let seen = seen.clone().map_streams(|stream, captured| self.written(stream, captured))?;
+        let seen = seen.map_streams(|stream, captured| self.written(stream, captured))?;
         serde_json::to_writer(&mut self.out, &seen)?;
         self.out.write_all(b"\n")
     }

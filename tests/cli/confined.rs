@@ -48,11 +48,29 @@ fn a_target_without_its_network_is_not_blamed() {
     let code = "socket.create_connection(('127.0.0.1', int(outside)))";
     let port = listener.local_addr().unwrap().port().to_string();
     if is_excused(code, &port, ["seems to need the network", "`network = true`"]) {
-        let noted = check(code, &port, CONFIG, "auto");
-        assert!(noted.out.contains("without a network, ") && noted.out.contains("`list`"), "{}", noted.out);
         let network = CONFIG.replace("[target]", "[target]\nnetwork = true");
         assert_eq!(verdict(&check(code, &port, &network, "auto")).0, "pass");
     }
+}
+
+#[test]
+fn an_attempt_to_connect_excuses_nothing_that_it_did_not_cause() {
+    let folder = Folder::new();
+    let attempt = "import os, socket, sys\nsocket.socket().connect_ex(('127.0.0.1', 9))\n";
+    let check = |check: &str, code: &str, config: &str| {
+        folder.write("cli.py", format!("{attempt}{code}"));
+        folder.write("agentnative.toml", config);
+        verdict(&folder.run(&["check", "--json", "--check", check])).0
+    };
+    let network = CONFIG.replace("[target]", "[target]\nnetwork = true");
+    let flood = "for n in range(100000): print(n)\n";
+    assert_eq!(check("p2-broken-pipe", flood, CONFIG), "fail", "the other runs tried to connect as well");
+    assert_eq!(check("p2-exit-success", "sys.exit(3)\n", &network), "fail", "it has the network");
+    assert_eq!(
+        check("p2-exit-consistent", "os.abort()\n", CONFIG),
+        "fail",
+        "no missing network aborts a program"
+    );
 }
 
 #[test]

@@ -68,9 +68,8 @@ pub(super) fn serve() -> ExitCode {
     }
     let mut doing = "";
     match begin(&control, launch, &mut doing) {
-        Ok((target, children)) => {
-            watch(&control, target, &children).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
-        }
+        Ok((target, children, has_own_network)) => watch(&control, target, &children, has_own_network)
+            .map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
         Err(error) => {
             refuse(&control, doing, &error).unwrap_or_default();
             ExitCode::FAILURE
@@ -84,12 +83,13 @@ pub(super) fn refuse(control: impl AsFd, doing: &str, error: &io::Error) -> io::
     super::talk::send_with(control, &frame(&no, &[])?, &[]).map(drop)
 }
 
-/// Enters the namespaces of the run and starts its launcher; gives that, and what hears of children that end.
+/// Enters the namespaces of the run and starts its launcher; gives that, what hears of children that end, and whether the
+/// network is the run's own.
 fn begin(
     control: &UnixStream,
     launch: OwnedFd,
     doing: &mut &'static str,
-) -> io::Result<(Pid, sys::ChildEnds)> {
+) -> io::Result<(Pid, sys::ChildEnds, bool)> {
     *doing = "read what the run may see";
     let (cell, _, _): (Cell, _, _) = receive(control)?;
     *doing = "make its namespaces";
@@ -119,16 +119,23 @@ fn begin(
     let terminal = terminal.iter().flatten().map(AsFd::as_fd);
     let fds: Vec<_> = handles.iter().map(AsFd::as_fd).chain(terminal).chain(open).collect();
     super::talk::send_with(control, &answer, &fds)?;
-    Ok((target, children))
+    Ok((target, children, !cell.network))
 }
 
 /// Reaps whoever ends, but for the target: its number is to stay its own.
-fn watch(control: &UnixStream, target: Pid, children: &sys::ChildEnds) -> io::Result<()> {
+fn watch(
+    control: &UnixStream,
+    target: Pid,
+    children: &sys::ChildEnds,
+    has_own_network: bool,
+) -> io::Result<()> {
     let us = rustix::process::getpid().as_raw_pid();
     let mut told = false;
     loop {
         if !told && let Some(status) = status_of(target) {
-            super::talk::send_with(control, &encode(status, sys::missed_network()), &[])?;
+            // The counters of the machine's network say nothing of this run.
+            let missed_network = has_own_network && sys::missed_network();
+            super::talk::send_with(control, &encode(status, missed_network), &[])?;
             told = true;
         }
         let all: Vec<Stat> = sys::children(us).into_iter().filter_map(sys::stat).collect();
