@@ -762,10 +762,6 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
             "this probe has `secret = true`, and nothing sets TOKEN; expected it in `env` of the probe or the target, or in `pass_env`",
         ),
         (
-            format!("[target]\nsecret.env = 'TOKEN'\n|{probe}secret = true\nenv.TOKEN = 'x'\nexit = 1"),
-            "a probe with `secret = true` succeeds, and this one has `exit = 1`; expected a call that exits with 0",
-        ),
-        (
             format!(
                 "[target]\nlacks = ['secret']\nsecret.env = 'TOKEN'\n|{probe}secret = true\nenv.TOKEN = 'x'"
             ),

@@ -271,7 +271,7 @@ fn with_all_seen(mut recording: Recording) -> Recording {
 /// How many of them are tried on all targets.
 const FEW: usize = 3;
 
-const FAULTS: [Fault; 12] = [
+const FAULTS: [Fault; 13] = [
     ("none", |_| None),
     ("no json", |call| is_json(call).then(|| ended(2, "", "unknown format\n"))),
     ("json refused in a dry run", |call| {
@@ -286,6 +286,9 @@ const FAULTS: [Fault; 12] = [
     ("a crash in each run", |_| Some(Answer(String::new(), "failed\n".to_owned(), End::Signaled(11)))),
     ("a wait for input", |call| {
         (call.variant == Variant::TerminalIn).then(|| Answer(String::new(), String::new(), End::Waited))
+    }),
+    ("a crash without a home", |call| {
+        (call.variant == Variant::Bare).then(|| Answer(String::new(), String::new(), End::Signaled(11)))
     }),
     ("a traceback", |call| {
         has(call, "show")

@@ -3,9 +3,9 @@
 use super::asking;
 use super::runs::Make;
 use crate::catalogue::Derived;
-use crate::config::FORMAT_PLACE;
+use crate::config::{FORMAT_PLACE, Flag};
 use crate::model::{OutputFormat, ProbeId};
-use crate::probe::{Place, Probe, Promises};
+use crate::probe::{self, Effect, Place, Probe, Promises};
 use crate::run::{End, Observation, RunKey};
 use agentnative_contract::error::Result;
 
@@ -58,7 +58,7 @@ pub(super) fn find(
         let works = bare(probe).and_then(|bare| of(&without, &bare.probe)).filter(|seen| did(probe, seen));
         let Some(works) = works.filter(|_| left(probe, &refusal)) else { continue };
         for place in [Place::Front, Place::BehindFirst] {
-            let Some(placed) = placed(probe, place) else { continue };
+            let Some(placed) = placed(probe, place, promises) else { continue };
             let answer = match is_named(probe, format, promises) {
                 true => None,
                 false => match asking::ask(&placed, promises, make)? {
@@ -99,11 +99,11 @@ pub(super) fn find(
     // called as those that show one, if these agree. A call in which that is the same place says nothing.
     let stayed = |probe: &Probe, place| {
         let did = of(&seen, &probe.id).is_some_and(|seen| did(probe, &seen));
-        did && probe.place.is_none() && placed(probe, place).is_some()
+        did && probe.place.is_none() && placed(probe, place, promises).is_some()
     };
     if let Some(place) = found.filter(|place| !declared.iter().any(|probe| stayed(probe, *place))) {
         for probe in declared.iter_mut().filter(|probe| probe.place.is_none()) {
-            let Some(placed) = placed(probe, place) else { continue };
+            let Some(placed) = placed(probe, place, promises) else { continue };
             if of(&seen, &probe.id).is_none_or(|seen| left(probe, &seen)) {
                 seen.retain(|seen| seen.key.probe != probe.id);
                 *probe = placed;
@@ -133,7 +133,7 @@ fn is_named(probe: &Probe, format: OutputFormat, promises: &Promises) -> bool {
 }
 
 /// The probe with the format at this place; none where that is after all arguments, or it has one already.
-fn placed(probe: &Probe, place: Place) -> Option<Probe> {
+fn placed(probe: &Probe, place: Place, promises: &Promises) -> Option<Probe> {
     if probe.args.iter().any(|arg| arg == FORMAT_PLACE) {
         return None;
     }
@@ -142,9 +142,18 @@ fn placed(probe: &Probe, place: Place) -> Option<Probe> {
         Place::BehindFirst => probe.args.iter().position(|arg| !arg.starts_with('-'))? + 1,
     };
     (at < probe.args.len()).then(|| {
-        let mut args = probe.args.clone();
-        args.insert(at, FORMAT_PLACE.to_owned());
-        Probe { args, place: Some(place), ..probe.clone() }
+        let marked = |args: &[String]| [&args[..at], &[FORMAT_PLACE.to_owned()], &args[at..]].concat();
+        let mut placed = Probe { args: marked(&probe.args), place: Some(place), ..probe.clone() };
+        if let Some(unconfirmed) = probe.effect.as_ref().and_then(|effect| effect.unconfirmed.as_ref())
+            && at <= unconfirmed.len()
+        {
+            // The confirmation goes there as well.
+            let unconfirmed = marked(unconfirmed);
+            let confirm = probe.flag(Flag::Confirm, promises).args().unwrap_or_default();
+            placed.args = probe::placed(&unconfirmed, confirm, &placed, promises);
+            placed.effect = placed.effect.map(|effect| Effect { unconfirmed: Some(unconfirmed), ..effect });
+        }
+        placed
     })
 }
 

@@ -300,7 +300,7 @@ pub struct ProbeConfig {
     /// It begins to sign in.
     #[serde(default)]
     pub login: bool,
-    /// It needs the secret of the target, and succeeds with it.
+    /// It needs the secret of the target.
     #[serde(default)]
     pub secret: bool,
     /// What it changes; none where it changes nothing.

@@ -179,7 +179,7 @@ impl<'a> RunView<'a> {
                 Some(format!("the output of {label} could not be read: {error}").into())
             }
             (End::Signaled(signal), _) => {
-                let what = format!("{label} was killed by signal {signal}");
+                let what = format!("{label} was killed by {}", signal_words(*signal));
                 Some(self.blocked_by(CheckId::P2ExitConsistent, what))
             }
             (End::TimedOut | End::Waited, _) if self.ends_otherwise() => {
@@ -501,4 +501,26 @@ fn more(limit: Limit) -> &'static str {
         Limit::Machine => ": free some, or run fewer commands in parallel with --jobs",
         Limit::File(_) | Limit::Output(_) => ", the most that is allowed",
     }
+}
+
+/// A signal by its number, and by its name if it is one that ends programs.
+pub fn signal_words(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        31 => "SIGSYS",
+        _ => return format!("signal {signal}"),
+    };
+    format!("signal {signal} ({name})")
 }

@@ -8,6 +8,7 @@ use crate::config::{
 use crate::model::{Case, OutputFormat, ProbeId};
 use crate::target::Choices;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// An unknown flag.
@@ -44,14 +45,10 @@ pub fn derived(
         true => promises.known_formats.contains(format),
         false => sources.iter().any(|probe| probe.formats.contains(format)),
     };
-    // They start where all declared probes do.
-    if let Some(first) = declared.first()
-        && declared.iter().all(|probe| (&probe.workspace, &probe.cwd) == (&first.workspace, &first.cwd))
-    {
-        for probe in &mut probes {
-            probe.workspace.clone_from(&first.workspace);
-            probe.cwd.clone_from(&first.cwd);
-        }
+    let (workspace, cwd) = start_of(declared);
+    for probe in &mut probes {
+        probe.workspace.clone_from(&workspace);
+        probe.cwd.clone_from(&cwd);
     }
     for probe in probes.iter_mut().filter(|probe| !probe.is(Derived::Schema)) {
         let asked = |format: &OutputFormat| promises.formats.args(*format).is_some() && has(format);
@@ -80,6 +77,18 @@ pub fn derived(
     }
     distinguish(&mut probes, declared);
     probes
+}
+
+/// Where the calls of the target itself start: where all declared probes do; else in the first of their workspaces that
+/// are not empty, by its path; else in the target's folder.
+fn start_of(declared: &[Probe]) -> (Option<Workspace>, Option<PathBuf>) {
+    let starts: BTreeSet<_> =
+        declared.iter().map(|probe| (probe.workspace.clone(), probe.cwd.clone())).collect();
+    if starts.len() == 1 {
+        return starts.into_iter().next().unwrap_or_default();
+    }
+    let workspaces = starts.into_iter().filter_map(|(workspace, _)| workspace);
+    (workspaces.into_iter().find(|workspace| *workspace != Workspace::Empty), None)
 }
 
 /// `COMMAND --help` for each of these commands, as the first of the declared probes calls it that does: if the flag
@@ -320,7 +329,12 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
         Derived::Limit if probe.formats.contains(&Json) => {
             let Some(spelling) = probe.flag(Flag::Limit, promises).args() else { return Vec::new() };
             let limited = |limit: u64| Probe {
-                args: placed_last(&probe.args, &Flag::Limit.with_value(spelling, &limit.to_string())),
+                args: placed(
+                    &probe.args,
+                    &Flag::Limit.with_value(spelling, &limit.to_string()),
+                    probe,
+                    promises,
+                ),
                 asks_format: probe.asks_format,
                 ..call(Case::Limit(limit), &format!("limit {limit}"), &[], probe.exit, Json)
             };
@@ -340,6 +354,16 @@ fn limits(list: &ListConfig) -> BTreeSet<u64> {
 pub(super) fn placed_last(args: &[String], further: &[String]) -> Vec<String> {
     let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     [&args[..end], further, &args[end..]].concat()
+}
+
+/// `args` of a probe with an option where its options are accepted: where the format option is, if that place was found
+/// or is the only one, in a call without subcommands; else last.
+pub fn placed(args: &[String], option: &[String], probe: &Probe, promises: &Promises) -> Vec<String> {
+    let marked = args.iter().position(|arg| arg == FORMAT_PLACE);
+    match marked.filter(|_| probe.place.is_some() || promises.commands.is_empty()) {
+        Some(at) => [&args[..=at], option, &args[at + 1..]].concat(),
+        None => placed_last(args, option),
+    }
 }
 
 /// These arguments with a value that the option does not have; none where they do not use it.

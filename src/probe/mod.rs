@@ -11,8 +11,8 @@ mod secrets;
 mod spec;
 
 pub use derive::{
-    SHELLS, UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, command_helps, derived, questions,
-    standalone,
+    SHELLS, UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, command_helps, derived, placed,
+    questions, standalone,
 };
 pub use env_flags::{EnvFlag, OFF, ON, env_flags};
 pub use plan::{help_run, plan, repetitions};
@@ -70,7 +70,7 @@ pub struct Probe {
     /// It begins to sign in.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub login: bool,
-    /// It needs the secret of the target, and succeeds with it.
+    /// It needs the secret of the target.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
     /// Its JSON lines are made one after the other, not at once.
@@ -419,6 +419,12 @@ impl Probe {
         use Derived::{AnonymousRequest, Example, Interrupted, InvalidRequest, Sigint, Timeout};
         let own = [Interrupted, Sigint, Timeout, InvalidRequest, AnonymousRequest, Example];
         own.into_iter().any(|kind| self.is(kind))
+    }
+
+    /// Whether its runs have a secret: that of the target, or one of their own that is rejected. An empty one is none.
+    pub fn has_secret(&self, promises: &Promises) -> bool {
+        let variable = promises.secret.as_ref().and_then(|secret| self.env.get(&secret.env));
+        self.secret || variable.is_some_and(|value| !value.is_empty())
     }
 
     /// Whether it calls a server that never answers.

@@ -51,13 +51,12 @@ pub fn plan(
     let mut probes = declared;
     probes.extend(derived(&kinds, &probes, promises, timeout));
     let mut runs: Vec<RunKey> = probes.iter().flat_map(|probe| runs_of(probe, promises, &wanted)).collect();
-    // A derived call is compared with the one that it is derived from.
+    // A derived call in JSON is compared with the one that it is derived from.
     let compared = |probe: &Probe| {
         let source = probes.iter().find(|source| source.is_declared() && Some(&*source.name) == probe.of());
-        let formats = probe
-            .formats
-            .iter()
-            .filter(|format| source.is_some_and(|source| source.formats.contains(format)));
+        let formats = probe.formats.iter().filter(|format| {
+            format.is_json() && source.is_some_and(|source| source.formats.contains(format))
+        });
         formats.filter_map(|format| Some(source?.plain(*format))).collect::<Vec<_>>()
     };
     let planned: BTreeSet<RunKey> = runs.iter().cloned().collect();
@@ -178,6 +177,8 @@ fn concerns(probe: &Probe, promises: &Promises, format: OutputFormat, variant: V
         }
         Variant::ColourPipe | Variant::NoColour => true,
         Variant::NoPager => probe.gives_data(),
+        // What fails may show its secret in debug output as well.
+        Variant::HostileEnv if probe.has_secret(promises) => true,
         Variant::OpenStdin => probe.stdin.is_none() && format != OutputFormat::Jsonl,
         Variant::SlowReader | Variant::File => probe.gives_data() && format.is_json(),
         // See [`repetitions`].

@@ -1,6 +1,6 @@
 //! Calls that change something, with and without what makes them harmless: each in a fresh copy of its workspace.
 
-use super::derive::{made, placed_last};
+use super::derive::{made, placed};
 use super::{Effect, Probe, Promises};
 use crate::catalogue::Derived;
 use crate::config::Flag;
@@ -47,12 +47,12 @@ impl Scenes<'_> {
     fn of_stalled(self, kind: Derived) -> Option<Probe> {
         let spelling = self.probe.flag(Flag::Timeout, self.promises).args().unwrap_or_default();
         let options = Flag::Timeout.with_value(spelling, "1");
-        let args = placed_last(&self.probe.args, &options);
+        let args = self.placed(&self.probe.args, &options);
         let (label, args) = match kind {
             Derived::Timeout if options.is_empty() => ("no time limit".to_owned(), args),
             Derived::Timeout => (options.join(" "), args),
             Derived::InvalidRequest => {
-                ("unknown flag".to_owned(), placed_last(&args, &[super::UNKNOWN_FLAG.to_owned()]))
+                ("unknown flag".to_owned(), self.placed(&args, &[super::UNKNOWN_FLAG.to_owned()]))
             }
             Derived::AnonymousRequest if self.probe.secret => ("no secret".to_owned(), args),
             _ => return None,
@@ -81,7 +81,7 @@ impl Scenes<'_> {
         match kind {
             Derived::DryRun => {
                 let Some(options) = probe.flag(Flag::DryRun, self.promises).args() else { return Vec::new() };
-                let args = placed_last(unconfirmed, options);
+                let args = self.placed(unconfirmed, options);
                 let mut formats = vec![self.plainest()];
                 let json = self.in_json && effect.formats.contains(&OutputFormat::Json);
                 formats.extend(json.then_some(OutputFormat::Json));
@@ -111,20 +111,24 @@ impl Scenes<'_> {
             }
             // Confirmed, if it has to be: an unknown flag that is ignored does what the call does.
             Derived::IgnoredFlag if probe.is_apart() && !probe.args.iter().any(|arg| arg == "--") => {
-                let args = placed_last(&probe.args, &[super::UNKNOWN_FLAG.to_owned()]);
+                let args = self.placed(&probe.args, &[super::UNKNOWN_FLAG.to_owned()]);
                 vec![Probe { exit: None, ..self.call(kind, "unknown flag", args, self.plainest()) }]
             }
             // Without the confirmation, which is an answer as well.
             Derived::NoInput if probe.is_apart() => {
                 let options = probe.flag(Flag::NoInput, self.promises).args();
                 let call = |options: &[String]| {
-                    let args = placed_last(unconfirmed, options);
+                    let args = self.placed(unconfirmed, options);
                     Probe { exit: None, ..self.call(kind, &options.join(" "), args, self.plainest()) }
                 };
                 options.map(call).into_iter().collect()
             }
             _ => Vec::new(),
         }
+    }
+
+    fn placed(&self, args: &[String], option: &[String]) -> Vec<String> {
+        placed(args, option, self.probe, self.promises)
     }
 
     /// The format that a call is made in once: text, for which no option is needed where it is the default.

@@ -183,7 +183,7 @@ fn only_a_declared_list_is_asked_for_lengths() {
     assert_eq!(limits("", "'log'", list), set(&["log --limit 1 -j", "log --limit 2 -j", "log --limit 6 -j"]));
     assert_eq!(
         limits("flags.limit = ['-n={n}']", "'{format}', 'log', '--', 'x'", "list.items = '/items'"),
-        set(&["-j log -n=1 -- x", "-j log -n=2 -- x"])
+        set(&["-j -n=1 log -- x", "-j -n=2 log -- x"])
     );
     assert_eq!(limits("flags.limit = false", "'log'", list), set(&[]));
 }

@@ -325,3 +325,35 @@ fn a_call_that_never_begins_is_not_interrupted() {
     is(&with("exporting"), "p6-sigterm", "unverified", "`exporting` was not seen");
     is(&with("1     backup"), "p6-sigterm", "unverified", "ended before it could be interrupted");
 }
+
+#[test]
+fn options_go_where_the_format_option_is_accepted() {
+    let strict = "seen= value=\nfor word in \"$@\"; do\n  if [ -n \"$value\" ]; then value=; continue; fi\n  \
+        case $seen$word in yes-*) echo \"demo: unknown option $word\" >&2; exit 2 ;; esac\n  \
+        case $word in --output | --limit | --timeout) value=yes ;; -*) ;; *) seen=yes ;; esac\ndone\n";
+    let list = "\n[[probe]]\nname = \"list\"\nargs = [\"history\"]\nlist = { items = \"/data/items\", max = 5 }\n\
+        [[probe]]\nname = \"show\"\nargs = [\"show\", \"1\"]\n";
+    let config = format!("{PROBES}{list}");
+    let output = folder(strict, &config).run(&["check", "--json", "--check", "p5-*", "--check", "p7-limit"]);
+    for id in ["p5-dry-run", "p5-confirm", "p5-idempotent", "p7-limit"] {
+        is(&output, id, "pass", "");
+    }
+}
+
+#[test]
+fn help_that_changes_something_is_seen_whatever_the_workspaces_of_the_probes() {
+    let probes = |list: &str, show: &str| {
+        format!(
+            "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\nworkspace = {list}\n\
+             [[probe]]\nname = 'show'\nargs = ['show', '1']\nworkspace = {show}\n"
+        )
+    };
+    for (list, show) in [("true", "true"), ("'files'", "true"), ("true", "'files'"), ("'files'", "'more'")] {
+        let folder = folder("case $* in --help) : >seen ;; esac\n", &probes(list, show));
+        for name in ["files", "more"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+            folder.write(&format!("{name}/one"), "1");
+        }
+        is(&folder.run(&P5), "p5-read-only", "fail", "the call creates `seen`");
+    }
+}

@@ -41,6 +41,11 @@ pub fn path(context: &CheckContext) -> Judgement {
 }
 
 fn undeclared(context: &CheckContext) -> Judgement {
+    if context.promises.secret.is_some() {
+        return Judgement::unverified(
+            "`secret` is declared, but no probe needs it: declare one with `secret = true`",
+        );
+    }
     let undeclared = Undeclared {
         feature: Feature::Secret,
         words: &WITH_SECRET,
@@ -59,7 +64,7 @@ fn same_as_by_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> A
         return inconclusive(format!("{} was not run", call.name));
     };
     let usual = match format {
-        OutputFormat::Text => context.made_from(Derived::NoFormat, probe).next(),
+        OutputFormat::Text => context.made_from(Derived::NoFormat, probe).next().or(Some(probe)),
         _ => Some(probe),
     };
     let Some(usual) = usual.and_then(|usual| context.plain(usual, format)) else {
@@ -95,11 +100,8 @@ fn same_as_by_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> A
 
 /// `p1-secret-silent`
 pub fn silent(context: &CheckContext) -> Judgement {
-    let Some(secret) = &context.promises.secret else { return undeclared(context) };
     let given = |probe: &&Probe| {
-        // An empty secret is none.
-        let own = probe.env.get(&secret.env).is_some_and(|value| !value.is_empty());
-        let declared = probe.is_declared() && (probe.secret || own);
+        let declared = probe.is_declared() && probe.has_secret(context.promises);
         let kinds = [Derived::SecretFile, Derived::SecretStdin, Derived::Verbose];
         declared && !probe.is_apart() || kinds.into_iter().any(|kind| probe.is(kind))
     };

@@ -4,7 +4,7 @@ use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
 use crate::config::TargetConfig;
 use crate::judge::context::{Accepted, CheckContext};
-use crate::judge::run_view::RunView;
+use crate::judge::run_view::{RunView, signal_words};
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{BlockedBy, CheckId, OutputFormat, Stream, Variant};
 use crate::probe::{Probe, Promises};
@@ -245,7 +245,10 @@ fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
 
 /// `p2-exit-consistent`
 pub fn consistent(context: &CheckContext) -> Judgement {
-    let signals = context.runs().filter(|run| !run.probe.is_cut_short()).filter_map(|run| died(&run));
+    // Without a home, a call ends in an error; a crash is none.
+    let bare = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Bare));
+    let runs = context.runs().chain(bare).filter(|run| !run.probe.is_cut_short());
+    let signals = runs.filter_map(|run| died(&run));
     let formats = context.declared().map(|probe| same_code(context, probe));
     let payloads = context
         .declared()
@@ -258,7 +261,7 @@ pub fn consistent(context: &CheckContext) -> Judgement {
 fn died(run: &RunView) -> Option<Assertion> {
     match run.observation.end {
         End::Signaled(signal) if run.variant() != Variant::ClosedPipe => {
-            let detail = format!("killed by signal {signal}; expected an exit code");
+            let detail = format!("killed by {}; expected an exit code", signal_words(signal));
             Some(run.failed_at_reason("signal", Stream::Stderr, detail))
         }
         _ => None,

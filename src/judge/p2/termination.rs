@@ -1,6 +1,7 @@
 //! How runs end: by themselves, asking nothing, leaving nothing, also when their reader goes away.
 
 use super::declare_success;
+use crate::catalogue::Derived;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
@@ -58,7 +59,8 @@ pub fn waiting(run: &RunView) -> Assertion {
                 let detail = "the command asks a question on stdin and waits for the answer; expected no question in JSON mode";
                 run.failed_at_line("asks", stream, line, detail)
             }
-            None if ends_otherwise(run) => Ok(()),
+            // A call that has to be confirmed, and is not, reads no data: it asks.
+            None if ends_otherwise(run) && !run.probe.is(Derived::Unconfirmed) => Ok(()),
             None => waits(run),
         };
     }

@@ -25,7 +25,8 @@ pub fn read_only(context: &CheckContext) -> Judgement {
             homeless.join(", ")
         ))
     });
-    let missing = "no probe has a `workspace`: declare one for each probe (`true` for an empty folder)";
+    let missing =
+        "no probe that only reads has a `workspace`: declare one for each (`true` for an empty folder)";
     Judgement::of(runs.map(|run| of_run(&run)).chain(open), missing)
 }
 

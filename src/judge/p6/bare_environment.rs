@@ -2,7 +2,6 @@
 
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
-use crate::judge::p2::display_exit;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement};
 use crate::model::{Stream, Variant, in_words};
@@ -21,13 +20,12 @@ pub fn bare_environment(context: &CheckContext) -> Judgement {
 
 fn ends_as_usual(run: &RunView) -> Assertion {
     let usual = run.plain()?.exited()?;
-    run.ended()?;
-    if run.exit() == Some(usual) {
+    let code = run.exited()?;
+    if code == usual {
         return Ok(());
     }
     let condition = in_words(run.variant(), run.observation.key.nth).unwrap_or_default();
     let call = &run.probe.name;
-    let detail =
-        format!("`{call}` ends with {} {condition}, and otherwise with {usual}", display_exit(run.exit()));
+    let detail = format!("`{call}` ends with {code} {condition}, and otherwise with {usual}");
     run.failed_at_reason("exit", Stream::Stderr, detail)
 }

@@ -77,6 +77,17 @@ fn refused(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
     let context = run.context;
     let asked = asked(run);
     let elsewhere = taken_elsewhere(context, run.probe, Derived::Quiet, Flag::Quiet);
+    // Where it is accepted, it is judged as well.
+    let in_front = context.made_from(Derived::GlobalFlag, probe).find_map(|call| {
+        let front = call.formats.iter().find_map(|format| context.plain(call, *format))?;
+        (call.args.starts_with(quiet_option(run)) && front.exit() == probe.exit).then_some(front)
+    });
+    if let Some(front) = &in_front
+        && let Some(plain) = context.plain(probe, front.format())
+    {
+        says_nothing_else(front)?;
+        same_as_plain(front, &plain)?;
+    }
     match elsewhere {
         Some(place) if !context.promises.commands.is_empty() => {
             let id = CheckId::P6GlobalFlags;
@@ -88,10 +99,9 @@ fn refused(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
         }
         Some(_) => {
             // Without subcommands, the place of options is a matter of the target.
-            let mut in_front = context.made_from(Derived::GlobalFlag, probe);
-            match in_front.find_map(|call| context.plain(call, run.format())) {
-                Some(front) if front.exit() == probe.exit => says_nothing_else(&front),
-                _ => inconclusive(format!(
+            match in_front {
+                Some(_) => Ok(()),
+                None => inconclusive(format!(
                     "`{asked}` is rejected after the arguments of {}: mark the place of options with an element \"{{format}}\" in `args`",
                     probe.name
                 )),
@@ -108,8 +118,13 @@ fn refused(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
 }
 
 /// The arguments of the quiet option in this call.
+fn quiet_option<'a>(run: &RunView<'a>) -> &'a [String] {
+    run.probe.flag(Flag::Quiet, run.context.promises).args().unwrap_or_default()
+}
+
+/// The same for people.
 fn asked(run: &RunView) -> String {
-    run.probe.flag(Flag::Quiet, run.context.promises).args().unwrap_or_default().join(" ")
+    quiet_option(run).join(" ")
 }
 
 fn is_blank(run: &RunView, stream: Stream) -> bool {

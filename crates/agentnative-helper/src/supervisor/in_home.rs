@@ -174,6 +174,9 @@ impl InHome {
     pub fn of(common: &Common, job: &Job) -> Self {
         let path = job.env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         let path = clean_path(path.or_else(|| common.base.get(OsStr::new("PATH")).map(OsString::as_os_str)));
+        // The folders of the run itself are in no home.
+        let folders = std::env::split_paths(&path).filter(|folder| !folder.starts_with(common.root.path()));
+        let path = std::env::join_paths(folders).unwrap_or(path.clone());
         let first = job.args.first().cloned().unwrap_or_default();
         let cwd = if job.workspace.is_some() { OsString::new() } else { job.cwd.clone() };
         let key = [job.program.clone(), first, cwd, path];

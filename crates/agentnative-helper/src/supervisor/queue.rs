@@ -6,7 +6,7 @@
 //! not begun are not made. So each call that hangs costs its time limit once more, at most [`MAX_IN_VAIN`] times in a
 //! request.
 
-use crate::{End, Job, Outcome};
+use crate::{End, Job, Outcome, Waiting};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// After so many runs that were out of time alone as well, no more are repeated: most calls of the target hang.
@@ -77,9 +77,11 @@ impl Queue {
             return vec![(at, outcome)];
         };
         let special = job.variant.is_special();
-        outcome.in_parallel = beside;
+        // What waits for input would do so alone.
+        let waits = matches!(outcome.waiting, Some(Waiting::Stdin | Waiting::Terminal));
+        outcome.in_parallel = beside && !waits;
         self.in_vain += usize::from(again);
-        if beside && self.in_vain < MAX_IN_VAIN && !self.hung.contains(&(family, special)) {
+        if outcome.in_parallel && self.in_vain < MAX_IN_VAIN && !self.hung.contains(&(family, special)) {
             let kin = take(&mut self.loud, family, special);
             self.alone.extend(kin);
             self.alone.push_front(Entry { at, job, before: Some(outcome) });
