@@ -510,6 +510,62 @@ fn a_check_alone_gives_the_verdict_that_it_gives_among_all_on_any_fault() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn the_exit_codes_that_a_target_shows_or_declares_are_to_be_documented() {
+    let check = [CheckId::P2ExitDocumented.check()];
+    let help = "Usage: demo list\n\nExit codes:\n  0  success\n  1  failure\n  2  usage\n";
+    let target = |call: &Call| match call.args.iter().any(|arg| arg == "--help") {
+        true => data(help),
+        false => conforming(call),
+    };
+    let of = |declared: &str| {
+        let probes = "[[probe]]\nname = 'list'\nargs = ['list']\n[[probe]]\nname = 'lost'\nargs = ['lost']\nexit = 1\n";
+        let mut recording = seen(&format!("{declared}{probes}"), &check, target);
+        recording.target.project = Some("/demo".into());
+        recording.around = Some(Project::default());
+        let result = judge(&recording, &check).unwrap().results.remove(0);
+        (result.status, result.message)
+    };
+    assert_eq!(of("").0, Status::Pass);
+    let (status, message) = of("[target]\nexit_codes = [0, 1, 2, 77]\n");
+    assert!(status == Status::Fail && message.contains("documents exit code 77"), "{message}");
+    let (status, message) = of("[[probe]]\nname = 'login'\nargs = ['login']\nexit = 77\n");
+    assert!(status == Status::Fail && message.contains("documents exit code 77"), "{message}");
+}
+
+#[test]
+fn a_failure_of_each_call_is_one_problem() {
+    let checks: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
+    let broken = |_: &Call| {
+        ended(
+            1,
+            "",
+            "Traceback (most recent call last):\n  File \"a\", line 1\nModuleNotFoundError: No module named 'x'\n",
+        )
+    };
+    let results = judge(&seen(PROBES, &checks, broken), &checks).unwrap().results;
+    let problems: Vec<_> =
+        results.iter().filter(|result| [Status::Fail, Status::Warn].contains(&result.status)).collect();
+    let ids: Vec<CheckId> = problems.iter().map(|result| result.id).collect();
+    assert_eq!(ids, [CheckId::P2ExitSuccess]);
+    assert!(
+        problems[0].message.contains("ModuleNotFoundError: No module named 'x'"),
+        "{}",
+        problems[0].message
+    );
+    let passed = results.iter().filter(|result| result.status == Status::Pass);
+    assert_eq!(passed.map(|result| result.id).collect::<Vec<_>>(), []);
+    // Where the help works, and only what should succeed fails, no check of errors passes for that.
+    let is_right = |call: &Call| call.args.iter().all(|arg| !arg.contains("unknown") && arg != "--help");
+    let data_fail = |call: &Call| match call.args[0] == "list" && is_right(call) {
+        true => broken(call),
+        false => conforming(call),
+    };
+    let result = verdict(CheckId::P4NoTraceback, PROBES, data_fail);
+    is_status(&result, Status::Unverified);
+    assert!(result.message.contains("list · text ends in a traceback"), "{}", result.message);
+}
+
 /// The lock of one probe that printed this and succeeded.
 fn locked(format: OutputFormat, printed: &'static str) -> Lock {
     let mut learner = Learner::new("list", format);
@@ -532,7 +588,7 @@ fn a_lock_is_not_kept_by_what_was_not_seen() {
         (Json, DOCUMENT, ended(0, "", ""), Status::Fail, "diff-stdout-changed"),
         (Json, DOCUMENT, ended(0, "", DOCUMENT), Status::Fail, "diff-stdout-changed"),
         (Json, DOCUMENT, ended(0, "words\n", ""), Status::Unverified, "see p2-output-json"),
-        (Json, DOCUMENT, ended(127, "", "no such file\n"), Status::Unverified, "exited with 127"),
+        (Json, DOCUMENT, ended(127, "", "no such file\n"), Status::Unverified, "ends with `no such file`"),
         (Json, "", ended(0, DOCUMENT, ""), Status::Pass, ""),
         (Jsonl, RECORDS, ended(0, "", ""), Status::Pass, ""),
         (Jsonl, EVENTS, ended(0, "", ""), Status::Unverified, "the new stream has no records"),

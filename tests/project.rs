@@ -33,7 +33,7 @@ fn documented(readme: &str, help: Option<&str>, codes: &[i32]) -> CheckResult {
         project: Some(&project),
         manual: None,
         help,
-        exit_codes: codes,
+        exit_codes: codes.to_vec(),
         printed: None,
         no_runs: false,
     };
@@ -50,7 +50,7 @@ fn schema_file(project: Option<&Project>, printed: Option<&Value>) -> CheckResul
         project,
         manual: None,
         help: None,
-        exit_codes: &CODES,
+        exit_codes: CODES.to_vec(),
         printed: printed.cloned(),
         no_runs: false,
     };
@@ -171,7 +171,7 @@ fn where_the_codes_are_told_is_told() {
             project,
             manual,
             help: Some(help()),
-            exit_codes: codes,
+            exit_codes: codes.to_vec(),
             printed: None,
             no_runs: false,
         };
@@ -203,7 +203,7 @@ fn a_program_without_a_project_may_have_its_codes_in_a_readme_elsewhere() {
         project: None,
         manual: None,
         help: Some(help),
-        exit_codes: &[0, 2],
+        exit_codes: vec![0, 2],
         printed: None,
         no_runs: false,
     };

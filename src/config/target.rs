@@ -114,6 +114,7 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
             .get("output_modules")
             .and_then(|value| output_modules(&value, root))
             .unwrap_or_default(),
+        exit_codes_declared: codes.as_ref().is_some_and(|codes| *codes != Some(default.exit_codes.clone())),
         exit_codes: match codes {
             // After a fault, no exit code of a probe is held against the codes.
             Some(codes) => codes.unwrap_or_else(|| (0..=255).collect()),

@@ -105,6 +105,8 @@ pub struct TargetConfig {
     pub output_modules: Vec<String>,
     /// The exit codes that the target has, sorted.
     pub exit_codes: Vec<i32>,
+    /// Whether the configuration or a contract declares others than usual.
+    pub exit_codes_declared: bool,
     /// Its exit code for wrong calls.
     pub usage: i32,
     /// Whether an unknown command is tried; none where its help decides.
@@ -166,6 +168,7 @@ impl Default for TargetConfig {
             home: BTreeMap::new(),
             output_modules: Vec::new(),
             exit_codes: vec![0, 1, 2, 77, 78],
+            exit_codes_declared: false,
             usage: 2,
             unknown_command: None,
             lacks: Vec::new(),
@@ -224,6 +227,7 @@ impl TargetConfig {
         let codes = contract.exit_codes();
         if !codes.is_empty() {
             self.exit_codes = codes;
+            self.exit_codes_declared = true;
         }
     }
 }

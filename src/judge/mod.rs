@@ -2,6 +2,7 @@
 
 mod at_once;
 mod blocks;
+mod breakdown;
 mod confined;
 mod context;
 mod lines;
@@ -178,7 +179,8 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
     match replaced_by_contract(context, check.id) {
         Some(name) => Judgement::NotApplicable(format!("the contract {name} applies instead")),
         None => {
-            let judgement = complete(context, check, confined::excuse(context, logic(context)));
+            let judgement = breakdown::judgement(context, check, confined::excuse(context, logic(context)));
+            let judgement = complete(context, check, judgement);
             // What does not concern the target does not either where no format can be asked for.
             let formats = Some(&check.runs.formats).filter(|formats| formats.iter().all(|f| f.is_json()));
             match judgement {

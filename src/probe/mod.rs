@@ -156,6 +156,9 @@ pub struct Promises {
     pub errors: Stream,
     /// The exit codes that it has.
     pub exit_codes: Vec<i32>,
+    /// Whether the configuration or a contract declares others than usual; an older recording does not tell.
+    #[serde(default = "yes")]
+    pub exit_codes_declared: bool,
     /// Its exit code for wrong calls.
     #[serde(default = "usage")]
     pub usage: i32,
@@ -224,6 +227,10 @@ fn is_output(asking: &[String], format: OutputFormat) -> bool {
     asking == ["--output", format.name()]
 }
 
+const fn yes() -> bool {
+    true
+}
+
 /// What the exit code for wrong calls is in a recording that does not tell.
 fn usage() -> i32 {
     TargetConfig::default().usage
@@ -238,6 +245,7 @@ impl Promises {
             flags: target.flags.clone(),
             errors: target.errors,
             exit_codes: target.exit_codes.clone(),
+            exit_codes_declared: target.exit_codes_declared,
             usage: target.usage,
             schema: target.schema.clone(),
             tries_command: target.unknown_command == Some(true),

@@ -27,7 +27,7 @@ pub struct ProjectFiles<'a> {
     /// No run was to be made, and so no help to be read.
     pub no_runs: bool,
     /// The exit codes that the target has.
-    pub exit_codes: &'a [i32],
+    pub exit_codes: Vec<i32>,
     /// The schema that the target prints; none when it prints none or none that could be read.
     pub printed: Option<Value>,
 }
@@ -66,10 +66,23 @@ impl<'a> ProjectFiles<'a> {
             manual,
             help,
             no_runs: context.no_runs,
-            exit_codes: &context.promises.exit_codes,
+            exit_codes: known_codes(context),
             printed,
         }
     }
+}
+
+/// The exit codes that are declared; else 0, those of the declared probes, and that of an unknown option.
+fn known_codes(context: &CheckContext) -> Vec<i32> {
+    let promises = context.promises;
+    if promises.exit_codes_declared {
+        return promises.exit_codes.clone();
+    }
+    let declared = context.probes.iter().filter(|probe| probe.is_declared()).filter_map(|probe| probe.exit);
+    let refused = context.derived(Derived::UnknownFlag);
+    let refused = refused.filter_map(|probe| context.plain(probe, OutputFormat::Text)?.exit());
+    let codes: BTreeSet<i32> = [0].into_iter().chain(declared).chain(refused).collect();
+    codes.into_iter().collect()
 }
 
 impl ProjectFiles<'_> {

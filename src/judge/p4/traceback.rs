@@ -4,8 +4,8 @@ use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::p2::NO_FAILURE;
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Judgement, inconclusive};
-use crate::model::{Stream, Variant};
+use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
+use crate::model::{CheckId, Stream, Variant};
 use crate::run::End;
 
 /// `p4-no-traceback`
@@ -19,10 +19,17 @@ pub fn no_traceback(context: &CheckContext) -> Judgement {
         run.variant() == Variant::OpenStdin && matches!(run.observation.end, End::Waited | End::TimedOut)
     };
     let assertions = runs.filter(|run| !waits(run)).map(|run| caught(&run));
+    // Why a call fails that should succeed, another check reports.
+    let data = context.data_probes().flat_map(|probe| context.runs_under(probe, Variant::Plain));
+    let failed = data.filter(|run| run.exit() != run.probe.exit).filter_map(|run| {
+        let is_traceback = matches!(caught(&run), Err(Unmet::Failed(_)));
+        let what = || run.blocked_by(CheckId::P2ExitSuccess, format!("{} ends in a traceback", run.label()));
+        is_traceback.then(|| inconclusive(what()))
+    });
     // Wrong calls show how arguments are read, and nothing of how the target's own work fails.
     let declared = context.declared().any(|probe| !probe.gives_data());
     let not_shown = (!declared).then(|| inconclusive(NO_FAILURE));
-    Judgement::of(assertions.chain(not_shown), NO_FAILURE)
+    Judgement::of(assertions.chain(failed).chain(not_shown), NO_FAILURE)
 }
 
 fn caught(run: &RunView) -> Assertion {
