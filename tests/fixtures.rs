@@ -5,7 +5,7 @@ use crate::examples;
 use agentnative::catalogue::{check, checks};
 use agentnative::model::{CheckId, Layer};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -220,4 +220,57 @@ fn recordings_of_older_versions_give_the_verdicts_that_they_gave() {
         let expected = fs::read_to_string(root().join(format!("recordings/{version}.verdicts"))).unwrap();
         assert_eq!(verdicts, expected, "version {version}");
     }
+}
+
+/// Every so many fixtures are drawn.
+const DRAWN: usize = 20;
+/// Every so many checks are made alone.
+const ALONE: usize = 6;
+
+#[test]
+#[ignore = "takes minutes"]
+fn long_no_verdict_depends_on_how_the_runs_are_made() {
+    let copy = tempfile::tempdir().unwrap();
+    let copied = Command::new("cp").arg("-r").arg(root().join("clis")).arg(copy.path()).status().unwrap();
+    assert!(copied.success());
+    let drawn = fixtures("violating").into_iter().filter(|path| path.join("agentnative.toml").is_file());
+    let drawn =
+        drawn.step_by(DRAWN).map(|path| copy.path().join("clis/violating").join(path.file_name().unwrap()));
+    walk(drawn.collect(), |path| {
+        const BEHAVIORAL: [&str; 2] = ["--layer", "behavioral"];
+        let verdicts = |args: &[&str]| -> BTreeMap<String, String> {
+            let report = report(path, &[&BEHAVIORAL[..], args].concat());
+            let word = |result: &Value, key: &str| result[key].as_str().unwrap().to_owned();
+            let results = report["results"].as_array().unwrap().iter();
+            results.map(|result| (word(result, "id"), word(result, "status"))).collect()
+        };
+        let expected = verdicts(&["--record", "recording", "."]);
+        let mut others = vec![
+            ("one run at a time".to_owned(), verdicts(&["--jobs", "1", "."])),
+            ("replayed".to_owned(), verdicts(&["--replay", "recording"])),
+            ("among all targets".to_owned(), verdicts(&["--all", "agentnative.toml"])),
+        ];
+        for id in expected.keys().step_by(ALONE) {
+            others.push((format!("{id} alone"), verdicts(&["--check", id, "."])));
+        }
+        let file = path.join("agentnative.toml");
+        let config = fs::read_to_string(&file).unwrap();
+        let (head, probes) = config.split_once("[[probe]]").unwrap();
+        let mut probes: Vec<String> =
+            probes.split("[[probe]]").map(|probe| format!("[[probe]]{probe}\n")).collect();
+        probes.reverse();
+        fs::write(&file, format!("{head}{}", probes.concat())).unwrap();
+        others.push(("with the probes in reverse order".to_owned(), verdicts(&["."])));
+        let differences: Vec<String> = others
+            .iter()
+            .flat_map(|(how, verdicts)| {
+                let differs = |(id, status): (&String, &String)| {
+                    (expected[id] != *status)
+                        .then(|| format!("\n    {id} {how}: {status}, expected {}", expected[id]))
+                };
+                verdicts.iter().filter_map(differs).collect::<Vec<_>>()
+            })
+            .collect();
+        (!differences.is_empty()).then(|| format!("{}:{}", path.display(), differences.concat()))
+    });
 }

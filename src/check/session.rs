@@ -411,6 +411,9 @@ impl Session {
         }
         let mut recording = self.begun(target, Promises::of(&settings), config.as_ref());
         recording.no_runs = self.options.no_runs;
+        let of_config = config.iter().flat_map(|config| config.probes_of(&settings));
+        let declared = of_config.chain(&self.options.probes).map(|probe| Probe::declared(probe, &settings));
+        recording.probes = declared.collect();
         if let Some(config) = config {
             apply(config, &settings, &mut recording);
         }

@@ -1,6 +1,7 @@
 //! A target that ends in the same failure whatever it is asked, such as a failed import: one problem, which one check
 //! reports, and for which the others wait.
 
+use super::confined;
 use super::context::CheckContext;
 use super::run_view::{RunView, signal_words};
 use super::verdict::{Finding, Judgement, Reason};
@@ -21,7 +22,7 @@ pub(super) fn judgement(context: &CheckContext, check: &Check, judgement: Judgem
         return judgement;
     }
     let Some(Breakdown { run, how }) = breakdown(context) else { return judgement };
-    let reporter = reporter(context);
+    let reporter = reporter(context, &run);
     match judgement {
         Judgement::Broken(findings, _) if check.id == reporter => {
             let reported = findings.into_iter().take(1).map(|finding| {
@@ -45,17 +46,21 @@ pub(super) fn judgement(context: &CheckContext, check: &Check, judgement: Judgem
 }
 
 /// The check that reports a breakdown.
-fn reporter(context: &CheckContext) -> CheckId {
-    match context.data_probes().any(|probe| probe.exit == Some(0)) {
-        true => CheckId::P2ExitSuccess,
-        false => CheckId::P3Help,
+fn reporter(context: &CheckContext, run: &RunView) -> CheckId {
+    match run.observation.end {
+        End::Signaled(_) => CheckId::P2ExitConsistent,
+        _ if context.data_probes().any(|probe| probe.exit == Some(0)) => CheckId::P2ExitSuccess,
+        _ => CheckId::P3Help,
     }
 }
 
-/// The failure in which all plain runs end, the help among them.
+/// The failure in which all plain runs end, the help among them, unless confinement may be its cause.
 fn breakdown<'a>(context: &'a CheckContext<'a>) -> Option<Breakdown<'a>> {
     let help = context.derived(Derived::Help).find_map(|probe| context.plain(probe, OutputFormat::Text))?;
     let (end, line) = failure(&help)?;
+    if confined::obstacle(&help).is_some() {
+        return None;
+    }
     let mut runs = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Plain));
     let is_same = |run: RunView| failure(&run).is_some_and(|failure| failure == (end.clone(), line.clone()));
     let shown =

@@ -55,7 +55,7 @@ const NO_SERVICE: &[&str] = &["/run/", ".sock", "D-Bus", "dbus"];
 
 /// What confinement keeps a run from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Obstacle {
+pub(super) enum Obstacle {
     /// It could not write to its start folder, and could not be repeated in a copy of it.
     Uncopied,
     Network,
@@ -142,7 +142,7 @@ pub(super) fn excuse(context: &CheckContext, judgement: Judgement) -> Judgement 
     let Judgement::Broken(findings, mut reasons) = judgement else { return judgement };
     let mut left = Vec::new();
     for finding in findings {
-        match obstacle(context, &finding) {
+        match obstacle_of(context, &finding) {
             Some((run, obstacle)) => {
                 let (what, remedy) = obstacle.words();
                 reasons.push(format!("{} {what}: {remedy}", run.label()).into());
@@ -154,18 +154,25 @@ pub(super) fn excuse(context: &CheckContext, judgement: Judgement) -> Judgement 
 }
 
 /// The obstacle that a finding may be due to, with its run.
-fn obstacle<'a>(context: &'a CheckContext<'a>, finding: &Finding) -> Option<(RunView<'a>, Obstacle)> {
+fn obstacle_of<'a>(context: &'a CheckContext<'a>, finding: &Finding) -> Option<(RunView<'a>, Obstacle)> {
     let evidence = &finding.evidence;
     let name = evidence.probe.as_ref()?;
     let probe = context.probes.iter().find(|probe| probe.name == *name)?.id.clone();
     let (format, variant, nth) = (evidence.format?, evidence.variant?, evidence.nth.unwrap_or(0));
     let run = context.run_of(&RunKey { probe, format, variant, nth })?;
-    let obstacle = if may_have_failed_for_one(&run) {
-        Obstacle::ALL.into_iter().find(|obstacle| obstacle.is_met_by(&run) && !obstacle.is_ruled_out(&run))
-    } else {
-        is_about_being_offline(&run, evidence).then_some(Obstacle::Network)
+    let obstacle = match may_have_failed_for_one(&run) {
+        true => obstacle(&run),
+        false => is_about_being_offline(&run, evidence).then_some(Obstacle::Network),
     };
     Some((run, obstacle?))
+}
+
+/// The obstacle that may be the cause of how a run ended.
+pub(super) fn obstacle(run: &RunView<'_>) -> Option<Obstacle> {
+    if !may_have_failed_for_one(run) {
+        return None;
+    }
+    Obstacle::ALL.into_iter().find(|obstacle| obstacle.is_met_by(run) && !obstacle.is_ruled_out(run))
 }
 
 /// Whether a run ended otherwise than expected, in a way that an obstacle may be the cause of: no crash, no pipe that was

@@ -72,16 +72,14 @@ impl<'a> ProjectFiles<'a> {
     }
 }
 
-/// The exit codes that are declared; else 0, those of the declared probes, and that of an unknown option.
+/// The exit codes that are declared; else 0 and those of the declared probes.
 fn known_codes(context: &CheckContext) -> Vec<i32> {
     let promises = context.promises;
     if promises.exit_codes_declared {
         return promises.exit_codes.clone();
     }
     let declared = context.probes.iter().filter(|probe| probe.is_declared()).filter_map(|probe| probe.exit);
-    let refused = context.derived(Derived::UnknownFlag);
-    let refused = refused.filter_map(|probe| context.plain(probe, OutputFormat::Text)?.exit());
-    let codes: BTreeSet<i32> = [0].into_iter().chain(declared).chain(refused).collect();
+    let codes: BTreeSet<i32> = [0].into_iter().chain(declared).collect();
     codes.into_iter().collect()
 }
 

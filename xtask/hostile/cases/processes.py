@@ -18,6 +18,8 @@ WHOLE = {"fast": False, "checks": ("p2-completes",), "timeout": 1, "deadline": 6
 FAILS = Expect((1,), {"p2-completes": "fail"})
 #: At its time limit, or at that of its output, which decides nothing.
 ENDED = Expect((0, 1), {"p2-completes": "fail unverified"})
+#: It computes without end: on a busy machine, which has no processor for it, its verdict stays open.
+BUSY = ENDED
 PASSES = Expect((0,), {"p2-completes": "pass"})
 #: One that leaves nobody: an error of the check instead of a report is an end as well.
 EITHER = Expect((0, 1))
@@ -28,9 +30,9 @@ def small():
     """The targets that the test of the runner runs, below the program."""
     expected = {
         "background-sleep.sh": FAILS, "closed-pipes-hang.sh": FAILS, "deleted-cwd.sh": FAILS, "double-fork.sh": FAILS,
-        "fork-loop.sh": FAILS, "grandchild-chatter.sh": FAILS, "hang.sh": FAILS, "ignore-term.sh": FAILS,
+        "fork-loop.sh": BUSY, "grandchild-chatter.sh": FAILS, "hang.sh": FAILS, "ignore-term.sh": FAILS,
         "open-tty.sh": FAILS, "read-stdin.sh": FAILS, "setsid.sh": FAILS, "shed-environment.sh": FAILS,
-        "shed-everything.py": FAILS, "spin.sh": FAILS, "stop-self.sh": FAILS, "unreadable-home.sh": PASSES,
+        "shed-everything.py": FAILS, "spin.sh": BUSY, "stop-self.sh": FAILS, "unreadable-home.sh": PASSES,
         "yes-stderr.sh": ENDED, "yes-stdout.sh": ENDED,
     }  # fmt: skip
     for name, expect in expected.items():
@@ -212,10 +214,10 @@ CASES = [
     *by_code(),
     check("process/hold-200", f"{HEAVY}/hold-200.py", FAILS, **WHOLE | {"timeout": 10, "fast": True}),
     check(
-        "process/refork", f"{HEAVY}/refork.py", replace(FAILS, after=were_few), act=counts,
+        "process/refork", f"{HEAVY}/refork.py", replace(BUSY, after=were_few), act=counts,
         **WHOLE | {"fast": True, "timeout": 5},
     ),
-    check("process/threads-500", f"{HEAVY}/threads-500.py", FAILS, **WHOLE | {"fast": True}),
+    check("process/threads-500", f"{HEAVY}/threads-500.py", BUSY, **WHOLE | {"fast": True}),
     check("process/kill-group", f"{HEAVY}/kill-group.sh", Expect((0, 1), {"p2-exit-success": "fail unverified"})),
     check(
         "process/fork-storm", f"{HEAVY}/fork-storm.py", Expect((0, 1), {"p2-completes": "fail unverified"}),
