@@ -23,6 +23,9 @@ pub(super) fn judgement(context: &CheckContext, check: &Check, judgement: Judgem
     }
     let Some(Breakdown { run, how }) = breakdown(context) else { return judgement };
     let reporter = reporter(context, &run);
+    if !super::is_broken(context, reporter) {
+        return judgement;
+    }
     match judgement {
         Judgement::Broken(findings, _) if check.id == reporter => {
             let reported = findings.into_iter().take(1).map(|finding| {

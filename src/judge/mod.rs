@@ -169,6 +169,12 @@ fn replaced_by_contract<'c>(context: &CheckContext<'c>, check: CheckId) -> Optio
     row(check)?.2.contains(&format).then_some(name)
 }
 
+/// Whether a check finds a fault by itself.
+fn is_broken(context: &CheckContext, check: CheckId) -> bool {
+    let judged = || row(check).map(|(_, logic, _)| confined::excuse(context, logic(context)));
+    replaced_by_contract(context, check).is_none() && matches!(judged(), Some(Judgement::Broken(..)))
+}
+
 fn judgement(context: &CheckContext, check: &Check) -> Judgement {
     if check.source.is_some() {
         return source::judge(&context.code, check);
