@@ -56,6 +56,14 @@ fn an_option_that_is_taken_in_front_alone_is_the_affair_of_one_check() {
     };
     is(&verdict(GLOBAL, PROBES, in_front), Status::Fail, "accepted before the subcommand");
     is_blocked_by(&verdict(QUIET, PROBES, in_front), GLOBAL);
+    // What it does there is another matter.
+    let drops = |call: &Call| match call.args.iter().position(|arg| arg == "--quiet") {
+        Some(1..) => failure(call, 2, "unknown flag"),
+        Some(0) if has(call, "list") => data(""),
+        _ => anywhere(call),
+    };
+    is(&verdict(GLOBAL, PROBES, drops), Status::Fail, "accepted before the subcommand");
+    is(&verdict(QUIET, PROBES, drops), Status::Fail, "but not without it");
 
     let nowhere = with_quiet(|call| failure(call, 2, "unknown flag"));
     is_blocked_by(&verdict(GLOBAL, PROBES, &nowhere), QUIET);
