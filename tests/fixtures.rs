@@ -222,9 +222,9 @@ fn recordings_of_older_versions_give_the_verdicts_that_they_gave() {
     }
 }
 
-/// Every so many fixtures are drawn.
+/// Sampling interval of the fixtures.
 const DRAWN: usize = 20;
-/// Every so many checks are made alone.
+/// Sampling interval of the checks that are run alone.
 const ALONE: usize = 6;
 
 #[test]

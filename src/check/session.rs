@@ -411,9 +411,8 @@ impl Session {
         }
         let mut recording = self.begun(target, Promises::of(&settings), config.as_ref());
         recording.no_runs = self.options.no_runs;
-        let of_config = config.iter().flat_map(|config| config.probes_of(&settings));
-        let declared = of_config.chain(&self.options.probes).map(|probe| Probe::declared(probe, &settings));
-        recording.probes = declared.collect();
+        let configs = self.probe_configs(config.as_ref(), &settings);
+        recording.probes = configs.map(|probe| Probe::declared(probe, &settings)).collect();
         if let Some(config) = config {
             apply(config, &settings, &mut recording);
         }
@@ -434,7 +433,17 @@ impl Session {
         target
     }
 
-    /// The probes of the configuration and those of the options.
+    /// The probes of the configuration and those of the options, as they are written.
+    fn probe_configs<'a>(
+        &'a self,
+        config: Option<&'a Config>,
+        target: &'a TargetConfig,
+    ) -> impl Iterator<Item = &'a ProbeConfig> {
+        let of_config = config.into_iter().flat_map(move |config| config.probes_of(target));
+        of_config.chain(&self.options.probes)
+    }
+
+    /// The same as probes, with their contracts.
     fn declared(
         &self,
         target: &Target,
@@ -442,9 +451,8 @@ impl Session {
         contracts: &mut LoadedContracts,
     ) -> Result<Vec<Probe>> {
         let root = root_of(config);
-        let of_config = config.into_iter().flat_map(|config| config.probes_of(&target.config));
         let mut probes: Vec<Probe> = Vec::new();
-        for config in of_config.chain(&self.options.probes) {
+        for config in self.probe_configs(config, &target.config) {
             if probes.iter().any(|probe| probe.name == config.name) {
                 return Err(Error::usage(format!("duplicate probe `{}`", config.name)));
             }

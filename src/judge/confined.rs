@@ -70,7 +70,7 @@ impl Obstacle {
     const ALL: [Self; 6] =
         [Self::Uncopied, Self::Network, Self::ReadOnly, Self::CrossDevice, Self::Home, Self::Service];
 
-    /// Whether a run met it, as far as can be told from the outside or from what it printed.
+    /// Whether a run encountered the obstacle, by its observation or by its output.
     fn is_met_by(self, run: &RunView<'_>) -> bool {
         let Some(confinement) = run.observation.confinement.filter(|way| *way != Confinement::None) else {
             return false;

@@ -429,7 +429,7 @@ impl Probe {
         own.into_iter().any(|kind| self.is(kind))
     }
 
-    /// Whether its runs have a secret: that of the target, or one of their own that is rejected. An empty one is none.
+    /// Whether its runs get a secret: that of the target, or a non-empty one in its own `env`.
     pub fn has_secret(&self, promises: &Promises) -> bool {
         let variable = promises.secret.as_ref().and_then(|secret| self.env.get(&secret.env));
         self.secret || variable.is_some_and(|value| !value.is_empty())

@@ -236,8 +236,8 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Gives the runs, which have the names of their probes in a file, the identities of these. In older versions, two
-    /// probes could have one name; then what was seen of one is that of both.
+    /// Replaces the names of probes, by which a file refers to them from its runs, by their identities. Before version 4,
+    /// two probes could share a name; a run then counts for both.
     fn identify_runs(&mut self) {
         let mut ids: BTreeMap<&str, Vec<&ProbeId>> = BTreeMap::new();
         for probe in &self.probes {

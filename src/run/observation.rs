@@ -147,7 +147,7 @@ impl Observation {
     /// Whether it did not end by itself because it was reading standard input or a terminal.
     pub fn waits_for_input(&self) -> bool {
         let ended = !matches!(self.end, End::TimedOut | End::Waited);
-        !ended && matches!(self.waiting, Some(Waiting::Stdin | Waiting::Terminal))
+        !ended && self.waiting.is_some_and(Waiting::is_for_input)
     }
 
     /// The command line, quoted so that a shell takes it as it was run.

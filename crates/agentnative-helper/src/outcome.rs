@@ -189,6 +189,13 @@ pub enum Waiting {
     Stopped,
 }
 
+impl Waiting {
+    /// Whether it waits for input.
+    pub const fn is_for_input(self) -> bool {
+        matches!(self, Self::Stdin | Self::Terminal)
+    }
+}
+
 /// A process that a run left behind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leftover {

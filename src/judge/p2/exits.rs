@@ -245,7 +245,7 @@ fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
 
 /// `p2-exit-consistent`
 pub fn consistent(context: &CheckContext) -> Judgement {
-    // Without a home, a call ends in an error; a crash is none.
+    // A call without a home may fail, but not crash.
     let bare = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Bare));
     let runs = context.runs().chain(bare).filter(|run| !run.probe.is_cut_short());
     let signals = runs.filter_map(|run| died(&run));

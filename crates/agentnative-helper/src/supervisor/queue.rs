@@ -78,7 +78,7 @@ impl Queue {
         };
         let special = job.variant.is_special();
         // What waits for input would do so alone.
-        let waits = matches!(outcome.waiting, Some(Waiting::Stdin | Waiting::Terminal));
+        let waits = outcome.waiting.is_some_and(Waiting::is_for_input);
         outcome.in_parallel = beside && !waits;
         self.in_vain += usize::from(again);
         if outcome.in_parallel && self.in_vain < MAX_IN_VAIN && !self.hung.contains(&(family, special)) {
