@@ -120,6 +120,13 @@ impl Check {
         self
     }
 
+    /// States the exit codes of the command, all of which its help or README then has to document. Without this
+    /// call, 0, 1, 2, 77 and 78 are allowed, and those that its probes expect are to be documented.
+    pub fn exit_codes(mut self, codes: impl IntoIterator<Item = i32>) -> Self {
+        self.options.exit_codes = Some(codes.into_iter().collect());
+        self
+    }
+
     /// Sets the time limit of a run; it is 10 seconds, unless the configuration says otherwise.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);

@@ -4,7 +4,7 @@ use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, seen, seen_w
 use agentnative::catalogue::Check;
 use agentnative::check::{Recording, judge};
 use agentnative::model::{CheckId, CheckResult, ProbeId, Status, Variant};
-use agentnative::run::{Chunk, End, FileLock, Leftover, Observation, Starvation};
+use agentnative::run::{Chunk, End, FileLock, Leftover, Observation, Starvation, Waiting};
 use std::time::Duration;
 
 fn is(result: &CheckResult, status: Status, part: &str) {
@@ -157,7 +157,8 @@ fn a_process_that_had_no_time_to_end_is_not_left_behind() {
         });
         for seen in &mut recording.observations {
             seen.signalled = Some(Duration::ZERO);
-            seen.left_behind = vec![Leftover { pid: 7, name: b"child".to_vec(), survives: false }];
+            seen.left_behind =
+                vec![Leftover { pid: 7, name: b"child".to_vec(), survives: false, detached: false }];
         }
         let of = |recording: &Recording| judge(recording, &[id.check()]).unwrap().results.remove(0);
         is(&of(&recording), Status::Fail, "");
@@ -167,6 +168,45 @@ fn a_process_that_had_no_time_to_end_is_not_left_behind() {
         }
         is(&of(&recording), Status::Unverified, "0.2 s of 1 s");
     }
+}
+
+#[test]
+fn a_run_that_still_works_on_its_debug_output_does_not_hang() {
+    const ID: CheckId = CheckId::P2Completes;
+    let config = "[[probe]]\nname = 'list'\nargs = ['list']\n";
+    let judged = |nth, waiting| {
+        let slow = |call: &Call| match (call.variant, call.nth) {
+            (Variant::HostileEnv, own) if own == nth && is_list(call) => {
+                Answer(String::new(), "log\n".into(), End::TimedOut)
+            }
+            // Several conditions at once: those of one are then tried alone.
+            (Variant::Tty, 1) if is_list(call) => Answer(String::new(), "log\n".into(), End::TimedOut),
+            _ => conforming(call),
+        };
+        let mut recording = seen(config, &[ID.check()], slow);
+        recording.observations.iter_mut().for_each(|seen| seen.waiting = Some(waiting));
+        judge(&recording, &[ID.check()]).unwrap().results.remove(0)
+    };
+    is(&judged(1, Waiting::Busy), Status::Unverified, "was still working after 10 s, and its plain run ends");
+    is(&judged(1, Waiting::Asleep), Status::Fail, "it was asleep");
+    is(&judged(0, Waiting::Busy), Status::Fail, "it was using the CPU");
+}
+
+#[test]
+fn a_daemon_that_keeps_nobody_waiting_is_not_left_behind() {
+    let check = [CheckId::P2Completes.check()];
+    let judged = |detached, survives, held_open| {
+        let mut recording = seen("[[probe]]\nname = 'list'\nargs = ['list']\n", &check, conforming);
+        for seen in &mut recording.observations {
+            seen.left_behind = vec![Leftover { pid: 7, name: b"daemon".to_vec(), survives, detached }];
+            seen.held_open = held_open;
+        }
+        judge(&recording, &check).unwrap().results.remove(0).status
+    };
+    assert_eq!(judged(true, false, false), Status::Pass);
+    assert_eq!(judged(false, false, false), Status::Fail, "in the session of the command");
+    assert_eq!(judged(true, false, true), Status::Fail, "it holds the output");
+    assert_eq!(judged(true, true, false), Status::Fail, "it cannot be ended");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use agentnative::judge::{Accepted, CheckContext, judge};
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, ProbeId, Status, Variant};
 use agentnative::probe::{Probe, Promises, UNKNOWN_FLAG, UNKNOWN_FORMAT};
 use agentnative::run::{End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
-use agentnative::target::Help;
+use agentnative::target::Interface;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -186,8 +186,8 @@ fn variants(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
 
 /// The verdict on a target that prints this example, and conforms otherwise.
 fn judged(check: &Check, example: &Example) -> CheckResult {
-    let promises =
-        Promises::of(&TargetConfig::default()).with_help(&Help::parse(b"Commands:\n  list  List\n"), &[]);
+    let promises = Promises::of(&TargetConfig::default())
+        .with_help(&Interface::parse(b"Commands:\n  list  List\n"), &[]);
     let asked = format(&example.command);
     let kind = derived(check.id.as_str(), &example.command);
     let mut shown = match kind {

@@ -2,15 +2,15 @@
 //!
 //! The texts are small ones of our own, laid out as those tools lay out theirs.
 
-use agentnative::target::help::{Help, Names, Page};
+use agentnative::target::help::{HelpPage, Interface, Names, Page};
 use agentnative_contract::budget::{Budget, within};
 
 fn names(text: &str) -> Vec<String> {
-    Help::parse(text.as_bytes()).commands.into_iter().map(|command| command.name).collect()
+    Interface::parse(text.as_bytes()).commands.into_iter().map(|command| command.name).collect()
 }
 
 fn commands(text: &str) -> Vec<(String, String)> {
-    Help::parse(text.as_bytes()).commands.into_iter().map(|c| (c.name, c.about)).collect()
+    Interface::parse(text.as_bytes()).commands.into_iter().map(|c| (c.name, c.about)).collect()
 }
 
 fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -18,11 +18,11 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn json(text: &str) -> Option<String> {
-    Help::parse(text.as_bytes()).json.map(|args| args.join(" "))
+    Interface::parse(text.as_bytes()).formats.json.map(|args| args.join(" "))
 }
 
 fn jsonl(text: &str) -> Option<String> {
-    Help::parse(text.as_bytes()).jsonl.map(|args| args.join(" "))
+    Interface::parse(text.as_bytes()).formats.jsonl.map(|args| args.join(" "))
 }
 
 const CLAP: &str = "\
@@ -44,16 +44,16 @@ Options:
 
 #[test]
 fn clap() {
-    let help = Help::parse(CLAP.as_bytes());
+    let help = Interface::parse(CLAP.as_bytes());
     let expected = [
         ("list", "List the notes, the newest"),
         ("show", "Show one note"),
         ("help", "Print this message or the help of the given subcommand(s)"),
     ];
     assert_eq!(commands(CLAP), pairs(&expected));
-    assert_eq!(help.flags, ["--output", "-v", "--verbose", "-h", "--help"]);
-    assert_eq!(help.json.unwrap(), ["--output", "json"]);
-    assert_eq!(help.jsonl.unwrap(), ["--output", "jsonl"]);
+    assert_eq!(help.option_names(), ["--output", "-v", "--verbose", "-h", "--help"]);
+    assert_eq!(help.formats.json.unwrap(), ["--output", "json"]);
+    assert_eq!(help.formats.jsonl.unwrap(), ["--output", "jsonl"]);
 }
 
 #[test]
@@ -75,7 +75,7 @@ options:
     assert_eq!(commands(text), pairs(&[("list", "list the"), ("show", "show one")]));
     assert_eq!(json(text).unwrap(), "--format json");
     assert_eq!(jsonl(text), None);
-    assert_eq!(Help::parse(text.as_bytes()).flags, ["-h", "--format", "--help"]);
+    assert_eq!(Interface::parse(text.as_bytes()).option_names(), ["-h", "--help", "--format"]);
 
     let choices_only = "usage: notes [-h] {list,show} ...\n\noptions:\n  -h, --help  show\n";
     assert_eq!(names(choices_only), ["list", "show"]);
@@ -190,7 +190,7 @@ look around
 concepts.
 ";
     assert_eq!(names(text), ["clone", "init", "log"]);
-    assert_eq!(Help::parse(text.as_bytes()).flags, ["-v", "--version", "-C", "--git-dir"]);
+    assert_eq!(Interface::parse(text.as_bytes()).option_names(), ["-v", "--version", "-C", "--git-dir"]);
 }
 
 #[test]
@@ -277,10 +277,10 @@ Examples of commands:
   jp . file        print it
 ";
     assert_eq!(names(filter), [""; 0]);
-    assert_eq!(Help::parse(filter.as_bytes()).flags, ["-c", "-n", "--tab", "--x"]);
+    assert_eq!(Interface::parse(filter.as_bytes()).option_names(), ["-c", "-n", "--tab", "--x"]);
     for text in ["", "\n\n", "error: unknown option", "{\"a\": 1}", "Commands:", "{", "usage: {", "usage: {a"]
     {
-        assert_eq!(Help::parse(text.as_bytes()).commands.len(), 0, "{text}");
+        assert_eq!(Interface::parse(text.as_bytes()).commands.len(), 0, "{text}");
     }
 }
 
@@ -323,17 +323,17 @@ fn how_json_is_asked_for() {
 #[test]
 fn any_bytes_are_read() {
     let all: Vec<u8> = (0..=255).cycle().take(100_000).collect();
-    Help::parse(&all);
-    Help::parse(&b"\x1b[".repeat(10_000));
-    Help::parse(&b"Commands:\n{a,b} := {\n".repeat(10_000));
-    Help::parse(b"usage: \xc4\xb0 {a\xff} ...");
-    Help::parse("Commands:\n  \u{e9}\u{e9}\u{e9} x\n  ab  cd\n  \u{e9}b c\n".as_bytes());
+    Interface::parse(&all);
+    Interface::parse(&b"\x1b[".repeat(10_000));
+    Interface::parse(&b"Commands:\n{a,b} := {\n".repeat(10_000));
+    Interface::parse(b"usage: \xc4\xb0 {a\xff} ...");
+    Interface::parse("Commands:\n  \u{e9}\u{e9}\u{e9} x\n  ab  cd\n  \u{e9}b c\n".as_bytes());
 }
 
 #[test]
 fn a_free_word_in_the_usage_is_seen_in_each_style() {
     let commands = "Commands:\n  list  List\n  add   Add\n";
-    let free = |usage: &str| Help::parse(format!("{usage}\n\n{commands}").as_bytes()).free_word;
+    let free = |usage: &str| Interface::parse(format!("{usage}\n\n{commands}").as_bytes()).free_word;
     let cases = [
         // commander
         ("Usage: claude [options] [command] [prompt]", Some("[prompt]")),
@@ -394,21 +394,22 @@ Commands:
 Positionals:
   project  path to start in                        [string]
 ";
-    let help = Help::parse(text.as_bytes());
+    let help = Interface::parse(text.as_bytes());
     assert_eq!(names(text), ["completion", "acp", "run"]);
     assert_eq!(help.free_word.as_deref(), Some("[project]"));
     let without = text.replace("opencode [project]           start", "opencode serve [port]        start");
-    assert_eq!(Help::parse(without.as_bytes()).free_word, None);
+    assert_eq!(Interface::parse(without.as_bytes()).free_word, None);
     let usage = format!("opencode <command> [options]\n\n{without}");
-    assert_eq!(Help::parse(usage.as_bytes()).free_word, None);
+    assert_eq!(Interface::parse(usage.as_bytes()).free_word, None);
 }
 
 /// What a target prints for help decides how long it is, and what stands in it.
 #[test]
 fn groups_in_groups_are_read_to_a_depth() {
     let deep = format!("Usage: tool list {}\n", "(".repeat(1 << 20));
-    assert_eq!(Help::of_command(deep.as_bytes(), &["list"]).operands, []);
-    let three = Help::of_command(b"Usage: tool list (((<file> | -) ...) <more>)\n", &["list"]);
+    assert_eq!(Interface::of_command(&HelpPage::read(deep.as_bytes()), &["list"]).operands, []);
+    let three =
+        Interface::of_command(&HelpPage::read(b"Usage: tool list (((<file> | -) ...) <more>)\n"), &["list"]);
     assert_eq!(three.operands.iter().map(|operand| operand.name.as_str()).collect::<Vec<_>>(), ["file"]);
 }
 
@@ -427,8 +428,9 @@ fn a_page_of_the_greatest_length_takes_no_more_than_its_length() {
     ] {
         let start = page[..40].to_owned();
         let read = move || {
-            let names = Names::of(page.as_bytes(), &[], &["tool".to_owned()]);
-            Page::read(page.as_bytes(), &["list"], &names, &[]);
+            let page = HelpPage::read(page.as_bytes());
+            let names = Names::of(&page, &[], &["tool".to_owned()]);
+            Page::of(&page, &["list"], &names, &[]);
         };
         assert_eq!(within(Budget::STEP, read), Ok(()), "{start}");
     }

@@ -2,7 +2,7 @@
 
 use crate::playground::{Playground, assert_line_holds};
 use crate::programs::program;
-use agentnative::target::help::Help;
+use agentnative::target::help::Interface;
 use std::process::Command;
 
 fn help(name: &str, command: &[String], columns: usize) -> String {
@@ -18,7 +18,7 @@ fn commands(name: &str) -> Vec<Vec<String>> {
     let mut found = vec![Vec::new()];
     let mut next = 0;
     while let Some(command) = found.get(next).cloned() {
-        for below in Help::parse(help(name, &command, 100).as_bytes()).commands {
+        for below in Interface::parse(help(name, &command, 100).as_bytes()).commands {
             if below.name != "help" {
                 found.push([&command[..], &[below.name]].concat());
             }

@@ -7,7 +7,7 @@ use agentnative::config::{Config, Contracts, Date, Known};
 use agentnative::model::{CheckId, Layer, OutputFormat, Status, Variant};
 use agentnative::probe::{self, Probe, Promises};
 use agentnative::run::{Changes, End, RunKey};
-use agentnative::target::Help;
+use agentnative::target::Interface;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
@@ -102,7 +102,7 @@ fn target_of(config: &str) -> (Vec<Probe>, Promises) {
     let config = Config::parse(config, Path::new("conf/agentnative.toml"), &known).unwrap();
     let target = &config.targets[0];
     let declared: Vec<Probe> = config.probes.iter().map(|probe| Probe::declared(probe, target)).collect();
-    let mut promises = Promises::of(target).with_help(&Help::parse(HELP), &declared);
+    let mut promises = Promises::of(target).with_help(&Interface::parse(HELP), &declared);
     promises.called_commands = vec![vec!["list".to_owned()], vec!["show".to_owned()]];
     promises.examples = vec![vec!["list".to_owned()], vec!["show".to_owned(), "1".to_owned()]];
     (declared, promises)

@@ -16,6 +16,7 @@ mod examples;
 mod excuses;
 mod fixtures;
 mod fixtures_shape;
+mod frameworks;
 mod help;
 mod help_examples;
 mod help_pages;

@@ -129,6 +129,11 @@ fn a_number_counts_where_it_stands_as_a_code() {
         ("Returns 0 if it is there, 1 if it is not.\n", &[0, 1]),
         ("  --exit-on-fatal-error  Exit with exit code 2 in case of fatal error\n", &[2]),
         ("It exits with 3 when nothing was found.\n", &[3]),
+        ("  --exit-zero  return 0 whether or not there are findings\n", &[0]),
+        (
+            "  --check  Print nothing. Exit with 3 if something\n           would change, and return\n           0 if not\n",
+            &[0, 3],
+        ),
     ];
     for (text, codes) in good {
         assert!(told(text, codes), "{text}");
@@ -147,6 +152,7 @@ fn a_number_counts_where_it_stands_as_a_code() {
         ("Exit codes are for scripts. Wait 2 seconds, then ask again, 1 time.\n", 2),
         ("The HTTP status code 0 is not an exit code.\n", 0),
         ("It exits with 77.\n", 77),
+        ("Each call is a return\n2 records are printed.\n", 2),
     ];
     for (text, code) in bad {
         assert!(!told(text, &[*code]), "{code}: {text}");

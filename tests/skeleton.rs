@@ -402,7 +402,7 @@ fn the_next_step_is_a_command_that_names_all_that_only_reads() {
         skeleton(&[]).next("./my-notes"),
         [
             "declare the calls that are safe to run up to 40 times:\n  agentnative init --force --safe list --probe \"show <id>\" ./my-notes\nreplace `<id>` with a value that exists",
-            "add those of these that only read: `fold`",
+            "add those of these that only read: `tags` and `fold`",
             "leave out what may change something, or declare it with `workspace` and `changes = true`: `wipe`",
             "add a probe that fails with each of the exit codes 1, 77 and 78, such as `--probe \"1:show <id that does not exist>\"`, or remove the code from `exit_codes`",
             "run `agentnative check`",

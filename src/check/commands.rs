@@ -6,7 +6,7 @@ use super::runs::Make;
 use crate::model::OutputFormat;
 use crate::probe::{self, Probe};
 use crate::run::{Observation, RunKey};
-use crate::target::Help;
+use crate::target::Interface;
 use agentnative_contract::error::Result;
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const DEPTH: usize = 4;
 /// The commands, and the runs that asked them for help. `root` is what the help of the target says.
 pub(super) fn find(
     declared: &[Probe],
-    root: &Help,
+    root: &Interface,
     make: &mut Make<'_>,
 ) -> Result<(Vec<Vec<String>>, Vec<Observation>)> {
     let mut pages = BTreeMap::from([(Vec::new(), root.clone())]);
@@ -42,7 +42,8 @@ pub(super) fn find(
         }
         let asked = make(&keys, &probes)?;
         for (path, key) in wanted.into_iter().zip(&keys) {
-            let Some(page) = asked.iter().find(|seen| seen.key == *key).map(help_of) else { continue };
+            let Some(seen) = asked.iter().find(|seen| seen.key == *key) else { continue };
+            let page = help_of(seen, &path);
             // The page of a command above it says nothing of this one.
             if !pages.values().any(|above| above.commands == page.commands) {
                 pages.insert(path, page);

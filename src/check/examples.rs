@@ -5,7 +5,7 @@ use crate::catalogue::Derived;
 use crate::model::{Case, ProbeId};
 use crate::probe::Recording;
 use crate::run::{End, Observation, RunKey};
-use crate::target::{Help, Names, Page};
+use crate::target::{HelpPage, Interface, Names, Page};
 
 /// More examples are not tried.
 const MOST: usize = 40;
@@ -15,15 +15,16 @@ const META: [&str; 5] = ["help", "--help", "-h", "--version", "-V"];
 /// The arguments of the examples of these pages, those of the target's own page first. Not of a command that passes
 /// its arguments on: an unknown flag is none of its own there.
 pub(super) fn of_pages(root: &Observation, of_commands: &[Observation]) -> Vec<Vec<String>> {
-    let bytes = page_of(root);
-    let commands = Help::parse(&bytes).commands;
-    let names = Names::of(&bytes, &commands, root.argv.split_last().map_or(&[][..], |(_, argv)| argv));
+    let page = HelpPage::read(&page_of(root));
+    let commands = Interface::of_command(&page, &[]).commands;
+    let names = Names::of(&page, &commands, root.argv.split_last().map_or(&[][..], |(_, argv)| argv));
     let read = |seen: &Observation| {
         let command = match &seen.key.probe {
             ProbeId::Derived { case: Case::Words(command), .. } => command.clone(),
             _ => Vec::new(),
         };
-        let page = Page::read(&page_of(seen), &[], &names, &commands);
+        let path: Vec<&str> = command.iter().map(String::as_str).collect();
+        let page = Page::of(&HelpPage::read(&page_of(seen)), &path, &names, &commands);
         (command, page)
     };
     let pages: Vec<(Vec<String>, Page)> = std::iter::once(root).chain(of_commands).map(read).collect();

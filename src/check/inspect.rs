@@ -6,11 +6,10 @@ use super::locate::MAX_TEXT;
 use super::runs::redact_secrets;
 use super::surroundings::{Services, failed, keep_workspaces};
 use crate::catalogue::Derived;
-use crate::judge;
 use crate::model::{OutputFormat, ProbeId};
 use crate::probe::{self, Probe, Promises, Surroundings};
 use crate::run::{End, Isolation, Observation, RunKey, RunSpec, Runner};
-use crate::target::{Commands, Target};
+use crate::target::{Commands, Target, documented_exit_codes};
 use agentnative_contract::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -156,6 +155,6 @@ fn exit_codes(text: &str) -> BTreeMap<i32, String> {
         };
         lines[from.min(lines.len())..].iter().find_map(of_line).unwrap_or_default()
     };
-    let told = judge::codes_told(text).into_iter();
+    let told = documented_exit_codes(text).into_iter();
     told.map(|(code, line)| (i32::from(code), meaning(code, line))).collect()
 }

@@ -7,7 +7,7 @@ use crate::catalogue::{self, Check};
 use crate::config::{Config, Date, Known};
 use crate::model::{CheckId, Layer};
 use crate::run::{self, Observation, Runner};
-use crate::target::{CodeBase, Finder, Help, Target, TargetSelector};
+use crate::target::{CodeBase, Finder, HelpPage, Interface, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -137,7 +137,8 @@ fn find_one(finder: &Finder<'_>, selector: &TargetSelector, config: Option<&Conf
     }
 }
 
-/// What a run that asked for help says, on either stream.
-pub(super) fn help_of(seen: &Observation) -> Help {
-    Help::parse(&page_of(seen))
+/// What a run that asked the command `path` for help says, on either stream; the target itself where it is empty.
+pub(super) fn help_of(seen: &Observation, path: &[String]) -> Interface {
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    Interface::of_command(&HelpPage::read(&page_of(seen)), &path)
 }

@@ -40,6 +40,8 @@ pub struct SessionOptions {
     /// folder or a schema file; `auto` for that of a known program, which is the default for a command on PATH
     /// without a configuration, and `none` for the default rules.
     pub contract: Option<String>,
+    /// The exit codes of the target; none for what the configuration says.
+    pub exit_codes: Option<Vec<i32>>,
     /// When a run is ended by force; none for what the configuration says.
     pub timeout: Option<Duration>,
     /// Whether the runs are confined; none for what the configuration says.
@@ -264,7 +266,7 @@ impl Session {
         let (probes, keys) = plan(&declared, &promises);
         let help: Vec<_> = keys.into_iter().filter(|key| *key == probe::help_run()).collect();
         let mut observations = runs.make(&help, &probes, &promises, &mut |_| {})?;
-        let help = observations.first().map(help_of).unwrap_or_default();
+        let help = observations.first().map(|seen| help_of(seen, &[])).unwrap_or_default();
         let mut promises = promises.with_help(&help, &declared);
         let mut questions = Vec::new();
         if checks.iter().any(|check| check.derived.contains(&Derived::CommandHelp))
@@ -424,6 +426,10 @@ impl Session {
     pub(super) fn with_options(&self, mut target: Target) -> Target {
         if let Some(timeout) = self.options.timeout {
             target.config.timeout = timeout;
+        }
+        if let Some(codes) = &self.options.exit_codes {
+            target.config.exit_codes.clone_from(codes);
+            target.config.exit_codes_declared = true;
         }
         target.config.isolation = self.options.isolation.unwrap_or(target.config.isolation);
         target.config.env.extend(self.options.env.clone());

@@ -214,7 +214,14 @@ fn arguments(value: &Value<'_>) -> Option<Vec<String>> {
 fn formats_of(value: &Value<'_>) -> Option<(Vec<OutputFormat>, BTreeMap<OutputFormat, Asking>)> {
     const EXPECTED: &str = "an array of \"text\", \"json\", \"jsonl\", or a table, such as { json = [\"--format\", \"json\"], jsonl = false }";
     if value.inner.is_table() {
-        let asking = formats::read(value, "probe.formats", EXPECTED)?;
+        let mut asking = formats::read(value, "probe.formats", EXPECTED)?;
+        // What prints JSON without an option for it prints nothing else, unless another format is stated.
+        let always = |format| asking.get(&format) == Some(&Asking::With(Vec::new()));
+        if always(OutputFormat::Json) || always(OutputFormat::Jsonl) {
+            OutputFormat::ALL.into_iter().for_each(|format| {
+                asking.entry(format).or_insert(Asking::Lacking);
+            });
+        }
         let lacks = |format: &OutputFormat| asking.get(format) == Some(&Asking::Lacking);
         return Some((OutputFormat::ALL.into_iter().filter(|format| !lacks(format)).collect(), asking));
     }

@@ -328,7 +328,7 @@ impl<'a> CheckContext<'a> {
                 .made_from(Derived::NoFormat, probe)
                 .find_map(|probe| self.plain(probe, OutputFormat::Text))
                 .or_else(|| self.plain(probe, OutputFormat::Text));
-            if bare.is_some_and(|bare| bare.gave_data()) {
+            if asked.refuses_format() && bare.is_some_and(|bare| bare.gave_data()) {
                 refused = Some(asked);
             }
         }

@@ -19,13 +19,13 @@ mod scan;
 mod shape;
 mod shape_sink;
 pub mod source;
+mod traceback;
 mod undeclared;
 mod verdict;
 mod waive;
 
 use context::Hung;
 pub use context::{CheckContext, NoCode};
-pub use p2::exit_words::codes_told;
 pub use p2::locked::learn;
 pub use p2::project_files;
 pub use scan::Scans;
@@ -189,8 +189,10 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
             let judgement = complete(context, check, judgement);
             // What does not concern the target does not either where no format can be asked for.
             let formats = Some(&check.runs.formats).filter(|formats| formats.iter().all(|f| f.is_json()));
+            let wants = |reasons: &[Reason]| reasons.iter().any(|reason| !reason.wants.is_empty());
             match judgement {
-                Judgement::NotApplicable(_) => judgement,
+                Judgement::NotApplicable(_) | Judgement::Broken(..) => judgement,
+                Judgement::Unverified(ref reasons) if wants(reasons) => judgement,
                 Judgement::Unverified(_) if lacks_probes(context, check) => {
                     Judgement::unverified(no_probe(context))
                 }

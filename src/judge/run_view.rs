@@ -4,6 +4,7 @@ use super::context::{Accepted, CheckContext};
 use super::lines::{EXCERPT, WINDOW, excerpt, has_words, reason_line};
 use super::p2::exit_check;
 use super::scan::Scan;
+use super::traceback;
 use super::verdict::{Assertion, Finding, Reason};
 use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant, condition};
 use crate::probe::Probe;
@@ -153,6 +154,34 @@ impl<'a> RunView<'a> {
                 .map(|line| line.split_whitespace().map(steady).collect::<Vec<_>>().join(" "))
                 .collect(),
         )
+    }
+
+    /// Whether a run that failed was refused for its format: it ended with the code of usage errors, or its message is
+    /// about its arguments. A crash refuses nothing.
+    pub fn refuses_format(&self) -> bool {
+        const ABOUT_ARGUMENTS: [&str; 9] = [
+            "argument",
+            "choice",
+            "flag",
+            "format",
+            "invalid",
+            "option",
+            "unexpected",
+            "unrecognized",
+            "usage",
+        ];
+        let promises = self.context.promises;
+        let Some(option) = self.probe.asking(self.format(), promises).first() else { return false };
+        let Some(exit) = self.exit() else { return false };
+        let lines = self.lines(Stream::Stderr).unwrap_or_default();
+        if traceback::find(&lines).is_some() {
+            return false;
+        }
+        let is_about = |line: &String| {
+            let line = line.to_lowercase();
+            ABOUT_ARGUMENTS.iter().any(|word| line.contains(word))
+        };
+        exit == promises.usage || self.names(option) || lines.iter().any(is_about)
     }
 
     /// Why this run says nothing about data: it did not end by itself with the code that its probe

@@ -4,7 +4,7 @@ use super::{Probe, Promises, derive, flagged};
 use crate::catalogue::Derived;
 use crate::config::place_format;
 use crate::model::{Case, OutputFormat};
-use crate::target::Help;
+use crate::target::Interface;
 
 /// The value that switches a variable on.
 pub const ON: &str = "1";
@@ -62,16 +62,16 @@ pub fn env_flags(promises: &Promises) -> Vec<EnvFlag> {
 }
 
 /// The pairs that a help shows and that can be tried without being declared.
-pub(super) fn shown<'h>(help: &'h Help, promises: &Promises) -> impl Iterator<Item = (String, String)> + 'h {
+pub(super) fn shown(help: &Interface, promises: &Promises) -> impl Iterator<Item = (String, String)> + use<> {
     let declared: Vec<String> = promises.env_flags.values().cloned().collect();
     let selects = promises.asking(OutputFormat::Json).first().cloned();
-    help.env_flags
-        .iter()
+    help.env_flags()
+        .into_iter()
         .filter(move |pair| {
             let tried = !pair.takes_value || selects.as_ref() == Some(&pair.flag);
             tried && HARMLESS.contains(&pair.flag.as_str()) && !declared.contains(&pair.variable)
         })
-        .map(|pair| (pair.flag.clone(), pair.variable.clone()))
+        .map(|pair| (pair.flag, pair.variable))
 }
 
 /// The first probes that succeed, with each option or its variable.

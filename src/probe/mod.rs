@@ -27,7 +27,7 @@ use crate::config::{
 };
 use crate::model::{OutputFormat, ProbeId, Stream};
 use crate::run::RunKey;
-use crate::target::{Choices, Help};
+use crate::target::{Choices, Interface};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -221,6 +221,9 @@ pub struct Promises {
     /// The options whose values its help lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Choices>,
+    /// The names of the options that its help lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
 }
 
 fn is_output(asking: &[String], format: OutputFormat) -> bool {
@@ -267,6 +270,7 @@ impl Promises {
             contract: None,
             acts_elsewhere: false,
             choices: Vec::new(),
+            options: Vec::new(),
         };
         let declared = |format: &OutputFormat| {
             format.is_json() && !promises.formats.assumed && promises.formats.args(*format).is_some()
@@ -278,22 +282,25 @@ impl Promises {
     /// The same, with what the help says: how json and jsonl are asked for, and whether an unknown command
     /// can be tried beside these probes.
     #[must_use]
-    pub fn with_help(mut self, help: &Help, declared: &[Probe]) -> Self {
+    pub fn with_help(mut self, help: &Interface, declared: &[Probe]) -> Self {
         if !self.tries_command && self.no_command.is_none() && !help.commands.is_empty() {
             self.no_command = takes_words(help, declared, self.usage);
             self.tries_command = self.no_command.is_none();
         }
         self.commands = help.commands.iter().map(|command| command.name.clone()).collect();
         let flag = |format| self.formats.args(format)?.first()?.split('=').next();
-        let shown = |format| flag(format).is_some_and(|flag| help.flags.iter().any(|shown| shown == flag));
+        let shown = |format| flag(format).is_some_and(|flag| help.has_option(flag));
         self.global_format = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(shown);
-        self.choices.clone_from(&help.choices);
+        self.choices = help.choices();
+        self.options = help.option_names();
         for (flag, variable) in env_flags::shown(help, &self) {
             self.env_flags.entry(flag).or_insert(variable);
         }
         self.asks_first &= !help.output_is_format;
         self.other_short_help = help.other_short_help;
-        for (format, asking) in [(OutputFormat::Json, &help.json), (OutputFormat::Jsonl, &help.jsonl)] {
+        for (format, asking) in
+            [(OutputFormat::Json, &help.formats.json), (OutputFormat::Jsonl, &help.formats.jsonl)]
+        {
             if asking.is_some()
                 && asking.as_deref() == self.formats.args(format)
                 && !self.known_formats.contains(&format)
@@ -331,7 +338,7 @@ impl Promises {
 
 /// Why an unknown command could be taken for data: where the usage has a free word, or where a probe that is
 /// no wrong call begins with a word that is no command.
-fn takes_words(help: &Help, declared: &[Probe], usage: i32) -> Option<String> {
+fn takes_words(help: &Interface, declared: &[Probe], usage: i32) -> Option<String> {
     if let Some(word) = &help.free_word {
         return Some(format!("the usage in its help has a positional argument `{word}`"));
     }

@@ -1,6 +1,6 @@
 //! The commands of a target, down to those without commands of their own, from the help pages of all of them.
 
-use super::help::{Command, Help, HelpCall, Operand};
+use super::help::{Command, HelpCall, HelpPage, Interface, Operand};
 use agentnative_contract::counted;
 
 /// Subcommands of subcommands are looked for so many levels down.
@@ -15,15 +15,17 @@ const TRIES: usize = 3;
 pub type Ask<'a> = dyn FnMut(&[Vec<String>]) -> Vec<Option<Vec<u8>>> + 'a;
 
 /// A page, and what it says.
-type Page = (Vec<u8>, Help);
+type Page = (Vec<u8>, Interface);
 
 /// What help pages say of a target's commands.
 #[derive(Debug, Default)]
 pub struct Commands {
     /// Its own page.
-    pub help: Help,
+    pub help: Interface,
     /// The commands without commands of their own; the target itself where it has none.
     pub calls: Vec<Call>,
+    /// The arguments that print the JSON Schema of its output.
+    pub schema: Option<Vec<String>>,
     /// What was not read, for people.
     pub unread: Option<String>,
 }
@@ -62,12 +64,13 @@ pub struct CallFormats {
 
 impl CallFormats {
     /// What a help page says; none where it names no JSON format.
-    pub(super) fn of(help: &Help) -> Option<Self> {
-        (help.json.is_some() || help.jsonl.is_some()).then(|| Self {
-            text: help.text.clone(),
-            json: help.json.clone(),
-            jsonl: help.jsonl.clone(),
-            json_by_default: help.json_by_default,
+    pub(super) fn of(help: &Interface) -> Option<Self> {
+        let formats = &help.formats;
+        (formats.json.is_some() || formats.jsonl.is_some()).then(|| Self {
+            text: formats.text.clone(),
+            json: formats.json.clone(),
+            jsonl: formats.jsonl.clone(),
+            json_by_default: formats.json_by_default,
             place: None,
         })
     }
@@ -127,7 +130,7 @@ impl Commands {
     /// Reads the page of the target, and asks for those of its commands where it says how: `ask` gets the
     /// arguments of calls for help, and gives an answer for each.
     pub fn explore(page: &[u8], ask: &mut Ask<'_>) -> Self {
-        let help = Help::parse(page);
+        let help = Interface::parse(page);
         let mut nodes = vec![Node {
             words: Vec::new(),
             about: String::new(),
@@ -163,13 +166,22 @@ impl Commands {
             }
             level = level.end..nodes.len();
         }
-        Self { help, calls, unread: asked.unread }
+        let schema = calls.iter().position(prints_schema).map(|at| calls.remove(at).words);
+        Self { help, calls, schema, unread: asked.unread }
     }
 }
 
-/// Commands that tell of others.
+/// Commands about the program itself.
 fn is_helper(name: &str) -> bool {
-    ["help", "completion", "completions"].contains(&name)
+    ["help", "version", "completion", "completions"].contains(&name)
+}
+
+/// Whether a command prints the schema of the output, by its name and its description.
+fn prints_schema(call: &Call) -> bool {
+    let about = call.about.to_lowercase();
+    call.words == ["schema"]
+        && call.needs.is_empty()
+        && (about.contains("json schema") || about.contains("output"))
 }
 
 /// A command whose page is asked for: the node above it, and its words.
@@ -178,7 +190,7 @@ type Wanted = (usize, Vec<String>);
 /// The page of a command; none where it is that of a command above it.
 fn own_page(bytes: Vec<u8>, (parent, words): &Wanted, nodes: &[Node]) -> Option<Page> {
     let path: Vec<&str> = words.iter().map(String::as_str).collect();
-    let help = Help::of_command(&bytes, &path);
+    let help = Interface::of_command(&HelpPage::read(&bytes), &path);
     let mut above = Some(*parent);
     while let Some(at) = above {
         let same =
@@ -272,7 +284,7 @@ fn call(nodes: &[Node], at: usize) -> Call {
     });
     let flag = formats.as_ref().and_then(|formats| formats.json.as_ref().or(formats.jsonl.as_ref())?.first());
     let other_meaning = is_above
-        && node.page.as_ref().is_some_and(|(_, page)| flag.is_some_and(|flag| page.flags.contains(flag)));
+        && node.page.as_ref().is_some_and(|(_, page)| flag.is_some_and(|flag| page.has_option(flag)));
     Call {
         words: node.words.clone(),
         about: node.about.clone(),

@@ -21,7 +21,7 @@ pub use code::CodeBase;
 pub use commands::{Ask, Call, CallFormats, Commands};
 pub use effect::Effect;
 pub use find::{Finder, TargetSelector};
-pub use help::{Choices, Command, Example, Help, Names, Page};
+pub use help::{Choices, Command, Example, HelpPage, Interface, Names, Page, documented_exit_codes};
 pub use project::Project;
 pub use skeleton::Skeleton;
 

@@ -62,7 +62,8 @@ fn an_orphan_with_the_limit_of_another_run_does_not_survive() {
     let specs = vec![python("pass", Variant::Plain), python(&script, Variant::Plain)];
     let seen = finish(RunnerOptions { jobs: 1, ..options() }, specs).observations.remove(1);
     assert_eq!((seen.end, &*text(&seen.stderr)), (End::Exited(0), ""));
-    assert_eq!(seen.left_behind.iter().map(|it| &*it.name).collect::<Vec<_>>(), [b"sleep"]);
+    let left: Vec<_> = seen.left_behind.iter().map(|it| (&*it.name, it.detached)).collect();
+    assert_eq!(left, [(&b"sleep"[..], true)]);
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();
     let words = numbers.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     assert_eq!(words.filter(|all| all.split(|&b| b == 0).any(|one| one == name.as_bytes())).count(), 0);

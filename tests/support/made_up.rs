@@ -7,7 +7,7 @@ use agentnative::model::{CheckId, CheckResult, OutputFormat, Variant};
 use agentnative::probe::{self, Probe, Promises};
 use agentnative::report::TargetInfo;
 use agentnative::run::{Bytes, Captured, End, Observation, RunKey, Waiting};
-use agentnative::target::Help;
+use agentnative::target::Interface;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -121,7 +121,7 @@ pub fn seen_with_help(
     let config = Config::parse(config, Path::new("conf/agentnative.toml"), &known).unwrap();
     let target = &config.targets[0];
     let declared: Vec<Probe> = config.probes.iter().map(|probe| Probe::declared(probe, target)).collect();
-    let mut promises = Promises::of(target).with_help(&Help::parse(help), &[]);
+    let mut promises = Promises::of(target).with_help(&Interface::parse(help), &[]);
     let calls_list = |probe: &Probe| probe.command_words().next() == Some("list");
     promises.called_commands =
         declared.iter().any(calls_list).then(|| vec!["list".to_owned()]).into_iter().collect();

@@ -49,7 +49,7 @@ fn a_check_is_a_file_a_function_a_row_and_a_fixture() {
         assert_ne!(other["order"], check["order"]);
     }
     let module = read(&folder, "src/judge/p2/mod.rs");
-    assert!(module.contains("mod errors;\nmod exit_clean;\npub mod exit_words;\n"), "{module}");
+    assert!(module.contains("mod errors;\nmod exit_clean;\nmod exits;\n"), "{module}");
     assert!(module.contains("    (CheckId::P2ExitClean, exit_clean::exit_clean, NEVER),\n];"), "{module}");
     assert!(
         read(&folder, "src/judge/p2/exit_clean.rs").contains("pub fn exit_clean(context: &CheckContext)")

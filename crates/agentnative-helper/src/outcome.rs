@@ -206,6 +206,9 @@ pub struct Leftover {
     /// It could not be ended: it has the rights of another user, or is in an uninterruptible wait.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub survives: bool,
+    /// It is in a session of its own, as a daemon is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub detached: bool,
 }
 
 /// When a piece of a stream arrived.

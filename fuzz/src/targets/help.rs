@@ -1,7 +1,7 @@
 //! Help pages: whatever they say, the words taken from them are words; and reading takes time in proportion.
 
 use crate::{Target, corpus};
-use agentnative::target::help::{Help, Names, Page};
+use agentnative::target::help::{HelpPage, Interface, Names, Page};
 use cpu_time::ThreadTime;
 use std::time::Duration;
 
@@ -57,18 +57,19 @@ fn run(bytes: &[u8]) {
 }
 
 fn read(bytes: &[u8]) {
-    let help = Help::of_command(bytes, &["list"]);
-    let names = Names::of(bytes, &help.commands, &["a".to_owned()]);
-    let page = Page::read(bytes, &["list"], &names, &help.commands);
-    assert_eq!(help, page.help);
-    assert_eq!(Help::parse(bytes).commands, help.commands);
+    let layout = HelpPage::read(bytes);
+    let help = Interface::of_command(&layout, &["list"]);
+    let names = Names::of(&layout, &help.commands, &["a".to_owned()]);
+    let page = Page::of(&layout, &["list"], &names, &help.commands);
+    assert_eq!(help, page.interface);
+    assert_eq!(Interface::parse(bytes).commands, help.commands);
     for command in &help.commands {
         let word =
             !command.name.is_empty() && !command.name.contains(|c: char| c.is_control() || c.is_whitespace());
         assert!(word && page.has_command(&command.name), "{command:?}");
         assert!(!command.about.contains(char::is_control), "{command:?}");
     }
-    for flag in &help.flags {
+    for flag in &help.option_names() {
         assert!(flag.starts_with('-') && !flag.contains(char::is_control), "{flag:?}");
     }
     let lines = bytes.split(|byte| *byte == b'\n').count();
@@ -76,7 +77,7 @@ fn read(bytes: &[u8]) {
         assert!(example.line <= lines, "{} of {lines}", example.line);
         let _complete = example.is_complete();
     }
-    for choices in &help.choices {
+    for choices in &help.choices() {
         assert!(choices.values.len() > 1, "{choices:?}");
     }
     let _ = (page.lists_all_commands(), page.passes_on());

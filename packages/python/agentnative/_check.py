@@ -69,6 +69,7 @@ def check(  # noqa: PLR0913
     skip: Iterable[str] = (),
     config: Word | None = None,
     env: Mapping[str, str] | None = None,
+    exit_codes: Iterable[int] | None = None,
     cwd: Word | None = None,
     strict: bool = False,
     deny: Iterable[str] = (),
@@ -87,14 +88,18 @@ def check(  # noqa: PLR0913
     an ID. `strict` fails also if a MUST is unverified, `deny=["should"]` also on warnings.
 
     `config` is a configuration file, with further probes, formats and waivers. Without it none is read, so that
-    a test depends only on what it states; `env` then sets variables for the runs. `cwd` is the folder in which
+    a test depends only on what it states; `env` then sets variables for the runs, and `exit_codes` states the
+    exit codes of the command, all of which its help or README has to document. `cwd` is the folder in which
     they run; relative paths are relative to it. `timeout` limits each run and `deadline` the whole check, in
     seconds. `fast` makes plain runs only, and `verbose` lists all verdicts in the text.
 
     Raises `Error` if the command cannot be checked.
     """
-    if env is not None and config is not None:
-        raise Error("usage", "`env` and `config` exclude each other", "set `env` under [target] in the file")
+    for name, value in (("env", env), ("exit_codes", exit_codes)):
+        if value is not None and config is not None:
+            raise Error(
+                "usage", f"`{name}` and `config` exclude each other", f"set `{name}` under [target] in the file"
+            )
     words = [command] if isinstance(command, (str, os.PathLike)) else command
     if not words or not os.fspath(words[0]):
         raise Error("usage", "the command is empty; expected a program and its first arguments")
@@ -103,7 +108,7 @@ def check(  # noqa: PLR0913
         text = Path(folder, "report.txt")
         if config is None:
             config = Path(folder, "agentnative.toml")
-            config.write_text(_target(env or {}), encoding="utf-8")
+            config.write_text(_target(env or {}, exit_codes), encoding="utf-8")
         options = {
             "probe": probes,
             "principle": [str(number) for number in principles],
@@ -139,11 +144,14 @@ def _all(name: str, values: Iterable[str]) -> list[str]:
     return list(values)
 
 
-def _target(env: Mapping[str, str]) -> str:
-    """Give a configuration with these variables."""
+def _target(env: Mapping[str, str], exit_codes: Iterable[int] | None) -> str:
+    """Give a configuration with these variables and exit codes."""
 
     def string(text: str) -> str:
         return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
     pairs = ", ".join(f"{string(name)} = {string(value)}" for name, value in env.items())
-    return f"[target]\nenv = {{ {pairs} }}\n" if pairs else ""
+    lines = [f"env = {{ {pairs} }}\n"] if pairs else []
+    if exit_codes is not None:
+        lines.append(f"exit_codes = [{', '.join(str(int(code)) for code in exit_codes)}]\n")
+    return "".join(["[target]\n", *lines])

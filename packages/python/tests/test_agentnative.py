@@ -84,6 +84,8 @@ class Checks(unittest.TestCase):
                 ([GOOD], {"principle": [2, 9]}, "usage", "no checks for principle 9"),
                 ([GOOD], {"timeout": 0}, "usage", "expected a number of seconds above 0"),
                 ([GOOD], {"config": "x.toml", "env": {}}, "usage", "exclude each other"),
+                ([GOOD], {"config": "x.toml", "exit_codes": [0]}, "usage", "exclude each other"),
+                ([GOOD], {"exit_codes": [0, 256]}, "config", "exit_codes"),
                 ([GOOD], {"cwd": "/nonexistent"}, "usage", "/nonexistent"),
                 ([], {}, "usage", "the command is empty; expected a program"),
                 ([GOOD], {"contract": "dexter-falt"}, "config", "dexter-flat"),

@@ -1,6 +1,8 @@
 //! That the same call gives the same thing: whole, each time, and in one shape for each command.
 
 use super::declare_success;
+use crate::catalogue::Derived;
+use crate::judge::FAST;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::scan::Scan;
@@ -12,7 +14,7 @@ use crate::run::Bytes;
 use agentnative_contract::named;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read};
 use std::sync::Arc;
 use strict_json::{JsonType, ProblemKind, escape_token};
 
@@ -49,7 +51,7 @@ pub fn ends_early(kind: ProblemKind) -> bool {
 
 /// `p2-output-complete`
 pub fn complete(context: &CheckContext) -> Judgement {
-    let assertions = context.data_probes().flat_map(|probe| {
+    let json = context.data_probes().flat_map(|probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter_map(|format| {
             if !probe.formats.contains(&format) {
                 return None;
@@ -57,7 +59,48 @@ pub fn complete(context: &CheckContext) -> Judgement {
             Some(same_for_each_reader(context, probe, format))
         })
     });
-    Judgement::of(assertions, declare_success("json or jsonl"))
+    let text = context.data_probes().filter_map(|probe| text_for_each_reader(context, probe));
+    Judgement::of(json.chain(text), declare_success("json or jsonl"))
+}
+
+/// The capacity of a pipe in bytes: output that is no longer arrives whole however slowly it is read.
+const PIPE: u64 = 64 * 1024;
+
+/// Text that is longer than a pipe, by the call without a format. It is read slowly and written to a file only then.
+fn text_for_each_reader<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<Assertion> {
+    let call = context.made_from(Derived::NoFormat, probe).next()?;
+    let plain = context.plain(call, OutputFormat::Text)?;
+    let length = |run: &RunView| run.observation.stdout.bytes.len();
+    if !probe.formats.contains(&OutputFormat::Text) || plain.usable().is_err() || length(&plain) < PIPE {
+        return None;
+    }
+    let mut readers = vec![plain];
+    let variants = [Variant::SlowReader, Variant::File];
+    for variant in variants {
+        match context.under(call, OutputFormat::Text, variant) {
+            Some(run) if run.usable().is_ok() => readers.push(run),
+            Some(run) => return Some(Err(run.usable().err()?.into())),
+            None if context.fast => return Some(inconclusive(FAST)),
+            None => {
+                return Some(inconclusive(Reason {
+                    message: format!("{} was not run under {}", call.name, variant.name()),
+                    wants: variants
+                        .map(|variant| call.plain(OutputFormat::Text).under((variant, 0)))
+                        .to_vec(),
+                    ..Reason::default()
+                }));
+            }
+        }
+    }
+    let longest = readers.iter().max_by_key(|run| length(run))?;
+    let cut = readers.iter().find(|run| length(run) < length(longest) && is_start(run, longest));
+    Some(cut.map_or(Ok(()), |cut| cut_at(cut, &readers)))
+}
+
+/// Whether the output of a run is the beginning of that of another.
+fn is_start(run: &RunView, whole: &RunView) -> bool {
+    let bytes = &run.observation.stdout.bytes;
+    same_content(bytes.reader(), whole.observation.stdout.bytes.reader().take(bytes.len()))
 }
 
 fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Assertion {
@@ -116,11 +159,12 @@ fn cut_at(cut: &RunView, readers: &[RunView]) -> Assertion {
 }
 
 fn same_bytes(a: &Bytes, b: &Bytes) -> bool {
-    if a.place() == b.place() && a.len() == b.len() {
-        return true;
-    }
-    let buffered = |bytes| BufReader::with_capacity(64 * 1024, Bytes::reader(bytes));
-    let (mut left, mut right) = (buffered(a), buffered(b));
+    (a.place() == b.place() && a.len() == b.len()) || same_content(a.reader(), b.reader())
+}
+
+fn same_content(a: impl Read, b: impl Read) -> bool {
+    let (mut left, mut right) =
+        (BufReader::with_capacity(64 * 1024, a), BufReader::with_capacity(64 * 1024, b));
     loop {
         let (Ok(ours), Ok(theirs)) = (left.fill_buf(), right.fill_buf()) else { return false };
         let same = ours.len().min(theirs.len());

@@ -1,10 +1,10 @@
 //! Documented exit codes: what help, manual and README say of them.
 
-use super::exit_words::codes_told;
 use super::project_files::ProjectFiles;
 use crate::judge::verdict::{Finding, Judgement, Reason};
 use crate::model::{Evidence, OutputFormat, Variant};
 use crate::source::Document;
+use crate::target::documented_exit_codes;
 use std::collections::BTreeMap;
 use strict_json::sanitize;
 
@@ -65,7 +65,7 @@ impl ProjectFiles<'_> {
         let mut told: BTreeMap<i32, (usize, usize)> = BTreeMap::new();
         let mut names_some = false;
         for (at, text) in texts.iter().enumerate() {
-            for (code, line) in codes_told(text.text) {
+            for (code, line) in documented_exit_codes(text.text) {
                 names_some = true;
                 if self.exit_codes.contains(&code.into()) {
                     told.entry(code.into()).or_insert((at, line));

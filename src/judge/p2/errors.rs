@@ -77,18 +77,21 @@ fn unless_stumbled(run: &RunView, judge: fn(&RunView) -> Vec<Assertion>) -> Vec<
 }
 
 impl RunView<'_> {
-    /// Whether a derived call that is wrong was refused for its format and not for what is wrong with
-    /// it: programs with commands may take the format only after one. In text, the words name what is
-    /// wrong; here there are only words, and they do not.
+    /// Whether a derived call that is wrong was refused for its format option and not for what is wrong with
+    /// it: programs with commands may accept the option only after one. In text, the message names what is
+    /// wrong. Here it does not, and is no JSON, or names the option, which the help of the target does not list.
     pub fn stumbles_over_format(&self) -> bool {
         if self.probe.is_declared() || !self.format().is_json() {
             return false;
         }
         let Some(wrong) = self.probe.args.last() else { return false };
+        let promises = self.context.promises;
         let text = self.context.plain(self.probe, OutputFormat::Text);
-        self.document(self.context.promises.errors).structural().is_some()
-            && text.is_some_and(|text| text.names(wrong))
+        let option = self.probe.asking(self.format(), promises).first();
+        let names_option = || !promises.global_format && option.is_some_and(|option| self.names(option));
+        text.is_some_and(|text| text.names(wrong))
             && !self.names(wrong)
+            && (self.document(promises.errors).structural().is_some() || names_option())
     }
 }
 

@@ -297,6 +297,11 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Assertion {
     }
 }
 
+fn is_error_object(value: &Value) -> bool {
+    let has_words = |key| value.get(key).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    ["error", "kind", "message"].into_iter().all(has_words)
+}
+
 /// The payload's own word on success agrees with the exit code.
 fn payload(run: &RunView) -> Option<Assertion> {
     // A contract that says which code goes with which payload is p2-contract-exit's.
@@ -306,6 +311,11 @@ fn payload(run: &RunView) -> Option<Assertion> {
     // Of an outcome the payload may say that it is a success, or that something was found.
     let exit = run.exit().filter(|exit| *exit == 0 || !run.gave_data())?;
     let value = run.value(Stream::Stdout)?;
+    if exit == 0 && run.probe.exit == Some(0) && is_error_object(&value) {
+        let detail =
+            "the payload is an error object with `error`, `kind` and `message`, but the exit code is 0";
+        return Some(run.failed_at_start("payload", Stream::Stdout, detail));
+    }
     let (key, ok) = ["ok", "success"]
         .into_iter()
         .find_map(|key| Some((key, value.get(key).and_then(Value::as_bool)?)))?;

@@ -5,7 +5,6 @@ mod determinism;
 mod documented;
 mod error_object;
 mod errors;
-pub mod exit_words;
 mod exits;
 mod further_formats;
 pub mod locked;

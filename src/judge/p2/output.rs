@@ -191,10 +191,21 @@ pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
         }
         match scan.structural() {
             None => Ok(()),
+            Some(_) if run.bytes(Stream::Stdout).is_empty() && is_on_stderr(&run) => {
+                let detail = "the JSON document is on stderr; expected it on stdout";
+                run.failed_at_start("on-stderr", Stream::Stderr, detail)
+            }
             Some(problem) => broken(&run, problem.kind.name(), what, problem),
         }
     });
     Judgement::of(assertions, declare_success(format.name()))
+}
+
+/// Whether standard error holds a JSON object or array, and nothing else.
+fn is_on_stderr(run: &RunView) -> bool {
+    let value = run.value(Stream::Stderr);
+    run.document(Stream::Stderr).structural().is_none()
+        && value.is_some_and(|value| value.is_object() || value.is_array())
 }
 
 /// `p2-output-pure`

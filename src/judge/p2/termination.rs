@@ -4,9 +4,10 @@ use super::declare_success;
 use crate::catalogue::Derived;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
+use crate::judge::traceback;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};
-use crate::run::{Bytes, End, Waiting};
+use crate::run::{Bytes, End, HOSTILE_ENVIRONMENTS, Leftover, Waiting};
 use strict_json::sanitize;
 
 /// `p2-completes`
@@ -20,7 +21,10 @@ pub fn completes(context: &CheckContext) -> Judgement {
 }
 
 fn ended(run: &RunView) -> Assertion {
-    if !run.observation.left_behind.is_empty() || run.observation.held_open {
+    // A daemon that holds no output of the command is what the call started, and keeps nobody waiting.
+    let is_daemon = |left: &Leftover| left.detached && !left.survives;
+    let daemons = !run.observation.held_open && run.observation.left_behind.iter().all(is_daemon);
+    if run.observation.held_open || !daemons {
         // What cannot be ended would still be there with more time.
         if !run.observation.left_behind.iter().any(|left| left.survives) {
             run.had_its_time()?;
@@ -139,6 +143,17 @@ fn waits(run: &RunView) -> Assertion {
         return run.failed_at_last_line("waits", detail);
     }
     let limit = run.probe.timeout.as_secs_f64();
+    // Debug output takes time: a run that still works shows no hang where the plain run ends.
+    let environment = HOSTILE_ENVIRONMENTS.get(usize::from(run.observation.key.nth)).map(|(name, _)| *name);
+    let is_slowed = run.variant() == Variant::HostileEnv
+        && environment == Some("debug")
+        && run.observation.waiting == Some(Waiting::Busy);
+    if is_slowed && run.plain().is_ok_and(|plain| plain.exit().is_some()) {
+        return inconclusive(format!(
+            "{} was still working after {limit} s, and its plain run ends: raise its `timeout`",
+            run.label()
+        ));
+    }
     let alone = if run.observation.alone { ", in parallel and again alone" } else { "" };
     let detail = format!(
         "the command did not end within {limit} s{alone}: {doing} (if it needs more time, raise its `timeout`)"
@@ -146,23 +161,18 @@ fn waits(run: &RunView) -> Assertion {
     run.failed_at_last_line("hangs", detail)
 }
 
-/// How the lines of a program that fell over begin, as the common runtimes print them.
-const CRASH_BEGINS: [&str; 6] = [
-    "Exception ignored ",
-    "Exception in thread ",
-    "goroutine ",
-    "terminate called after ",
-    "    at ",
-    "\tat ",
-];
-/// What other such lines hold.
-const CRASH_HOLDS: [&str; 3] =
-    ["Traceback (most recent call last)", " panicked at ", "// Unhandled 'error' event"];
+/// How the lines begin in which a runtime reports an error while it ends.
+const ENDS_BADLY: [&str; 3] =
+    ["Exception ignored ", "terminate called after ", "throw er; // Unhandled 'error' event"];
 
-/// Whether a line is one of a traceback or a panic. A line that names what went wrong is none.
-fn is_crash(line: &str) -> bool {
-    CRASH_BEGINS.iter().any(|start| line.starts_with(start))
-        || CRASH_HOLDS.iter().any(|words| line.contains(words))
+/// Returns the first line of a crash: a traceback, or what a runtime reports while it ends. Lines of the plain run are
+/// none.
+fn crash(lines: &[String], plain: &[String]) -> Option<usize> {
+    let new: Vec<String> =
+        lines.iter().map(|line| if plain.contains(line) { String::new() } else { line.clone() }).collect();
+    let is_crash = |line: &String| ENDS_BADLY.iter().any(|begin| line.trim_start().starts_with(begin));
+    let traceback = traceback::find(&new).map(|found| found.line);
+    traceback.into_iter().chain(new.iter().position(is_crash)).min()
 }
 
 /// `p2-broken-pipe`
@@ -196,7 +206,7 @@ fn closed(run: &RunView) -> Assertion {
         return inconclusive(format!("the output of {} is too large to search", run.label()));
     };
     // What it says to a reader that stays as well is not about the one that went.
-    match lines.iter().position(|line| is_crash(line) && !otherwise.contains(line)) {
+    match crash(&lines, &otherwise) {
         Some(line) => {
             let detail = "the closed output pipe makes the command crash; expected a quiet end";
             run.failed_at_line("crashes", Stream::Stderr, line, detail)

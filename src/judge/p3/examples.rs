@@ -15,7 +15,7 @@ pub(super) fn examples(context: &CheckContext) -> Judgement {
         Err(reason) => return Judgement::unverified(reason),
     };
     let different: BTreeSet<&[String]> = root.page.examples.iter().map(|example| &*example.args).collect();
-    let expected = if root.page.help.commands.is_empty() { 1 } else { 2 };
+    let expected = if root.page.interface.commands.is_empty() { 1 } else { 2 };
     let assertion = match different.len() {
         count if count >= expected => Ok(()),
         0 => root.run.failed_at_start("missing", Stream::Stdout, "the help contains no example"),
@@ -161,7 +161,7 @@ impl<'p, 'a> Examples<'p, 'a> {
     /// The command that the arguments of an example begin with.
     fn called(&self, args: &[String]) -> Called<'p, 'a> {
         let root = self.root;
-        if root.page.help.commands.is_empty() {
+        if root.page.interface.commands.is_empty() {
             return Called::Page(root, 0);
         }
         let word = |from: usize| (from..args.len()).find(|at| !args[*at].starts_with('-'));

@@ -5,7 +5,7 @@ use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason};
 use crate::model::{CheckId, OutputFormat, Stream};
-use crate::target::{Command, Names, Page};
+use crate::target::{Command, HelpPage, Interface, Names, Page};
 use std::io::Read as _;
 
 /// More of a help is not read, in bytes.
@@ -39,9 +39,10 @@ impl<'a> Pages<'a> {
             return Err(run.blocked_by(CheckId::P3Help, "there is no help page".to_owned()));
         }
         let bytes = printed(&run);
-        let commands = crate::target::Help::parse(&bytes).commands;
-        let names = names_of(&run, &bytes, &commands);
-        let page = Page::read(&bytes, &[], &names, &commands);
+        let root = HelpPage::read(&bytes);
+        let commands = Interface::of_command(&root, &[]).commands;
+        let names = names_of(&run, &root, &commands);
+        let page = Page::of(&root, &[], &names, &commands);
         let of_command = |run: RunView<'a>| {
             given(&run, &bytes).map_err(|_| {
                 run.blocked_by(
@@ -51,7 +52,7 @@ impl<'a> Pages<'a> {
             })?;
             let path = &run.probe.args[..run.probe.args.len().saturating_sub(1)];
             let words: Vec<&str> = path.iter().map(String::as_str).collect();
-            let page = Page::read(&printed(&run), &words, &names, &commands);
+            let page = Page::of(&HelpPage::read(&printed(&run)), &words, &names, &commands);
             Ok(Printed { run, path, page })
         };
         let commands = of_commands(context).map(of_command).collect();
@@ -64,7 +65,7 @@ impl<'a> Pages<'a> {
             return None;
         }
         let names: Vec<&str> =
-            self.root.page.help.commands.iter().map(|command| command.name.as_str()).collect();
+            self.root.page.interface.commands.iter().map(|command| command.name.as_str()).collect();
         if names.is_empty() {
             return Some(Judgement::NotApplicable("the help lists no subcommands".to_owned()));
         }
@@ -79,11 +80,11 @@ impl<'a> Pages<'a> {
 /// The names that a target is called by, as far as its help shows.
 pub fn names(context: &CheckContext) -> Names {
     let Some(run) = root(context) else { return Names::default() };
-    let bytes = printed(&run);
-    names_of(&run, &bytes, &crate::target::Help::parse(&bytes).commands)
+    let page = HelpPage::read(&printed(&run));
+    names_of(&run, &page, &Interface::of_command(&page, &[]).commands)
 }
 
-fn names_of(run: &RunView, page: &[u8], commands: &[Command]) -> Names {
+fn names_of(run: &RunView, page: &HelpPage, commands: &[Command]) -> Names {
     let call = run.probe.call(OutputFormat::Text, run.context.promises);
     Names::of(page, commands, run.observation.argv.strip_suffix(&*call).unwrap_or_default())
 }

@@ -40,7 +40,7 @@ pub fn names_culprit(context: &CheckContext) -> Judgement {
         .into_iter()
         .flat_map(|(kind, word)| context.derived(kind).map(move |probe| (probe, word)))
         .flat_map(|(probe, word)| context.runs_of(probe).map(move |run| (run, word)))
-        .filter(|(run, _)| !run.stumbles_over_format() && !lacks_command(run));
+        .filter(|(run, _)| !run.stumbles_over_format() && !lacks_command(run) && !lacks_argument(run));
     let mut of_probes = with_unknown_flag(context).map(|run| (run, UNKNOWN_FLAG)).peekable();
     let not_shown = of_probes.peek().is_none().then(|| inconclusive(DECLARE));
     let assertions = of_probes.chain(of_the_target).map(|(run, word)| named(&run, word));
@@ -52,6 +52,16 @@ fn lacks_command(run: &RunView) -> bool {
     let promises = run.context.promises;
     let has_commands = promises.tries_command || promises.no_command.is_some();
     has_commands && run.probe.is(Derived::UnknownFlag) && run.exit() != Some(0)
+}
+
+/// Whether the target may have refused the call for an argument that is missing, and not for the unknown flag: its
+/// message in text does not name the flag, and that of a call with all arguments does.
+fn lacks_argument(run: &RunView) -> bool {
+    let names_flag = |run: &RunView| run.names(UNKNOWN_FLAG.trim_start_matches('-'));
+    let text = run.context.plain(run.probe, OutputFormat::Text);
+    run.probe.is(Derived::UnknownFlag)
+        && text.is_some_and(|text| text.exit() != Some(0) && !names_flag(&text))
+        && with_unknown_flag(run.context).any(|run| names_flag(&run))
 }
 
 fn named(run: &RunView, word: &str) -> Assertion {

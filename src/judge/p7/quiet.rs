@@ -66,11 +66,34 @@ fn success(run: RunView) -> Assertion {
         return inconclusive(format!("{} has no plain run to compare with", run.label()));
     };
     plain.usable()?;
+    if run.format().is_json() {
+        plain.parsed()?;
+    }
     let exit = run.exited()?;
     if Some(exit) == probe.exit {
-        return says_nothing_else(&run).and_then(|()| same_as_plain(&run, &plain));
+        says_nothing_else(&run)?;
+        same_as_plain(&run, &plain)?;
+        return understood(&run, &plain, probe);
     }
     refused(&run, probe, exit)
+}
+
+/// That the option is known: the help lists it, it suppresses something, or an unknown flag is refused.
+fn understood(run: &RunView, plain: &RunView, probe: &Probe) -> Assertion {
+    let context = run.context;
+    let is_listed = quiet_option(run).first().is_some_and(|option| context.promises.options.contains(option));
+    let suppresses = !is_blank(plain, Stream::Stderr);
+    let mut unknown = context.made_from(Derived::IgnoredFlag, probe);
+    let accepted = unknown
+        .find_map(|call| context.plain(call, OutputFormat::Text))
+        .filter(|run| run.exit() == probe.exit);
+    match accepted {
+        Some(accepted) if !is_listed && !suppresses => {
+            let what = format!("{} shows nothing: an unknown flag is accepted as well", run.label());
+            inconclusive(accepted.blocked_by(CheckId::P4UnknownFlag, what))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn refused(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
@@ -143,9 +166,6 @@ fn says_nothing_else(run: &RunView) -> Assertion {
 /// The data are those of the plain run, but for what changes from run to run anyway.
 fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
     let format = run.format();
-    if format.is_json() {
-        plain.parsed()?;
-    }
     let is_again =
         |other: &RunView| other.format() == format && other.is_again() && other.unusable().is_none();
     let again: Vec<RunView> = run.context.runs_of(plain.probe).filter(is_again).collect();

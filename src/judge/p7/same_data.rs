@@ -42,14 +42,61 @@ fn same_lines(ours: &[String], theirs: &[String], told: &[String]) -> Compared {
         trimmed.filter(|(_, line)| counts(line)).map(|(at, line)| (at, line.to_owned())).collect()
     };
     let (ours, theirs) = (data(ours), data(theirs));
+    let sorted = |lines: &[(usize, String)]| {
+        let mut lines: Vec<String> = lines.iter().map(|(_, line)| line.clone()).collect();
+        lines.sort_unstable();
+        lines
+    };
+    if sorted(&ours) == sorted(&theirs) {
+        return Compared::Same;
+    }
     let Some((_, first)) = ours.first() else {
-        return if theirs.is_empty() { Compared::Same } else { Compared::Empty };
+        let has_data = !theirs.iter().all(|(_, line)| is_summary(line)) || theirs.len() > MAX_SUMMARY;
+        return if has_data { Compared::Empty } else { Compared::Same };
     };
     // Where they agree longest, for each line that the block might begin with.
     let starts = theirs.iter().enumerate().filter(|(_, (_, line))| line == first).map(|(at, _)| at);
     let agree = |start: usize| ours.iter().zip(&theirs[start..]).take_while(|(a, b)| a.1 == b.1).count();
     let longest = starts.map(agree).max().unwrap_or(0);
     ours.get(longest).map_or(Compared::Same, |(line, _)| Compared::Line(*line))
+}
+
+/// The maximum number of lines of a summary.
+const MAX_SUMMARY: usize = 3;
+
+/// Whether a line of text sums up a call that had nothing to report, and is no data: `All checks passed!`,
+/// `Success: no issues found in 3 source files`, `12 files left unchanged`.
+fn is_summary(line: &str) -> bool {
+    const AMOUNTS: [&str; 6] = ["all", "no", "none", "nothing", "zero", "success"];
+    const SUBJECTS: [&str; 20] = [
+        "change",
+        "changed",
+        "changes",
+        "check",
+        "checked",
+        "checks",
+        "clean",
+        "error",
+        "errors",
+        "file",
+        "files",
+        "found",
+        "issue",
+        "issues",
+        "passed",
+        "problem",
+        "problems",
+        "unchanged",
+        "warning",
+        "warnings",
+    ];
+    let lower = line.to_lowercase();
+    let words: Vec<&str> = lower
+        .split_whitespace()
+        .map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()))
+        .collect();
+    let is_amount = |word: &&str| AMOUNTS.contains(word) || word.parse::<u64>().is_ok();
+    words.iter().any(is_amount) && words.iter().any(|word| SUBJECTS.contains(word))
 }
 
 /// JSON values are compared where all plain runs have the same value. What tells of the option itself may differ.
@@ -126,6 +173,16 @@ fn differs(ours: &Value, theirs: &Value, again: &[&Value], option: &[&str], poin
             if a.len() != b.len() {
                 return !echoes(ours, option);
             }
+            // The order of a set is another one in each run, and the same in some by chance.
+            if is_permutation(a, b) {
+                return false;
+            }
+            let changes_order = again.iter().any(|again| {
+                *again != theirs && again.as_array().is_some_and(|again| is_permutation(again, b))
+            });
+            if changes_order {
+                return !echoes(ours, option);
+            }
             (0..b.len()).any(|n| {
                 let again = again.iter().map(|again| again.get(n)).collect();
                 at(&n.to_string(), a.get(n), b.get(n), again)
@@ -137,6 +194,16 @@ fn differs(ours: &Value, theirs: &Value, again: &[&Value], option: &[&str], poin
             again.iter().all(|again| always(again)) && !echoes(ours, option)
         }
     }
+}
+
+/// Whether two arrays have the same elements, in whatever order.
+fn is_permutation(a: &[Value], b: &[Value]) -> bool {
+    let sorted = |values: &[Value]| {
+        let mut texts: Vec<String> = values.iter().map(Value::to_string).collect();
+        texts.sort_unstable();
+        texts
+    };
+    a.len() == b.len() && sorted(a) == sorted(b)
 }
 
 fn same_type(a: &Value, b: &Value) -> bool {
@@ -218,6 +285,23 @@ mod tests {
             assert_eq!(same_lines(&lines(quiet), &lines(plain), &[]), Compared::Line(at), "{quiet}");
         }
         assert_eq!(same_lines(&[], &lines(plain), &[]), Compared::Empty);
+        for summary in [
+            "All checks passed!\n",
+            "Success: no issues found in 3 source files\n",
+            "2 files checked\n\n0 errors\n",
+        ] {
+            assert_eq!(same_lines(&[], &lines(summary), &[]), Compared::Same, "{summary}");
+        }
+        for data in [
+            "2  milk\n",
+            "error in a.py\n",
+            "bad.py:1: error: Incompatible types\n",
+            "checks\n",
+            "1 file\n2 files\n3 files\n4 files\n",
+        ] {
+            assert_eq!(same_lines(&[], &lines(data), &[]), Compared::Empty, "{data}");
+        }
+        assert_eq!(same_lines(&lines("b\na\n"), &lines("a\nb\n"), &[]), Compared::Same);
         assert_eq!(same_lines(&lines("\n"), &lines("working\n"), &lines("working\n")), Compared::Same);
     }
 
@@ -244,6 +328,20 @@ mod tests {
         ] {
             assert_eq!(place(quiet, plain.clone(), &again).as_deref(), Some(expected));
         }
+    }
+
+    #[test]
+    fn a_set_may_be_in_another_order_in_each_run() {
+        let sets = |order: &[&str]| json!({"tags": order, "rows": [{"id": 1}, {"id": 2}]});
+        let plain = sets(&["a", "b", "c"]);
+        let same = std::slice::from_ref(&plain);
+        // By chance, the plain runs may agree.
+        assert_eq!(place(sets(&["c", "a", "b"]), plain.clone(), same), None);
+        let again = [sets(&["b", "a", "c"])];
+        assert_eq!(place(sets(&["c", "a", "b"]), plain.clone(), &again), None);
+        assert_eq!(place(sets(&["c", "a", "d"]), plain.clone(), &again).as_deref(), Some("/tags"));
+        assert_eq!(place(sets(&["a", "b"]), plain.clone(), &again).as_deref(), Some("/tags"));
+        assert_eq!(place(sets(&["a", "b", "d"]), plain.clone(), same).as_deref(), Some("/tags/2"));
     }
 
     #[test]

@@ -73,17 +73,28 @@ enum Detail {
     Full,
     /// A warning is one line.
     ShortWarnings,
+    /// Unverified checks are only counted.
+    CountedUndecided,
+    /// Warnings are only named.
+    NamedWarnings,
+    /// One place of each problem, and one kind of fault.
+    OnePlace,
     /// What it printed is one line, with what is wrong there behind it if there is room.
     NoCaret,
-    /// The same, and warnings are only named.
-    NamedWarnings,
-    /// The call, and what to do; warnings are only named.
-    Brief,
+    /// The call and what it printed, without what to do.
+    Evidence,
 }
 
 impl Detail {
-    const SHORTER: [Self; 5] =
-        [Self::Full, Self::ShortWarnings, Self::NoCaret, Self::NamedWarnings, Self::Brief];
+    const SHORTER: [Self; 7] = [
+        Self::Full,
+        Self::ShortWarnings,
+        Self::CountedUndecided,
+        Self::NamedWarnings,
+        Self::OnePlace,
+        Self::NoCaret,
+        Self::Evidence,
+    ];
 }
 
 /// One report on its page.
@@ -110,7 +121,9 @@ impl<'p> ReportPage<'p> {
             listing::listing(self.page, report);
         }
         let of = |status| report.results.iter().filter(move |result| result.status == status);
-        let problems: Vec<_> = of(Status::Fail).chain(of(Status::Warn)).collect();
+        let is_lack = |result: &&CheckResult| !self.verbose && problem::declared_lacks(result).is_some();
+        let all = of(Status::Fail).chain(of(Status::Warn));
+        let (lacks, problems): (Vec<_>, Vec<_>) = all.partition(is_lack);
         self.page.blank();
         let groups = match self.verbose {
             true => problems.iter().map(|problem| vec![*problem]).collect(),
@@ -130,6 +143,7 @@ impl<'p> ReportPage<'p> {
         if !named.is_empty() {
             problem::warnings(&mut self, &named);
         }
+        problem::lacks(&mut self, &lacks);
         if !self.verbose {
             self.page.blank();
             self.undecided();
@@ -199,6 +213,12 @@ impl<'p> ReportPage<'p> {
     fn undecided(&mut self) {
         let Undecided { waiting, causes, reasons } = self.judged.report.undecided();
         if self.judged.report.interrupted {
+            return;
+        }
+        if self.detail >= Detail::CountedUndecided && reasons.len() + usize::from(!waiting.is_empty()) > 1 {
+            let open = counted(self.judged.report.summary.unverified, "check");
+            let text = format!("{open} unverified: --verbose says what to declare");
+            self.page.flow(0, 4, &[Cell::new(Tone::Open, "? "), Cell::from(text.as_str())], None);
             return;
         }
         for (reason, results) in reasons {

@@ -11,6 +11,8 @@ use strict_json::sanitize;
 const MAX_FAULTS: usize = 2;
 /// More places of one fault than this are only counted.
 const MAX_PLACES: usize = 6;
+/// Further places of this length in bytes take no line of their own.
+const SHORT_PLACES: usize = 20;
 /// A longer command line is cut, in characters.
 const MAX_COMMAND: usize = 300;
 /// What belongs to a problem stands under the ID of its check and two columns further right.
@@ -58,7 +60,7 @@ pub(super) fn by_root_cause<'r>(problems: &[&'r CheckResult]) -> Vec<Vec<&'r Che
 pub(super) fn problem(of: &mut ReportPage<'_>, group: &[&CheckResult]) {
     let Some((result, same)) = group.split_first() else { return };
     let (symbol, tone, most) = match result.status {
-        Status::Fail if of.detail < Detail::NoCaret => ("✗ ", Tone::Bad, MAX_FAULTS),
+        Status::Fail if of.detail < Detail::OnePlace => ("✗ ", Tone::Bad, MAX_FAULTS),
         Status::Fail => ("✗ ", Tone::Bad, 1),
         _ => ("! ", Tone::Warn, 1),
     };
@@ -69,16 +71,9 @@ pub(super) fn problem(of: &mut ReportPage<'_>, group: &[&CheckResult]) {
     }
     let (shown, named) = faults.split_at(faults.len().min(most));
     let words = |fault: &Fault<'_>| in_plain_words(result, fault.shown);
-    let mut what = shown.first().map_or_else(|| without_count(&result.message).to_owned(), words);
+    let what = shown.first().map_or_else(|| without_count(&result.message).to_owned(), words);
     let ids: Vec<&str> = group.iter().map(|result| result.id.as_str()).collect();
-    // Where the bytes are left out, the heading says what is wrong in them, if it stays a line.
     let ids = ids.join(", ");
-    let left_out = shown.first().filter(|fault| of.detail == Detail::Brief && fault.shown.excerpt.is_some());
-    if let Some(Fault { shown: Evidence { detail, .. }, .. }) = left_out {
-        let longer = if detail.starts_with(&what) { detail.clone() } else { format!("{what}: {detail}") };
-        let room = of.page.config().width.saturating_sub(ids.chars().count() + INDENT);
-        what = if longer.chars().count() <= room { longer } else { what };
-    }
     let mut cells = vec![Cell::new(tone, symbol), Cell::new(Tone::Strong, ids), plain(&format!("  {what}"))];
     if is_line(of, result) {
         let place = shown.first().and_then(|fault| place_in_file(fault.shown));
@@ -93,7 +88,7 @@ pub(super) fn problem(of: &mut ReportPage<'_>, group: &[&CheckResult]) {
         }
         show(of, result, fault);
     }
-    if !named.is_empty() {
+    if !named.is_empty() && of.detail < Detail::OnePlace {
         let named = named.iter().map(words).collect::<Vec<_>>().join("; ");
         of.page.flow(INDENT, 2, &[Cell::new(Tone::Dim, "also: "), plain(&named)], None);
     }
@@ -101,7 +96,7 @@ pub(super) fn problem(of: &mut ReportPage<'_>, group: &[&CheckResult]) {
     if let (true, Some(help)) = (of.verbose, &result.help) {
         of.page.paragraph(INDENT, help);
         of.page.line(INDENT, &[docs]);
-    } else {
+    } else if of.detail < Detail::Evidence {
         let mut help: Vec<&str> = group.iter().map(|result| result.id.check().help.of(of.language)).collect();
         help.dedup();
         let fits =
@@ -110,6 +105,36 @@ pub(super) fn problem(of: &mut ReportPage<'_>, group: &[&CheckResult]) {
             of.page.flow(INDENT, 0, &[plain(help)], Some(&docs).filter(|_| fits));
         }
     }
+}
+
+/// Returns the names of what a target lacks by its configuration, if that alone is why a check fails: `jsonl` for
+/// `formats.jsonl = false`.
+pub(super) fn declared_lacks(result: &CheckResult) -> Option<Vec<&str>> {
+    fn lacked(evidence: &Evidence) -> Option<&str> {
+        let (key, _) = evidence.detail.split_once(" = false`")?;
+        let is_declared = evidence.kind == "lacking" && evidence.excerpt.is_none();
+        key.rsplit(['.', '`']).next().filter(|_| is_declared)
+    }
+    let names: Option<Vec<&str>> = result.evidence.iter().map(lacked).collect();
+    names.filter(|names| !names.is_empty() && result.evidence_left_out == 0)
+}
+
+/// Shows in one line what a target lacks by its configuration.
+pub(super) fn lacks(of: &mut ReportPage<'_>, results: &[&CheckResult]) {
+    let mut names: Vec<&str> = results.iter().filter_map(|result| declared_lacks(result)).flatten().collect();
+    names.dedup();
+    let Some(first) = results.first() else { return };
+    let (symbol, tone) = match first.status {
+        Status::Fail => ("✗ ", Tone::Bad),
+        _ => ("! ", Tone::Warn),
+    };
+    let ids = results.iter().map(|result| result.id.as_str()).collect::<Vec<_>>().join(", ");
+    let cells = [
+        Cell::new(tone, symbol),
+        Cell::new(Tone::Strong, format!("lacks: {}", names.join(", "))),
+        Cell::new(Tone::Dim, format!("  by its configuration ({ids})")),
+    ];
+    of.page.flow(0, INDENT, &cells, None);
 }
 
 /// Shows warnings by their IDs.
@@ -133,12 +158,12 @@ fn show(of: &mut ReportPage<'_>, result: &CheckResult, fault: &Fault<'_>) {
         }
         return;
     }
-    call(of, fault.shown, also(fault, result.evidence_left_out));
+    let fits = |places: &String| of.detail < Detail::OnePlace || places.len() <= SHORT_PLACES;
+    call(of, fault.shown, also(fault, result.evidence_left_out).filter(fits));
     let is_fail = result.status == Status::Fail;
     if is_fail && fault.shown.excerpt.is_some() {
         match of.detail {
-            Detail::Brief => {}
-            Detail::NoCaret | Detail::NamedWarnings => line(of.page, INDENT, fault.shown),
+            Detail::NoCaret | Detail::Evidence => line(of.page, INDENT, fault.shown),
             _ => excerpt(of.page, INDENT, fault.shown),
         }
     } else if in_plain_words(result, fault.shown) != fault.shown.detail {

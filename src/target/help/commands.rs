@@ -1,103 +1,44 @@
 //! The commands in a help text.
 
+use super::layout::{HelpPage, Kind};
 use super::{Command, operands, usage};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More commands than this are not read.
 const MOST: usize = 500;
+/// The maximum number of words of an entry whose arguments are in small letters.
+const MAX_WORDS: usize = 4;
 
-/// What the lines under a heading are.
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    /// Commands.
-    Commands,
-    /// Arguments in the style of argparse, among which may be a choice of commands.
-    Positional,
-    /// Something else.
-    Other,
-}
-
-/// The lines under a heading, with their indentation; none of them is blank.
-struct Section<'t> {
-    kind: Kind,
-    lines: Vec<(usize, &'t str)>,
-}
-
-/// The commands, in the order of the text, and the free word of a usage among them.
-pub(super) fn read(text: &str) -> (Vec<Command>, Option<String>) {
+/// Returns the commands on the page of the command `path`, in their order, and the free word of a usage among them.
+pub(super) fn read(page: &HelpPage, path: &[&str]) -> (Vec<Command>, Option<String>) {
     let mut found = Found::default();
     // argparse: only a choice with more behind it, `{a,b} ...`, is one of commands.
-    let forms = usage::forms(text);
-    let chooses = forms.is_empty() || forms.iter().any(|form| usage::words(form).contains(&"..."));
-    for section in sections(text) {
+    let chooses = page.usage.is_empty() || page.usage.iter().any(|form| usage::words(form).contains(&"..."));
+    for section in &page.sections {
         match section.kind {
-            Kind::Commands => found.listed(&section.lines),
-            Kind::Positional if chooses => found.chosen(&section.lines),
-            Kind::Positional | Kind::Other => {}
+            Kind::Commands => found.listed(&page.entries(section)),
+            Kind::Positionals if chooses => found.chosen(&page.entries(section)),
+            Kind::Positionals | Kind::Examples | Kind::Other => {}
         }
     }
-    found.grammar(text);
+    found.grammar(&page.text);
     if found.commands.is_empty() {
-        found.usage(text);
+        found.choice_in_usage(&page.text);
     }
+    if found.commands.is_empty() {
+        found.forms(&page.usage, path);
+    }
+    // argparse lists an alias in braces like a command, and names it as an alias below: `list (ls)`.
+    let aliases = aliases_in_brackets(page);
+    found.commands.retain(|command| !command.about.is_empty() || !aliases.contains(&command.name));
     (found.commands, found.free_word)
 }
 
-/// Cuts the text at its headings.
-fn sections(text: &str) -> Vec<Section<'_>> {
-    let mut sections = vec![Section { kind: Kind::Other, lines: Vec::new() }];
-    let mut heading_indent = 0;
-    for line in text.lines() {
-        let line = line.trim_end();
-        let words = line.trim_start();
-        let indent = line.len() - words.len();
-        let current = sections.last_mut().expect("it began with one and only grows");
-        let inside = current.kind != Kind::Other && indent > heading_indent;
-        if words.is_empty() {
-        } else if let (false, Some(kind)) = (inside, heading(words)) {
-            heading_indent = indent;
-            sections.push(Section { kind, lines: Vec::new() });
-        } else if indent > heading_indent {
-            current.lines.push((indent, words));
-        }
-    }
-    sections
-}
-
-/// What a line announces, if it is a heading: it ends in a colon, or is all capitals.
-fn heading(words: &str) -> Option<Kind> {
-    let lower = words.to_lowercase();
-    if lower.starts_with("usage:") {
-        return Some(Kind::Other);
-    }
-    let letters = || words.chars().filter(|char| char.is_alphabetic());
-    let capitals = letters().count() >= 4 && letters().all(char::is_uppercase) && !words.starts_with('-');
-    let bare = matches!(lower.as_str(), "commands" | "subcommands");
-    if words.len() > 100 || !(words.ends_with(':') || capitals || bare) {
-        return None;
-    }
-    let has = |word: &str| lower.split(|char: char| !char.is_alphanumeric()).any(|other| other == word);
-    let about_commands = ["command", "commands", "subcommand", "subcommands"].into_iter().any(has);
-    let about_else = ["option", "options", "flag", "flags", "argument", "arguments", "example", "examples"];
-    if lower == "positional arguments:" {
-        Some(Kind::Positional)
-    } else if about_commands && !about_else.into_iter().any(has) {
-        Some(Kind::Commands)
-    } else {
-        Some(Kind::Other)
-    }
-}
-
-/// Whether a line is a heading; then whether commands stand below it.
-pub(super) fn is_heading(words: &str) -> Option<bool> {
-    heading(words).map(|kind| kind == Kind::Commands)
-}
-
 /// Further names of commands: `list, ls`, `list (ls)`, `[aliases: ls, l]`.
-pub(super) fn aliases(text: &str) -> Vec<String> {
+pub(super) fn aliases(page: &HelpPage) -> Vec<String> {
     let mut aliases = Vec::new();
-    for section in sections(text).iter().filter(|section| section.kind != Kind::Other) {
-        for (_, line) in &section.lines {
+    for section in page.sections.iter().filter(|section| section.lists_names()) {
+        for (_, line) in page.entries(section) {
             let (head, about) = line.split_once("  ").unwrap_or((line, ""));
             let in_brackets = ["[alias", "(alias"].iter().find_map(|mark| Some(about.split_once(mark)?.1));
             let listed = in_brackets.unwrap_or_default().split([']', ')']).next().unwrap_or_default();
@@ -107,6 +48,16 @@ pub(super) fn aliases(text: &str) -> Vec<String> {
         }
     }
     aliases
+}
+
+/// Further names of commands in the style of argparse: `list (ls, l)`.
+fn aliases_in_brackets(page: &HelpPage) -> Vec<String> {
+    let sections = page.sections.iter().filter(|section| section.lists_names());
+    let heads = sections.flat_map(|section| page.entries(section)).filter_map(|(_, line)| {
+        let (head, _) = line.split_once("  ").unwrap_or((line, ""));
+        head.split_once(" (")?.1.strip_suffix(')')
+    });
+    heads.flat_map(|names| names.split(", ")).map(str::to_owned).collect()
 }
 
 #[derive(Default)]
@@ -139,7 +90,7 @@ impl Found {
     fn listed(&mut self, lines: &[(usize, &str)]) {
         let column = about_column(lines);
         let program = repeated_program(lines);
-        let mut entries = None;
+        let (mut entries, mut named) = (None, false);
         for &(indent, line) in lines {
             let mut from = indent;
             let mut line = line;
@@ -155,14 +106,23 @@ impl Found {
                 }
             }
             if entries.is_some_and(|entries| indent > entries) {
-                continue; // more of what the entry above says
+                // More of what the entry above says.
+                if let Some(command) =
+                    self.commands.last_mut().filter(|_| named).filter(|last| last.about.is_empty())
+                {
+                    line.clone_into(&mut command.about);
+                }
+                continue;
             }
+            named = false;
             if let Some(names) = in_braces(line).or_else(|| comma_list(line)) {
                 names.into_iter().for_each(|name| self.add(name, ""));
             } else if let Some((name, words, about)) =
                 entry(line, column.map(|column| column.saturating_sub(from)))
             {
+                let known = self.commands.len();
                 self.add_entry(name, &words, about);
+                named = self.commands.len() > known;
                 entries = Some(indent);
             }
         }
@@ -202,20 +162,68 @@ impl Found {
     }
 
     /// A usage in the style of argparse: `{a,b} ...`.
-    fn usage(&mut self, text: &str) {
+    fn choice_in_usage(&mut self, text: &str) {
         let from = text.to_lowercase().find("usage:").filter(|from| text.is_char_boundary(*from));
         let Some(usage) = from.map(|from| &text[from..]) else { return };
         let usage = usage.split("\n\n").next().unwrap_or_default();
         let choices = usage.split('{').skip(1).filter_map(|piece| piece.split_once('}'));
-        for (names, _) in choices.filter(|(_, rest)| rest.trim_start().starts_with("...")) {
+        for (names, _) in choices
+            .filter(|(_, rest)| rest.starts_with(char::is_whitespace) && rest.trim_start().starts_with("..."))
+        {
             names.split(',').for_each(|name| self.add(name.trim(), ""));
+        }
+    }
+
+    /// Forms that begin with different words, in the style of docopt: `tool add TEXT`, `tool list`; or with a choice
+    /// of words: `tool list|show`.
+    fn forms(&mut self, forms: &[String], path: &[&str]) {
+        let starts: Vec<(Vec<&str>, String)> =
+            forms.iter().filter_map(|form| command_form(form, path)).collect();
+        let names: BTreeSet<&str> = starts.iter().flat_map(|(names, _)| names.iter().copied()).collect();
+        if names.len() > 1 && !names.iter().any(|name| VALUES.contains(name)) {
+            for (names, rest) in &starts {
+                names.iter().for_each(|name| self.add_entry(name, rest, ""));
+            }
         }
     }
 }
 
-/// A word that can name a command: it begins with a small letter or a digit, and ends in no mark.
+/// Words in small letters that stand for a value in a usage.
+const VALUES: [&str; 16] = [
+    "destination",
+    "dest",
+    "dir",
+    "directory",
+    "file",
+    "files",
+    "filename",
+    "host",
+    "input",
+    "name",
+    "path",
+    "pattern",
+    "source",
+    "src",
+    "string",
+    "url",
+];
+
+/// Returns the commands that a form of the usage begins with behind the program and its options, and the words behind
+/// them; `None` if it begins with something else.
+fn command_form<'f>(form: &'f str, path: &[&str]) -> Option<(Vec<&'f str>, String)> {
+    let words = usage::words(form);
+    let words = operands::behind(&words, path)?;
+    let mut rest = words.iter().skip_while(|word| word.starts_with('[') || word.starts_with('-'));
+    let first = rest.next()?;
+    let names = usage::choices(first);
+    let all_names = !first.starts_with('[') && names.iter().all(|name| is_name(name));
+    all_names.then(|| (names, rest.copied().collect::<Vec<_>>().join(" ")))
+}
+
+/// A word that can name a command: it begins with a small letter or a digit, has a letter, and ends in no mark.
 fn is_name(word: &str) -> bool {
-    word.starts_with(|char: char| char.is_ascii_lowercase() || char.is_ascii_digit())
+    word.contains(|char: char| char.is_ascii_alphabetic())
+        && word.starts_with(|char: char| char.is_ascii_lowercase() || char.is_ascii_digit())
         && word.ends_with(|char: char| char.is_ascii_alphanumeric())
         && word.chars().all(|char| char.is_ascii_alphanumeric() || "._:+-".contains(char))
         && word.len() <= 60
@@ -231,6 +239,12 @@ fn in_braces(line: &str) -> Option<Vec<&str>> {
 fn comma_list(line: &str) -> Option<Vec<&str>> {
     let names: Vec<&str> = line.strip_suffix(',').unwrap_or(line).split(',').map(str::trim).collect();
     (line.contains(',') && names.iter().all(|name| is_name(name))).then_some(names)
+}
+
+/// Returns the name of the program that each entry of a list of commands repeats.
+pub(super) fn program(page: &HelpPage) -> Option<&str> {
+    let lists = page.sections.iter().filter(|section| section.kind == Kind::Commands);
+    lists.filter_map(|section| repeated_program(&page.entries(section))).next()
 }
 
 /// The program's name, where each entry repeats it in front of its command, in the style of yargs.
@@ -279,12 +293,16 @@ fn entry(line: &str, column: Option<usize>) -> Option<(&str, String, &str)> {
     let mut alias_follows = first.ends_with(',');
     let names = first.trim_end_matches([',', ':']);
     let name = names.split(['|', ',']).next().filter(|name| is_name(name))?;
-    // After the name come only other names for it and stand-ins for arguments, never prose.
+    // After the name come only other names for it and stand-ins for arguments, never prose. A stand-in may be in small
+    // letters where the description is apart by spaces.
+    let is_apart = line.contains("  ") && !about.is_empty() && head.split_whitespace().count() <= MAX_WORDS;
+    let is_stand_in =
+        |word: &str| is_apart && word.chars().all(|char| char.is_alphanumeric() || "_-.|".contains(char));
     let mut arguments = Vec::new();
     for word in words {
         if alias_follows {
             alias_follows = word.ends_with(',');
-        } else if word.starts_with(char::is_lowercase) {
+        } else if word.starts_with(char::is_lowercase) && !is_stand_in(word) {
             return None;
         } else {
             arguments.push(word);

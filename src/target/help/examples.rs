@@ -1,8 +1,9 @@
 //! The examples in a help text: lines that a user could type as they are.
 
-use super::{Command, LONGEST, commands, usage};
+use super::layout::{HelpPage, Kind, Line};
+use super::{Command, commands, usage};
 use std::collections::BTreeSet;
-use strict_json::sanitize;
+use std::path::Path;
 
 /// A line that shows a call of the target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,18 +34,19 @@ impl Example {
 pub struct Names(Vec<Vec<String>>);
 
 impl Names {
-    /// Those in the usage of its page, and that of its program; `argv` is its command line without arguments.
-    pub fn of(page: &[u8], commands: &[Command], argv: &[String]) -> Self {
-        let text = sanitize::plain(&page[..page.len().min(LONGEST)]);
+    /// Those in the usage and in the list of commands of its page, and those of its program: the name of its file,
+    /// also without the extension of a script. `argv` is its command line without arguments.
+    pub fn of(page: &HelpPage, commands: &[Command], argv: &[String]) -> Self {
         let mut names = BTreeSet::new();
-        for form in usage::forms(&text) {
-            let words = usage::words(&form);
+        for form in &page.usage {
+            let words = usage::words(form);
+            let words = words.strip_prefix(&["$"]).unwrap_or(&words);
             let is_module = words.get(1) == Some(&"-m");
             let own = |word: &&&str| {
                 !word.starts_with('-')
                     && !is_placeholder(word)
                     && !usage::COMMANDS.contains(&&*word.to_lowercase())
-                    && !commands.iter().any(|command| command.name == **word)
+                    && !commands.iter().any(|command| usage::choices(word).contains(&&*command.name))
             };
             let count = if is_module { 3 } else { words.iter().take_while(own).count() };
             let name: Vec<String> = words.iter().take(count).map(|word| base_name(word).to_owned()).collect();
@@ -52,9 +54,11 @@ impl Names {
             names.extend(name.first().filter(|_| !is_module).map(|first| vec![first.clone()]));
             names.insert(name);
         }
+        names.extend(commands::program(page).map(|program| vec![base_name(program).to_owned()]));
         // Options may follow the name of a script or a module.
-        let last = argv.iter().rev().find(|word| !word.starts_with('-'));
-        names.extend(last.map(|word| vec![base_name(word).to_owned()]));
+        let last = argv.iter().rev().find(|word| !word.starts_with('-')).map(|word| base_name(word));
+        let stem = last.and_then(|name| Some(Path::new(name).file_stem()?.to_string_lossy().into_owned()));
+        names.extend(last.map(str::to_owned).into_iter().chain(stem).map(|name| vec![name]));
         names.insert(argv.iter().map(|word| base_name(word).to_owned()).collect());
         let mut names: Vec<Vec<String>> = names.into_iter().filter(|name| !name.is_empty()).collect();
         names.sort_by_key(|name| std::cmp::Reverse(name.len()));
@@ -80,65 +84,52 @@ impl Names {
     }
 }
 
-/// What the lines below a heading are.
-#[derive(Clone, Copy, PartialEq)]
-enum Section {
-    Examples,
-    Commands,
-    Other,
-}
-
-/// The examples of a page of the target that has these names and commands.
-pub fn examples(page: &[u8], names: &Names, commands: &[Command]) -> Vec<Example> {
-    let text = sanitize::plain(&page[..page.len().min(LONGEST)]);
-    let lines: Vec<&str> = text.lines().collect();
-    let in_usage = usage::lines(&text);
-    let (mut section, mut heading_indent) = (Section::Other, 0);
+/// Returns the examples of a page of the target that has these names and commands.
+pub(super) fn read(page: &HelpPage, names: &Names, commands: &[Command]) -> Vec<Example> {
     let mut found = Vec::new();
-    let mut at = 0;
-    while at < lines.len() {
-        let first = at;
-        let mut line = lines[at].trim_end().to_owned();
-        while line.ends_with('\\') && at + 1 < lines.len() {
-            line.pop();
-            at += 1;
-            line.push_str(lines[at].trim());
-        }
-        at += 1;
-        let words = line.trim_start();
-        let indent = line.len() - words.len();
-        if words.is_empty() || in_usage.contains(&first) {
-            continue;
-        }
-        if (section == Section::Other || indent <= heading_indent)
-            && let Some(begun) = heading(words)
-        {
-            (section, heading_indent) = (begun, indent);
-            continue;
-        }
-        let (prompted, call) = call(words);
-        let split = shell_words(call);
-        let Some(args) = names.behind(&split) else { continue };
-        let shown = prompted
-            || section == Section::Examples
-            || section == Section::Other && !is_prose(args, words, commands);
-        if shown && args.iter().any(|arg| !is_placeholder(arg)) {
-            found.push(Example { line: first, args: args.to_vec() });
+    for section in &page.sections {
+        found.extend(page.heading(section).and_then(|heading| in_line(heading, names)));
+        let mut lines = page.lines_of(section).iter();
+        while let Some(line) = lines.next() {
+            let whole = with_continuation(line, &mut lines);
+            if page.usage_lines.contains(&line.number) {
+                continue;
+            }
+            if let Some(example) = in_line(line, names) {
+                found.push(example);
+                continue;
+            }
+            let (prompted, call) = call(&whole);
+            let split = shell_words(call);
+            let Some(args) = names.behind(&split) else { continue };
+            let shown = prompted
+                || section.kind == Kind::Examples
+                || !section.lists_names() && !is_prose(args, &whole, commands);
+            if shown && args.iter().any(|arg| !is_placeholder(arg)) {
+                found.push(Example { line: line.number, args: args.to_vec() });
+            }
         }
     }
     found
 }
 
-/// What a line announces, if it is a heading.
-fn heading(words: &str) -> Option<Section> {
-    let bare = words.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase();
-    let parts: Vec<&str> = bare.split_whitespace().collect();
-    let is_example = |part: &&str| ["example", "examples"].contains(part);
-    if parts.len() <= 4 && parts.first().into_iter().chain(parts.last()).any(is_example) {
-        return Some(Section::Examples);
+/// Returns a line with those that it continues in behind a backslash.
+fn with_continuation<'p>(line: &Line, rest: &mut impl Iterator<Item = &'p Line>) -> String {
+    let mut whole = line.words.clone();
+    while whole.ends_with('\\')
+        && let Some(next) = rest.next()
+    {
+        whole.pop();
+        whole.push_str(&next.words);
     }
-    commands::is_heading(words)
-        .map(|of_commands| if of_commands { Section::Commands } else { Section::Other })
+    whole
+}
+
+/// Returns the example in a line such as `Example: grep -i x file`.
+fn in_line(line: &Line, names: &Names) -> Option<Example> {
+    let (title, call) = line.words.split_once(':')?;
+    let is_title = ["example", "examples", "e.g."].contains(&title.to_lowercase().as_str());
+    Example::in_code(line.number, call, names).filter(|_| is_title)
 }
 
 /// A line without what can stand in front of a call, and whether that is a prompt.

@@ -1,53 +1,48 @@
-//! Reads a target's help text: which commands and flags it has. A guess, made without knowing the
-//! library that wrote the text (clap, argparse, click, cobra, commander, or a person).
+//! Reads a target's help pages: which commands, options and arguments it has. A guess, made without knowing the
+//! library that wrote the text (argparse, clap, click, cobra, commander, docopt, fire, oclif, typer, yargs, or a
+//! person). A page is cut into its usage and its sections once (`HelpPage`); an `Interface` is what follows from it.
 
+mod boxes;
 mod commands;
 mod examples;
-mod flags;
+mod exit_codes;
+mod formats;
+mod layout;
 mod nested;
 mod operands;
+mod options;
 mod page;
 mod usage;
 
 pub use examples::{Example, Names};
+pub use exit_codes::documented_exit_codes;
+pub use formats::Formats;
+pub use layout::HelpPage;
 pub use nested::HelpCall;
 pub use operands::Operand;
+pub use options::CliOption;
 pub use page::Page;
 
 use serde::{Deserialize, Serialize};
-use strict_json::sanitize;
 
-/// No help is longer, in bytes; what follows is not looked at.
-const LONGEST: usize = 1 << 20;
-
-/// What a help text says of a target.
+/// What a help page says of a target or of one of its commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Help {
-    /// Its commands, in the order of the text, each name once.
+pub struct Interface {
+    /// Its commands, in the order of the page, each name once.
     pub commands: Vec<Command>,
     /// The word of its usage that stands for a value where a command could stand, such as `[prompt]`.
     pub free_word: Option<String>,
-    /// Its flags with their dashes, in the order of the text, each once.
-    pub flags: Vec<String>,
-    /// The options whose values it lists.
-    pub choices: Vec<Choices>,
-    /// The options that it shows with a variable.
-    pub env_flags: Vec<EnvFlag>,
+    /// Its options, in the order of the page.
+    pub options: Vec<CliOption>,
     /// `-h` is something else than help.
     pub other_short_help: bool,
     /// `--output` chooses a format.
     pub output_is_format: bool,
-    /// The arguments that seem to ask for a JSON document.
-    pub json: Option<Vec<String>>,
-    /// The arguments that seem to ask for JSON lines.
-    pub jsonl: Option<Vec<String>>,
-    /// The arguments that seem to ask for text, where a flag with a value asks for formats.
-    pub text: Option<Vec<String>>,
-    /// JSON is what comes without a flag.
-    pub json_by_default: bool,
+    /// The arguments that seem to ask for each format.
+    pub formats: Formats,
     /// What a call needs and takes, up to a subcommand.
     pub operands: Vec<Operand>,
-    /// How the help of its commands is asked for, as the text says it; the best way first.
+    /// How the help of its commands is asked for, as the page says it; the best way first.
     pub nested: Vec<HelpCall>,
 }
 
@@ -82,38 +77,56 @@ pub struct Command {
     pub operands: Vec<Operand>,
 }
 
-impl Help {
-    /// Reads the bytes of a target's own help text.
-    pub fn parse(text: &[u8]) -> Self {
-        Self::of_command(text, &[])
+impl Interface {
+    /// Reads the bytes of a target's own help page.
+    pub fn parse(bytes: &[u8]) -> Self {
+        Self::of_command(&HelpPage::read(bytes), &[])
     }
 
-    /// Reads the bytes of the help text of the subcommand `path`; of the target itself where it is empty.
-    pub fn of_command(text: &[u8], path: &[&str]) -> Self {
-        let text = sanitize::plain(&text[..text.len().min(LONGEST)]);
-        let flags = flags::read(&text);
-        let asked = flags::asking(&flags);
-        let (commands, among_commands) = commands::read(&text);
-        let free_word = usage::free_positional(&text, &commands).or(among_commands);
-        let (mut operands, before_command) = operands::of_page(&text, path);
-        if !commands.is_empty() && !before_command {
+    /// Interprets the help page of the subcommand `path`; of the target itself where it is empty.
+    pub fn of_command(page: &HelpPage, path: &[&str]) -> Self {
+        let mut options = options::read(page);
+        let (commands, among_commands) = commands::read(page, path);
+        let free_word = usage::free_positional(page, &commands).or(among_commands);
+        let (mut operands, before_command) = operands::of_page(page, path);
+        // A page that lists the command itself is that of all commands, as docopt prints it.
+        let lists = |commands: &[Command], name: &str| commands.iter().any(|command| command.name == name);
+        let is_shared = path.first().is_some_and(|name| lists(&commands::read(page, &[]).0, name));
+        if is_shared {
+            operands::retain_options(&mut options, page, path);
+        } else if !commands.is_empty() && !before_command {
             operands.clear(); // those of a call without a subcommand
         }
-        flags::add_required(&flags, &mut operands);
+        options::add_required(&options, &mut operands);
         Self {
             free_word,
-            other_short_help: flags::other_short_help(&flags),
-            output_is_format: flags::output_is_format(&flags),
-            choices: flags::choices(&flags),
-            env_flags: flags::env_flags(&flags),
-            flags: flags::names(&flags),
-            json: asked.json,
-            jsonl: asked.jsonl,
-            text: asked.text,
-            json_by_default: asked.json_by_default,
-            nested: nested::calls(&text, &commands),
+            other_short_help: options::other_short_help(&options),
+            output_is_format: formats::output_is_format(&options),
+            formats: formats::read(&options),
+            nested: nested::calls(page, &commands),
             operands,
             commands,
+            options,
         }
+    }
+
+    /// Whether it shows an option of this name.
+    pub fn has_option(&self, name: &str) -> bool {
+        self.options.iter().any(|option| option.is_called(name))
+    }
+
+    /// The names of its options with their dashes, in the order of the page, each once.
+    pub fn option_names(&self) -> Vec<String> {
+        options::names(&self.options)
+    }
+
+    /// The options whose values it lists, under each of their names.
+    pub fn choices(&self) -> Vec<Choices> {
+        options::choices(&self.options)
+    }
+
+    /// The options that it shows with a variable, by their longest names.
+    pub fn env_flags(&self) -> Vec<EnvFlag> {
+        options::env_flags(&self.options)
     }
 }

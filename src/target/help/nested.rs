@@ -1,6 +1,6 @@
 //! How the help page of a subcommand is asked for, as a help page says it.
 
-use super::{Command, usage};
+use super::{Command, HelpPage, usage};
 
 /// How the help page of a subcommand is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,23 +21,24 @@ impl HelpCall {
     }
 }
 
-/// What the libraries say whose subcommands all have `--help`: argparse, click, clap, commander, cac.
-const PHRASES: [&str; 5] = [
+/// What the libraries say whose subcommands all have `--help`: argparse, click, clap, commander, cac, fire.
+const PHRASES: [&str; 6] = [
     "show this help message and exit",
     "show this message and exit",
     "print this message or the help of the given subcommand",
     "display help for command",
     "run any command with the `--help` flag",
+    "command is one of the following:",
 ];
 
 /// How the page says that the help of a subcommand is asked for, the best way first; none where it does not say
 /// so. A call that the page does not promise to be a call for help could run the subcommand.
-pub(super) fn calls(text: &str, commands: &[Command]) -> Vec<HelpCall> {
-    let lower = text.to_lowercase();
+pub(super) fn calls(page: &HelpPage, commands: &[Command]) -> Vec<HelpCall> {
+    let lower = page.text.to_lowercase();
     let mut named = None;
     let mut prefix = commands.iter().any(|command| command.name == "help");
-    for line in text.lines() {
-        let words: Vec<&str> = line.split_whitespace().map(bare).collect();
+    for line in &page.lines {
+        let words: Vec<&str> = line.words.split_whitespace().map(bare).collect();
         for pair in words.windows(2) {
             if is_command(pair[0]) && matches!(pair[1], "--help" | "-h") {
                 named.get_or_insert_with(|| pair[1].to_owned());
@@ -46,12 +47,15 @@ pub(super) fn calls(text: &str, commands: &[Command]) -> Vec<HelpCall> {
         }
     }
     // cobra: `-h, --help   help for notes`; yargs: `--help  Show help  [boolean]`.
-    let of_library = |line: &str| {
-        let line = line.trim();
+    let of_library = |line: &super::layout::Line| {
+        let line = &line.words;
         line.starts_with("-h, --help ") && line.contains("  help for ")
             || line.contains("--help ") && line.contains("Show help") && line.ends_with("[boolean]")
     };
-    let by_library = PHRASES.iter().any(|phrase| lower.contains(phrase)) || text.lines().any(of_library);
+    // oclif: `$ notes [COMMAND]`, and a version that names that of Node.js.
+    let by_oclif = page.usage.iter().any(|form| form.starts_with("$ ")) && lower.contains(" node-v");
+    let by_library =
+        PHRASES.iter().any(|phrase| lower.contains(phrase)) || page.lines.iter().any(of_library) || by_oclif;
     let flag = named.or_else(|| by_library.then(|| "--help".to_owned()));
     flag.map(HelpCall::Flag).into_iter().chain(prefix.then_some(HelpCall::Command)).collect()
 }

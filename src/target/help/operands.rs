@@ -1,5 +1,7 @@
 //! What a call of a command needs: the positional arguments and the required options in its usage.
 
+use super::HelpPage;
+use super::options::{self, CliOption};
 use super::usage::{self, Meaning};
 
 /// A word that a call needs or takes.
@@ -54,16 +56,32 @@ impl Operand {
 }
 
 /// The operands of the command `path` in the usage of its page, and whether a subcommand follows them.
-pub(super) fn of_page(text: &str, path: &[&str]) -> (Vec<Operand>, bool) {
+pub(super) fn of_page(page: &HelpPage, path: &[&str]) -> (Vec<Operand>, bool) {
     let of_form = |form: &String| {
         let words = usage::words(form);
         Some(up_to_command(behind(&words, path)?, 0))
     };
-    usage::forms(text).iter().find_map(of_form).unwrap_or_default()
+    page.usage.iter().find_map(of_form).unwrap_or_default()
+}
+
+/// Leaves the options that the form of the command `path` shows, unless it shows all: `[options]`.
+pub(super) fn retain_options(options: &mut Vec<CliOption>, page: &HelpPage, path: &[&str]) {
+    let is_own = |form: &&String| behind(&usage::words(form), path).is_some();
+    let Some(form) = page.usage.iter().find(is_own) else { return };
+    let shows_all = usage::words(form).iter().any(|word| {
+        matches!(usage::meaning(word), Meaning::Flags)
+            && !word.trim_start_matches(['[', '(']).starts_with('-')
+    });
+    let shown = options::in_form(form);
+    let is_shown =
+        |option: &CliOption| shown.iter().any(|shown| shown.names.iter().any(|name| option.is_called(name)));
+    if !shows_all {
+        options.retain(is_shown);
+    }
 }
 
 /// The words of a form behind the command.
-fn behind<'w, 't>(words: &'w [&'t str], path: &[&str]) -> Option<&'w [&'t str]> {
+pub(super) fn behind<'w, 't>(words: &'w [&'t str], path: &[&str]) -> Option<&'w [&'t str]> {
     let words = words.strip_prefix(&["$"]).unwrap_or(words);
     let is = |word: &str, name: &str| word.split('|').any(|alias| alias == name);
     let program = match words {
@@ -111,6 +129,13 @@ fn up_to_command(words: &[&str], depth: usize) -> (Vec<Operand>, bool) {
             }
         } else if word.starts_with("[-") || word == "..." {
             // a flag, or more of the same
+        } else if let Some(group) = optional_group(word) {
+            let inner = if depth < DEEPEST { up_to_command(&group, depth + 1).0 } else { Vec::new() };
+            for operand in inner {
+                if !all.iter().any(|known: &Operand| known.name == operand.name) {
+                    all.push(Operand { required: false, ..operand });
+                }
+            }
         } else {
             // A word before `...` is how argparse shows a choice of commands.
             let chosen = words.peek() == Some(&"...") && !word.starts_with('[');
@@ -125,6 +150,14 @@ fn up_to_command(words: &[&str], depth: usize) -> (Vec<Operand>, bool) {
         }
     }
     (all, false)
+}
+
+/// Returns the words of an optional group of positional arguments: `[file [line]]`, `[file ...]`.
+fn optional_group(word: &str) -> Option<Vec<&str>> {
+    let words = usage::words(word.strip_prefix('[')?.trim_end_matches('.').strip_suffix(']')?);
+    let is_group = words.len() > 1 && !words.contains(&"|");
+    let are_values = words.iter().all(|word| !matches!(usage::meaning(word), Meaning::Command));
+    (is_group && are_values).then_some(words)
 }
 
 fn operand(word: &str, option: Option<&str>, required: bool) -> Operand {

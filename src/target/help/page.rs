@@ -2,9 +2,8 @@
 
 use super::examples::{self, Example, Names};
 use super::usage::{self, Meaning};
-use super::{Command, Help, LONGEST, commands};
+use super::{Command, HelpPage, Interface, commands};
 use std::collections::BTreeSet;
-use strict_json::sanitize;
 
 /// Words that say that not all commands are listed, or that others can be added.
 const MORE_COMMANDS: [&str; 10] = [
@@ -24,40 +23,45 @@ const MORE_COMMANDS: [&str; 10] = [
 #[derive(Debug, Clone)]
 pub struct Page {
     /// What it says.
-    pub help: Help,
+    pub interface: Interface,
     /// Its examples.
     pub examples: Vec<Example>,
     /// Other names of its commands.
     aliases: Vec<String>,
+    /// The forms of its usage.
+    usage: Vec<String>,
     /// The text without its examples.
     text: String,
 }
 
 impl Page {
-    /// Reads the page of the command `path` of a target with these names and commands; of the target itself where
-    /// the path is empty.
-    pub fn read(bytes: &[u8], path: &[&str], names: &Names, commands: &[Command]) -> Self {
-        let help = Help::of_command(bytes, path);
-        let examples = examples::examples(bytes, names, commands);
-        let text = sanitize::plain(&bytes[..bytes.len().min(LONGEST)]);
-        let aliases = commands::aliases(&text);
+    /// Interprets the page of the command `path` of a target with these names and commands; of the target itself
+    /// where the path is empty.
+    pub fn of(page: &HelpPage, path: &[&str], names: &Names, commands: &[Command]) -> Self {
+        let examples = examples::read(page, names, commands);
         let shown: BTreeSet<usize> = examples.iter().map(|example| example.line).collect();
-        let rest = text.lines().enumerate().filter(|(at, _)| !shown.contains(at)).map(|(_, line)| line);
-        Self { text: rest.collect::<Vec<_>>().join("\n"), help, examples, aliases }
+        let rest = page.text.lines().enumerate().filter(|(at, _)| !shown.contains(at)).map(|(_, line)| line);
+        Self {
+            interface: Interface::of_command(page, path),
+            text: rest.collect::<Vec<_>>().join("\n"),
+            aliases: commands::aliases(page),
+            usage: page.usage.clone(),
+            examples,
+        }
     }
 
     /// Whether it lists a command by this name.
     pub fn has_command(&self, name: &str) -> bool {
         name == "help"
-            || self.help.commands.iter().any(|command| command.name == name)
+            || self.interface.commands.iter().any(|command| command.name == name)
             || self.aliases.iter().any(|alias| alias == name)
     }
 
     /// Whether a word where a command stands has to be one that it lists.
     pub fn lists_all_commands(&self) -> bool {
         let text = self.text.to_lowercase();
-        !self.help.commands.is_empty()
-            && self.help.free_word.is_none()
+        !self.interface.commands.is_empty()
+            && self.interface.free_word.is_none()
             && !MORE_COMMANDS.iter().any(|words| text.contains(words))
             && !text
                 .lines()
@@ -75,17 +79,24 @@ impl Page {
         let negated = |name: &str| names(&format!("--[no-]{name}")) || names(&format!("--(no-){name}"));
         let name = flag.trim_start_matches("--no-").trim_start_matches("--");
         ["--help", "--version"].contains(&flag)
-            || self.help.flags.iter().any(|known| known == flag)
+            || self.interface.has_option(flag)
             || names(flag)
             || negated(name)
     }
 
-    /// Whether what follows its positional arguments may be another program's: `[ARGS]...`.
+    /// Whether what follows its positional arguments may be another program's: `[ARGS]...`. Behind a command that the
+    /// page lists, these are the arguments of that command.
     pub fn passes_on(&self) -> bool {
-        usage::forms(&self.text).iter().any(|form| {
+        let has_commands = !self.interface.commands.is_empty();
+        self.usage.iter().any(|form| {
             let words = usage::words(form);
+            let mut after_command = false;
             words.iter().any(|word| {
-                word.contains("..") && matches!(usage::meaning(word), Meaning::Rest | Meaning::Command)
+                let meaning = usage::meaning(word);
+                let is_command = matches!(meaning, Meaning::Command);
+                let repeats = word.contains("..") && !(after_command && has_commands);
+                after_command |= is_command;
+                repeats && (is_command || matches!(meaning, Meaning::Rest))
             })
         })
     }

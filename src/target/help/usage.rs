@@ -1,7 +1,7 @@
-//! Whether a usage takes a free word: then a command that nobody knows would be taken for data, such as a
-//! prompt.
+//! The forms of a usage and their words, and whether one takes a free word: then a command that nobody knows would be
+//! taken for data, such as a prompt.
 
-use super::Command;
+use super::{Command, HelpPage};
 use std::collections::BTreeSet;
 
 /// Words that stand for a command.
@@ -17,8 +17,8 @@ const FLAGS: [&str; 6] = ["option", "options", "opts", "flag", "flags", "switche
 const REST: [&str; 7] = ["arg", "args", "argument", "arguments", "params", "parameters", "rest"];
 
 /// The first word of a usage that stands for a value, where a command could stand: `[prompt]`.
-pub(super) fn free_positional(text: &str, commands: &[Command]) -> Option<String> {
-    forms(text).iter().find_map(|form| {
+pub(super) fn free_positional(page: &HelpPage, commands: &[Command]) -> Option<String> {
+    page.usage.iter().find_map(|form| {
         let words = words(form);
         // `python -m NAME` is a name of the program.
         let program = if words.get(1) == Some(&"-m") { 3 } else { 1 };
@@ -34,8 +34,9 @@ pub(super) fn free_word(words: &[&str], commands: &[Command]) -> Option<String> 
         if bare && word.starts_with('-') && word.len() > 2 {
             return None; // Without that flag a call is not of this form.
         }
-        if bare && commands.iter().any(|command| command.name == *word) {
-            return None; // The form of this command alone.
+        let is_command = |name: &str| commands.iter().any(|command| command.name == name);
+        if !word.starts_with(['[', '<']) && choices(word).into_iter().all(is_command) {
+            return None; // The form of these commands alone.
         }
         // A word before `...` is how argparse shows a choice of commands.
         let chosen = bare && words.get(at + 1) == Some(&"...");
@@ -48,6 +49,11 @@ pub(super) fn free_word(words: &[&str], commands: &[Command]) -> Option<String> 
         }
     }
     None
+}
+
+/// The words in `a|b`, `(a | b)` or `{a|b}`; one word alone.
+pub(super) fn choices(word: &str) -> Vec<&str> {
+    word.trim_matches(['(', ')', '{', '}']).split('|').map(str::trim).collect()
 }
 
 /// What a word of a usage stands for.
@@ -71,8 +77,8 @@ pub(super) fn meaning(word: &str) -> Meaning {
     };
     let are = |part: &str, known: &[&str]| words(part).iter().all(|word| known.contains(&word.as_str()));
     let is_command = |part: &str| are(part, &[&COMMANDS[..], &BESIDE].concat()) && !are(part, &BESIDE[..3]);
-    // In braces is one of a few words: others are refused.
-    if parts().all(is_command) || word.starts_with('{') {
+    // In braces is one of a few words: others are refused. typer shows a value as `{name}`.
+    if parts().all(is_command) || word.starts_with('{') && inner.contains([',', '|']) {
         Meaning::Command
     } else if words(inner).last().is_some_and(|last| FLAGS.contains(&last.as_str())) {
         Meaning::Flags
@@ -83,17 +89,9 @@ pub(super) fn meaning(word: &str) -> Meaning {
     }
 }
 
-/// The forms of the usage: a line each, with those that continue it.
-pub(super) fn forms(text: &str) -> Vec<String> {
-    read(text).0
-}
-
-/// The lines of the usage, counted from 0.
-pub(super) fn lines(text: &str) -> BTreeSet<usize> {
-    read(text).1
-}
-
-fn read(text: &str) -> (Vec<String>, BTreeSet<usize>) {
+/// The forms of the usage, a line each with those that continue it, and the numbers of its lines. Alternatives,
+/// `add TEXT | list`, are forms of their own.
+pub(super) fn read(text: &str) -> (Vec<String>, BTreeSet<usize>) {
     let mut forms: Vec<String> = Vec::new();
     let mut of_usage = BTreeSet::new();
     let indent = |line: &str| line.len() - line.trim_start().len();
@@ -134,7 +132,37 @@ fn read(text: &str) -> (Vec<String>, BTreeSet<usize>) {
             }
         }
     }
+    if let (true, Some((at, form))) = (forms.is_empty(), first_line(text)) {
+        of_usage.insert(at);
+        forms.push(form);
+    }
+    let forms = forms.iter().flat_map(|form| alternatives(form)).take(MOST).collect();
     (forms, of_usage)
+}
+
+/// Returns the first line of a page, with its number, if it is a usage without that word, as yargs prints it:
+/// `tool show <name>`.
+fn first_line(text: &str) -> Option<(usize, String)> {
+    let (at, line) = text.lines().enumerate().find(|(_, line)| !line.trim().is_empty())?;
+    let line = line.trim();
+    let words = words(line);
+    let in_brackets =
+        |word: &&&str| word.starts_with(['<', '[']) && word.trim_end_matches('.').ends_with(['>', ']']);
+    let starts = words.first().is_some_and(|word| word.starts_with(char::is_alphanumeric));
+    (starts && words[1..].iter().any(|word| in_brackets(&word)) && !line.ends_with([':', ',']))
+        .then(|| (at, line.to_owned()))
+}
+
+/// Splits `program [OPTIONS] add TEXT | list` into `program [OPTIONS] add TEXT` and `program [OPTIONS] list`.
+fn alternatives(form: &str) -> Vec<String> {
+    let words = words(form);
+    if !words.contains(&"|") {
+        return vec![form.to_owned()];
+    }
+    let options = words.iter().skip(1).take_while(|word| word.starts_with('[')).count();
+    let (common, rest) = words.split_at(words.len().min(1 + options));
+    let own = rest.split(|word| *word == "|").filter(|words| !words.is_empty()).take(MOST);
+    own.map(|words| [common, words].concat().join(" ")).collect()
 }
 
 /// The words of a form; what is in brackets is one.

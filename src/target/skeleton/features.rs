@@ -19,8 +19,8 @@ impl Skeleton<'_> {
             text,
             "#flags.quiet = [\"--quiet\"]    # prints data and errors only; false if it has no such option",
         );
-        let flags = &self.commands.help.flags;
-        let listed = NO_INPUT.into_iter().find(|name| flags.iter().any(|flag| flag == name));
+        let has_option = |name: &str| self.commands.help.has_option(name);
+        let listed = NO_INPUT.into_iter().find(|name| has_option(name));
         let no_input = string(listed.unwrap_or(NO_INPUT[0]));
         line(text, &format!("#flags.no_input = [{no_input}]    # disables prompts"));
         let changes = |call: &Call| call.effect() == Effect::Changes;
@@ -31,7 +31,7 @@ impl Skeleton<'_> {
             );
             line(text, "#flags.confirm = [\"--yes\"]    # confirms a call that destroys something");
         }
-        if flags.iter().any(|flag| flag == "--timeout") {
+        if has_option("--timeout") {
             line(
                 text,
                 "#flags.timeout = [\"--timeout\", \"{seconds}\"]    # for a probe with {stalled}, an address that never answers",

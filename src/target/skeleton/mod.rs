@@ -161,12 +161,15 @@ impl Skeleton<'_> {
                 &format!("usage = {}    # its exit code for invalid usage, from its help", self.usage()),
             );
         }
-        text.push_str(
-            "#errors = \"stdout\"    # where the error object of a JSON mode goes; default stderr
-#schema = [\"schema\"]    # the arguments that print the JSON Schema of its output
-#timeout = 10    # seconds per run
-",
-        );
+        line(text, "#errors = \"stdout\"    # where the error object of a JSON mode goes; default stderr");
+        match &self.commands.schema {
+            Some(schema) => line(text, &format!("schema = {}    # from its help", array(schema))),
+            None => line(
+                text,
+                "#schema = [\"schema\"]    # the arguments that print the JSON Schema of its output",
+            ),
+        }
+        line(text, "#timeout = 10    # seconds per run");
         self.features(text);
     }
 

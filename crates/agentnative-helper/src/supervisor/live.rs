@@ -516,8 +516,9 @@ impl Live<'_> {
         }
         let survivors = self.tree.alive();
         left.retain(|stat| survivors.iter().all(|survivor| survivor.pid != stat.pid));
-        let mut left_behind: Vec<Leftover> = left.into_iter().map(Into::into).collect();
-        left_behind.extend(survivors.into_iter().map(|stat| Leftover { survives: true, ..stat.into() }));
+        let mut left_behind: Vec<Leftover> =
+            left.into_iter().map(|stat| self.tree.leftover(stat, false)).collect();
+        left_behind.extend(survivors.into_iter().map(|stat| self.tree.leftover(stat, true)));
         left_behind.sort_by_key(|left| left.pid);
         let ended = self.ended.unwrap_or_else(Instant::now);
         let duration = ended - self.start;

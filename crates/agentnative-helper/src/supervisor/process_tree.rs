@@ -144,6 +144,11 @@ impl ProcessTree {
         stat.session != self.leader.as_raw_pid()
     }
 
+    /// The record of a process that the run left behind; `survives` if it could not be ended.
+    pub fn leftover(&self, stat: Stat, survives: bool) -> Leftover {
+        Leftover { pid: stat.pid, detached: self.escaped(&stat), name: stat.name, survives }
+    }
+
     /// Sends a signal to the leader alone.
     pub fn signal_leader(&self, signal: Signal) {
         kill_process(self.leader, signal).unwrap_or_default();
@@ -285,10 +290,4 @@ fn registry() -> MutexGuard<'static, Registry> {
 /// Our session as the system names those of others: 0 where its leader is outside our process namespace.
 fn own_session() -> i32 {
     sys::stat(getpid().as_raw_pid()).map_or(0, |stat| stat.session)
-}
-
-impl From<Stat> for Leftover {
-    fn from(stat: Stat) -> Self {
-        Self { pid: stat.pid, name: stat.name, survives: false }
-    }
 }

@@ -64,6 +64,8 @@ enum Sure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doing {
     Input(Waiting),
+    /// Waits for input, and for something else as well: a timer, a connection.
+    InputOrOther(Waiting),
     /// Waits for another thread or process of the run.
     Waits,
     /// The same, with a time limit.
@@ -82,10 +84,18 @@ impl WaitState {
             state.stopped |= matches!(process.state, b'T' | b't');
             for thread in threads(process.pid) {
                 state.running |= thread_stat(process.pid, thread).is_some_and(|stat| stat.state == b'R');
-                match doing(process.pid, thread, ids) {
+                let doing = doing(process.pid, thread, ids);
+                if let Doing::InputOrOther(_) = doing {
+                    state.sure = Sure::No;
+                }
+                match doing {
                     // A pipe is more likely to be what was meant than a terminal that is also there.
-                    Doing::Input(Waiting::Stdin) => state.input = Some(Waiting::Stdin),
-                    Doing::Input(input) => state.input = state.input.or(Some(input)),
+                    Doing::Input(Waiting::Stdin) | Doing::InputOrOther(Waiting::Stdin) => {
+                        state.input = Some(Waiting::Stdin);
+                    }
+                    Doing::Input(input) | Doing::InputOrOther(input) => {
+                        state.input = state.input.or(Some(input))
+                    }
                     Doing::Waits => {}
                     Doing::Limited => state.sure = state.sure.min(Sure::Almost),
                     Doing::Other => state.sure = Sure::No,
@@ -180,18 +190,29 @@ const INTERNAL: &[&[u8]] = &[
 fn any_source(pid: i32, fds: Option<Vec<i32>>, ids: &StdioIds) -> Doing {
     let Some(fds) = fds else { return Doing::Other };
     let all: Vec<Doing> = fds.iter().map(|&fd| source(pid, fd, ids)).collect();
-    if all.contains(&Doing::Other) {
-        return Doing::Other;
+    let input = all.iter().copied().find(|doing| matches!(doing, Doing::Input(_)));
+    match all.contains(&Doing::Other) {
+        true => or_other(input.unwrap_or(Doing::Other)),
+        false => input.unwrap_or(Doing::Waits),
     }
-    all.into_iter().find(|doing| matches!(doing, Doing::Input(_))).unwrap_or(Doing::Waits)
+}
+
+/// What a wait amounts to that a timer or the like ends as well.
+fn or_other(doing: Doing) -> Doing {
+    match doing {
+        Doing::Input(input) | Doing::InputOrOther(input) => Doing::InputOrOther(input),
+        _ => Doing::Other,
+    }
 }
 
 fn doing(pid: i32, thread: i32, ids: &StdioIds) -> Doing {
     let Some((number, arguments)) = details::system_call(pid, thread) else { return Doing::Other };
     let [first, second, third, fourth, fifth, _] = arguments;
     let limited = |is: bool| if is { Doing::Limited } else { Doing::Waits };
+    let timed = |is: bool, doing: Doing| if is { or_other(doing) } else { doing };
     // The kernel's `int` is the low half of a register.
     let int = |argument: u64| argument as u32 as i32;
+    let epoll = || any_source(pid, details::epoll_members(pid, int(first)), ids);
     match number {
         _ if !calls::KNOWN => Doing::Other,
         calls::READ | calls::READV => source(pid, int(first), ids),
@@ -199,16 +220,13 @@ fn doing(pid: i32, thread: i32, ids: &StdioIds) -> Doing {
         calls::SIGTIMEDWAIT => limited(third != 0),
         // Of the futex operations only those that wait block, and they have their limit here.
         calls::FUTEX => limited(fourth != 0),
-        calls::POLL if int(third) >= 0 => Doing::Other,
-        calls::PPOLL if third != 0 => Doing::Other,
-        calls::POLL | calls::PPOLL => any_source(pid, polled(pid, first, second), ids),
-        calls::SELECT | calls::PSELECT6 if fifth != 0 => Doing::Other,
-        calls::SELECT | calls::PSELECT6 => any_source(pid, selected(pid, first, second), ids),
-        calls::EPOLL_WAIT | calls::EPOLL_PWAIT if int(fourth) >= 0 => Doing::Other,
-        calls::EPOLL_PWAIT2 if fourth != 0 => Doing::Other,
-        calls::EPOLL_WAIT | calls::EPOLL_PWAIT | calls::EPOLL_PWAIT2 => {
-            any_source(pid, details::epoll_members(pid, int(first)), ids)
+        calls::POLL => timed(int(third) >= 0, any_source(pid, polled(pid, first, second), ids)),
+        calls::PPOLL => timed(third != 0, any_source(pid, polled(pid, first, second), ids)),
+        calls::SELECT | calls::PSELECT6 => {
+            timed(fifth != 0, any_source(pid, selected(pid, first, second), ids))
         }
+        calls::EPOLL_WAIT | calls::EPOLL_PWAIT => timed(int(fourth) >= 0, epoll()),
+        calls::EPOLL_PWAIT2 => timed(fourth != 0, epoll()),
         _ => Doing::Other,
     }
 }

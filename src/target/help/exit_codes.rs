@@ -1,15 +1,15 @@
-//! Which exit codes a text tells the meaning of: numbers that stand as codes, in a list, a table or a
-//! sentence. Any other number, such as a default or a limit, is none.
+//! The exit codes that a text documents: numbers that stand as codes, in a list, a table or a sentence. Any other
+//! number, such as a default or a limit, is none.
 
 use std::collections::BTreeMap;
 
-/// The codes whose meaning the text tells, each with the line (from 0) that speaks of exit codes there.
-pub fn codes_told(text: &str) -> BTreeMap<u8, usize> {
+/// Returns the codes whose meaning the text states, each with the line (from 0) that speaks of exit codes there.
+pub fn documented_exit_codes(text: &str) -> BTreeMap<u8, usize> {
     let lines: Vec<&str> = text.lines().collect();
     let mut told = BTreeMap::new();
     let mut at = 0;
     while at < lines.len() {
-        if !names_codes(lines[at]) {
+        if !names_codes(lines[at]) && !is_wrapped(&lines, at) {
             at += 1;
             continue;
         }
@@ -27,6 +27,12 @@ pub fn codes_told(text: &str) -> BTreeMap<u8, usize> {
         at = end;
     }
     told
+}
+
+/// Whether a line ends in `exit` or the like, and the next one begins with the code: the text of an option wraps.
+fn is_wrapped(lines: &[&str], at: usize) -> bool {
+    let next = lines.get(at + 1).filter(|next| !is_option(next)).and_then(|next| words(next).next());
+    next.zip(words(lines[at]).last()).is_some_and(|(next, last)| names_codes(&format!("{last} {next}")))
 }
 
 /// Whether a line speaks of exit codes.
@@ -211,7 +217,7 @@ const NAMES_OF_SEVERAL: [&str; 2] = ["codes", "statuses"];
 /// Words that may stand between those and the code.
 const FILLERS: [&str; 12] = ["is", "are", "be", "will", "of", "with", "a", "an", "the", "set", "to", "="];
 /// Words that a condition begins with.
-const CONDITIONS: [&str; 5] = ["if", "when", "unless", "on", "for"];
+const CONDITIONS: [&str; 6] = ["if", "when", "unless", "on", "for", "whether"];
 /// Words that a meaning begins with, after a code that others stand before.
 const MEANINGS: [&str; 14] = [
     "if",

@@ -1,0 +1,332 @@
+//! The options in a help page.
+
+use super::layout::HelpPage;
+use super::{Choices, EnvFlag, Operand, usage};
+use std::collections::BTreeSet;
+
+/// The maximum number of options that are read.
+const MAX_OPTIONS: usize = 1_000;
+/// The maximum length of the name of an option, in bytes.
+const MAX_NAME: usize = 80;
+
+/// An option as one place of a page shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CliOption {
+    /// Its names with their dashes.
+    pub names: Vec<String>,
+    /// What stands for its value; `None` where it takes none.
+    pub value: Option<String>,
+    /// The values that the page lists, at least two; empty where it lists none.
+    pub values: Vec<String>,
+    /// The variable that stands for it.
+    pub variable: Option<String>,
+    /// A call needs it.
+    pub required: bool,
+    /// The names and the value as the page shows them.
+    pub(super) head: String,
+    /// The lines of its description.
+    pub(super) about: Vec<String>,
+}
+
+impl CliOption {
+    fn of(names: Vec<String>, head: &str) -> Self {
+        Self {
+            names,
+            value: None,
+            values: Vec::new(),
+            variable: None,
+            required: false,
+            head: head.to_owned(),
+            about: Vec::new(),
+        }
+    }
+
+    /// Interprets its head and its description, once both are complete.
+    fn interpreted(mut self) -> Self {
+        let said = self.description();
+        self.values = self.listed_values().unwrap_or_default();
+        let is_switch =
+            self.about.iter().any(|line| ["Default: False", "Default: True"].contains(&line.as_str()));
+        let value = self.value_name().or_else(|| yargs_type(&said).map(str::to_owned));
+        // fire shows a value for switches as well.
+        self.value = value.filter(|_| !is_switch);
+        self.variable = variable(&said);
+        let lower = said.to_lowercase();
+        self.required = lower.contains("[required") || lower.contains("(required)");
+        self
+    }
+
+    /// Whether one of its names is this one.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.names.iter().any(|own| own == name)
+    }
+
+    /// All that the page says of it, in one line.
+    pub(super) fn description(&self) -> String {
+        let lines = std::iter::once(&self.head).chain(&self.about);
+        lines.map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The stand-in for a value behind its last name, without brackets: `--limit <N>`, `--limit=N`, `--pair A B`.
+    fn value_name(&self) -> Option<String> {
+        let head = self.head.replace("[no-]", "");
+        let last = self.names.iter().rfind(|name| head.contains(name.as_str()));
+        let after = last.and_then(|name| head.rsplit(name.as_str()).next()).unwrap_or_default();
+        let words = usage::words(after);
+        let is_value = match words[..] {
+            [] | ["..."] => false,
+            [_] => true,
+            _ => {
+                after.starts_with(['=', '['])
+                    || words.iter().all(|word| super::examples::is_placeholder(word))
+            }
+        };
+        let is_bare = |word: &&&str| word.chars().all(|char| char.is_ascii_uppercase() || char == '_');
+        let bare: Vec<&str> = words.iter().take_while(is_bare).copied().collect();
+        let name = if bare.is_empty() { words.first().copied().unwrap_or_default() } else { &bare.join(" ") };
+        is_value.then(|| name.trim_matches(|char: char| "=[]<>{}.".contains(char)).to_owned())
+    }
+
+    /// The values that the page lists: `[possible values: a, b]`, `(choices: "a", "b")`, and `{a,b}`, `[a|b]`, `<a|b>`
+    /// in the head or `(a|b)` in the description.
+    fn listed_values(&self) -> Option<Vec<String>> {
+        let said = self.description();
+        let between = |text: &str, from: &str, to: char| {
+            text.split_once(from).and_then(|(_, rest)| rest.split_once(to)).map(|(list, _)| list.to_owned())
+        };
+        let marked =
+            [("[possible values: ", ']'), ("(choices: ", ')'), ("[choices: ", ']'), ("<options: ", '>')];
+        let marked = marked.iter().find_map(|(from, to)| between(&said, from, *to));
+        let in_brackets = |text: &str| {
+            let lists = [("[", ']'), ("<", '>'), ("(", ')')].into_iter();
+            lists.filter_map(|(from, to)| between(text, from, to)).find(|list| list.contains('|'))
+        };
+        let list = marked
+            .or_else(|| between(&self.head, "{", '}'))
+            .or_else(|| in_brackets(&self.head))
+            .or_else(|| self.value_name().and_then(|name| name.contains('|').then_some(name)))
+            .or_else(|| self.value_name().and_then(|_| in_brackets(&self.about.join(" "))));
+        let value = |word: &str| word.trim().trim_matches(['"', '\'']).to_owned();
+        let values: Vec<String> = match list {
+            // commander: `(choices: "a", "b", default: "a")`.
+            Some(list) => {
+                list.split([',', '|']).map(value).take_while(|value| !value.contains(": ")).collect()
+            }
+            None => self.itemised_values(),
+        };
+        let is_value = |value: &String| {
+            !value.is_empty() && !value.starts_with('-') && !value.contains(char::is_whitespace)
+        };
+        (values.len() > 1 && values.iter().all(is_value)).then_some(values)
+    }
+
+    /// The values in the long help of clap: `Possible values:`, and below it `- text: For people`.
+    fn itemised_values(&self) -> Vec<String> {
+        let lines = self.about.iter().skip_while(|line| *line != "Possible values:").skip(1);
+        let items = lines.map_while(|line| line.strip_prefix("- "));
+        items.filter_map(|item| item.split(':').next()).map(str::to_owned).collect()
+    }
+}
+
+/// The type in a description of yargs if it is that of a value: `[string]`, `[number]`, `[array]`.
+fn yargs_type(said: &str) -> Option<&'static str> {
+    [("[string]", "string"), ("[number]", "number"), ("[array]", "array")]
+        .into_iter()
+        .find(|(mark, _)| said.contains(mark))
+        .map(|(_, name)| name)
+}
+
+/// The variable that a description names: `[env: NAME]`, `[env: NAME=value]`, `[env var: NAME]`, `(env: NAME)`.
+fn variable(said: &str) -> Option<String> {
+    let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    ["env: ", "env var: "].into_iter().find_map(|mark| {
+        let (before, rest) = said.split_once(mark)?;
+        let end = rest.find(|char| !is_part(char))?;
+        let is_note = before.ends_with(['[', '(']) || before.ends_with(", ");
+        (is_note && end > 0 && rest[end..].starts_with([']', ')', '=', ';', ',']))
+            .then(|| rest[..end].to_owned())
+    })
+}
+
+/// Whether the page describes `-h`, and not as an option that prints help: `-h, --host HOST`.
+pub(super) fn other_short_help(options: &[CliOption]) -> bool {
+    options.iter().any(|option| {
+        let said = option.description().to_lowercase();
+        option.is_called("-h") && !said.is_empty() && !said.contains("help")
+    })
+}
+
+/// Returns the options, in the order of the page.
+pub(super) fn read(page: &HelpPage) -> Vec<CliOption> {
+    let mut options: Vec<CliOption> = Vec::new();
+    let mut indent = None;
+    let mut in_usage = false;
+    for line in &page.lines {
+        let words = line.words.as_str();
+        if options.len() >= MAX_OPTIONS {
+            break;
+        }
+        in_usage &= !line.after_blank;
+        if page.usage_lines.contains(&line.number) || words.starts_with("[-") || words.contains(":= {") {
+            in_usage = true;
+            indent = None;
+        }
+        if in_usage {
+            options.extend(in_brackets(words));
+        } else if words.starts_with('-') && !words.starts_with("- ") {
+            let (head, about) = split_head(words);
+            let mut names: Vec<String> = head.split([',', '|', ' ', '/']).filter_map(name).collect();
+            names.extend(negated(head));
+            if !names.is_empty() {
+                let mut option = CliOption::of(names, head);
+                option.about.push(about.to_owned());
+                options.push(option);
+                indent = Some(line.indent);
+            }
+        } else if let (Some(option), true) =
+            (options.last_mut(), indent.is_some_and(|indent| line.indent > indent))
+        {
+            option.about.push(words.to_owned());
+        } else {
+            indent = None;
+        }
+    }
+    // A line of a usage may have many.
+    options.truncate(MAX_OPTIONS);
+    merged(options.into_iter().map(CliOption::interpreted).collect(), &page.usage)
+}
+
+/// Leaves out the options in the usage that are described below it, and adds what only the usage shows of these: their
+/// values.
+fn merged(mut options: Vec<CliOption>, usage: &[String]) -> Vec<CliOption> {
+    let described: BTreeSet<String> = options
+        .iter()
+        .filter(|option| !option.about.is_empty())
+        .flat_map(|option| option.names.clone())
+        .collect();
+    let is_described = |name: &str| {
+        let letters = name.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+        let are_options = letters.chars().all(|letter| described.contains(&format!("-{letter}")));
+        described.contains(name) || letters.len() > 1 && are_options
+    };
+    options.retain(|option| !option.about.is_empty() || !option.names.iter().any(|name| is_described(name)));
+    let in_usage: Vec<CliOption> = usage.iter().flat_map(|form| in_form(form)).collect();
+    for option in options.iter_mut().filter(|option| option.value.is_none() || option.values.is_empty()) {
+        if let Some(shown) =
+            in_usage.iter().find(|shown| shown.names.iter().any(|name| option.is_called(name)))
+        {
+            option.value = option.value.take().or_else(|| shown.value.clone());
+            option.values.clone_from(&shown.values);
+        }
+    }
+    options
+}
+
+/// The options in brackets in a form of the usage, with their values: `[--priority low|high]`.
+pub(super) fn in_form(form: &str) -> Vec<CliOption> {
+    let words = usage::words(form);
+    let groups = words.iter().filter(|word| word.starts_with(['[', '(']));
+    let options = groups.flat_map(|group| {
+        let inner = group.trim_end_matches('.').trim_matches(['[', ']', '(', ')']);
+        let parts: Vec<&str> = inner.split(" | ").collect();
+        let is_one = parts.len() == 1;
+        parts.into_iter().filter_map(move |part| {
+            let head = part.trim();
+            let names: Vec<String> = match is_one && !head.contains([' ', '=']) {
+                true => head.split('|').filter_map(name).collect(),
+                false => head.split([' ', '=']).take(1).filter_map(name).collect(),
+            };
+            (!names.is_empty()).then(|| CliOption::of(names, head).interpreted())
+        })
+    });
+    let mut bare = words.iter().skip(1).filter(|word| word.starts_with('-'));
+    options
+        .chain(bare.by_ref().filter_map(|word| Some(CliOption::of(vec![name(word)?], word).interpreted())))
+        .collect()
+}
+
+/// Splits the line of an option before its description, which is behind two spaces.
+fn split_head(words: &str) -> (&str, &str) {
+    words.split_once("  ").or_else(|| words.split_once('\t')).unwrap_or((words, ""))
+}
+
+/// Returns all names, each once.
+pub(super) fn names(options: &[CliOption]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in options.iter().flat_map(|option| &option.names) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// Returns the options whose values are listed, under each of their names.
+pub(super) fn choices(options: &[CliOption]) -> Vec<Choices> {
+    let of = |option: &CliOption| {
+        let values = option.values.clone();
+        let named = |name: &String| Choices { flag: name.clone(), values: values.clone() };
+        option.names.iter().map(named).collect::<Vec<_>>()
+    };
+    options.iter().filter(|option| !option.values.is_empty()).flat_map(of).collect()
+}
+
+/// Returns the options that variables stand for, by their longest names.
+pub(super) fn env_flags(options: &[CliOption]) -> Vec<EnvFlag> {
+    let of = |option: &CliOption| {
+        let name = option.names.iter().max_by_key(|name| name.len())?;
+        let variable = option.variable.clone()?;
+        Some(EnvFlag { flag: name.clone(), variable, takes_value: option.value.is_some() })
+    };
+    options.iter().filter_map(of).collect()
+}
+
+/// Adds the options that the page calls required and its usage does not show.
+pub(super) fn add_required(options: &[CliOption], operands: &mut Vec<Operand>) {
+    for option in options.iter().filter(|option| option.required) {
+        let long = option.names.iter().find(|name| name.starts_with("--"));
+        let Some(name) = long.or(option.names.first()) else { continue };
+        let is_there =
+            operands.iter().any(|known| known.option.as_ref().is_some_and(|known| option.is_called(known)));
+        if !is_there {
+            operands.push(Operand {
+                name: name.trim_start_matches('-').to_owned(),
+                option: Some(name.clone()),
+                required: true,
+                choices: option.values.clone(),
+            });
+        }
+    }
+}
+
+/// The options in a usage: `[-v | --version]`, `{ -j[son] | -p[retty] }`.
+fn in_brackets(line: &str) -> impl Iterator<Item = CliOption> {
+    line.split_whitespace().filter_map(|word| {
+        let word = word.trim_start_matches(['[', '(', '{', '|']);
+        word.starts_with('-').then_some(())?;
+        let names: Vec<String> = word.split('|').filter_map(name).collect();
+        let head = if word.contains('=') { word.trim_end_matches([']', ')', '}', '.']) } else { "" };
+        (!names.is_empty()).then(|| CliOption::of(names, head))
+    })
+}
+
+/// The second name of `--[no-]sort`.
+fn negated(head: &str) -> Option<String> {
+    let (_, rest) = head.split_once("--[no-]")?;
+    let end = rest.find(|char: char| !char.is_ascii_alphanumeric() && char != '-').unwrap_or(rest.len());
+    (end > 0 && end <= MAX_NAME).then(|| format!("--no-{}", &rest[..end]))
+}
+
+/// The name of the option that a word is: `--depth=N` is `--depth`, `-j[son]` is `-json`.
+fn name(word: &str) -> Option<String> {
+    let word = word.trim().trim_start_matches(['[', '(', '{']);
+    let word = word.replace("[no-]", "");
+    let is_part = |char: char| char.is_ascii_alphanumeric() || char == '-' || char == '_';
+    let end = word.find(|char| !is_part(char)).unwrap_or(word.len());
+    let (start, rest) = word.split_at(end);
+    let tail = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(tail, _)| tail);
+    let tail = tail.filter(|tail| !tail.is_empty() && tail.chars().all(is_part)).unwrap_or_default();
+    let dashes = start.len() - start.trim_start_matches('-').len();
+    let named = start[dashes..].starts_with(|char: char| char.is_ascii_alphanumeric());
+    ((dashes == 1 || dashes == 2) && named && word.len() <= MAX_NAME).then(|| format!("{start}{tail}"))
+}

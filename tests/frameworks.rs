@@ -1,0 +1,119 @@
+//! Help pages of tools that are written with the libraries that people use: what is read from them is what the tool
+//! has.
+
+use agentnative::target::Commands;
+use agentnative::target::help::{CliOption, HelpPage, Interface, Operand};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What `interface.toml` of a project states.
+#[derive(Deserialize)]
+struct Expected {
+    commands: Vec<String>,
+    formats: BTreeMap<String, Vec<String>>,
+    #[serde(flatten)]
+    pages: BTreeMap<String, ExpectedPage>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExpectedPage {
+    positionals: Vec<String>,
+    options: Vec<String>,
+    #[serde(default)]
+    variables: BTreeMap<String, String>,
+}
+
+/// The folders of the projects: one for each kind of each framework.
+fn projects() -> Vec<PathBuf> {
+    let frameworks = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/frameworks");
+    let folders = |folder: &Path| {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut folders: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+        folders.sort();
+        folders
+    };
+    let projects: Vec<PathBuf> =
+        folders(&frameworks).iter().flat_map(|framework| folders(framework)).collect();
+    assert!(projects.len() >= 24, "{projects:?}");
+    projects
+}
+
+/// An option as `interface.toml` writes it: `-o, --output <text|json>`.
+fn written(option: &CliOption) -> String {
+    let names = option.names.join(", ");
+    match (&option.value, option.values.is_empty()) {
+        (_, false) => format!("{names} <{}>", option.values.join("|")),
+        (Some(value), true) => format!("{names} <{value}>"),
+        (None, true) => names,
+    }
+}
+
+fn name(operand: &Operand) -> &str {
+    &operand.name
+}
+
+#[test]
+fn the_pages_of_each_framework_are_read_as_the_tool_is() {
+    let mut wrong = Vec::new();
+    for project in projects() {
+        let expected: Expected =
+            toml::from_str(&fs::read_to_string(project.join("interface.toml")).unwrap()).unwrap();
+        let page = |name: &str| fs::read(project.join(format!("pages/{name}.txt"))).ok();
+        let mut check = |what: String, expected: String, found: String| {
+            if expected != found {
+                wrong.push(format!(
+                    "{} {what}:\n  expected {expected}\n  found    {found}",
+                    project.display()
+                ));
+            }
+        };
+        let root = page("root").unwrap();
+        let mut ask = |calls: &[Vec<String>]| -> Vec<Option<Vec<u8>>> {
+            let command = |call: &Vec<String>| {
+                call.iter().find(|word| !word.starts_with('-') && *word != "help").cloned()
+            };
+            calls.iter().map(|call| page(&command(call)?)).collect()
+        };
+        let commands = Commands::explore(&root, &mut ask);
+        let names: Vec<String> =
+            expected.commands.iter().map(|name| name.split('|').next().unwrap().to_owned()).collect();
+        let found: Vec<String> = commands.help.commands.iter().map(|command| command.name.clone()).collect();
+        check("commands".to_owned(), names.join(" "), found.join(" "));
+        let formats = || commands.calls.iter().filter_map(|call| call.formats.as_ref());
+        let wanted = |format: &str| expected.formats.get(format).cloned().unwrap_or_default().join(" ");
+        let json = formats().find_map(|formats| formats.json.clone()).unwrap_or_default();
+        check("json".to_owned(), wanted("json"), json.join(" "));
+        let jsonl = formats().find_map(|formats| formats.jsonl.clone()).unwrap_or_default();
+        check("jsonl".to_owned(), wanted("jsonl"), jsonl.join(" "));
+        for (name_of_page, expected) in &expected.pages {
+            let Some(bytes) = page(name_of_page) else { panic!("{}: {name_of_page}", project.display()) };
+            let path: &[&str] = if name_of_page == "root" { &[] } else { &[name_of_page] };
+            let found = Interface::of_command(&HelpPage::read(&bytes), path);
+            let options: Vec<String> = found.options.iter().map(written).collect();
+            check(format!("options of {name_of_page}"), expected.options.join("; "), options.join("; "));
+            let positionals: Vec<&str> = expected.positionals.iter().map(String::as_str).collect();
+            let own: Vec<String> = found
+                .operands
+                .iter()
+                .filter(|operand| operand.option.is_none())
+                .map(|operand| match operand.required {
+                    true => name(operand).to_owned(),
+                    false => format!("[{}]", name(operand)),
+                })
+                .collect();
+            let plain: Vec<String> = positionals.iter().map(|word| word.replace("...", "")).collect();
+            check(format!("positional arguments of {name_of_page}"), plain.join(" "), own.join(" "));
+            let variables: BTreeMap<String, String> =
+                found.env_flags().into_iter().map(|pair| (pair.flag, pair.variable)).collect();
+            check(
+                format!("variables of {name_of_page}"),
+                format!("{:?}", expected.variables),
+                format!("{variables:?}"),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
