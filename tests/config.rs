@@ -707,7 +707,7 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         ),
         (
             "[target]\nlacks = ['lists', |'pager']".to_owned(),
-            "element 2 of `lacks` is \"pager\"; expected \"changes\" or \"lists\" or \"login\" or \"network\" or \"secret\"",
+            "element 2 of `lacks` is \"pager\"; expected \"changes\" or \"lists\" or \"login\" or \"long-running\" or \"network\" or \"secret\"",
         ),
         (
             format!("{probe}changes = |true"),
@@ -720,6 +720,14 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
         (
             format!("{probe}workspace = true\nchanges = |false\ndestructive = true"),
             "`changes` is false and `destructive` is true; expected only one of the two",
+        ),
+        (
+            format!("{probe}|schema = ['schema']"),
+            "unknown key `schema` in [[probe]]; `schema` is a key of [target]",
+        ),
+        (
+            "[target]\n|stdin = 'x'\n".to_owned(),
+            "unknown key `stdin` in [target]; `stdin` is a key of [[probe]]",
         ),
         (
             format!("{probe}workspace = true\nidempotent = |true"),

@@ -3,10 +3,14 @@
 
 use agentnative::target::Commands;
 use agentnative::target::help::{CliOption, HelpPage, Interface, Operand};
+use flate2::read::GzDecoder;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// What `interface.toml` of a project states.
 #[derive(Deserialize)]
@@ -113,6 +117,43 @@ fn the_pages_of_each_framework_are_read_as_the_tool_is() {
                 format!("{:?}", expected.variables),
                 format!("{variables:?}"),
             );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The checks that fail or warn in a replay of the recording of a project, as lines of `expected.txt`.
+fn reported(project: &Path) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("recording.jsonl");
+    let packed = File::open(project.join("recording.jsonl.gz")).unwrap();
+    io::copy(&mut GzDecoder::new(packed), &mut File::create(&recording).unwrap()).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_agentnative"))
+        .args(["check", "--json", "--replay"])
+        .arg(&recording)
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{stderr}"));
+    let results = report["data"]["results"].as_array().unwrap().iter();
+    let problems = results.filter(|result| result["status"] == "fail" || result["status"] == "warn");
+    let line =
+        |result: &Value| format!("{} {}", result["status"].as_str().unwrap(), result["id"].as_str().unwrap());
+    let mut lines: Vec<String> = problems.map(line).collect();
+    lines.sort();
+    lines
+}
+
+/// The runs were recorded by `fixtures/frameworks/check.py --record`, which `.ci/more` repeats live.
+#[test]
+fn the_recorded_runs_of_each_framework_give_the_verdicts_that_are_true() {
+    let mut wrong = Vec::new();
+    for project in projects() {
+        let expected = fs::read_to_string(project.join("expected.txt")).unwrap();
+        let (expected, found) = (expected.lines().collect::<Vec<_>>(), reported(&project));
+        if expected != found {
+            wrong.push(format!("{}:\n  expected {expected:?}\n  found    {found:?}", project.display()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

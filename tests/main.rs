@@ -43,6 +43,7 @@ mod principle4;
 #[path = "support/programs.rs"]
 mod programs;
 mod project;
+mod public_reports;
 mod python;
 mod render;
 mod report;

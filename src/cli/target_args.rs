@@ -64,6 +64,10 @@ fn isolation() -> impl TypedValueParser<Value = Isolation> {
 impl TargetArgs {
     pub(super) fn selector(&self) -> TargetSelector {
         match (&self.path, &self.name) {
+            // A path is no name on PATH.
+            (_, Some(name)) if name.to_string_lossy().contains('/') => {
+                TargetSelector::Argv(vec![name.clone()])
+            }
             (_, Some(name)) => TargetSelector::Name(name.clone()),
             (Some(path), None) => TargetSelector::Path(path.clone()),
             (None, None) if self.command.is_empty() => TargetSelector::Path(PathBuf::from(".")),

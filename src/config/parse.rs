@@ -108,6 +108,9 @@ fn probes(
             if read.probe.effect.is_some() && target.lacks.contains(&Feature::Changes) {
                 faults.add(&read.span, "the target has `lacks = [\"changes\"]`, and this probe changes something; expected only one of the two");
             }
+            if read.probe.interrupt.is_some() && target.lacks.contains(&Feature::LongRunning) {
+                faults.add(&read.span, "the target has `lacks = [\"long-running\"]`, and this probe has `interrupt`; expected only one of the two");
+            }
             if words.clone().any(|word| word.contains(STALLED_PLACE))
                 && target.lacks.contains(&Feature::Network)
             {

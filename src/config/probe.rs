@@ -149,7 +149,11 @@ fn effect(table: &Section<'_>, formats_declared: bool, exit: Option<&(i32, Span)
     if table.get("workspace").is_none() {
         value.fault::<()>("a call that changes something runs in a folder of its own only; expected `workspace`: a folder to copy, or `true` for an empty one");
     }
-    Some(EffectConfig { destructive: is(&destructive), idempotent: is(&idempotent), formats_declared })
+    Some(EffectConfig {
+        destructive: is(&destructive),
+        idempotent: idempotent.map(|(is_said, _)| is_said),
+        formats_declared,
+    })
 }
 
 /// The text that shows that a call has begun what can be interrupted.

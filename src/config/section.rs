@@ -14,7 +14,7 @@ impl<'a> Section<'a> {
     /// The table as that of `path`; notes every key that the reference does not have there.
     pub(super) fn new(table: Table<'a>, path: &str) -> Self {
         let keys = keys_of(path);
-        table.allow(&keys);
+        table.allow_with(&keys, |name| belongs_elsewhere(name, path));
         Self { table, keys }
     }
 
@@ -33,6 +33,16 @@ impl<'a> Section<'a> {
     fn assert_known(&self, key: &str) {
         debug_assert!(self.keys.contains(&key), "`{key}` is read and not in keys.toml");
     }
+}
+
+/// Returns where a key belongs that stands in the table at `path`: in the other of [target] and [[probe]].
+fn belongs_elsewhere(name: &str, path: &str) -> Option<String> {
+    let (other, title) = match path {
+        "probe" => ("target", "[target]"),
+        "target" => ("probe", "[[probe]]"),
+        _ => return None,
+    };
+    keys_of(other).contains(&name).then(|| format!("`{name}` is a key of {title}"))
 }
 
 impl<'a> Deref for Section<'a> {

@@ -240,6 +240,8 @@ pub enum Feature {
     Changes,
     /// Lists that grow with the data.
     Lists,
+    /// Calls that work for a while and can be interrupted.
+    LongRunning,
     /// Signing in.
     Login,
     /// Requests over the network.
@@ -250,10 +252,11 @@ pub enum Feature {
 
 impl Feature {
     /// All of them, with their names in the file.
-    pub const NAMED: [(&'static str, Self); 5] = [
+    pub const NAMED: [(&'static str, Self); 6] = [
         ("changes", Self::Changes),
         ("lists", Self::Lists),
         ("login", Self::Login),
+        ("long-running", Self::LongRunning),
         ("network", Self::Network),
         ("secret", Self::Secret),
     ];
@@ -400,8 +403,8 @@ pub const FILE_PLACE: &str = "{file}";
 pub struct EffectConfig {
     /// It has to be confirmed.
     pub destructive: bool,
-    /// Twice is once.
-    pub idempotent: bool,
+    /// A second call changes nothing more; `None` where that is not declared.
+    pub idempotent: Option<bool>,
     /// The formats that it is run in are declared: it is run in them as a call is that changes nothing, each time in
     /// a folder of its own.
     pub formats_declared: bool,

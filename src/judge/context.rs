@@ -359,7 +359,7 @@ impl<'a> CheckContext<'a> {
         } else {
             let keys: Vec<String> = open.iter().map(|format| format!("formats.{}", format.name())).collect();
             Judgement::unverified(format!(
-                "the configuration does not say how to request {}: declare {} under [target], or `false` for a format that does not exist",
+                "the configuration does not say how to request {}: declare {} under [target], or `false` for a format that does not exist (p2-output-format then fails: the standard requires it)",
                 names(&open, " or "),
                 keys.join(" and "),
             ))

@@ -115,6 +115,9 @@ pub struct Effect {
     /// A second call right after it is to change nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub idempotent: bool,
+    /// It is declared that a second call changes more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_idempotent: bool,
     /// The formats that the call has. Those of the probe are empty unless its configuration names them.
     pub formats: Vec<OutputFormat>,
     /// The exit code of its dry run.
@@ -362,7 +365,8 @@ impl Probe {
         });
         let effect = config.effect.map(|effect| Effect {
             unconfirmed: effect.destructive.then(|| config.args.clone()),
-            idempotent: effect.idempotent,
+            idempotent: effect.idempotent == Some(true),
+            not_idempotent: effect.idempotent == Some(false),
             formats: formats.clone(),
             dry_run_exit: config.dry_run_exit.or(target.dry_run_exit).or(Some(config.exit)),
         });

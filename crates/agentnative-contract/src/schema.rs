@@ -1,7 +1,7 @@
 //! JSON Schemas, drafts 4 to 2020-12, compiled without network and without files of strangers.
 
 use super::acceptor::{self, Acceptor};
-use super::counted::named;
+use super::counted::{counted, named};
 use super::decimal::Decimal;
 use super::pointer::Pointer;
 use super::sources::{File, Home, Sources};
@@ -273,16 +273,16 @@ fn describe(error: &ValidationError<'_>, node: TapeNode<'_>) -> String {
         Kind::Constant { expected_value } => excerpt_long(expected_value),
         Kind::Pattern { pattern } => format!("a string that matches `{pattern}`"),
         Kind::Format { format } => format!("the format `{format}`"),
-        Kind::MinLength { limit } => format!("at least {limit} characters"),
-        Kind::MaxLength { limit } => format!("at most {limit} characters"),
+        Kind::MinLength { limit } => format!("at least {}", counted(*limit, "character")),
+        Kind::MaxLength { limit } => format!("at most {}", counted(*limit, "character")),
         Kind::Minimum { limit } => format!("at least {limit}"),
         Kind::Maximum { limit } => format!("at most {limit}"),
         Kind::ExclusiveMinimum { limit } => format!("more than {limit}"),
         Kind::ExclusiveMaximum { limit } => format!("less than {limit}"),
-        Kind::MinItems { limit } => format!("at least {limit} elements"),
-        Kind::MaxItems { limit } => format!("at most {limit} elements"),
-        Kind::MinProperties { limit } => format!("at least {limit} keys"),
-        Kind::MaxProperties { limit } => format!("at most {limit} keys"),
+        Kind::MinItems { limit } => format!("at least {}", counted(*limit, "element")),
+        Kind::MaxItems { limit } => format!("at most {}", counted(*limit, "element")),
+        Kind::MinProperties { limit } => format!("at least {}", counted(*limit, "key")),
+        Kind::MaxProperties { limit } => format!("at most {}", counted(*limit, "key")),
         Kind::FalseSchema => "no value".to_owned(),
         Kind::OneOfNotValid { .. } => "a value that matches an alternative of the schema".to_owned(),
         Kind::AnyOf { .. } => "a value that matches an alternative of the schema".to_owned(),

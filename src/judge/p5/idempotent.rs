@@ -16,7 +16,16 @@ use std::cell::Cell;
 /// `p5-idempotent`
 pub fn idempotent(context: &CheckContext) -> Judgement {
     let unsteady = Cell::new(0);
-    let judgement = of_changing(context, |probe, effect| vec![of_probe(context, probe, effect, &unsteady)]);
+    let mut changing = context.changing().peekable();
+    if changing.peek().is_some() && changing.all(|(_, effect)| effect.not_idempotent) {
+        return Judgement::NotApplicable(
+            "each call that changes something has `idempotent = false`".to_owned(),
+        );
+    }
+    let judgement = of_changing(context, |probe, effect| match effect.not_idempotent {
+        true => Vec::new(),
+        false => vec![of_probe(context, probe, effect, &unsteady)],
+    });
     match unsteady.get() {
         0 => judgement,
         files => {
@@ -30,7 +39,7 @@ pub fn idempotent(context: &CheckContext) -> Judgement {
 fn of_probe(context: &CheckContext, probe: &Probe, effect: &Effect, unsteady: &Cell<usize>) -> Assertion {
     if !effect.idempotent {
         return inconclusive(format!(
-            "{} changes something, and nothing says whether a second call changes more: declare `idempotent = true` if it does not",
+            "{} changes something, and nothing says whether a second call changes more: declare `idempotent = true` if it does not, `false` if it does",
             probe.name
         ));
     }

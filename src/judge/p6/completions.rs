@@ -28,14 +28,14 @@ pub fn completions(context: &CheckContext) -> Judgement {
     });
     let judgement = Judgement::of(
         runs.map(|run| prints_script(&run)),
-        "no call that prints completion scripts is known: declare `completions`, or `false` if there is none",
+        "no call that prints completion scripts is known: declare `completions`, or `false` if there is none (this check then fails: the standard requires it)",
     );
     match judgement {
         // A word in the help is not a promise.
         Judgement::Broken(..) if guessed => {
             let calls: Vec<String> = calls().map(|call| format!("`{}`", call.name)).collect();
             Judgement::unverified(format!(
-                "{} print no completion scripts: declare `completions`, or `false` if there are none",
+                "{} print no completion scripts: declare `completions`, or `false` if there are none (this check then fails: the standard requires them)",
                 calls.join(", ")
             ))
         }

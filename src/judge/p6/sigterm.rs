@@ -1,6 +1,7 @@
 //! `p6-sigterm`: a call that is interrupted ends, leaves nothing half done, and can be made again.
 
 use crate::catalogue::Derived;
+use crate::config::Feature;
 use crate::judge::FAST;
 use crate::judge::context::CheckContext;
 use crate::judge::p2::display_exit;
@@ -14,11 +15,22 @@ use strict_json::sanitize;
 
 /// `p6-sigterm`
 pub fn sigterm(context: &CheckContext) -> Judgement {
+    if let Some(judgement) = lacking(context) {
+        return judgement;
+    }
     Judgement::of(interruptible(context).flat_map(|probe| of_probe(context, probe)), NONE)
 }
 
+/// The judgement of a target that has no call to interrupt by its configuration.
+pub(super) fn lacking(context: &CheckContext) -> Option<Judgement> {
+    let lacks = context.promises.lacks_features.contains(&Feature::LongRunning);
+    lacks.then(|| {
+        Judgement::NotApplicable("no call works for a while according to its configuration".to_owned())
+    })
+}
+
 /// What to declare where no call can be interrupted.
-pub(super) const NONE: &str = "no probe is declared that works for a while: declare one with `workspace` and `interrupt = { after = \"TEXT\" }`";
+pub(super) const NONE: &str = "no probe is declared that works for a while: declare one with `workspace` and `interrupt = { after = \"TEXT\" }`, or `lacks = [\"long-running\"]` if each call ends at once";
 
 /// The probes that are declared to work for a while.
 pub(super) fn interruptible<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {

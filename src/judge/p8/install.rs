@@ -45,7 +45,7 @@ fn undeclared(context: &CheckContext) -> Judgement {
         }
     };
     Judgement::unverified(format!(
-        "{what}, but `bundle_install` is not declared: declare the arguments that install the instructions for agents, or `false`"
+        "{what}, but `bundle_install` is not declared: declare the arguments that install the instructions for agents, or `false` if there are none (this check then fails: the standard requires them for a SKILL.md)"
     ))
 }
 

@@ -57,10 +57,15 @@ impl<'a> Table<'a> {
 
     /// Notes every key that is not among `keys`.
     pub fn allow(&self, keys: &[&str]) {
+        self.allow_with(keys, |_| None);
+    }
+
+    /// The same; `hint` says more of a key that this table does not have, such as where it belongs.
+    pub fn allow_with(&self, keys: &[&str], hint: impl Fn(&str) -> Option<String>) {
         for key in self.entries.keys() {
             let name: &str = key.get_ref();
             if !keys.contains(&name) {
-                let near = suggestion(name, keys.iter().copied());
+                let near = hint(name).unwrap_or_else(|| suggestion(name, keys.iter().copied()));
                 self.faults.add(&key.span(), format!("unknown key `{name}` in {}; {near}", self.title));
             }
         }
