@@ -162,9 +162,13 @@ fn derived(id: &str, command: &str) -> Option<Derived> {
     }
 }
 
+/// The runs that repeat a call.
+const AGAIN: [(Variant, u8); 2] = [(Variant::Repeat, 0), (Variant::Repeat, 1)];
+
 /// The conditions that the example is seen under.
 fn variants(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
     let is_setting = |word: &str| word.contains('=') && !word.starts_with('-');
+    let begins_with_setting = example.command.split_whitespace().next().is_some_and(is_setting);
     if check.id == CheckId::P2BrokenPipe {
         return vec![(Variant::ClosedPipe, 0)];
     }
@@ -173,10 +177,10 @@ fn variants(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
             (0..HOSTILE_ENVIRONMENTS.len() as u8).map(|nth| (Variant::HostileEnv, nth)).collect()
         }
         // Only under that setting, in the examples that begin with one.
-        _ if example.command.split_whitespace().next().is_some_and(is_setting) => Vec::new(),
+        _ if begins_with_setting => Vec::new(),
         other => vec![(*other, 0)],
     };
-    let again = [(Variant::Repeat, 0), (Variant::Repeat, 1)];
+    let again = AGAIN.into_iter().filter(|_| !begins_with_setting);
     let mut variants: Vec<(Variant, u8)> = check.runs.variants.iter().flat_map(under).chain(again).collect();
     if variants.is_empty() {
         variants.push((Variant::Plain, 0));
@@ -230,9 +234,11 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
             runs.push(observation(&list, format, again, usual));
         }
         // The example's own probe in the other formats and conditions.
-        for variant in under.iter().chain([&plain]) {
-            // An exit code in text is that of every format.
-            let exit = if asked == OutputFormat::Text { example.exit } else { 0 };
+        for variant in under.iter().chain([&plain]).chain(&AGAIN) {
+            // An exit code in text, or where it is right, is that of every format.
+            let is_right = check.id == CheckId::P2ExitConsistent && example.verdict == Status::Pass;
+            let is_of_all = asked == OutputFormat::Text || is_right;
+            let exit = if is_of_all { example.exit } else { 0 };
             let other = observation(&shown, format, *variant, (usual.0, "", exit));
             if expected(check.id.as_str()) == 0
                 && kind.is_none()

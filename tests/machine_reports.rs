@@ -124,7 +124,7 @@ fn sarif_refers_to_its_rules() {
         "runs with one fault are one result"
     );
     assert_eq!(json[0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"], "mycli/list");
-    assert_eq!(json[0]["properties"]["command"], "'/opt/my tools/mycli' --no-update list --output json");
+    assert_eq!(json[0]["properties"]["command"], "mycli --no-update list --output json");
     let code = of("p2-src-stray-print");
     let region = &code[1]["locations"][0]["physicalLocation"]["region"];
     assert_eq!((&region["startLine"], &region["endColumn"]), (&9.into(), &20.into()));

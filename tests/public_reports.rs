@@ -166,3 +166,48 @@ fn what_a_target_lacks_by_declaration_is_not_asked_for() {
     is(&changing("idempotent = false"), Status::NotApplicable, "has `idempotent = false`");
     is(&changing(""), Status::Unverified, "declare `idempotent = true` if it does not, `false` if it does");
 }
+
+/// A line that comes in every third run, and a pipe that is not ready
+#[test]
+fn what_comes_by_chance_is_no_fault_of_a_condition() {
+    let config = "[target]\nformats.jsonl = false\n[[probe]]\nname = 'list'\nargs = ['list']\n";
+    let disturbs = |call: &Call, by_chance: bool| {
+        let is_tty = matches!(call.variant, Variant::Tty | Variant::HostileEnv);
+        let again = by_chance && call.variant == Variant::Repeat;
+        is_list(call) && call.format == OutputFormat::Json && (is_tty || again)
+    };
+    let judged = |id: CheckId, by_chance: bool, answer: &dyn Fn(&Call) -> Answer| {
+        let checks = [id.check()];
+        let target = |call: &Call| match disturbs(call, by_chance) {
+            true => answer(call),
+            false => conforming(call),
+        };
+        judge(&seen(config, &checks, target), &checks).unwrap().results.remove(0)
+    };
+    let line = |call: &Call| data(format!("update available\n{}", records(call, &["{}"])));
+    is(&judged(CheckId::P2OutputPure, false, &line), Status::Fail, "stdout");
+    let by_chance = judged(CheckId::P2OutputPure, true, &line);
+    is(&by_chance, Status::Unverified, "see p2-output-json");
+    let busy = |call: &Call| ended(1, records(call, &["{}"]), "demo: write EAGAIN\n");
+    is(
+        &judged(CheckId::P2ExitConsistent, false, &busy),
+        Status::Fail,
+        "exit code 1 here, but 0 in list · text",
+    );
+    let by_chance = judged(CheckId::P2ExitConsistent, true, &busy);
+    assert_eq!(by_chance.status, Status::Fail, "{}", by_chance.message);
+}
+
+#[test]
+fn a_list_without_items_shows_no_item() {
+    let of = |items: &'static str| {
+        verdict(CheckId::P2OutputJson, PROBES, move |call| {
+            match is_list(call) && call.format == OutputFormat::Json {
+                true => data(format!("{{\"ok\":true,\"data\":[{items}]}}\n")),
+                false => conforming(call),
+            }
+        })
+    };
+    is(&of(""), Status::Pass, "no item was seen: each list is empty");
+    assert!(!of("{\"id\":1}").message.contains("no item"));
+}

@@ -103,9 +103,11 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     if !args.print {
         write(&path, &text, args.force)?;
     }
+    let names =
+        commands.calls.iter().map(Call::name).chain(commands.schema.iter().map(|words| words.join(" ")));
     let written = Written {
         file: (!args.print).then(|| shown(&path)),
-        commands: commands.calls.iter().map(Call::name).filter(|name| !name.is_empty()).collect(),
+        commands: names.filter(|name| !name.is_empty()).collect(),
         probes: probes.into_iter().map(|probe| probe.name).collect(),
         next,
         unread: commands.unread.clone(),

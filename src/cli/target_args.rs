@@ -17,7 +17,7 @@ pub(super) struct TargetArgs {
     /// Project folder or program [default: this folder].
     #[arg(value_name = "PATH", help_heading = None::<&str>)]
     path: Option<PathBuf>,
-    /// Command on PATH.
+    /// Command on PATH, or the path of a program.
     #[arg(long = "command", id = "name", value_name = "NAME", conflicts_with_all = ["path", "bin"])]
     name: Option<OsString>,
     /// Binary of the project, or target of the configuration.

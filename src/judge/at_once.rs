@@ -11,13 +11,15 @@ use crate::run::{Observation, Purpose, RunKey};
 use std::collections::BTreeSet;
 
 /// The checks that ask for repetitions where their verdict depends on what changes from run to run.
-pub(super) const REPEATING: [CheckId; 7] = [
+pub(super) const REPEATING: [CheckId; 9] = [
     CheckId::P1EnvFlag,
     CheckId::P1SecretPath,
+    CheckId::P2ExitConsistent,
     CheckId::P2JsonAlias,
     CheckId::P2OutputComplete,
     CheckId::P2OutputFormat,
     CheckId::P2OutputParity,
+    CheckId::P2OutputPure,
     CheckId::P7Quiet,
 ];
 

@@ -67,7 +67,7 @@ fn by_frames(lines: &[&str], at: usize) -> Option<(usize, &'static str)> {
             && (line.contains("Error") || line.contains("Exception"))
     };
     let from = at.saturating_sub(MAX_DISTANCE);
-    let head = from + lines[from..at].iter().rposition(|line| is_head(line))?;
+    let head = from + lines[from..at].iter().rposition(is_head)?;
     let frames = lines[at..].iter().take_while(|line| frame(line).is_some()).count();
     // One frame counts directly below its error, several also below the details of that.
     let is_near = head + 1 == at || frames > 1 || lines[at..].iter().any(|line| is_footer(line));

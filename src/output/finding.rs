@@ -1,6 +1,6 @@
 //! What the renderers for machines share: the faults of a report, each with its place, its weight and its key.
 
-use super::View;
+use super::{View, command};
 use crate::baseline::Fault;
 use crate::check::Judged;
 use crate::model::{CheckResult, Evidence, Level, Status};
@@ -35,6 +35,8 @@ pub(super) struct Finding<'a> {
     pub weight: Weight,
     /// Where it was seen first.
     pub evidence: Option<&'a Evidence>,
+    /// The command line that shows it, ready to paste in the current folder.
+    pub command: Option<String>,
     /// The number of further runs that show it.
     pub more: usize,
     /// The line of help, for the language of the target.
@@ -44,7 +46,7 @@ pub(super) struct Finding<'a> {
 }
 
 /// The faults of a report, in its order.
-pub(super) fn findings(judged: &Judged) -> Vec<Finding<'_>> {
+pub(super) fn findings<'a>(view: &View<'_>, judged: &'a Judged) -> Vec<Finding<'a>> {
     let report = &judged.report;
     let language = judged.recording.as_ref().and_then(|recording| recording.language);
     let mut seen = BTreeMap::new();
@@ -70,7 +72,9 @@ pub(super) fn findings(judged: &Judged) -> Vec<Finding<'_>> {
             let key = format!("{:016x}", xxh3_64(format!("{key}\0{}", alike.len()).as_bytes()));
             alike.push(findings.len());
             let help = result.id.check().help.of(language);
-            findings.push(Finding { report, result, weight, evidence, more: 0, help, key });
+            let command = evidence.and_then(|evidence| command::to_paste(report, view.folder, evidence));
+            let command = command.map(|command| short(&command));
+            findings.push(Finding { report, result, weight, evidence, command, more: 0, help, key });
         }
     }
     findings
@@ -115,11 +119,6 @@ impl<'a> Finding<'a> {
         short(text)
     }
 
-    /// The command line that shows it.
-    pub fn command(&self) -> Option<String> {
-        self.evidence.and_then(|evidence| evidence.argv.as_deref()).map(short)
-    }
-
     /// The place in the output of the run, in words.
     pub fn place(&self) -> Option<String> {
         let evidence = self.evidence?;
@@ -134,7 +133,7 @@ impl<'a> Finding<'a> {
     /// What is wrong, the command that shows it and what to do: a line each.
     pub fn lines(&self) -> String {
         let mut lines = vec![self.message()];
-        if let Some(command) = self.command() {
+        if let Some(command) = &self.command {
             let place = self.place().map_or_else(String::new, |place| format!(" ({place})"));
             lines.push(format!("Command: {command}{place}"));
         }

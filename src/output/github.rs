@@ -12,7 +12,7 @@ const MAX_TITLE: usize = 200;
 
 /// A line for each annotation, errors first.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
-    let all: Vec<Finding<'_>> = view.judged.iter().flat_map(findings).collect();
+    let all: Vec<Finding<'_>> = view.judged.iter().flat_map(|judged| findings(view, judged)).collect();
     let mut out = String::new();
     for (weight, kind) in [(Weight::Error, "error"), (Weight::Warning, "warning"), (Weight::Waived, "notice")]
     {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// An array of issues and a line feed.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
-    let findings = view.judged.iter().flat_map(findings);
+    let findings = view.judged.iter().flat_map(|judged| findings(view, judged));
     let issues: Vec<Value> = findings.map(|finding| issue(view, &finding)).collect();
     Ok(to_string(&issues)? + "\n")
 }
@@ -26,7 +26,7 @@ fn issue(view: &View<'_>, finding: &Finding<'_>) -> Value {
         None => (program(view, finding), 1),
     };
     let end = evidence.filter(|evidence| evidence.file.is_some()).and_then(|evidence| evidence.end_line);
-    let command = finding.command().map_or_else(String::new, |command| format!(" ({command})"));
+    let command = finding.command.as_ref().map_or_else(String::new, |command| format!(" ({command})"));
     json!({
         "type": "issue",
         "check_name": finding.result.id,

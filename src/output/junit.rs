@@ -50,7 +50,7 @@ impl Suite {
 
 fn suite(view: &View<'_>, judged: &Judged) -> Suite {
     let report = &judged.report;
-    let findings = findings(judged);
+    let findings = findings(view, judged);
     let strict = undecided(view, report);
     let mut suite = Suite {
         tests: report.results.len(),

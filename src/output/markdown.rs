@@ -83,7 +83,7 @@ fn target(view: &View<'_>, judged: &Judged, sheet: &mut Sheet) {
     if let Some(principles) = principles(report) {
         sheet.add(principles.trim_end());
     }
-    let findings = findings(judged);
+    let findings = findings(view, judged);
     for (weight, heading) in
         [(Weight::Error, "Failed"), (Weight::Warning, "Warnings"), (Weight::Waived, "Waived")]
     {
@@ -152,7 +152,7 @@ fn place(view: &View<'_>, fault: &Finding<'_>) -> String {
         let line = fault.evidence.and_then(|evidence| evidence.line);
         line.map_or(file.clone(), |line| format!("{file}:{line}"))
     });
-    let what = file.or_else(|| fault.command()).map(|what| code(&cut(&what)));
+    let what = file.or_else(|| fault.command.clone()).map(|what| code(&cut(&what)));
     let place = fault.place().map(|place| format!(" ({place})")).unwrap_or_default();
     // What the message of the check says already is not said again.
     let detail = fault.evidence.map(|evidence| evidence.detail.as_str());

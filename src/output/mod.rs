@@ -1,5 +1,6 @@
 //! How a report looks: a file for each renderer. What is written, and how, is `agentnative_output`.
 
+mod command;
 mod finding;
 mod github;
 mod gitlab;

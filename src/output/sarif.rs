@@ -22,7 +22,8 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
 fn run(view: &View<'_>, judged: &Judged) -> Value {
     let report = &judged.report;
     let rules: Vec<CheckId> = report.results.iter().map(|result| result.id).collect();
-    let results: Vec<Value> = findings(judged).iter().map(|finding| result(view, &rules, finding)).collect();
+    let results: Vec<Value> =
+        findings(view, judged).iter().map(|finding| result(view, &rules, finding)).collect();
     let strict: Vec<CheckId> = undecided(view, report).iter().map(|result| result.id).collect();
     // What waits for a check that is waived is as undecided as what waits for another one.
     let is_open = |result: &&CheckResult| match result.status {
@@ -170,7 +171,7 @@ fn of_run(finding: &Finding<'_>) -> Map<String, Value> {
         }
     };
     add("kind", json!(short(&evidence.kind)));
-    add("command", json!(finding.command()));
+    add("command", json!(finding.command));
     add("format", json!(evidence.format));
     add("variant", json!(evidence.variant));
     add("stream", json!(evidence.stream));

@@ -29,7 +29,7 @@ fn of_kind(kind: Derived, probe: &Probe, promises: &Promises) -> Vec<Probe> {
 }
 
 /// Options beside the verbose one that print more details, where the help lists them.
-const DEBUG: [&str; 3] = ["--debug", "--trace", "--log-http"];
+const DEBUG: [&str; 2] = ["--debug", "--trace"];
 
 /// The calls with each option that prints more details, behind the arguments and, since many tools accept it there
 /// only, in front of the subcommand.

@@ -76,6 +76,14 @@ fn a_report_as_a_document() {
 }
 
 #[test]
+fn a_command_may_be_a_path() {
+    let folder = Folder::demo(LOUD);
+    let named = ["check", "--command", "./cli", "--check", "p2-output-json", "--probe", "list", "--json"];
+    let said = folder.run(&named);
+    assert_eq!((said.code, said.status("p2-output-json")), (Some(1), "fail".to_owned()), "{}", said.err);
+}
+
+#[test]
 fn a_report_as_a_stream_holds_the_same() {
     let folder = Folder::demo(LOUD);
     let args =

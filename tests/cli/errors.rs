@@ -79,7 +79,6 @@ fn wrong_calls() {
         (&["check", "--report", "json=r", "--report", "text=./r"], "two outputs are written to ./r", ""),
         (&["check", "--report", "json=r", "--record", "r"], "two outputs are written to r", ""),
         (&["check", "--report", "json=-", "--report", "text=-"], "two outputs are written to -", ""),
-        (&["check", "--command", "./cli"], "./cli", "path alone"),
         (&["check", "--command", "sh", "."], "--command", ""),
         (&["check", "--record", "a", "--replay", "b"], "--record", ""),
         (&["check", "--replay", "b", "."], "--replay", ""),

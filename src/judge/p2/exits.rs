@@ -249,7 +249,7 @@ pub fn consistent(context: &CheckContext) -> Judgement {
     let bare = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Bare));
     let runs = context.runs().chain(bare).filter(|run| !run.probe.is_cut_short());
     let signals = runs.filter_map(|run| died(&run));
-    let formats = context.declared().map(|probe| same_code(context, probe));
+    let formats = context.declared().flat_map(|probe| same_code(context, probe));
     let payloads = context
         .declared()
         .filter_map(|probe| context.plain(probe, OutputFormat::Json))
@@ -269,7 +269,7 @@ fn died(run: &RunView) -> Option<Assertion> {
 }
 
 /// The same code in every format, for every consumer and every time. Text on a terminal is for people.
-fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Assertion {
+fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<Assertion> {
     let compared = |run: &RunView| match run.variant() {
         Variant::HostileEnv => true,
         Variant::Tty => run.format().is_json(),
@@ -282,18 +282,30 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Assertion {
     for run in runs {
         match (run.exited(), &first) {
             (Ok(exit), None) => first = Some((run, exit)),
-            (Ok(exit), Some((other, code))) if exit != *code => {
-                let detail = format!("exit code {exit} here, but {code} in {}", other.label());
-                return run.failed_at_reason("changes", Stream::Stderr, detail);
-            }
+            (Ok(exit), Some((other, code))) if exit != *code => return other_code(&run, exit, other, *code),
             (Ok(_), Some(_)) => {}
             (Err(reason), _) => open = open.or(Some(reason)),
         }
     }
-    match (open, first) {
+    vec![match (open, first) {
         (Some(reason), _) => Err(reason.into()),
         (None, Some(_)) => Ok(()),
         (None, None) => inconclusive(no_format(context, probe)),
+    }]
+}
+
+/// Two runs of a call end with different codes: for their conditions, or by chance where the code of the first changes
+/// when it is repeated.
+fn other_code(run: &RunView, exit: i32, other: &RunView, code: i32) -> Vec<Assertion> {
+    let fails = |detail| run.failed_at_reason("changes", Stream::Stderr, detail);
+    let differs = format!("exit code {exit} here, but {code} in {}", other.label());
+    match run.context.repeated(other.probe, other.format()) {
+        Ok(again) if again.iter().any(|again| again.exit().is_some_and(|again| again != code)) => {
+            let (here, there) = (run.label(), other.label());
+            vec![fails(format!("the exit code changes from run to run: {exit} in {here}, {code} in {there}"))]
+        }
+        Ok(_) => vec![fails(differs)],
+        Err(reason) => vec![fails(differs), inconclusive(reason)],
     }
 }
 

@@ -1,11 +1,11 @@
 //! What comes on standard output: the formats, and that it is data and nothing else.
 
-use super::{declare_success, display_exit};
+use super::{declare_success, display_exit, parity};
 use crate::catalogue::Derived;
 use crate::config::Asking;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
+use crate::judge::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
 use crate::model::{CheckId, Evidence, OutputFormat, Stream, Variant};
 use crate::probe::{Place, Probe, UNKNOWN_FORMAT};
 use strict_json::{Problem, ProblemKind};
@@ -198,7 +198,24 @@ pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
             Some(problem) => broken(&run, problem.kind.name(), what, problem),
         }
     });
-    Judgement::of(assertions, declare_success(format.name()))
+    let judgement = Judgement::of(assertions, declare_success(format.name()));
+    match has_no_item(context, format) {
+        true => judgement.noted("no item was seen: each list is empty"),
+        false => judgement,
+    }
+}
+
+/// Whether there are lists in the data of this format, and all of them are empty.
+fn has_no_item(context: &CheckContext, format: OutputFormat) -> bool {
+    let runs = context.data_probes().filter_map(|probe| context.plain(probe, format));
+    let scans: Vec<_> = runs.map(|run| run.scan()).collect();
+    match format {
+        OutputFormat::Jsonl => !scans.is_empty() && scans.iter().all(|scan| scan.shape.count() == 0),
+        _ => {
+            let lists = || scans.iter().flat_map(|scan| parity::lists(&scan.shape));
+            lists().next().is_some() && lists().all(|(_, list)| list.elements() == 0)
+        }
+    }
 }
 
 /// Whether standard error holds a JSON object or array, and nothing else.
@@ -210,13 +227,28 @@ fn is_on_stderr(run: &RunView) -> bool {
 
 /// `p2-output-pure`
 pub fn pure(context: &CheckContext) -> Judgement {
-    let assertions = context.data_runs().filter_map(|run| match run.variant() {
-        Variant::Plain => Some(plainly_pure(&run)),
-        Variant::Tty | Variant::HostileEnv => Some(pure_under(&run)),
-        _ if run.prints_the_same() => pure_again(&run),
-        _ => None,
+    let assertions = context.data_runs().flat_map(|run| match run.variant() {
+        Variant::Plain => vec![plainly_pure(&run)],
+        Variant::Tty | Variant::HostileEnv => unless_by_chance(&run, pure_under(&run)),
+        _ if run.prints_the_same() => pure_again(&run).into_iter().collect(),
+        _ => Vec::new(),
     });
     Judgement::of(assertions, declare_success("json or jsonl"))
+}
+
+/// Whether a fault under a condition is one of the condition: what is also seen when the plain call is repeated comes
+/// by chance. Without repetitions the fault stays, and they are asked for.
+fn unless_by_chance(run: &RunView, assertion: Assertion) -> Vec<Assertion> {
+    if !matches!(&assertion, Err(Unmet::Failed(finding)) if finding.evidence.kind == "not-data") {
+        return vec![assertion];
+    }
+    match run.context.repeated(run.probe, run.format()) {
+        Ok(again) => match again.iter().find(|again| again.scan().structural().is_some()) {
+            Some(again) => vec![Err(again.not_parsed().into())],
+            None => vec![assertion],
+        },
+        Err(reason) => vec![assertion, inconclusive(reason)],
+    }
 }
 
 fn plainly_pure(run: &RunView) -> Assertion {

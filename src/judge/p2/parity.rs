@@ -212,7 +212,7 @@ fn single(document: &Node, lines: &Node) -> bool {
 }
 
 /// The lists of a document that stand at one place only, not in other lists, with their pointers.
-fn lists(document: &Node) -> Vec<(String, &Node)> {
+pub(super) fn lists(document: &Node) -> Vec<(String, &Node)> {
     fn walk<'a>(node: &'a Node, pointer: String, depth: usize, found: &mut Vec<(String, &'a Node)>) {
         if node.types.contains_key(&JsonType::Array) {
             found.push((if pointer.is_empty() { "the top".into() } else { pointer.clone() }, node));

@@ -8,7 +8,7 @@ use crate::judge::FAST;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::undeclared::Undeclared;
-use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
+use crate::judge::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
 use crate::model::{Case, CheckId, OutputFormat, Stream};
 use crate::probe::Probe;
 use agentnative_contract::counted;
@@ -20,7 +20,18 @@ const VERBS: [&str; 4] = ["list", "ls", "search", "find"];
 
 /// `p7-clamped`
 pub fn clamped(context: &CheckContext) -> Judgement {
-    of_lists(context, |probe, list| bounded(context, probe, list))
+    let is_shown = |probe, list: &ListConfig| {
+        let assertions = bounded(context, probe, list);
+        !assertions.is_empty() && assertions.iter().all(Result::is_ok)
+    };
+    // One list that is long enough shows it; shorter ones may show a fault.
+    let lists = || context.declared().filter_map(|probe| Some((probe, probe.list.as_ref()?)));
+    let one_is_enough = lists().any(|(probe, list)| is_shown(probe, list));
+    of_lists(context, |probe, list| {
+        let mut assertions = bounded(context, probe, list);
+        assertions.retain(|assertion| !one_is_enough || !matches!(assertion, Err(Unmet::Inconclusive(_))));
+        assertions
+    })
 }
 
 /// `p7-limit`

@@ -6,7 +6,7 @@ use super::timeline::Timeline;
 use crate::catalogue::principle_title;
 use crate::check::{Judged, Observation, Recording, run_event};
 use crate::model::{CheckResult, Evidence, OutputFormat, Status, Stream, condition};
-use crate::output::View;
+use crate::output::{View, command};
 use crate::report::{Report, RunEvent, Summary};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -96,7 +96,7 @@ struct Fault<'a> {
     /// In which way the check is broken, in words.
     kind: Option<&'a str>,
     /// The command line, or none.
-    command: Option<&'a str>,
+    command: Option<String>,
     /// The run, file or place in words.
     place: String,
     /// Number of the run, if it is shown.
@@ -161,10 +161,15 @@ impl<'a> Target<'a> {
             status: status.name(),
             results: verdicts()
                 .filter(|(_, result)| result.status == status)
-                .map(|(nth, result)| Verdict::of(judged, &observations, nth, result))
+                .map(|(nth, result)| Verdict::of(view, judged, &observations, nth, result))
                 .collect(),
         };
-        let runs: Vec<Run> = observations.iter().map(|(probe, seen)| Run::of(probe, seen, stream)).collect();
+        let mut runs: Vec<Run> =
+            observations.iter().map(|(probe, seen)| Run::of(probe, seen, stream)).collect();
+        for run in &mut runs {
+            let line = run.event.argv.as_deref().map(|line| command::short(report, view.folder, line));
+            run.event.argv = line;
+        }
         let timed: Vec<(Option<Duration>, &RunEvent)> =
             observations.iter().zip(&runs).map(|((_, seen), run)| (seen.started, &run.event)).collect();
         let timeline = Timeline::of(&timed);
@@ -175,7 +180,7 @@ impl<'a> Target<'a> {
         Self {
             report,
             name: &report.target.name,
-            command: report.target.command.join(" "),
+            command: command::short(report, view.folder, &report.target.command.join(" ")),
             verdict: report.verdict(),
             tone: match report.exit_code(view.strict) {
                 0 if report.verified => "good",
@@ -195,6 +200,7 @@ impl<'a> Target<'a> {
 
 impl<'a> Verdict<'a> {
     fn of(
+        view: &View<'_>,
         judged: &'a Judged,
         observations: &[(&str, &Observation)],
         nth: usize,
@@ -227,7 +233,10 @@ impl<'a> Verdict<'a> {
             faults: result
                 .evidence
                 .iter()
-                .map(|evidence| Fault::of(observations, result, evidence))
+                .map(|evidence| {
+                    let command = command::to_paste(&judged.report, view.folder, evidence);
+                    Fault { command, ..Fault::of(observations, result, evidence) }
+                })
                 .collect(),
             left_out: result.evidence_left_out,
             probes: probes.into_iter().filter_map(Option::as_deref).collect(),
@@ -252,7 +261,7 @@ impl<'a> Fault<'a> {
         Self {
             detail: &evidence.detail,
             kind: kinds.get(&evidence.kind).map(String::as_str),
-            command: evidence.argv.as_deref(),
+            command: None,
             place: place(evidence),
             run,
             excerpt: evidence.excerpt.as_deref().map(|text| marked(text, evidence.caret)),

@@ -6,7 +6,7 @@ mod listing;
 mod problem;
 mod targets;
 
-use super::View;
+use super::{View, command};
 use crate::catalogue::principle_title;
 use crate::check::Judged;
 use crate::model::{CheckResult, HelpLanguage, Layer, Level, Status};
@@ -21,8 +21,6 @@ use strict_json::sanitize;
 const MAX_NAMED: usize = 3;
 /// A report fits on a screen of so many lines where it can: the longer it is, the less of each problem is shown.
 const SCREEN: usize = 40;
-/// A longer path of a program is left out of the calls, in bytes.
-const MAX_PROGRAM: usize = 32;
 /// A longer reason is cut, in characters.
 const MAX_REASON: usize = 240;
 
@@ -183,30 +181,12 @@ impl<'p> ReportPage<'p> {
 
     /// A command line of the target, with the program relative to the current folder.
     fn command(&self, line: &str) -> String {
-        self.with_program(line, |program| self.below(program))
+        command::relative(&self.judged.report, self.folder, line)
     }
 
     /// The same in short: a program that is not near is called by its name.
     fn short_command(&self, line: &str) -> String {
-        let name = |program: &Path| program.file_name()?.to_str().map(str::to_owned);
-        let near = |program: &Path| self.below(program).filter(|path| path.len() <= MAX_PROGRAM);
-        self.with_program(line, |program| near(program).or_else(|| name(program)))
-    }
-
-    /// A path as it is typed in the current folder, if it is below that.
-    fn below(&self, program: &Path) -> Option<String> {
-        Some(format!("./{}", program.strip_prefix(self.folder?).ok()?.to_str()?))
-    }
-
-    /// A command line with another word for the program of the target.
-    fn with_program(&self, line: &str, word: impl Fn(&Path) -> Option<String>) -> String {
-        let replaced = || {
-            let program = self.judged.report.target.command.first()?;
-            let arguments = line.strip_prefix(&*shlex::try_quote(program).ok()?)?;
-            let word = word(Path::new(program))?;
-            Some(format!("{}{arguments}", shlex::try_quote(&word).ok()?))
-        };
-        replaced().unwrap_or_else(|| line.to_owned())
+        command::short(&self.judged.report, self.folder, line)
     }
 
     /// What keeps checks open: a line for each cause.

@@ -1,0 +1,43 @@
+//! Command lines of a target as they are typed in the current folder.
+
+use crate::model::{Evidence, settings};
+use crate::report::Report;
+use std::path::Path;
+
+/// A longer path of a program is left out of the calls, in bytes.
+const MAX_PROGRAM: usize = 32;
+
+/// Returns a command line with the program relative to the current folder if it is below that.
+pub(super) fn relative(report: &Report, folder: Option<&Path>, line: &str) -> String {
+    with_program(report, line, |program| below(folder, program))
+}
+
+/// The same in short: a program that is not near is called by its name.
+pub(super) fn short(report: &Report, folder: Option<&Path>, line: &str) -> String {
+    let name = |program: &Path| program.file_name()?.to_str().map(str::to_owned);
+    let near = |program: &Path| below(folder, program).filter(|path| path.len() <= MAX_PROGRAM);
+    with_program(report, line, |program| near(program).or_else(|| name(program)))
+}
+
+/// Returns the short command line of a run with the variables that it sets, ready to paste.
+pub(super) fn to_paste(report: &Report, folder: Option<&Path>, evidence: &Evidence) -> Option<String> {
+    let line = short(report, folder, evidence.argv.as_deref()?);
+    let set = evidence.variant.map(|variant| settings(variant, evidence.nth.unwrap_or_default()));
+    Some(set.unwrap_or_default() + &line)
+}
+
+/// A path as it is typed in the current folder, if it is below that.
+fn below(folder: Option<&Path>, program: &Path) -> Option<String> {
+    Some(format!("./{}", program.strip_prefix(folder?).ok()?.to_str()?))
+}
+
+/// A command line with another word for the program of the target.
+fn with_program(report: &Report, line: &str, word: impl Fn(&Path) -> Option<String>) -> String {
+    let replaced = || {
+        let program = report.target.command.first()?;
+        let arguments = line.strip_prefix(&*shlex::try_quote(program).ok()?)?;
+        let word = word(Path::new(program))?;
+        Some(format!("{}{arguments}", shlex::try_quote(&word).ok()?))
+    };
+    replaced().unwrap_or_else(|| line.to_owned())
+}
