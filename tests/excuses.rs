@@ -145,3 +145,20 @@ fn a_fault_is_withheld_only_where_what_the_run_met_may_be_its_cause() {
     }
     assert!(wrong.is_empty(), "{} rows are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+#[test]
+fn where_several_things_may_be_missing_each_is_named() {
+    let mut recording = recording(Met::Network, Ended::OtherExit, Where::Everywhere);
+    for seen in &mut recording.observations {
+        if seen.key.probe == ProbeId::declared("list") || seen.key.probe.from() == Some("list") {
+            meet(seen, Met::HiddenFile);
+        }
+    }
+    let result = judge(&recording, &[CheckId::P2ExitSuccess.check()]).unwrap().results.remove(0);
+    assert_eq!(result.status, Status::Unverified);
+    for part in
+        ["seems to need the network, or seems to need a file of the home folder", "`network = true`, or"]
+    {
+        assert!(result.message.contains(part), "{part}: {}", result.message);
+    }
+}

@@ -61,7 +61,7 @@ fn reporter(context: &CheckContext, run: &RunView) -> CheckId {
 fn breakdown<'a>(context: &'a CheckContext<'a>) -> Option<Breakdown<'a>> {
     let help = context.derived(Derived::Help).find_map(|probe| context.plain(probe, OutputFormat::Text))?;
     let (end, line) = failure(&help)?;
-    if confined::obstacle(&help).is_some() {
+    if !confined::obstacles(&help).is_empty() {
         return None;
     }
     let mut runs = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Plain));

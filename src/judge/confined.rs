@@ -142,10 +142,11 @@ pub(super) fn excuse(context: &CheckContext, judgement: Judgement) -> Judgement 
     let Judgement::Broken(findings, mut reasons) = judgement else { return judgement };
     let mut left = Vec::new();
     for finding in findings {
-        match obstacle_of(context, &finding) {
-            Some((run, obstacle)) => {
-                let (what, remedy) = obstacle.words();
-                reasons.push(format!("{} {what}: {remedy}", run.label()).into());
+        match obstacles_of(context, &finding) {
+            Some((run, obstacles)) => {
+                let (what, remedies): (Vec<_>, Vec<_>) = obstacles.into_iter().map(Obstacle::words).unzip();
+                let (what, remedies) = (what.join(", or "), remedies.join(", or "));
+                reasons.push(format!("{} {what}: {remedies}", run.label()).into());
             }
             None => left.push(finding),
         }
@@ -153,26 +154,30 @@ pub(super) fn excuse(context: &CheckContext, judgement: Judgement) -> Judgement 
     if left.is_empty() { Judgement::Unverified(reasons) } else { Judgement::Broken(left, reasons) }
 }
 
-/// The obstacle that a finding may be due to, with its run.
-fn obstacle_of<'a>(context: &'a CheckContext<'a>, finding: &Finding) -> Option<(RunView<'a>, Obstacle)> {
+/// The obstacles that a finding may be due to, with its run.
+fn obstacles_of<'a>(
+    context: &'a CheckContext<'a>,
+    finding: &Finding,
+) -> Option<(RunView<'a>, Vec<Obstacle>)> {
     let evidence = &finding.evidence;
     let name = evidence.probe.as_ref()?;
     let probe = context.probes.iter().find(|probe| probe.name == *name)?.id.clone();
     let (format, variant, nth) = (evidence.format?, evidence.variant?, evidence.nth.unwrap_or(0));
     let run = context.run_of(&RunKey { probe, format, variant, nth })?;
-    let obstacle = match may_have_failed_for_one(&run) {
-        true => obstacle(&run),
-        false => is_about_being_offline(&run, evidence).then_some(Obstacle::Network),
+    let obstacles = match may_have_failed_for_one(&run) {
+        true => obstacles(&run),
+        false => is_about_being_offline(&run, evidence).then_some(Obstacle::Network).into_iter().collect(),
     };
-    Some((run, obstacle?))
+    (!obstacles.is_empty()).then_some((run, obstacles))
 }
 
-/// The obstacle that may be the cause of how a run ended.
-pub(super) fn obstacle(run: &RunView<'_>) -> Option<Obstacle> {
+/// The obstacles that may be the cause of how a run ended: each of them, since any may be.
+pub(super) fn obstacles(run: &RunView<'_>) -> Vec<Obstacle> {
     if !may_have_failed_for_one(run) {
-        return None;
+        return Vec::new();
     }
-    Obstacle::ALL.into_iter().find(|obstacle| obstacle.is_met_by(run) && !obstacle.is_ruled_out(run))
+    let may_be = |obstacle: &Obstacle| obstacle.is_met_by(run) && !obstacle.is_ruled_out(run);
+    Obstacle::ALL.into_iter().filter(may_be).collect()
 }
 
 /// Whether a run ended otherwise than expected, in a way that an obstacle may be the cause of: no crash, no pipe that was

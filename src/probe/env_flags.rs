@@ -84,11 +84,17 @@ pub(super) fn calls(declared: &[Probe], promises: &Promises) -> Vec<Probe> {
 }
 
 fn of_pair(pair: &EnvFlag, probe: &Probe, promises: &Promises) -> Vec<Probe> {
-    // Without a format option: it would win over an option or a variable that selects one.
+    // Without a format option, which would win over an option or a variable that selects one. A target with a contract
+    // is called in the format of that alone.
+    let has_contract = promises.contract.is_some();
+    let placed = |args: &[String]| if has_contract { args.to_vec() } else { place_format(args, &[]) };
     let made = |case, label: &str| Probe {
-        args: place_format(&probe.args, &[]),
-        asks_format: false,
-        formats: vec![OutputFormat::Text],
+        args: placed(&probe.args),
+        asks_format: has_contract && probe.asks_format,
+        formats: match has_contract {
+            true => probe.formats.iter().copied().take(1).collect(),
+            false => vec![OutputFormat::Text],
+        },
         ..derive::made(Derived::EnvFlag, case, probe, label)
     };
     let set = |value: &str| {
@@ -104,7 +110,7 @@ fn of_pair(pair: &EnvFlag, probe: &Probe, promises: &Promises) -> Vec<Probe> {
     let args = [&probe.args[..at], std::slice::from_ref(&pair.flag), &probe.args[at..]].concat();
     let label = format!("{} for {}", pair.flag, pair.variable);
     let case = Case::OptionOf(pair.variable.clone());
-    let with_flag = Probe { args: place_format(&args, &[]), ..made(case, &label) };
+    let with_flag = Probe { args: placed(&args), ..made(case, &label) };
     let values = [ON].into_iter().chain(OFF);
     std::iter::once(with_flag).chain(values.map(set)).collect()
 }

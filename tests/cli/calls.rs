@@ -215,6 +215,24 @@ fn variables_are_set_for_declared_options_and_for_those_that_change_the_output_o
 }
 
 #[test]
+fn a_variable_is_tried_in_the_format_of_the_contract_of_the_target() {
+    let judged = |reads: &str| {
+        let folder = Folder::with(&format!(
+            "short=no\n{reads}\nfor word; do [ \"$word\" = --short ] && short=yes; done\n\
+             case $short in yes) echo '{{\"ok\":true,\"data\":[1]}}' ;; *) echo '{{\"ok\":true,\"data\":[1,2]}}' ;; esac\n"
+        ));
+        folder.write(
+            "agentnative.toml",
+            "[target]\ncommand = ['./cli']\ncontract = 'p2-envelope'\nenv_flags = { '--short' = 'X_SHORT' }\n\
+             [[probe]]\nname = 'list'\nargs = ['list']\n",
+        );
+        folder.run(&["check", ".", "--json", "--check", "p1-env-flag"]).status("p1-env-flag")
+    };
+    assert_eq!(judged("case ${X_SHORT:-0} in 0 | false) ;; *) short=yes ;; esac"), "pass");
+    assert_eq!(judged(""), "fail");
+}
+
+#[test]
 fn completions_are_asked_for_where_they_are_declared_or_a_subcommand_is_called_so() {
     let asked = |commands: &str, settings: &str| {
         let folder = recorder(&format!("case $* in --help) printf 'Commands:\n{commands}' ;; esac"));

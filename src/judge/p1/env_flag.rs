@@ -47,8 +47,12 @@ fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, case: &Case) -> Option<
 fn switches(context: &CheckContext, probe: &Probe, pair: &EnvFlag) -> Option<Result<Vec<Assertion>, Reason>> {
     let with_flag = run(context, probe, &Case::OptionOf(pair.variable.clone()))?;
     let judged = || {
-        let mut bare = context.made_from(Derived::NoFormat, probe);
-        let without = bare.find_map(|bare| context.plain(bare, with_flag.format()));
+        let without = match context.promises.contract.is_some() {
+            true => context.plain(probe, with_flag.format()),
+            false => context
+                .made_from(Derived::NoFormat, probe)
+                .find_map(|bare| context.plain(bare, with_flag.format())),
+        };
         let without = without.ok_or_else(|| format!("{} was not run without a format", probe.name))?;
         without.usable()?;
         if with_flag.exited()? != without.exited()? {
