@@ -211,3 +211,21 @@ fn a_list_without_items_shows_no_item() {
     is(&of(""), Status::Pass, "no item was seen: each list is empty");
     assert!(!of("{\"id\":1}").message.contains("no item"));
 }
+
+/// A hand-written parser: each command has its own options
+#[test]
+fn a_format_that_one_command_rejects_is_rejected() {
+    let config = format!("{PROBES}\n[[probe]]\nname = 'status'\nargs = ['status']\n");
+    let target = |call: &Call| match call.args.first().map(String::as_str) {
+        Some("status") if call.format == OutputFormat::Text => data("fine\n"),
+        Some("status") => ended(2, "", "demo: unknown option --output\n"),
+        _ => conforming(call),
+    };
+    is(
+        &verdict(CheckId::P2OutputFormat, &config, target),
+        Status::Fail,
+        "is rejected: exit code 2, but 0 without it",
+    );
+    let consistent = verdict(CheckId::P2ExitConsistent, &config, target);
+    assert_ne!(consistent.status, Status::Fail, "{}", consistent.message);
+}

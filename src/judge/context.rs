@@ -323,16 +323,26 @@ impl<'a> CheckContext<'a> {
             if asked.gave_data() {
                 return Accepted::Yes;
             }
-            // Text stands in for the call without a format where that was not made.
-            let bare = self
-                .made_from(Derived::NoFormat, probe)
-                .find_map(|probe| self.plain(probe, OutputFormat::Text))
-                .or_else(|| self.plain(probe, OutputFormat::Text));
-            if asked.refuses_format() && bare.is_some_and(|bare| bare.gave_data()) {
-                refused = Some(asked);
-            }
+            refused = self.refusal(probe, format).or(refused);
         }
         refused.map_or(Accepted::Unknown, Accepted::No)
+    }
+
+    /// Whether the target rejects a format, for all probes or for this one.
+    pub fn rejects(&'a self, probe: &'a Probe, format: OutputFormat) -> bool {
+        matches!(self.accepted(format), Accepted::No(_)) || self.refusal(probe, format).is_some()
+    }
+
+    /// The run of a probe in a format that is rejected there: without a format, the same call gives data.
+    pub fn refusal(&'a self, probe: &'a Probe, format: OutputFormat) -> Option<RunView<'a>> {
+        let asked = self.plain(probe, format)?;
+        // Text stands in for the call without a format where that was not made.
+        let bare = self
+            .made_from(Derived::NoFormat, probe)
+            .find_map(|probe| self.plain(probe, OutputFormat::Text))
+            .or_else(|| self.plain(probe, OutputFormat::Text));
+        let is_refused = !asked.gave_data() && asked.refuses_format();
+        (is_refused && bare.is_some_and(|bare| bare.gave_data())).then_some(asked)
     }
 
     /// What is left to say of a check of these formats alone, where none of them can be asked for: it does not

@@ -1,6 +1,6 @@
 //! One run in the eyes of a check: its data, its lines, and evidence that points into them.
 
-use super::context::{Accepted, CheckContext};
+use super::context::CheckContext;
 use super::lines::{EXCERPT, WINDOW, excerpt, has_words, reason_line};
 use super::p2::exit_check;
 use super::scan::Scan;
@@ -190,7 +190,7 @@ impl<'a> RunView<'a> {
         let label = self.label();
         match (&self.observation.end, self.probe.exit) {
             (End::Exited(code), Some(expected)) if *code != expected => {
-                if matches!(self.context.accepted(self.format()), Accepted::No(_)) {
+                if self.context.rejects(self.probe, self.format()) {
                     return Some(self.refused_format());
                 }
                 let what = format!("{label} exited with {code} instead of {expected}");

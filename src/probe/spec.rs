@@ -77,12 +77,15 @@ pub fn specs(
 ) -> Vec<RunSpec> {
     let by_id: BTreeMap<&ProbeId, (u32, &Probe)> =
         probes.iter().zip(0..).map(|(probe, nth)| (&probe.id, (nth, probe))).collect();
+    let by_name: BTreeMap<&str, &Probe> = probes.iter().map(|probe| (&*probe.name, probe)).collect();
     let tripwires = Purpose::ALL.into_iter().flat_map(Purpose::programs);
     let own: Vec<String> =
         tripwires.filter(|name| target.provides(name)).map(|name| (*name).to_owned()).collect();
     keys.iter()
         .filter_map(|key| {
-            let mut spec = spec(key, *by_id.get(&key.probe)?, promises, target, around);
+            let of = *by_id.get(&key.probe)?;
+            let source = of.1.of().and_then(|name| by_name.get(name).copied());
+            let mut spec = spec(key, of, source, promises, target, around);
             spec.job.own_programs.clone_from(&own);
             Some(spec)
         })
@@ -92,6 +95,7 @@ pub fn specs(
 fn spec(
     key: &RunKey,
     (nth, probe): (u32, &Probe),
+    source: Option<&Probe>,
     promises: &Promises,
     target: &Target,
     around: &Surroundings,
@@ -100,18 +104,19 @@ fn spec(
         let args = args.iter().map(|word| around.place_port(word).into());
         target.prefix_args.iter().cloned().chain(args).collect()
     };
-    let of_services = around.env.iter().map(|(name, value)| (name.into(), value.into()));
-    let own = probe.env.iter().map(|(name, value)| (name.into(), around.place_port(value).into()));
-    let mut env: Vec<(OsString, OsString)> =
-        target.env(|name| std::env::var_os(name)).into_iter().chain(of_services).chain(own).collect();
+    let env_of = |probe: &Probe| -> Vec<(OsString, OsString)> {
+        let of_services = around.env.iter().map(|(name, value)| (name.into(), value.into()));
+        let own = probe.env.iter().map(|(name, value)| (name.into(), around.place_port(value).into()));
+        target.env(|name| std::env::var_os(name)).into_iter().chain(of_services).chain(own).collect()
+    };
+    let mut env = env_of(probe);
+    // What a derived call changes is tried on that call alone.
+    let env_of_setup = env_of(source.unwrap_or(probe));
     let mut stdin = probe.stdin.as_ref().map(|bytes| bytes.as_slice().into());
     let secret = secret(probe, promises, &env);
     let by_other_way = probe.is(Derived::SecretFile) || probe.is(Derived::SecretStdin);
-    // The calls before it have the secret as usual.
-    let mut of_setup = Vec::new();
     if let (Some(secret), Some(config), true) = (&secret, &promises.secret, by_other_way) {
         env.retain(|(name, _)| *name != *config.env);
-        of_setup.push((config.env.clone().into(), secret.value.clone()));
         if probe.is(Derived::SecretStdin) {
             stdin = Some([secret.value.as_encoded_bytes(), b"\n"].concat().into());
         }
@@ -121,12 +126,12 @@ fn spec(
     }
     let setup = probe.setup.iter().map(|args| SetupCall {
         args: words(args),
-        env: of_setup.clone(),
+        env: env_of_setup.clone(),
         interrupt: None,
     });
     let interrupted = probe.is(Derived::After).then(|| SetupCall {
         args: words(&probe.call(key.format, promises)),
-        env: Vec::new(),
+        env: env.clone(),
         interrupt: interruption(probe, StopSignal::Terminate),
     });
     let interrupt = match probe.id.kind() {

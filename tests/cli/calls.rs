@@ -233,6 +233,23 @@ fn a_variable_is_tried_in_the_format_of_the_contract_of_the_target() {
 }
 
 #[test]
+fn a_variable_that_is_tried_does_not_apply_to_the_calls_before() {
+    let folder = Folder::with(
+        "case $1 in --help) echo 'Usage: cli COMMAND' ;;\n\
+         add) [ -z \"$X_BRIEF\" ] || exit 1; echo \"$2\" >items ;;\n\
+         list) [ \"${X_BRIEF:-0}\" = 1 ] || [ \"$2\" = --brief ] || echo items:; cat items ;; esac\n",
+    );
+    folder.write(
+        "agentnative.toml",
+        "[target]\ncommand = ['./cli']\nformats = { text = [], json = false, jsonl = false }\n\
+         env_flags = { '--brief' = 'X_BRIEF' }\n\
+         [[probe]]\nname = 'list'\nargs = ['list']\nworkspace = true\nsetup = [['add', 'milk']]\n",
+    );
+    let said = folder.run(&["check", ".", "--json", "--check", "p1-env-flag"]);
+    assert_eq!(said.status("p1-env-flag"), "pass", "{}", said.out);
+}
+
+#[test]
 fn completions_are_asked_for_where_they_are_declared_or_a_subcommand_is_called_so() {
     let asked = |commands: &str, settings: &str| {
         let folder = recorder(&format!("case $* in --help) printf 'Commands:\n{commands}' ;; esac"));

@@ -259,10 +259,22 @@ fn the_xdg_folders_can_be_beside_the_home() {
 
 #[test]
 fn a_call_before_a_run_can_have_variables_of_its_own() {
-    let mut spec = watched(sh("cat file; echo \"${TOKEN-none}\"", Variant::Plain));
-    let call = SetupCall { env: vec![("TOKEN".into(), "given".into())], ..before("echo \"$TOKEN\" >file") };
+    let mut spec = watched(sh("cat file; echo \"${TOKEN-none} $BRIEF\"", Variant::Plain));
+    let script = "echo \"$TOKEN ${BRIEF-none}\" >file";
+    let call = SetupCall { env: vec![("TOKEN".into(), "given".into())], ..before(script) };
     spec.job.setup = vec![call];
-    assert_eq!(text(&run(spec).stdout), "given\nnone\n");
+    spec.job.env = vec![("BRIEF".into(), "1".into())];
+    assert_eq!(text(&run(spec).stdout), "given none\nnone 1\n");
+}
+
+#[test]
+fn an_invalid_configuration_is_there_for_the_run_alone() {
+    let look = "if [ -s ~/.demorc ]; then echo there; else echo none; fi";
+    let mut spec = watched(sh(&format!("cat file; {look}"), Variant::Bare));
+    (spec.key.nth, spec.job.nth) = (1, 1);
+    spec.job.config_file = Some(".demorc".into());
+    spec.job.setup = vec![before(&format!("({look}) >file"))];
+    assert_eq!(text(&run(spec).stdout), "none\nthere\n");
 }
 
 #[test]

@@ -144,7 +144,7 @@ impl std::fmt::Debug for Secret {
 pub struct SetupCall {
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Variables that it has beside those of the run.
+    /// Its variables, in the place of [those of the run](Job::env).
     pub env: Vec<(OsString, OsString)>,
     /// It is interrupted, and may end in any way.
     pub interrupt: Option<Interruption>,

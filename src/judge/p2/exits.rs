@@ -275,9 +275,7 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<Asserti
         Variant::Tty => run.format().is_json(),
         _ => run.prints_the_same(),
     };
-    let runs = context
-        .runs_of(probe)
-        .filter(|run| compared(run) && !matches!(context.accepted(run.format()), Accepted::No(_)));
+    let runs = context.runs_of(probe).filter(|run| compared(run) && !context.rejects(probe, run.format()));
     let (mut first, mut open) = (None::<(RunView, i32)>, None);
     for run in runs {
         match (run.exited(), &first) {

@@ -44,6 +44,12 @@ pub fn format(context: &CheckContext) -> Judgement {
             declare_success("")
         )));
     }
+    // A format that other probes accept.
+    let accepted =
+        OutputFormat::ALL.into_iter().filter(|format| matches!(context.accepted(*format), Accepted::Yes));
+    let of_single = accepted.flat_map(|format| {
+        context.data_probes().filter_map(move |probe| Some(refused(&context.refusal(probe, format)?)))
+    });
     let default = context.data_probes().filter_map(|probe| {
         let bare = context.made_from(Derived::NoFormat, probe).next()?;
         let bare = context.plain(bare, OutputFormat::Text)?;
@@ -68,7 +74,10 @@ pub fn format(context: &CheckContext) -> Judgement {
         // Where the probe was not asked, a failure may be that of the empty folder.
         .filter(|run| run.exit() == Some(0) || !context.source_of(run.probe).is_some_and(Probe::is_unasked))
         .flat_map(|run| invalid(&run));
-    Judgement::of(taken.into_iter().chain(elsewhere).chain(default).chain(invalid), declare_success(""))
+    Judgement::of(
+        taken.into_iter().chain(of_single).chain(elsewhere).chain(default).chain(invalid),
+        declare_success(""),
+    )
 }
 
 /// Whether the target, or every probe that could be asked for a format, says that there is no such.

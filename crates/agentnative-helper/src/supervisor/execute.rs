@@ -31,6 +31,7 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) 
         if let Some(outcome) = set_up(common, job, &folder, &stop).await? {
             return Ok(outcome);
         }
+        folder.place_config_file(job)?;
         let folder = Arc::new(folder);
         let before = snapshot(job, &folder).await?;
         let stalled = job.stalled.as_ref().map(|place| StalledServer::start(place)).transpose()?;
@@ -82,7 +83,6 @@ async fn redacted(common: &Common, job: &Job, mut outcome: Outcome) -> io::Resul
 async fn set_up(common: &Common, job: &Job, folder: &Folder, stop: &Stop) -> io::Result<Option<Outcome>> {
     for setup in &job.setup {
         let SetupCall { args, env, interrupt } = setup.clone();
-        let env = job.env.iter().cloned().chain(env).collect();
         // Where it stores things is the same as in the run.
         let variant = if job.variant == Variant::Xdg { Variant::Xdg } else { Variant::Plain };
         let call = Job { args, env, interrupt, variant, nth: 0, stdin: None, ..job.clone() };

@@ -183,11 +183,6 @@ impl Folder {
         if job.variant == Variant::Xdg {
             folder.move_from_home(&home)?;
         }
-        if let Some(file) = job.config_file.as_ref().filter(|_| job.variant == Variant::Bare) {
-            let file = Path::new(file);
-            present(home.remove_below(file))?;
-            write(&home, file, INVALID)?;
-        }
         if let Some(workspace) = &job.workspace {
             let made = folder.dir.make_folder(WORKSPACE)?;
             if let Workspace::Copy(template) = workspace {
@@ -195,6 +190,17 @@ impl Folder {
             }
         }
         Ok(folder)
+    }
+
+    /// Puts an invalid configuration file where the target looks for its own, if the run is to find one there. The
+    /// calls before the run have found what was there.
+    pub fn place_config_file(&self, job: &Job) -> io::Result<()> {
+        let Some(file) = job.config_file.as_ref().filter(|_| job.variant == Variant::Bare) else {
+            return Ok(());
+        };
+        let (home, file) = (self.dir.folder(HOME)?, Path::new(file));
+        present(home.remove_below(file))?;
+        write(&home, file, INVALID)
     }
 
     /// Puts the folders of the XDG variables beside the home, with what its template has in them.
