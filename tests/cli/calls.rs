@@ -219,7 +219,7 @@ fn a_variable_is_tried_in_the_format_of_the_contract_of_the_target() {
     let judged = |reads: &str| {
         let folder = Folder::with(&format!(
             "short=no\n{reads}\nfor word; do [ \"$word\" = --short ] && short=yes; done\n\
-             case $short in yes) echo '{{\"ok\":true,\"data\":[1]}}' ;; *) echo '{{\"ok\":true,\"data\":[1,2]}}' ;; esac\n"
+             case $short in yes) echo '{{\"ok\":true,\"data\":[\"a\"]}}' ;; *) echo '{{\"ok\":true,\"data\":[\"a\",\"b\"]}}' ;; esac\n"
         ));
         folder.write(
             "agentnative.toml",

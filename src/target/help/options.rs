@@ -239,10 +239,9 @@ pub(super) fn in_form(form: &str) -> Vec<CliOption> {
             (!names.is_empty()).then(|| CliOption::of(names, head).interpreted())
         })
     });
-    let mut bare = words.iter().skip(1).filter(|word| word.starts_with('-'));
-    options
-        .chain(bare.by_ref().filter_map(|word| Some(CliOption::of(vec![name(word)?], word).interpreted())))
-        .collect()
+    let bare = words.iter().skip(1).filter(|word| word.starts_with('-'));
+    let bare = bare.filter_map(|word| Some(CliOption::of(vec![name(word)?], word).interpreted()));
+    options.chain(bare).collect()
 }
 
 /// Splits the line of an option before its description, which is behind two spaces.
