@@ -67,8 +67,8 @@ fn what_is_made_changed_and_removed_is_told() {
 fn a_document_has_a_shape() {
     let of = |first: &str, second: &str| {
         let mut spec = watched(sh("printf %s \"$AFTER\" >file", Variant::Plain));
-        spec.job.setup = vec![before("printf %s \"$BEFORE\" >file")];
-        spec.job.env.push(("BEFORE".into(), first.into()));
+        let env = vec![("BEFORE".into(), first.into())];
+        spec.job.setup = vec![SetupCall { env, ..before("printf %s \"$BEFORE\" >file") }];
         spec.job.env.push(("AFTER".into(), second.into()));
         let Changes { list, .. } = run(spec).changes.unwrap();
         let [Change { before: Some(before), after: Some(after), .. }] = &list[..] else { panic!("{list:?}") };
