@@ -161,9 +161,13 @@ fn waits(run: &RunView) -> Assertion {
     run.failed_at_last_line("hangs", detail)
 }
 
-/// How the lines begin in which a runtime reports an error while it ends.
-const ENDS_BADLY: [&str; 3] =
-    ["Exception ignored ", "terminate called after ", "throw er; // Unhandled 'error' event"];
+/// How the lines begin in which a runtime reports an error while it ends; a traceback may be cut behind its first line.
+const ENDS_BADLY: [&str; 4] = [
+    "Exception ignored ",
+    "Traceback (most recent call last):",
+    "terminate called after ",
+    "throw er; // Unhandled 'error' event",
+];
 
 /// Returns the first line of a crash: a traceback, or what a runtime reports while it ends. Lines of the plain run are
 /// none.
