@@ -60,17 +60,29 @@ impl<'a> CheckContext<'a> {
         let again: Vec<RunView> = again.collect();
         match again.is_empty() {
             false => Ok(again),
-            true if self.fast => Err(FAST.into()),
-            true => Err(Reason {
-                message: format!(
+            true => Err(self.not_made(
+                format!(
                     "{} · {} was not run again, which would show what changes",
                     probe.name,
                     format.name()
                 ),
-                wants: repetitions(probe, format),
-                ..Reason::default()
-            }),
+                repetitions(probe, format),
+            )),
         }
+    }
+
+    /// The run of one of these keys, or the request for all of them. For the [`REPEATING`] checks only, as
+    /// [`repeated`](Self::repeated).
+    pub fn wanted(&'a self, key: &RunKey, keys: &[RunKey]) -> Result<RunView<'a>, Reason> {
+        self.run_of(key).ok_or_else(|| {
+            let message = format!("{} was not run under {}", self.name_of(key), key.variant.name());
+            self.not_made(message, keys.to_vec())
+        })
+    }
+
+    /// The reason that asks for further runs, unless only plain runs are made.
+    fn not_made(&self, message: String, wants: Vec<RunKey>) -> Reason {
+        if self.fast { FAST.into() } else { Reason { message, wants, ..Reason::default() } }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Finds the tracebacks and panics that runtimes print for an error that nobody handled.
+//! Finds the tracebacks and panics that runtimes print for unhandled errors.
 
 /// The maximum distance in lines between the head of a traceback and its frames.
 const MAX_DISTANCE: usize = 40;

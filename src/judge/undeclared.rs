@@ -20,13 +20,20 @@ pub struct Undeclared<'a> {
     pub does: &'a str,
 }
 
+/// The judgement of a target that lacks a feature by its configuration; `lacking` says so, such as "the target has no
+/// lists".
+pub fn without_feature(context: &CheckContext, feature: Feature, lacking: &str) -> Option<Judgement> {
+    let lacks = context.promises.lacks_features.contains(&feature);
+    lacks.then(|| Judgement::NotApplicable(format!("{lacking} according to its configuration")))
+}
+
 impl Undeclared<'_> {
     /// Unverified where the help has a command whose name says that it is of this kind; else the check does not
     /// concern the target.
     pub fn judgement(&self, context: &CheckContext) -> Judgement {
         let Self { feature, words, no_probe, declare, lacking, does } = self;
-        if context.promises.lacks_features.contains(feature) {
-            return Judgement::NotApplicable(format!("{lacking} according to its configuration"));
+        if let Some(judgement) = without_feature(context, *feature, lacking) {
+            return judgement;
         }
         let is_word = |word: &str| words.contains(&word.to_lowercase().as_str());
         let named =

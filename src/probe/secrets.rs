@@ -22,10 +22,11 @@ fn of_kind(kind: Derived, probe: &Probe, promises: &Promises) -> Vec<Probe> {
         Derived::Verbose => return verbose(probe, promises),
         _ => None,
     };
-    options
-        .map(|options| with(kind, Case::Only, options, &options.join(" "), probe, promises))
-        .into_iter()
-        .collect()
+    let made = |options: &[String]| {
+        let args = placed(&probe.args, options, probe, promises);
+        call(kind, Case::Only, &options.join(" "), args, probe, promises)
+    };
+    options.map(made).into_iter().collect()
 }
 
 /// Options beside the verbose one that print more details, where the help lists them.
@@ -34,37 +35,30 @@ const DEBUG: [&str; 2] = ["--debug", "--trace"];
 /// The calls with each option that prints more details, behind the arguments and, since many tools accept it there
 /// only, in front of the subcommand.
 fn verbose(probe: &Probe, promises: &Promises) -> Vec<Probe> {
-    let declared = probe.flag(Flag::Verbose, promises).args().map(<[String]>::to_vec);
-    let label = declared
-        .as_ref()
-        .map(|options| (promises.label(Flag::Verbose, options), Case::Only, options.clone()));
-    let listed = DEBUG.into_iter().filter(|name| promises.options.iter().any(|option| option == name));
-    let listed = listed.filter(|name| declared.as_ref().is_none_or(|options| options != &[*name]));
-    let debug = listed.map(|name| (name.to_owned(), Case::words([name]), vec![name.to_owned()]));
+    let declared = probe.flag(Flag::Verbose, promises).args();
+    let debug = DEBUG.map(|name| [name.to_owned()]);
+    let listed = debug.iter().filter(|option| promises.options.contains(&option[0]));
+    let listed = listed.map(<[String; 1]>::as_slice).filter(|option| declared != Some(option));
+    let of_declared = declared.map(|options| (Case::Only, options, promises.label(Flag::Verbose, options)));
+    let of_listed = listed.map(|option| (Case::words([&*option[0]]), option, option[0].clone()));
     let mut calls = Vec::new();
-    for (label, case, options) in label.into_iter().chain(debug) {
-        calls.push(with(Derived::Verbose, case, &options, &label, probe, promises));
+    for (case, options, label) in of_declared.into_iter().chain(of_listed) {
+        let made = |case, label: &str, args| call(Derived::Verbose, case, label, args, probe, promises);
+        calls.push(made(case, &label, placed(&probe.args, options, probe, promises)));
         if probe.begins_with_word() {
-            let in_front = with(
-                Derived::Verbose,
-                Case::InFront(options.clone()),
-                &options,
-                &format!("{label} in front"),
-                probe,
-                promises,
-            );
-            calls.push(Probe { args: [&options[..], &probe.args].concat(), ..in_front });
+            let case = Case::InFront(options.to_vec());
+            calls.push(made(case, &format!("{label} in front"), [options, &probe.args].concat()));
         }
     }
     calls
 }
 
-/// A call of a probe with these options.
-fn with(
+/// A call of a probe with these arguments.
+fn call(
     kind: Derived,
     case: Case,
-    options: &[String],
     label: &str,
+    args: Vec<String>,
     probe: &Probe,
     promises: &Promises,
 ) -> Probe {
@@ -72,7 +66,7 @@ fn with(
     let formats =
         if text { vec![OutputFormat::Text] } else { probe.formats.iter().copied().take(1).collect() };
     Probe {
-        args: placed(&probe.args, options, probe, promises),
+        args,
         asks_format: probe.asks_format && !text,
         formats,
         exit: if kind == Derived::Verbose { None } else { probe.exit },

@@ -110,8 +110,6 @@ fn spec(
         target.env(|name| std::env::var_os(name)).into_iter().chain(of_services).chain(own).collect()
     };
     let mut env = env_of(probe);
-    // What a derived call changes is tried on that call alone.
-    let env_of_setup = env_of(source.unwrap_or(probe));
     let mut stdin = probe.stdin.as_ref().map(|bytes| bytes.as_slice().into());
     let secret = secret(probe, promises, &env);
     let by_other_way = probe.is(Derived::SecretFile) || probe.is(Derived::SecretStdin);
@@ -124,9 +122,10 @@ fn spec(
     if let Some(config) = promises.secret.as_ref().filter(|_| probe.is(Derived::AnonymousRequest)) {
         env.retain(|(name, _)| *name != *config.env);
     }
+    // What a derived call changes is tried on that call alone.
     let setup = probe.setup.iter().map(|args| SetupCall {
         args: words(args),
-        env: env_of_setup.clone(),
+        env: env_of(source.unwrap_or(probe)),
         interrupt: None,
     });
     let interrupted = probe.is(Derived::After).then(|| SetupCall {

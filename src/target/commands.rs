@@ -1,6 +1,6 @@
 //! The commands of a target, down to those without commands of their own, from the help pages of all of them.
 
-use super::help::{Command, HelpCall, HelpPage, Interface, Operand};
+use super::help::{Command, FormatArgs, HelpCall, HelpPage, Interface, Operand};
 use agentnative_contract::counted;
 
 /// Subcommands of subcommands are looked for so many levels down.
@@ -42,38 +42,11 @@ pub struct Call {
     /// The positional arguments that a call can have besides.
     pub takes: Vec<Operand>,
     /// How it is asked for formats; none where no page says so.
-    pub formats: Option<CallFormats>,
+    pub formats: Option<FormatArgs>,
+    /// The arguments of a format stand behind so many words of the command; none where they can stand at the end.
+    pub format_place: Option<usize>,
     /// Its own page calls something else by the flag that asks for formats elsewhere.
     pub other_meaning: bool,
-}
-
-/// How a command is asked for formats.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallFormats {
-    /// With these arguments, for text.
-    pub text: Option<Vec<String>>,
-    /// For a JSON document.
-    pub json: Option<Vec<String>>,
-    /// For JSON lines.
-    pub jsonl: Option<Vec<String>>,
-    /// JSON comes without a flag.
-    pub json_by_default: bool,
-    /// The arguments stand behind so many words of the command; none where they can stand at the end.
-    pub place: Option<usize>,
-}
-
-impl CallFormats {
-    /// What a help page says; none where it names no JSON format.
-    pub(super) fn of(help: &Interface) -> Option<Self> {
-        let formats = &help.formats;
-        (formats.json.is_some() || formats.jsonl.is_some()).then(|| Self {
-            text: formats.text.clone(),
-            json: formats.json.clone(),
-            jsonl: formats.jsonl.clone(),
-            json_by_default: formats.json_by_default,
-            place: None,
-        })
-    }
 }
 
 impl Call {
@@ -84,11 +57,10 @@ impl Call {
 
     /// The arguments of a call, with `value` for each that is needed.
     pub fn args(&self, value: &dyn Fn(&Operand) -> String) -> Vec<String> {
-        let place = self.formats.as_ref().and_then(|formats| formats.place);
         let mut args = Vec::new();
         for level in 0..=self.words.len() {
             args.extend(level.checked_sub(1).map(|at| self.words[at].clone()));
-            if place == Some(level) {
+            if self.format_place == Some(level) {
                 args.push(crate::config::FORMAT_PLACE.to_owned());
             }
             for (_, operand) in self.needs.iter().filter(|(at, _)| *at == level) {
@@ -274,14 +246,12 @@ fn call(nodes: &[Node], at: usize) -> Call {
     let (needs, takes): (Vec<_>, Vec<_>) = above.chain(own).partition(|(_, operand)| operand.required);
     let named = levels.iter().find_map(|at| {
         let (_, page) = nodes[*at].page.as_ref()?;
-        Some((*at, CallFormats::of(page)?))
+        page.formats.ask_for_json().then(|| (*at, page.formats.clone()))
     });
     let is_above = named.as_ref().is_some_and(|(level, _)| *level != at);
-    let formats = named.map(|(level, formats)| CallFormats {
-        // A page that was not read may well have the flag.
-        place: (is_above && node.page.is_some()).then_some(nodes[level].words.len()),
-        ..formats
-    });
+    // A page that was not read may well have the flag.
+    let level = named.as_ref().map(|(level, _)| *level).filter(|_| is_above && node.page.is_some());
+    let formats = named.map(|(_, formats)| formats);
     let flag = formats.as_ref().and_then(|formats| formats.json.as_ref().or(formats.jsonl.as_ref())?.first());
     let other_meaning = is_above
         && node.page.as_ref().is_some_and(|(_, page)| flag.is_some_and(|flag| page.has_option(flag)));
@@ -291,6 +261,7 @@ fn call(nodes: &[Node], at: usize) -> Call {
         needs,
         takes: takes.into_iter().map(|(_, operand)| operand).collect(),
         formats: formats.filter(|_| !other_meaning),
+        format_place: level.filter(|_| !other_meaning).map(|level| nodes[level].words.len()),
         other_meaning,
     }
 }

@@ -18,7 +18,7 @@ mod skeleton;
 
 pub use binaries::Binary;
 pub use code::CodeBase;
-pub use commands::{Ask, Call, CallFormats, Commands};
+pub use commands::{Ask, Call, Commands};
 pub use effect::Effect;
 pub use find::{Finder, TargetSelector};
 pub use help::{Choices, Command, Example, HelpPage, Interface, Names, Page, documented_exit_codes};

@@ -2,7 +2,6 @@
 
 use super::declare_success;
 use crate::catalogue::Derived;
-use crate::judge::FAST;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::scan::Scan;
@@ -63,38 +62,32 @@ pub fn complete(context: &CheckContext) -> Judgement {
     Judgement::of(json.chain(text), declare_success("json or jsonl"))
 }
 
-/// The capacity of a pipe in bytes: output that is no longer arrives whole however slowly it is read.
+/// The capacity of a pipe in bytes. Shorter output fits into it and cannot be truncated.
 const PIPE: u64 = 64 * 1024;
 
 /// Text that is longer than a pipe, by the call without a format. It is read slowly and written to a file only then.
 fn text_for_each_reader<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<Assertion> {
     let call = context.made_from(Derived::NoFormat, probe).next()?;
     let plain = context.plain(call, OutputFormat::Text)?;
+    let is_long = plain.observation.stdout.bytes.len() >= PIPE;
+    let is_judged = probe.formats.contains(&OutputFormat::Text) && is_long && plain.usable().is_ok();
+    is_judged.then(|| same_text(context, plain))
+}
+
+fn same_text<'a>(context: &'a CheckContext<'a>, plain: RunView<'a>) -> Assertion {
     let length = |run: &RunView| run.observation.stdout.bytes.len();
-    if !probe.formats.contains(&OutputFormat::Text) || plain.usable().is_err() || length(&plain) < PIPE {
-        return None;
-    }
+    let keys = [Variant::SlowReader, Variant::File].map(|variant| plain.observation.key.under((variant, 0)));
     let mut readers = vec![plain];
-    let variants = [Variant::SlowReader, Variant::File];
-    for variant in variants {
-        match context.under(call, OutputFormat::Text, variant) {
-            Some(run) if run.usable().is_ok() => readers.push(run),
-            Some(run) => return Some(Err(run.usable().err()?.into())),
-            None if context.fast => return Some(inconclusive(FAST)),
-            None => {
-                return Some(inconclusive(Reason {
-                    message: format!("{} was not run under {}", call.name, variant.name()),
-                    wants: variants
-                        .map(|variant| call.plain(OutputFormat::Text).under((variant, 0)))
-                        .to_vec(),
-                    ..Reason::default()
-                }));
-            }
-        }
+    for key in &keys {
+        let run = context.wanted(key, &keys)?;
+        run.usable()?;
+        readers.push(run);
     }
-    let longest = readers.iter().max_by_key(|run| length(run))?;
-    let cut = readers.iter().find(|run| length(run) < length(longest) && is_start(run, longest));
-    Some(cut.map_or(Ok(()), |cut| cut_at(cut, &readers)))
+    let Some(longest) = readers.iter().max_by_key(|run| length(run)) else { return Ok(()) };
+    match readers.iter().find(|run| length(run) < length(longest) && is_start(run, longest)) {
+        Some(cut) => cut_at(cut, &readers),
+        None => Ok(()),
+    }
 }
 
 /// Whether the output of a run is the beginning of that of another.

@@ -110,12 +110,16 @@ fn told(run: &RunView, channel: Stream) -> Option<Told> {
     Some(Told { line: Some(line), object, alone })
 }
 
+/// Returns the keys of an error object that are no non-empty strings in this one.
+pub(super) fn lacking_keys(object: &Map<String, Value>) -> impl Iterator<Item = &'static str> {
+    let lacks =
+        |key: &&str| object.get(*key).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty());
+    ["error", "kind", "message"].into_iter().filter(lacks)
+}
+
 /// The keys of an error that an object lacks.
 fn keys_missing(run: &RunView, channel: Stream, told: &Told) -> Option<Assertion> {
-    let lacks =
-        |key: &&str| told.object.get(*key).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty());
-    let missing: Vec<String> =
-        ["error", "kind", "message"].into_iter().filter(lacks).map(|key| format!("`{key}`")).collect();
+    let missing: Vec<String> = lacking_keys(&told.object).map(|key| format!("`{key}`")).collect();
     let strings = match &missing[..] {
         [] => return None,
         [one] => format!("string {one}"),

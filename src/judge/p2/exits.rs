@@ -1,5 +1,6 @@
 //! Exit codes.
 
+use super::error_object::lacking_keys;
 use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
 use crate::config::TargetConfig;
@@ -307,11 +308,6 @@ fn other_code(run: &RunView, exit: i32, other: &RunView, code: i32) -> Vec<Asser
     }
 }
 
-fn is_error_object(value: &Value) -> bool {
-    let has_words = |key| value.get(key).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
-    ["error", "kind", "message"].into_iter().all(has_words)
-}
-
 /// The payload's own word on success agrees with the exit code.
 fn payload(run: &RunView) -> Option<Assertion> {
     // A contract that says which code goes with which payload is p2-contract-exit's.
@@ -321,7 +317,10 @@ fn payload(run: &RunView) -> Option<Assertion> {
     // Of an outcome the payload may say that it is a success, or that something was found.
     let exit = run.exit().filter(|exit| *exit == 0 || !run.gave_data())?;
     let value = run.value(Stream::Stdout)?;
-    if exit == 0 && run.probe.exit == Some(0) && is_error_object(&value) {
+    if exit == 0
+        && run.probe.exit == Some(0)
+        && value.as_object().is_some_and(|object| lacking_keys(object).next().is_none())
+    {
         let detail =
             "the payload is an error object with `error`, `kind` and `message`, but the exit code is 0";
         return Some(run.failed_at_start("payload", Stream::Stdout, detail));

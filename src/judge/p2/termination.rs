@@ -21,10 +21,9 @@ pub fn completes(context: &CheckContext) -> Judgement {
 }
 
 fn ended(run: &RunView) -> Assertion {
-    // A daemon that holds no output of the command is what the call started, and keeps nobody waiting.
-    let is_daemon = |left: &Leftover| left.detached && !left.survives;
-    let daemons = !run.observation.held_open && run.observation.left_behind.iter().all(is_daemon);
-    if run.observation.held_open || !daemons {
+    // A daemon in a session of its own that holds no output of the command does not block its caller.
+    let is_at_fault = |left: &Leftover| !left.detached || left.survives;
+    if run.observation.held_open || run.observation.left_behind.iter().any(is_at_fault) {
         // What cannot be ended would still be there with more time.
         if !run.observation.left_behind.iter().any(|left| left.survives) {
             run.had_its_time()?;

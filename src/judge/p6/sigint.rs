@@ -1,6 +1,6 @@
 //! `p6-sigint`: Ctrl-C ends a call, and the exit code says so.
 
-use super::sigterm::{NONE, ends_wrong, interruptible, lacking, was_interrupted};
+use super::sigterm::{ends_wrong, of_interruptible, was_interrupted};
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::p5::scene;
@@ -16,10 +16,7 @@ const EXIT: i32 = 128 + SIGINT;
 
 /// `p6-sigint`
 pub fn sigint(context: &CheckContext) -> Judgement {
-    if let Some(judgement) = lacking(context) {
-        return judgement;
-    }
-    Judgement::of(interruptible(context).map(|probe| of_probe(context, probe)), NONE)
+    of_interruptible(context, |probe| vec![of_probe(context, probe)])
 }
 
 fn of_probe(context: &CheckContext, probe: &Probe) -> Assertion {

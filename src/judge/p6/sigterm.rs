@@ -7,6 +7,7 @@ use crate::judge::context::CheckContext;
 use crate::judge::p2::display_exit;
 use crate::judge::p5::{Changed, is_unsteady, scene};
 use crate::judge::run_view::RunView;
+use crate::judge::undeclared::without_feature;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{Stream, Variant};
 use crate::probe::Probe;
@@ -15,25 +16,23 @@ use strict_json::sanitize;
 
 /// `p6-sigterm`
 pub fn sigterm(context: &CheckContext) -> Judgement {
-    if let Some(judgement) = lacking(context) {
-        return judgement;
-    }
-    Judgement::of(interruptible(context).flat_map(|probe| of_probe(context, probe)), NONE)
+    of_interruptible(context, |probe| of_probe(context, probe))
 }
 
-/// The judgement of a target that has no call to interrupt by its configuration.
-pub(super) fn lacking(context: &CheckContext) -> Option<Judgement> {
-    let lacks = context.promises.lacks_features.contains(&Feature::LongRunning);
-    lacks.then(|| {
-        Judgement::NotApplicable("no call works for a while according to its configuration".to_owned())
-    })
+/// Judges what `each` says of the probes that can be interrupted; says what to declare where there is none.
+pub(super) fn of_interruptible<'a>(
+    context: &'a CheckContext<'a>,
+    each: impl Fn(&'a Probe) -> Vec<Assertion>,
+) -> Judgement {
+    without_feature(context, Feature::LongRunning, "no call works for a while")
+        .unwrap_or_else(|| Judgement::of(interruptible(context).flat_map(each), NONE))
 }
 
 /// What to declare where no call can be interrupted.
-pub(super) const NONE: &str = "no probe is declared that works for a while: declare one with `workspace` and `interrupt = { after = \"TEXT\" }`, or `lacks = [\"long-running\"]` if each call ends at once";
+const NONE: &str = "no probe is declared that works for a while: declare one with `workspace` and `interrupt = { after = \"TEXT\" }`, or `lacks = [\"long-running\"]` if each call ends at once";
 
 /// The probes that are declared to work for a while.
-pub(super) fn interruptible<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
+fn interruptible<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
     context.probes.iter().filter(|probe| probe.is_declared() && probe.interrupt.is_some())
 }
 

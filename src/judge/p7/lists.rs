@@ -20,33 +20,37 @@ const VERBS: [&str; 4] = ["list", "ls", "search", "find"];
 
 /// `p7-clamped`
 pub fn clamped(context: &CheckContext) -> Judgement {
-    let is_shown = |probe, list: &ListConfig| {
-        let assertions = bounded(context, probe, list);
-        !assertions.is_empty() && assertions.iter().all(Result::is_ok)
-    };
-    // One list that is long enough shows it; shorter ones may show a fault.
-    let lists = || context.declared().filter_map(|probe| Some((probe, probe.list.as_ref()?)));
-    let one_is_enough = lists().any(|(probe, list)| is_shown(probe, list));
-    of_lists(context, |probe, list| {
-        let mut assertions = bounded(context, probe, list);
-        assertions.retain(|assertion| !one_is_enough || !matches!(assertion, Err(Unmet::Inconclusive(_))));
-        assertions
-    })
+    of_lists(context, |probe, list| bounded(context, probe, list), decided_by_one)
+}
+
+/// One list that is long enough shows the bound. Shorter ones do not have to, but may show a fault.
+fn decided_by_one(lists: Vec<Vec<Assertion>>) -> Vec<Assertion> {
+    let is_shown = |list: &Vec<Assertion>| !list.is_empty() && list.iter().all(Result::is_ok);
+    let one_is_enough = lists.iter().any(is_shown);
+    let mut assertions: Vec<Assertion> = lists.into_iter().flatten().collect();
+    assertions.retain(|assertion| !one_is_enough || !matches!(assertion, Err(Unmet::Inconclusive(_))));
+    assertions
 }
 
 /// `p7-limit`
 pub fn limit(context: &CheckContext) -> Judgement {
-    of_lists(context, |probe, list| obeys(context, probe, list))
+    of_lists(
+        context,
+        |probe, list| obeys(context, probe, list),
+        |lists| lists.into_iter().flatten().collect(),
+    )
 }
 
-/// What `each` says of the probes that print lists; where there is none, what to declare.
+/// Judges what `combine` makes of what `each` says of the probes that print lists; says what to declare where there is
+/// none.
 fn of_lists<'a>(
     context: &'a CheckContext<'a>,
     each: impl Fn(&'a Probe, &'a ListConfig) -> Vec<Assertion>,
+    combine: impl Fn(Vec<Vec<Assertion>>) -> Vec<Assertion>,
 ) -> Judgement {
     let mut lists = context.declared().filter_map(|probe| Some((probe, probe.list.as_ref()?))).peekable();
     if lists.peek().is_some() {
-        return Judgement::of(lists.flat_map(|(probe, list)| each(probe, list)), "");
+        return Judgement::of(combine(lists.map(|(probe, list)| each(probe, list)).collect()), "");
     }
     let undeclared = Undeclared {
         feature: Feature::Lists,

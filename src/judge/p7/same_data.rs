@@ -42,12 +42,8 @@ fn same_lines(ours: &[String], theirs: &[String], told: &[String]) -> Compared {
         trimmed.filter(|(_, line)| counts(line)).map(|(at, line)| (at, line.to_owned())).collect()
     };
     let (ours, theirs) = (data(ours), data(theirs));
-    let sorted = |lines: &[(usize, String)]| {
-        let mut lines: Vec<String> = lines.iter().map(|(_, line)| line.clone()).collect();
-        lines.sort_unstable();
-        lines
-    };
-    if sorted(&ours) == sorted(&theirs) {
+    let texts = |lines: &[(usize, String)]| lines.iter().map(|(_, line)| line.clone()).collect();
+    if is_permutation(texts(&ours), texts(&theirs)) {
         return Compared::Same;
     }
     let Some((_, first)) = ours.first() else {
@@ -174,12 +170,13 @@ fn differs(ours: &Value, theirs: &Value, again: &[&Value], option: &[&str], poin
                 return !echoes(ours, option);
             }
             // The order of a set is another one in each run, and the same in some by chance.
-            if is_permutation(a, b) {
+            let texts = |values: &[Value]| values.iter().map(Value::to_string).collect();
+            if is_permutation(texts(a), texts(b)) {
                 return false;
             }
-            let changes_order = again.iter().any(|again| {
-                *again != theirs && again.as_array().is_some_and(|again| is_permutation(again, b))
-            });
+            let has_same =
+                |again: &Value| again.as_array().is_some_and(|again| is_permutation(texts(again), texts(b)));
+            let changes_order = again.iter().any(|again| *again != theirs && has_same(again));
             if changes_order {
                 return !echoes(ours, option);
             }
@@ -196,14 +193,11 @@ fn differs(ours: &Value, theirs: &Value, again: &[&Value], option: &[&str], poin
     }
 }
 
-/// Whether two arrays have the same elements, in whatever order.
-fn is_permutation(a: &[Value], b: &[Value]) -> bool {
-    let sorted = |values: &[Value]| {
-        let mut texts: Vec<String> = values.iter().map(Value::to_string).collect();
-        texts.sort_unstable();
-        texts
-    };
-    a.len() == b.len() && sorted(a) == sorted(b)
+/// Whether two lists have the same elements, in whatever order.
+fn is_permutation(mut a: Vec<String>, mut b: Vec<String>) -> bool {
+    a.sort_unstable();
+    b.sort_unstable();
+    a == b
 }
 
 fn same_type(a: &Value, b: &Value) -> bool {

@@ -164,12 +164,12 @@ impl<'a> Target<'a> {
                 .map(|(nth, result)| Verdict::of(view, judged, &observations, nth, result))
                 .collect(),
         };
-        let mut runs: Vec<Run> =
-            observations.iter().map(|(probe, seen)| Run::of(probe, seen, stream)).collect();
-        for run in &mut runs {
-            let line = run.event.argv.as_deref().map(|line| command::short(report, view.folder, line));
-            run.event.argv = line;
-        }
+        let run = |(probe, seen): &(&str, &'a Observation)| {
+            let mut run = Run::of(probe, seen, stream);
+            run.event.argv = run.event.argv.map(|line| command::short(report, view.folder, &line));
+            run
+        };
+        let runs: Vec<Run> = observations.iter().map(run).collect();
         let timed: Vec<(Option<Duration>, &RunEvent)> =
             observations.iter().zip(&runs).map(|((_, seen), run)| (seen.started, &run.event)).collect();
         let timeline = Timeline::of(&timed);
@@ -235,7 +235,7 @@ impl<'a> Verdict<'a> {
                 .iter()
                 .map(|evidence| {
                     let command = command::to_paste(&judged.report, view.folder, evidence);
-                    Fault { command, ..Fault::of(observations, result, evidence) }
+                    Fault::of(observations, result, evidence, command)
                 })
                 .collect(),
             left_out: result.evidence_left_out,
@@ -246,7 +246,12 @@ impl<'a> Verdict<'a> {
 }
 
 impl<'a> Fault<'a> {
-    fn of(observations: &[(&str, &Observation)], result: &'a CheckResult, evidence: &'a Evidence) -> Self {
+    fn of(
+        observations: &[(&str, &Observation)],
+        result: &'a CheckResult,
+        evidence: &'a Evidence,
+        command: Option<String>,
+    ) -> Self {
         let kinds = &result.id.check().kinds;
         let is_its = |(probe, seen): &(&str, &Observation)| {
             (Some(*probe), Some(seen.key.format), Some(seen.key.variant), Some(seen.key.nth))
@@ -261,7 +266,7 @@ impl<'a> Fault<'a> {
         Self {
             detail: &evidence.detail,
             kind: kinds.get(&evidence.kind).map(String::as_str),
-            command: None,
+            command,
             place: place(evidence),
             run,
             excerpt: evidence.excerpt.as_deref().map(|text| marked(text, evidence.caret)),

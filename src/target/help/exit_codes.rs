@@ -1,5 +1,5 @@
-//! The exit codes that a text documents: numbers that stand as codes, in a list, a table or a sentence. Any other
-//! number, such as a default or a limit, is none.
+//! The exit codes that a text documents: numbers that stand as codes, in a list, a table or a sentence. Other
+//! numbers, such as defaults and limits, do not count.
 
 use std::collections::BTreeMap;
 

@@ -20,7 +20,7 @@ const NO_OUTPUT: [&str; 12] =
 
 /// The arguments that seem to ask for each format.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Formats {
+pub struct FormatArgs {
     /// For text, where an option with a value chooses the format.
     pub text: Option<Vec<String>>,
     /// For a JSON document.
@@ -31,6 +31,13 @@ pub struct Formats {
     pub json_by_default: bool,
 }
 
+impl FormatArgs {
+    /// Whether they ask for JSON, in a document or in lines.
+    pub fn ask_for_json(&self) -> bool {
+        self.json.is_some() || self.jsonl.is_some()
+    }
+}
+
 /// Whether `--output` chooses a format, as far as the page tells.
 pub(super) fn output_is_format(options: &[CliOption]) -> bool {
     options.iter().filter(|option| option.is_called(BY_VALUE[0])).any(|option| {
@@ -39,7 +46,7 @@ pub(super) fn output_is_format(options: &[CliOption]) -> bool {
     })
 }
 
-pub(super) fn read(options: &[CliOption]) -> Formats {
+pub(super) fn read(options: &[CliOption]) -> FormatArgs {
     let by_value = |values: &[&str]| {
         BY_VALUE.into_iter().find_map(|name| {
             let choosers =
@@ -62,8 +69,8 @@ pub(super) fn read(options: &[CliOption]) -> Formats {
     } else if json.is_none()
         && let Some(option) = switch(options, &JSON).or_else(|| switch_about_json(options))
     {
-        let name = JSON.into_iter().find(|name| option.is_called(name)).map(str::to_owned);
-        let asking = vec![name.unwrap_or_else(|| longest_name(option))];
+        let name = JSON.into_iter().find(|name| option.is_called(name));
+        let asking = vec![name.unwrap_or_else(|| option.longest_name()).to_owned()];
         match has_lines(&option.description()) {
             true => jsonl = jsonl.or(Some(asking)),
             false => json = Some(asking),
@@ -73,7 +80,7 @@ pub(super) fn read(options: &[CliOption]) -> Formats {
         let option = switch(options, &JSONL)?;
         JSONL.into_iter().find(|name| option.is_called(name)).map(|name| vec![name.to_owned()])
     });
-    Formats { text, json, jsonl, json_by_default }
+    FormatArgs { text, json, jsonl, json_by_default }
 }
 
 /// Returns the option that these arguments give a value to.
@@ -102,10 +109,6 @@ fn switch_about_json(options: &[CliOption]) -> Option<&CliOption> {
             })
     };
     options.iter().filter(|option| option.value.is_none()).find(is_about_json)
-}
-
-fn longest_name(option: &CliOption) -> String {
-    option.names.iter().max_by_key(|name| name.len()).cloned().unwrap_or_default()
 }
 
 fn says(text: &str, words: &[&str]) -> bool {

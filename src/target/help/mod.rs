@@ -16,7 +16,7 @@ mod usage;
 
 pub use examples::{Example, Names};
 pub use exit_codes::documented_exit_codes;
-pub use formats::Formats;
+pub use formats::FormatArgs;
 pub use layout::HelpPage;
 pub use nested::HelpCall;
 pub use operands::Operand;
@@ -39,7 +39,7 @@ pub struct Interface {
     /// `--output` chooses a format.
     pub output_is_format: bool,
     /// The arguments that seem to ask for each format.
-    pub formats: Formats,
+    pub formats: FormatArgs,
     /// What a call needs and takes, up to a subcommand.
     pub operands: Vec<Operand>,
     /// How the help of its commands is asked for, as the page says it; the best way first.

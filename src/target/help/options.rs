@@ -61,6 +61,11 @@ impl CliOption {
         self.names.iter().any(|own| own == name)
     }
 
+    /// Its longest name; empty if it has none.
+    pub(super) fn longest_name(&self) -> &str {
+        self.names.iter().max_by_key(|name| name.len()).map_or("", String::as_str)
+    }
+
     /// All that the page says of it, in one line.
     pub(super) fn description(&self) -> String {
         let lines = std::iter::once(&self.head).chain(&self.about);
@@ -273,9 +278,8 @@ pub(super) fn choices(options: &[CliOption]) -> Vec<Choices> {
 /// Returns the options that variables stand for, by their longest names.
 pub(super) fn env_flags(options: &[CliOption]) -> Vec<EnvFlag> {
     let of = |option: &CliOption| {
-        let name = option.names.iter().max_by_key(|name| name.len())?;
-        let variable = option.variable.clone()?;
-        Some(EnvFlag { flag: name.clone(), variable, takes_value: option.value.is_some() })
+        let (flag, variable) = (option.longest_name().to_owned(), option.variable.clone()?);
+        Some(EnvFlag { flag, variable, takes_value: option.value.is_some() })
     };
     options.iter().filter_map(of).collect()
 }

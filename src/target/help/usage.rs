@@ -1,5 +1,5 @@
-//! The forms of a usage and their words, and whether one takes a free word: then a command that nobody knows would be
-//! taken for data, such as a prompt.
+//! The forms of a usage and their words, and whether one takes a free word: an unknown command is then data, such as a
+//! prompt.
 
 use super::{Command, HelpPage};
 use std::collections::BTreeSet;

@@ -1,13 +1,14 @@
 //! How formats are asked for: what most commands have, for the target, and what others have, for their probes.
 
 use super::toml_lines::{array, line};
-use crate::target::commands::{Call, CallFormats, Commands};
+use crate::target::commands::{Call, Commands};
+use crate::target::help::FormatArgs;
 
 /// How the target is asked for formats; none where no help page says so.
-pub(super) struct TargetFormats(Option<CallFormats>);
+pub(super) struct TargetFormats(Option<FormatArgs>);
 
-impl CallFormats {
-    /// Whether two commands are asked alike, wherever the arguments go.
+impl FormatArgs {
+    /// Whether two commands are asked alike.
     fn is_alike(&self, other: &Self) -> bool {
         (&self.text, &self.json, &self.jsonl) == (&other.text, &other.json, &other.jsonl)
     }
@@ -63,13 +64,12 @@ impl Named {
 
 impl TargetFormats {
     pub(super) fn of(commands: &Commands) -> Self {
-        let all: Vec<&CallFormats> = commands.calls.iter().filter_map(|call| call.formats.as_ref()).collect();
-        let count = |formats: &CallFormats| all.iter().filter(|other| other.is_alike(formats)).count();
+        let all: Vec<&FormatArgs> = commands.calls.iter().filter_map(|call| call.formats.as_ref()).collect();
+        let count = |formats: &FormatArgs| all.iter().filter(|other| other.is_alike(formats)).count();
         // The first of those that most commands have.
         let most = all.iter().rev().max_by_key(|formats| count(formats));
-        let help = &commands.help;
-        let own = CallFormats::of(help);
-        Self(most.map(|formats| (*formats).clone()).or(own))
+        let own = Some(&commands.help.formats).filter(|formats| formats.ask_for_json());
+        Self(most.copied().or(own).cloned())
     }
 
     pub(super) fn write(&self, text: &mut String) {

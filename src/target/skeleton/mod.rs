@@ -319,7 +319,7 @@ fn missing(operand: &Operand) -> String {
 /// The arguments of a confirmed probe, with the place of the format where the pages tell it.
 fn placed(args: &[String], call: Option<&Call>) -> Vec<String> {
     let place = call.and_then(|call| {
-        let at = call.formats.as_ref()?.place?;
+        let at = call.format_place?;
         let begins = call.words.iter().zip(args).all(|(word, arg)| word == arg);
         (begins && at < args.len()).then_some(at)
     });

@@ -63,9 +63,8 @@ enum Sure {
 /// What one thread does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doing {
-    Input(Waiting),
-    /// Waits for input, and for something else as well: a timer, a connection.
-    InputOrOther(Waiting),
+    /// Waits for input; how sure it is that nothing else can wake it up.
+    Input(Waiting, Sure),
     /// Waits for another thread or process of the run.
     Waits,
     /// The same, with a time limit.
@@ -84,17 +83,13 @@ impl WaitState {
             state.stopped |= matches!(process.state, b'T' | b't');
             for thread in threads(process.pid) {
                 state.running |= thread_stat(process.pid, thread).is_some_and(|stat| stat.state == b'R');
-                let doing = doing(process.pid, thread, ids);
-                if let Doing::InputOrOther(_) = doing {
-                    state.sure = Sure::No;
-                }
-                match doing {
-                    // A pipe is more likely to be what was meant than a terminal that is also there.
-                    Doing::Input(Waiting::Stdin) | Doing::InputOrOther(Waiting::Stdin) => {
-                        state.input = Some(Waiting::Stdin);
-                    }
-                    Doing::Input(input) | Doing::InputOrOther(input) => {
-                        state.input = state.input.or(Some(input))
+                match doing(process.pid, thread, ids) {
+                    Doing::Input(input, sure) => {
+                        state.sure = state.sure.min(sure);
+                        // A pipe is more likely to be what was meant than a terminal that is also there.
+                        if input == Waiting::Stdin || state.input.is_none() {
+                            state.input = Some(input);
+                        }
                     }
                     Doing::Waits => {}
                     Doing::Limited => state.sure = state.sure.min(Sure::Almost),
@@ -167,9 +162,9 @@ const ALMOST_WAITS: Duration = Duration::from_millis(1000);
 fn source(pid: i32, fd: i32, ids: &StdioIds) -> Doing {
     let Some(link) = details::descriptor(pid, fd) else { return Doing::Other };
     if ids.stdin.as_ref() == Some(&link) {
-        Doing::Input(Waiting::Stdin)
+        Doing::Input(Waiting::Stdin, Sure::Yes)
     } else if ids.terminal.is_some() && (ids.terminal.as_ref() == Some(&link) || link == b"/dev/tty") {
-        Doing::Input(Waiting::Terminal)
+        Doing::Input(Waiting::Terminal, Sure::Yes)
     } else if link.starts_with(b"pipe:") || INTERNAL.contains(&link.as_slice()) {
         Doing::Waits
     } else {
@@ -190,7 +185,7 @@ const INTERNAL: &[&[u8]] = &[
 fn any_source(pid: i32, fds: Option<Vec<i32>>, ids: &StdioIds) -> Doing {
     let Some(fds) = fds else { return Doing::Other };
     let all: Vec<Doing> = fds.iter().map(|&fd| source(pid, fd, ids)).collect();
-    let input = all.iter().copied().find(|doing| matches!(doing, Doing::Input(_)));
+    let input = all.iter().copied().find(|doing| matches!(doing, Doing::Input(..)));
     match all.contains(&Doing::Other) {
         true => or_other(input.unwrap_or(Doing::Other)),
         false => input.unwrap_or(Doing::Waits),
@@ -200,7 +195,7 @@ fn any_source(pid: i32, fds: Option<Vec<i32>>, ids: &StdioIds) -> Doing {
 /// What a wait amounts to that a timer or the like ends as well.
 fn or_other(doing: Doing) -> Doing {
     match doing {
-        Doing::Input(input) | Doing::InputOrOther(input) => Doing::InputOrOther(input),
+        Doing::Input(input, _) => Doing::Input(input, Sure::No),
         _ => Doing::Other,
     }
 }
