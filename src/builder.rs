@@ -3,7 +3,7 @@
 use crate::catalogue;
 use crate::check::{ConfigSource, Judged, Report, Selection, Session, SessionOptions, TargetSelector};
 use crate::config::ProbeConfig;
-use crate::model::{Layer, Level, matches};
+use crate::model::{Edition, Layer, Level, matches};
 use crate::output::{View, text_report};
 use crate::run::RunnerOptions;
 use agentnative_contract::error::{Error, Result};
@@ -154,6 +154,13 @@ impl Check {
     /// Fails also on warnings: an unmet requirement of this level. Only [`Level::Should`] has warnings.
     pub fn deny(mut self, level: Level) -> Self {
         self.deny.push(level);
+        self
+    }
+
+    /// Checks the requirements of this edition of the standard; the default is the newest.
+    pub fn edition(mut self, edition: Edition) -> Self {
+        self.selection.edition = Some(edition);
+        self.options.edition = Some(edition);
         self
     }
 

@@ -73,6 +73,6 @@ pub mod target;
 pub use agentnative_contract::error::{Error, ErrorKind, Issue, Place};
 pub use builder::Check;
 pub use model::{
-    BlockedBy, CheckId, CheckResult, Evidence, Layer, Level, OutputFormat, Status, Stream, Variant,
+    BlockedBy, CheckId, CheckResult, Edition, Evidence, Layer, Level, OutputFormat, Status, Stream, Variant,
 };
 pub use report::{ConfigInfo, Report, Summary, TargetInfo};

@@ -205,7 +205,7 @@ fn all_that_a_printed_schema_rejects_is_named() {
     };
     let config = format!("[target]\nschema = ['schema']\n{PROBES}");
     let result = verdict(CheckId::P2SchemaPrint, &config, target);
-    is_status(&result, Status::Warn);
+    is_status(&result, Status::Fail);
     for part in ["version", "/ok", "/data"] {
         assert!(result.message.contains(part), "{part}: {}", result.message);
     }

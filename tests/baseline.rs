@@ -13,7 +13,9 @@ fn behavioral() -> Vec<&'static Check> {
 }
 
 fn config() -> String {
-    format!("[target]\nlacks = ['lists']\n{PROBES}\n[[probe]]\nname = 'show'\nargs = ['show', '1']\n")
+    format!(
+        "[target]\nlacks = ['lists']\nschema = ['schema']\n{PROBES}\n[[probe]]\nname = 'show'\nargs = ['show', '1']\n"
+    )
 }
 
 /// These commands print a word before the document, and no newline after the last record.

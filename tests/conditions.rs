@@ -402,3 +402,41 @@ fn a_variable_is_compared_with_its_option() {
     is(&of(&rejects), Status::Unverified, "`--loud` is rejected by list");
     is(&verdict(CheckId::P1EnvFlag, PROBES, conforming), Status::NotApplicable, "no option with a variable");
 }
+
+#[test]
+fn a_call_that_asks_on_a_terminal_shows_no_pager() {
+    let asks = |call: &Call| match call.variant {
+        _ if call.args[0] != "remove" => conforming(call),
+        Variant::Tty | Variant::NoPager => waits("Sure? [y/N] "),
+        _ => data("removed\n"),
+    };
+    let remove = "[[probe]]\nname = 'remove'\nargs = ['remove']\nformats = ['text']\n";
+    let result = verdict(CheckId::P6NoPager, &format!("{PROBES}\n{remove}"), asks);
+    is(&result, Status::NotApplicable, "no call starts a pager");
+    is(&verdict(CheckId::P6NoPager, remove, asks), Status::Unverified, "remove");
+}
+
+#[test]
+fn an_unknown_flag_is_tried_behind_the_arguments_as_well() {
+    const IN_FRONT: &str = "[[probe]]\nname = 'list'\nargs = ['{format}', 'list']\n";
+    const FLAG: &str = "--agentnative-unknown-flag";
+    let of = |check: CheckId, behind: &dyn Fn(&Call) -> Answer| {
+        let answer = |call: &Call| {
+            let mut call = call.clone();
+            let is_behind = call.args.len() > 1 && call.args.last().is_some_and(|arg| arg == FLAG);
+            if is_behind && call.args.iter().any(|arg| arg == "list") {
+                return behind(&call);
+            }
+            call.args.retain(|arg| arg != "--output" && arg != call.format.name());
+            conforming(&call)
+        };
+        verdict(check, IN_FRONT, answer)
+    };
+    let refuses = |_: &Call| ended(2, "", "demo: too many arguments\n");
+    is(&of(CheckId::P4UnknownFlag, &refuses), Status::Pass, "");
+    is(&of(CheckId::P4NamesCulprit, &refuses), Status::Pass, "");
+    let accepts = |call: &Call| conforming(&Call { args: vec!["list".to_owned()], ..call.clone() });
+    let result = of(CheckId::P4UnknownFlag, &accepts);
+    is(&result, Status::Fail, FLAG);
+    assert_eq!(result.evidence[0].probe.as_deref(), Some("list, unknown flag behind"));
+}

@@ -59,7 +59,7 @@ fn an_empty_file_is_one_target_with_the_defaults() {
     let config = parse("").unwrap();
     assert_eq!(config.targets.len(), 1);
     let target = &config.targets[0];
-    assert_eq!((&target.name, &target.command, &target.schema), (&None, &None, &None));
+    assert_eq!((&target.name, &target.command, &target.schema), (&None, &None, &Asking::Undeclared));
     assert_eq!(target.formats.jsonl, with(&["--output", "jsonl"]));
     assert!(target.formats.assumed);
     assert_eq!((target.default_format, target.usage), (OutputFormat::Text, 2));
@@ -157,7 +157,7 @@ reason = "later"
     };
     assert_eq!(target.formats, formats);
     assert_eq!(target.errors, Stream::Stdout);
-    assert_eq!(target.schema, Some(strings(&["schema"])));
+    assert_eq!(target.schema, with(&["schema"]));
     assert_eq!(target.output_modules, ["schemas", "./in.bin"]);
     assert_eq!(target.exit_codes, [0, 1, 2, 77]);
     assert_eq!(target.unknown_command, Some(false));

@@ -378,7 +378,7 @@ fn keys_are_explained() {
     assert_eq!(names("isolation"), ["target.isolation"]);
     assert_eq!(names("ready.port"), ["service.ready.port"]);
     assert_eq!(names("[[waiver]]")[..2], ["waiver", "waiver.check"]);
-    assert_eq!(names("check"), ["check", "check.skip", "check.deny"]);
+    assert_eq!(names("check"), ["check", "check.skip", "check.deny", "check.edition"]);
     assert_eq!(names("stdin"), ["target.secret.stdin", "probe.stdin", "probe.stdin.file"]);
 
     let (code, out, _) = agentnative(&["explain", "config", "target.timeout"]);

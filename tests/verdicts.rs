@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
 /// The results of a check of a CLI with this script and configuration, by ID.
@@ -59,7 +60,7 @@ esac
 
 const BANNER_CONFIG: &str = r#"
     [check]
-    skip = ["p6-sig*"]
+    skip = ["p6-sig*", "p2-schema-print"]
 
     [target]
     command = ["./cli"]
@@ -394,6 +395,7 @@ const OWN_WAY_CONFIG: &str = r#"
     command = ["./cli"]
     formats.json = ["--format", "json"]
     formats.jsonl = false
+    schema = false
     completions = ["--completions", "{shell}"]
     lacks = ["lists"]
     usage = 64
@@ -427,7 +429,9 @@ fn a_target_that_says_what_it_has_not_is_verified() {
         "the configuration has `formats.jsonl = false`: add jsonl to the target, then remove the key";
     assert_eq!(failed[0], ("p2-output-format", "fail", lacking));
     let open: Vec<_> = failed[1..].iter().map(|(id, status, _)| (*id, *status)).collect();
-    assert_eq!(open, [("p2-envelope", "unverified"), ("p2-schema-print", "unverified")]);
+    assert_eq!(open, [("p2-envelope", "unverified"), ("p2-schema-print", "fail")]);
+    let no_schema = "the configuration has `schema = false`: add a command that prints the JSON Schema of the output, then declare it";
+    assert_eq!(result("p2-schema-print").1, no_schema);
     for id in ["p2-output-jsonl", "p2-output-parity", "p2-jsonl-newline"] {
         assert_eq!(
             result(id),
@@ -440,7 +444,8 @@ fn a_target_that_says_what_it_has_not_is_verified() {
     assert!(note.ends_with("the target's own code for invalid usage: `usage = 64` instead of 2"), "{note}");
 
     // What it has not can be accepted, and nothing else with it.
-    let waiver = "[[waiver]]\ncheck = 'p2-output-format'\nformat = 'jsonl'\nreason = 'one document only'\n";
+    let waiver = "[[waiver]]\ncheck = 'p2-output-format'\nformat = 'jsonl'\nreason = 'one document only'\n\
+                  [[waiver]]\ncheck = 'p2-schema-print'\nreason = 'none yet'\n";
     let (exit, _) = strictly(&script, &format!("{OWN_WAY_CONFIG}\n{waiver}"));
     assert_eq!(exit, Some(0));
 
@@ -598,7 +603,7 @@ fn a_program_that_ignores_its_flags_offers_nothing_by_them() {
         ("unverified", &"p2-exit-usage".into()),
         "{alias}"
     );
-    assert_eq!(verdict_of(&result("p2-schema-print")).0, "warn");
+    assert_eq!(verdict_of(&result("p2-schema-print")).0, "fail");
     // JSON is no CSV, nor is anything else where its rows have not as many fields each.
     let csv = |csv: &str| {
         let script = format!(
@@ -739,4 +744,24 @@ fn a_waiver_of_one_probe_or_format_leaves_the_others() {
     let evidence = results[0]["evidence"].as_array().unwrap();
     assert!(evidence.iter().all(|evidence| evidence["probe"] == "show"), "{results:#}");
     assert_eq!(verdict_of(&results[1]).0, "unverified", "{results:#}");
+}
+
+#[test]
+fn a_decimal_comma_is_seen_also_where_no_locale_is_installed() {
+    if !Path::new("/usr/lib/locale/C.utf8").is_dir() {
+        eprintln!("skipped: this system has no locales of glibc");
+        return;
+    }
+    let result = |number: &str| {
+        let script = format!(
+            "exec python3 -I -c 'import locale; locale.setlocale(locale.LC_ALL, \"\"); print(\"{{\\\"x\\\": \" + {number} + \"}}\")'"
+        );
+        let config = "[target]\ncommand = ['./cli']\nformats.json = []\n[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['json']\n";
+        checked(&script, config)("p2-output-pure")
+    };
+    let comma = result("locale.str(1.5)");
+    assert_eq!(verdict_of(&comma).0, "fail", "{comma:#}");
+    assert_eq!(comma["evidence"][0]["nth"], 2, "{comma:#}");
+    let point = result("repr(1.5)");
+    assert_eq!(verdict_of(&point).0, "pass", "{point:#}");
 }

@@ -7,7 +7,7 @@ pub use source::{Home, LanguageRules, MISSING, Role, Snippet, SourceCheck, Sourc
 pub use standard::{Requirement, principle_title, requirements};
 
 pub use crate::model::Derived;
-use crate::model::{CheckId, HelpLanguage, Layer, Level, OutputFormat, Status, Variant};
+use crate::model::{CheckId, Edition, HelpLanguage, Layer, Level, OutputFormat, Status, Variant};
 use agentnative_contract::diff::{Class, rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,12 @@ pub struct Check {
 }
 
 impl Check {
+    /// Whether an edition of the standard has a requirement that it decides. A check of no requirement is in all.
+    pub fn is_in(&self, edition: Edition) -> bool {
+        let mut decided = requirements().iter().filter(|requirement| self.standard.contains(&requirement.id));
+        self.standard.is_empty() || decided.any(|requirement| requirement.is_in(edition))
+    }
+
     /// The requirements of the standard that it decides, in words.
     pub fn requirements(&self) -> String {
         let ids = self.standard.join(", ");

@@ -1,11 +1,11 @@
 //! The requirements of the agent-native CLI standard, and the checks that decide them.
 
 use super::{Check, checks};
-use crate::model::Level;
+use crate::model::{Edition, Level};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// A requirement of the standard, version 0.6.
+/// A requirement of the standard.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
@@ -13,12 +13,24 @@ pub struct Requirement {
     pub id: String,
     /// What it requires, in short.
     pub says: String,
+    /// The edition that added it.
+    #[serde(default = "oldest")]
+    pub since: Edition,
     /// Why no check decides it; none where one does.
     #[serde(default)]
     pub without: Option<String>,
 }
 
+const fn oldest() -> Edition {
+    Edition::NAMED[0].1
+}
+
 impl Requirement {
+    /// Whether an edition of the standard has it.
+    pub fn is_in(&self, edition: Edition) -> bool {
+        self.since <= edition
+    }
+
     /// The principle it belongs to.
     pub fn principle(&self) -> u8 {
         self.id.as_bytes().get(1).map_or(0, |digit| digit.wrapping_sub(b'0'))

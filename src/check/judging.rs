@@ -88,6 +88,7 @@ pub fn judge_with(
     let report = Report {
         time: recording.time.clone(),
         config: recording.config_info(),
+        edition: recording.check.edition,
         deny: recording.check.deny.clone(),
         isolation: recording.confinement,
         ..report

@@ -40,6 +40,7 @@ impl Progress<'_> {
                 version: VERSION.to_owned(),
                 time: recording.time.clone(),
                 config: recording.config_info(),
+                edition: recording.check.edition,
                 target: recording.target.clone(),
                 checks: checks.iter().map(|check| check.id.to_string()).collect(),
                 runs: *runs,

@@ -2,7 +2,7 @@
 
 use crate::catalogue::{self, Check};
 use crate::config::CheckConfig;
-use crate::model::{CheckId, Layer, matches, nearest_pattern};
+use crate::model::{CheckId, Edition, Layer, matches, nearest_pattern};
 use agentnative_contract::error::{Error, Result};
 use std::collections::BTreeSet;
 
@@ -18,6 +18,8 @@ pub struct Selection {
     pub checks: Vec<String>,
     /// Not the checks of these IDs; a `*` stands for any part of one.
     pub skip: Vec<String>,
+    /// Only the checks of this edition of the standard; none for what the configuration says, or else the newest.
+    pub edition: Option<Edition>,
 }
 
 impl Selection {
@@ -31,6 +33,10 @@ impl Selection {
     /// # Errors
     /// Usage, when there is no check of an ID or pattern, or nothing is left.
     pub fn resolve(&self) -> Result<Vec<&'static Check>> {
+        self.resolve_in(self.edition.unwrap_or_default())
+    }
+
+    fn resolve_in(&self, edition: Edition) -> Result<Vec<&'static Check>> {
         self.checks.iter().chain(&self.skip).try_for_each(|pattern| known(pattern))?;
         let known: BTreeSet<u8> = catalogue::checks().iter().map(|check| check.principle).collect();
         if let Some(unknown) = self.principles.iter().find(|principle| !known.contains(principle)) {
@@ -44,6 +50,7 @@ impl Selection {
             .filter(|check| self.layers.is_empty() || self.layers.contains(&check.layer))
             .filter(|check| self.checks.is_empty() || names(&self.checks, check))
             .filter(|check| !names(&self.skip, check))
+            .filter(|check| check.is_in(edition))
             .collect();
         if selected.is_empty() {
             let error = Error::usage("these options select no check");
@@ -58,7 +65,8 @@ impl Selection {
     /// As of [`Self::resolve`].
     pub fn resolve_with(&self, config: &CheckConfig) -> Result<(Vec<&'static Check>, Vec<&'static Check>)> {
         let skips = |check: &&Check| names(&config.skip, check) && !names(&self.checks, check);
-        let (skipped, left): (Vec<_>, Vec<_>) = self.resolve()?.into_iter().partition(skips);
+        let edition = self.edition.unwrap_or(config.edition);
+        let (skipped, left): (Vec<_>, Vec<_>) = self.resolve_in(edition)?.into_iter().partition(skips);
         if left.is_empty() {
             let error = Error::usage("the configuration skips all selected checks");
             return Err(error.hint("see `skip` under [check] in agentnative.toml"));

@@ -11,7 +11,7 @@ use super::{asking, code, commands, completions, confinement, examples};
 use crate::catalogue::{Check, Derived};
 use crate::config::{Config, Isolation, ProbeConfig, TargetConfig, rfc3339};
 use crate::judge::Scans;
-use crate::model::{CheckId, Layer, Variant};
+use crate::model::{CheckId, Edition, Layer, Variant};
 use crate::probe::{self, Probe, Promises, Recording};
 use crate::report::{Report, TargetInfo};
 use crate::run::{Confinement, End, Observation, RunKey, Runner, RunnerOptions};
@@ -40,6 +40,8 @@ pub struct SessionOptions {
     /// folder or a schema file; `auto` for that of a known program, which is the default for a command on PATH
     /// without a configuration, and `none` for the default rules.
     pub contract: Option<String>,
+    /// The edition of the standard; none for what the configuration says.
+    pub edition: Option<Edition>,
     /// The exit codes of the target; none for what the configuration says.
     pub exit_codes: Option<Vec<i32>>,
     /// When a run is ended by force; none for what the configuration says.
@@ -109,9 +111,10 @@ impl SessionOptions {
         let timeout = self.timeout.iter().map(|limit| format!("--timeout {}", limit.as_secs_f64()));
         let kind = |isolation: &Isolation| Isolation::NAMED.iter().find(|(_, kind)| kind == isolation);
         let isolation = self.isolation.as_ref().and_then(kind).map(|(name, _)| format!("--isolation {name}"));
+        let edition = self.edition.iter().map(|edition| format!("--edition {}", edition.name()));
         let unconfined = self.allow_unconfined.then(|| "--allow-unconfined".to_owned());
         let all = self.probes.iter().map(probe).chain(contract).chain(timeout);
-        all.chain(isolation).chain(unconfined).collect()
+        all.chain(isolation).chain(unconfined).chain(edition).collect()
     }
 }
 
@@ -203,6 +206,8 @@ impl Session {
         recording.config = config.and_then(file_name);
         recording.digest = config.map(|config| config.digest.clone());
         recording.overrides = self.options.overrides();
+        recording.check = config.map(|config| config.check.clone()).unwrap_or_default();
+        recording.check.edition = self.options.edition.unwrap_or(recording.check.edition);
         recording
     }
 
@@ -391,7 +396,7 @@ impl Session {
         }
         if let Some(config) = config {
             recording.lock = read_lock(&config.root, &recording.target.name)?;
-            apply(config, &target.config, &mut recording);
+            recording.waivers = config.waivers_of(&target.config);
         }
         if needed && interrupted.is_none() {
             something_ran(&recording.target, &recording.observations)?;
@@ -416,7 +421,7 @@ impl Session {
         let configs = self.probe_configs(config.as_ref(), &settings);
         recording.probes = configs.map(|probe| Probe::declared(probe, &settings)).collect();
         if let Some(config) = config {
-            apply(config, &settings, &mut recording);
+            recording.waivers = config.waivers_of(&settings);
         }
         observer(Progress::Started { recording: &recording, runs: 0 })?;
         Ok(recording)
@@ -500,12 +505,6 @@ fn not_run(why: &Error) -> String {
 /// The name of the file that holds a configuration.
 fn file_name(config: &Config) -> Option<String> {
     config.path.file_name().map(|name| name.to_string_lossy().into_owned())
-}
-
-/// What the configuration says of judging this target.
-fn apply(config: Config, target: &TargetConfig, recording: &mut Recording) {
-    recording.waivers = config.waivers_of(target);
-    recording.check = config.check;
 }
 
 /// The lock of a target beside its configuration, if there is one.

@@ -1,7 +1,7 @@
 //! Which files a check depends on, and which of them changed.
 
 use super::{ConfigSource, Session};
-use crate::config::{Config, FILE_NAME, TargetConfig};
+use crate::config::{Config, FILE_NAME, TargetConfig, Workspace};
 use crate::files::{self, MAX_DATA};
 use crate::source::{is_code, kept_files};
 use crate::target::TargetSelector;
@@ -84,13 +84,18 @@ impl Session {
     }
 }
 
-/// The files that a configuration names for these targets: contracts, and those of the home.
+/// The files that a configuration names for these targets: contracts, those of the home and of workspaces.
 fn named_files(config: &Config, targets: &[&TargetConfig]) -> Vec<PathBuf> {
     let probes = config.probes.iter().flat_map(|probe| [&probe.contract.json, &probe.contract.jsonl]);
     let contracts = targets.iter().map(|target| &target.contract).chain(probes).flatten();
     let paths = contracts.filter_map(|name| contract_path(&config.root, name));
-    let files = paths.flat_map(|path| if path.is_dir() { kept_files(&path).collect() } else { vec![path] });
-    files.chain(targets.iter().flat_map(|target| target.home.values().cloned())).collect()
+    let homes = targets.iter().flat_map(|target| target.home.values().cloned());
+    let workspaces = config.probes.iter().filter_map(|probe| match &probe.workspace {
+        Some(Workspace::Copy(folder)) => Some(folder.clone()),
+        Some(Workspace::Empty) | None => None,
+    });
+    let all = paths.chain(homes).chain(workspaces);
+    all.flat_map(|path| if path.is_dir() { kept_files(&path).collect() } else { vec![path] }).collect()
 }
 
 /// Whether a file is a program that was compiled, not one that is read when it runs.

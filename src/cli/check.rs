@@ -141,6 +141,7 @@ pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<Sessio
         contract: args.contract.clone(),
         fast: args.fast,
         no_runs: args.selection.selection().runs_nothing(),
+        edition: args.selection.edition,
         ..args.target.options(&args.runs, runner)
     };
     Ok(Session::new(args.target.selector(), options))
@@ -231,6 +232,9 @@ fn recorded(path: &Path, args: &CheckArgs) -> Result<Recording> {
         recording.config = path.file_name().map(|name| name.to_string_lossy().into_owned());
         recording.digest = Some(config.digest);
         (recording.waivers, recording.check) = (config.waivers, config.check);
+    }
+    if let Some(edition) = args.selection.edition {
+        recording.check.edition = edition;
     }
     Ok(recording)
 }

@@ -60,6 +60,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
     let options = SessionOptions {
         fast: args.fast,
         no_runs: selection.runs_nothing(),
+        edition: selection.edition,
         ..args.target.options(&args.runs, runner)
     };
     let (info, targets) = (fleet.info(&checks, &options, part), fleet.part(part));

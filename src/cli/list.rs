@@ -3,7 +3,7 @@
 use super::group;
 use crate::catalogue::{Check, Requirement, requirements};
 use crate::check::Selection;
-use crate::model::{Layer, Level};
+use crate::model::{Edition, Layer, Level};
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::{Cell, Output, Tone, whole_number};
 use schemars::JsonSchema;
@@ -31,6 +31,9 @@ pub(super) struct ListArgs {
     /// List the requirements of the standard, each with the checks that decide it, or why there is none.
     #[arg(long, conflicts_with = "layer", help_heading = group::SELECTION)]
     standard: bool,
+    /// List only what this edition of the standard has [default: 0.6].
+    #[arg(long, value_enum, value_name = "EDITION", hide_possible_values = true, help_heading = group::SELECTION)]
+    edition: Option<Edition>,
 }
 
 /// What is listed.
@@ -67,6 +70,8 @@ pub(super) struct RequirementEntry<'a> {
     principle: u8,
     /// Its level.
     level: Level,
+    /// The edition of the standard that added it; 0.5 stands for that one and those before it.
+    since: Edition,
     /// What it requires, in short.
     title: &'a str,
     /// The checks that decide it.
@@ -96,6 +101,7 @@ impl<'a> From<&'a Requirement> for RequirementEntry<'a> {
             id: &requirement.id,
             principle: requirement.principle(),
             level: requirement.level(),
+            since: requirement.since,
             title: &requirement.says,
             checks: requirement.checks().map(deciding).collect(),
             without: requirement.without.as_deref(),
@@ -116,12 +122,19 @@ impl<'a> From<&'a Check> for CheckEntry<'a> {
 }
 
 pub(super) fn run(args: ListArgs, output: &mut Output) -> Result<u8> {
-    let selection = Selection { principles: args.principle, layers: args.layer, ..Selection::default() };
+    let edition = args.edition.unwrap_or_default();
+    let selection = Selection {
+        principles: args.principle,
+        layers: args.layer,
+        edition: Some(edition),
+        ..Selection::default()
+    };
     let entries: Vec<Listed> = if args.standard {
         let of_principle = |requirement: &&Requirement| {
             selection.principles.is_empty() || selection.principles.contains(&requirement.principle())
         };
-        let selected: Vec<_> = requirements().iter().filter(of_principle).collect();
+        let in_edition = requirements().iter().filter(|requirement| requirement.is_in(edition));
+        let selected: Vec<_> = in_edition.filter(of_principle).collect();
         if selected.is_empty() {
             return Err(Error::usage("the standard has no such principle; expected 1 to 8"));
         }
@@ -157,7 +170,10 @@ fn row(entry: &Listed) -> Vec<Cell> {
                 Some(why) => Cell::new(Tone::Dim, why),
                 None => Cell::new(Tone::Plain, ids.join(" ")),
             };
-            vec![Cell::new(Tone::Plain, requirement.id), decided]
+            let oldest = Edition::NAMED[0].1;
+            let new = (requirement.since > oldest).then(|| format!("since {}", requirement.since.name()));
+            let new = new.map(|new| Cell::new(Tone::Dim, new));
+            [Cell::new(Tone::Plain, requirement.id), decided].into_iter().chain(new).collect()
         }
     }
 }

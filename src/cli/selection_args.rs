@@ -3,7 +3,7 @@
 use super::complete;
 use crate::catalogue;
 use crate::check::Selection;
-use crate::model::Layer;
+use crate::model::{Edition, Layer};
 use agentnative_output::whole_number;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use std::ffi::OsStr;
@@ -24,6 +24,9 @@ pub(super) struct SelectionArgs {
     /// Run only the checks of these layers: behavioral, source, project (repeatable; commas).
     #[arg(long, value_enum, value_name = "LAYER", value_delimiter = ',', hide_possible_values = true)]
     layer: Vec<Layer>,
+    /// Check the requirements of this edition of the agent-native CLI standard [default: 0.6].
+    #[arg(long, value_enum, value_name = "EDITION", hide_possible_values = true)]
+    pub edition: Option<Edition>,
 }
 
 impl SelectionArgs {
@@ -33,6 +36,7 @@ impl SelectionArgs {
             layers: self.layer.clone(),
             checks: self.check.clone(),
             skip: self.skip.clone(),
+            edition: self.edition,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::section::Section;
 use super::{CheckConfig, Known};
-use crate::model::{Level, matches, nearest_pattern};
+use crate::model::{Edition, Level, matches, nearest_pattern};
 use agentnative_contract::spanned_toml::{Value, all, nearest};
 
 const EXPECTED: &str = "a table: [check]";
@@ -14,6 +14,7 @@ pub(super) fn read(file: &Section<'_>, known: &Known<'_>) -> CheckConfig {
     CheckConfig {
         skip: table.get("skip").and_then(|value| skip(&value, known)).unwrap_or_default(),
         deny: table.get("deny").and_then(|value| deny(&value)).unwrap_or_default(),
+        edition: table.get("edition").and_then(|value| value.choice(&Edition::NAMED)).unwrap_or_default(),
     }
 }
 

@@ -131,6 +131,11 @@ pub(super) fn completions(value: &Value<'_>) -> Option<Asking> {
     spelling(value, ("completions", &["completions", SHELL_PLACE], Some(SHELL_PLACE)))
 }
 
+/// The call that prints the schema of the output: its arguments, or `false`.
+pub(super) fn schema(value: &Value<'_>) -> Option<Asking> {
+    spelling(value, ("schema", &["schema"], None))
+}
+
 /// The call that installs the instructions for agents: its arguments, or `false`.
 pub(super) fn bundle_install(value: &Value<'_>) -> Option<Asking> {
     spelling(value, ("bundle_install", &["skill", "install"], None))

@@ -107,7 +107,7 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
             .get("errors")
             .and_then(|value| value.choice(&[("stderr", Stream::Stderr), ("stdout", Stream::Stdout)]))
             .unwrap_or(default.errors),
-        schema: table.get("schema").and_then(|value| argv(&value)),
+        schema: table.get("schema").and_then(|value| common_flags::schema(&value)).unwrap_or_default(),
         build: table.get("build").and_then(|value| argv(&value)),
         home: table.get("home").and_then(|value| home(&value, root)).unwrap_or_default(),
         output_modules: table

@@ -1,7 +1,7 @@
 //! The settings, valid: what the rest of the program works with.
 
 use super::{Asking, Date, Flag, Flags, Formats};
-use crate::model::{Level, OutputFormat, Stream};
+use crate::model::{Edition, Level, OutputFormat, Stream};
 use agentnative_contract::Contract;
 use agentnative_helper::Limits;
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,9 @@ pub struct CheckConfig {
     pub skip: Vec<String>,
     /// Levels whose warnings count as failures: `should`, or none.
     pub deny: Vec<Level>,
+    /// The edition of the standard.
+    #[serde(default)]
+    pub edition: Edition,
 }
 
 impl Config {
@@ -94,8 +97,8 @@ pub struct TargetConfig {
     pub dry_run_exit: Option<i32>,
     /// Where the error object of a JSON mode goes.
     pub errors: Stream,
-    /// The arguments that print the schema of the target's output.
-    pub schema: Option<Vec<String>>,
+    /// The arguments that print the schema of the target's output, or that nothing does.
+    pub schema: Asking,
     /// The command that builds it, before the first run.
     pub build: Option<Vec<String>>,
     /// The files that its runs find in their fresh home: the path there, and the absolute path of the file.
@@ -163,7 +166,7 @@ impl Default for TargetConfig {
             flags: Flags::default(),
             dry_run_exit: None,
             errors: Stream::Stderr,
-            schema: None,
+            schema: Asking::Undeclared,
             build: None,
             home: BTreeMap::new(),
             output_modules: Vec::new(),

@@ -53,6 +53,13 @@ impl Finding {
         let message = evidence.detail.clone();
         Self { message, evidence: Evidence { kind: kind.to_owned(), ..evidence }, is_known: false }
     }
+
+    /// The finding that the configuration declares `KEY = false` for what the standard requires; `remedy` says what
+    /// to do.
+    pub fn lacking(key: &str, remedy: &str) -> Self {
+        let detail = format!("the configuration has `{key} = false`: {remedy}");
+        Self::new("lacking", Evidence { detail, ..Evidence::default() })
+    }
 }
 
 /// Why something could not be told.

@@ -4,6 +4,7 @@ mod check_id;
 mod combined;
 mod condition;
 mod docs;
+mod edition;
 mod language;
 mod probe_id;
 
@@ -13,6 +14,7 @@ pub use check_id::{CheckId, matches, nearest_pattern, unknown_id};
 pub use combined::{COMBINED, Condition, combination_of, parts};
 pub use condition::{condition, in_words, settings};
 pub use docs::{DOCS_URL, Topic};
+pub use edition::Edition;
 pub use language::{HelpLanguage, Language};
 pub use probe_id::{Case, Derived, ProbeId};
 

@@ -107,8 +107,10 @@ fn target(view: &View<'_>, judged: &Judged, sheet: &mut Sheet) {
 fn counts(report: &Report) -> String {
     let runs = (report.runs > 0).then(|| counted(report.runs, "run"));
     let interrupted = report.interrupted.then(|| "interrupted".to_owned());
-    let all: Vec<String> = report.summary.counts().into_iter().chain(runs).chain(interrupted).collect();
-    if all.is_empty() { "No checks".to_owned() } else { all.join(" · ") }
+    let edition = format!("edition {}", report.edition.name());
+    let all: Vec<String> =
+        report.summary.counts().into_iter().chain(runs).chain(interrupted).chain([edition]).collect();
+    if report.results.is_empty() { "No checks".to_owned() } else { all.join(" · ") }
 }
 
 /// The numbers of each principle, where there are several.

@@ -74,6 +74,7 @@ fn run(view: &View<'_>, judged: &Judged) -> Value {
             "verified": report.verified,
             "runs": report.runs,
             "config": report.config,
+            "edition": report.edition,
             "summary": report.summary,
         },
     })

@@ -217,7 +217,7 @@ pub fn standalone(kind: Derived, promises: &Promises, timeout: Duration) -> Opti
         Derived::UnknownFlag => (&[UNKNOWN_FLAG], promises.usage),
         Derived::UnknownCommand if promises.tries_command => (&[UNKNOWN_COMMAND], promises.usage),
         Derived::Schema => {
-            let args: Vec<&str> = promises.schema.as_ref()?.iter().map(String::as_str).collect();
+            let args: Vec<&str> = promises.schema.args()?.iter().map(String::as_str).collect();
             let mut probe = bare(kind, &args, timeout);
             probe.exit = Some(0);
             probe.asks_format = false;
@@ -317,7 +317,12 @@ fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) ->
             wrong.map(args).into_iter().collect()
         }
         Derived::IgnoredFlag if !probe.args.iter().any(|arg| arg == "--") || first => {
-            vec![with("unknown flag", &[UNKNOWN_FLAG], None, Text)]
+            let behind = behind(&probe.args, UNKNOWN_FLAG);
+            let behind = behind.map(|args| Probe {
+                args,
+                ..call(Case::words([UNKNOWN_FLAG]), "unknown flag behind", &[], None, Text)
+            });
+            [with("unknown flag", &[UNKNOWN_FLAG], None, Text)].into_iter().chain(behind).collect()
         }
         Derived::Raw if first => vec![with("--raw", &["--raw"], None, Text)],
         Derived::MoreFormats if first && probe.asks_with_output(Json, promises) && !probe.is_unasked() => {
@@ -354,6 +359,14 @@ fn limits(list: &ListConfig) -> BTreeSet<u64> {
 pub(super) fn placed_last(args: &[String], further: &[String]) -> Vec<String> {
     let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     [&args[..end], further, &args[end..]].concat()
+}
+
+/// `args` without a format and with an option at their end, where the format stands before some of them.
+pub(super) fn behind(args: &[String], option: &str) -> Option<Vec<String>> {
+    let place = args.iter().position(|arg| arg == FORMAT_PLACE)?;
+    let others = || args[place + 1..].iter().take_while(|arg| *arg != "--");
+    others().next()?;
+    Some(placed_last(&place_format(args, &[]), &[option.to_owned()]))
 }
 
 /// `args` of a probe with an option where its options are accepted: where the format option is, if that place was found

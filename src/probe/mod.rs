@@ -28,7 +28,7 @@ use crate::config::{
 use crate::model::{OutputFormat, ProbeId, Stream};
 use crate::run::RunKey;
 use crate::target::{Choices, Interface};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -166,7 +166,8 @@ pub struct Promises {
     #[serde(default = "usage")]
     pub usage: i32,
     /// How it prints its schema.
-    pub schema: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "undeclared_if_null")]
+    pub schema: Asking,
     /// An unknown command is tried: nothing takes it for data.
     #[serde(rename = "has_commands")]
     pub tries_command: bool,
@@ -235,6 +236,11 @@ fn is_output(asking: &[String], format: OutputFormat) -> bool {
 
 const fn yes() -> bool {
     true
+}
+
+/// Reads how something is asked for; a recording may have null where that is not declared.
+fn undeclared_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Asking, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// What the exit code for wrong calls is in a recording that does not tell.

@@ -123,7 +123,7 @@ impl Recording {
     }
 
     /// A recording of no runs.
-    pub const fn new(target: TargetInfo, promises: Promises) -> Self {
+    pub fn new(target: TargetInfo, promises: Promises) -> Self {
         Self {
             recording: VERSION,
             time: None,
@@ -140,7 +140,7 @@ impl Recording {
             config: None,
             digest: None,
             overrides: Vec::new(),
-            check: CheckConfig { skip: Vec::new(), deny: Vec::new() },
+            check: CheckConfig::default(),
             waivers: Vec::new(),
             confinement: None,
             notes: Vec::new(),

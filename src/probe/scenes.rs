@@ -1,6 +1,6 @@
 //! Calls that change something, with and without what makes them harmless: each in a fresh copy of its workspace.
 
-use super::derive::{made, placed};
+use super::derive::{behind, made, placed};
 use super::{Effect, Probe, Promises};
 use crate::catalogue::Derived;
 use crate::config::Flag;
@@ -111,8 +111,15 @@ impl Scenes<'_> {
             }
             // Confirmed, if it has to be: an unknown flag that is ignored does what the call does.
             Derived::IgnoredFlag if probe.is_apart() && !probe.args.iter().any(|arg| arg == "--") => {
-                let args = self.placed(&probe.args, &[super::UNKNOWN_FLAG.to_owned()]);
-                vec![Probe { exit: None, ..self.call(kind, "unknown flag", args, self.plainest()) }]
+                let flag = super::UNKNOWN_FLAG;
+                let placed = (Case::Only, "unknown flag", self.placed(&probe.args, &[flag.to_owned()]));
+                let behind = behind(&probe.args, flag);
+                let behind = behind.map(|args| (Case::words([flag]), "unknown flag behind", args));
+                let call = |(case, label, args)| Probe {
+                    exit: None,
+                    ..self.case(case, kind, label, args, self.plainest())
+                };
+                [placed].into_iter().chain(behind).map(call).collect()
             }
             // Without the confirmation, which is an answer as well.
             Derived::NoInput if probe.is_apart() => {

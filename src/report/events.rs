@@ -1,7 +1,7 @@
 //! The lines of `check --output jsonl`, written as things happen.
 
 use super::{ConfigInfo, Report, Summary, TargetInfo};
-use crate::model::{CheckResult, Level, OutputFormat, Variant};
+use crate::model::{CheckResult, Edition, Level, OutputFormat, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,9 @@ pub struct StartEvent {
     /// The configuration as it is used; none if there is none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub config: Option<ConfigInfo>,
+    /// The edition of the agent-native CLI standard whose requirements are checked.
+    #[serde(default)]
+    pub edition: Edition,
     /// What is checked.
     pub target: TargetInfo,
     /// IDs of the selected checks, in the order of the table.
@@ -134,6 +137,7 @@ impl Report {
             version: self.version.clone(),
             time: self.time.clone(),
             config: self.config.clone(),
+            edition: self.edition,
             target: self.target.clone(),
             checks: self.results.iter().map(|result| result.id.to_string()).collect(),
             runs: self.runs,

@@ -13,7 +13,7 @@ pub use causes::Undecided;
 pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
 pub use summary::{Summary, merged};
 
-use crate::model::{CheckResult, Confinement, Level};
+use crate::model::{CheckResult, Confinement, Edition, Level};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -59,6 +59,9 @@ pub struct Report {
     /// The configuration as it was used; none if there was none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub config: Option<ConfigInfo>,
+    /// The edition of the agent-native CLI standard whose requirements were checked.
+    #[serde(default)]
+    pub edition: Edition,
     /// What was checked.
     pub target: TargetInfo,
     /// Why the target could not be checked, one of several; none if it was.

@@ -1,7 +1,7 @@
 //! Counting verdicts, and what they mean for the exit code.
 
 use super::{MergedReport, Report, TargetInfo, VERSION};
-use crate::model::{CheckId, CheckResult, Level, Status};
+use crate::model::{CheckId, CheckResult, Edition, Level, Status};
 use agentnative_contract::error::Error;
 use agentnative_output::ErrorObject;
 use schemars::JsonSchema;
@@ -126,6 +126,7 @@ impl Report {
             version: VERSION.to_owned(),
             time: None,
             config: None,
+            edition: Edition::default(),
             target,
             error: None,
             conformant: !must(Status::Fail),

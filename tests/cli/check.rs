@@ -23,6 +23,7 @@ fn a_report_as_a_document() {
     let expected = [
         "config",
         "conformant",
+        "edition",
         "isolation",
         "results",
         "runs",
@@ -99,7 +100,7 @@ fn a_report_as_a_stream_holds_the_same() {
     let of = |of: &str| -> Vec<Value> { lines.iter().filter(|line| line["type"] == of).cloned().collect() };
 
     let [start] = &of("start")[..] else { panic!("{types:?}") };
-    assert_eq!(keys(start), ["checks", "config", "runs", "target", "time", "type", "version"]);
+    assert_eq!(keys(start), ["checks", "config", "edition", "runs", "target", "time", "type", "version"]);
     assert_eq!(start["checks"], json!(["p2-output-json", "p2-exit-success"]));
     assert_eq!((&start["target"], &start["runs"]), (&document["target"], &document["runs"]));
     let runs = of("run");
@@ -354,4 +355,26 @@ fn a_report_file_is_whole_or_as_it_was() {
     assert_eq!(written.code, Some(1));
     assert!(folder.read("old").starts_with("{\"ok\":false,") && folder.path().join("link").is_symlink());
     assert_eq!(names(), [".git", "cli", "link", "no-interpreter", "old"]);
+}
+
+#[test]
+fn the_edition_of_the_standard_is_that_of_the_option_or_the_configuration() {
+    let folder = Folder::demo("");
+    let toml = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
+    let edition = |args: &[&str]| {
+        let args = [&["check", "--json", "--check", "p2-output-json"], args].concat();
+        folder.run(&args).json()["data"]["edition"].clone()
+    };
+    folder.write("agentnative.toml", toml);
+    assert_eq!(edition(&["."]), "0.6");
+    assert_eq!(edition(&["--edition", "0.5", "--record", "runs", "."]), "0.5");
+    assert_eq!(
+        (edition(&["--replay", "runs"]), edition(&["--replay", "runs", "--edition", "0.6"])),
+        (json!("0.5"), json!("0.6"))
+    );
+    folder.write("agentnative.toml", format!("[check]\nedition = '0.5'\n{toml}"));
+    assert_eq!((edition(&["."]), edition(&["--edition", "0.6", "."])), (json!("0.5"), json!("0.6")));
+    folder.write("agentnative.toml", format!("[check]\nedition = '0.4'\n{toml}"));
+    let told = folder.run(&["check", "."]);
+    assert!(told.code == Some(78) && told.err.contains("\"0.5\" or \"0.6\""), "{}", told.err);
 }

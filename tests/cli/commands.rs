@@ -77,6 +77,14 @@ fn the_requirements_of_the_standard_are_listed_with_their_checks() {
     let of_principle = run(&["list", "--standard", "--principle", "8", "--jsonl"]).lines();
     assert_eq!(of_principle.len(), 4);
     assert_eq!(run(&["list", "--standard", "--principle", "9"]).code, Some(2));
+    // What an edition has not is not listed, and what it added is told.
+    let of_edition = |edition: &str| run(&["list", "--standard", "--edition", edition, "--jsonl"]).lines();
+    let (older, newer) = (of_edition("0.5"), of_edition("0.6"));
+    let added: Vec<&Value> = newer.iter().filter(|requirement| requirement["since"] != "0.5").collect();
+    assert_eq!((older.len() + 1, added.len()), (newer.len(), 1));
+    assert_eq!(added[0]["id"], "p3-should-unprefixed-command-list");
+    assert!(!older.contains(added[0]) && text.lines().any(|line| line.ends_with("  since 0.6")), "{text}");
+    assert_eq!(run(&["list", "--edition", "0.4"]).code, Some(2));
 }
 
 #[test]

@@ -155,14 +155,12 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 "#;
 
 #[test]
-fn what_is_written_names_its_schema_and_stands_beside_no_other_configuration() {
+fn what_is_written_says_how_to_get_its_schema_and_stands_beside_no_other_configuration() {
     let folder = Folder::new();
     folder.write("notes.py", ARGPARSE);
     let told = folder.run(&["init", "./notes.py", "--print"]);
-    let first = "#:schema ./agentnative-config.schema.json\n";
-    assert!(
-        told.out.starts_with(first) && told.out.contains(" schema config > agentnative-config.schema.json")
-    );
+    let command = "`agentnative schema config > agentnative-config.schema.json`";
+    assert!(told.out.starts_with("# ") && told.out.contains(command), "{}", told.out);
     folder.write("pyproject.toml", "[tool.agentnative]\n");
     let told = folder.run(&["init", "./notes.py", "--yes", "--force"]);
     assert_eq!(told.code, Some(78), "{}", told.err);

@@ -289,6 +289,14 @@ fn it_is_checked_again_when_the_program_or_the_configuration_changes() {
     folder.write("list.json", r#"{"type": "object", "required": ["a"]}"#);
     let said = watching.until_it_waits();
     assert!(said.contains("1 MUST check failed"), "{said}");
+    // A folder that runs start in a copy of.
+    fs::create_dir(folder.path().join("start")).unwrap();
+    folder.write("start/input", "1");
+    folder.write("agentnative.toml", format!("{toml}{contract}workspace = 'start'\n"));
+    watching.until_it_waits();
+    folder.write("start/input", "2");
+    let said = watching.until_it_waits();
+    assert!(said.contains("1 MUST check failed"), "{said}");
     // And the baseline.
     let entry = r#"{"target": "cli", "check": "p2-contract-schema", "probe": "list", "format": "json", "kind": "invalid"}"#;
     folder.write("known", format!("{{\"version\": 1, \"entries\": [{entry}]}}"));
@@ -299,12 +307,21 @@ fn it_is_checked_again_when_the_program_or_the_configuration_changes() {
     let (cli, config) = ("--- cli changed ---", "--- agentnative.toml changed ---");
     assert_eq!(
         changed,
-        [cli, config, config, cli, "--- list.json changed ---", "--- known changed ---"],
+        [
+            cli,
+            config,
+            config,
+            cli,
+            "--- list.json changed ---",
+            config,
+            "--- start/input changed ---",
+            "--- known changed ---"
+        ],
         "{out}"
     );
     let verdicts =
         out.lines().filter(|line| line.starts_with("conformant") || line.starts_with("not conformant"));
-    assert_eq!(verdicts.count(), 6, "{out}");
+    assert_eq!(verdicts.count(), 8, "{out}");
 }
 
 #[test]

@@ -76,6 +76,7 @@ pub fn conforming(call: &Call) -> Answer {
     }
     match call.args.first().map(String::as_str) {
         Some("list") => data(records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#])),
+        Some("schema") => data(r#"{"type":"object"}"#),
         Some("login") => failure(call, 77, "not logged in"),
         Some("sync") => failure(call, 78, "no configuration"),
         _ => failure(call, 1, "there is no such record"),

@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 const CONFIGURATION: &str = r#"[target]
 command = ["./mycli"]
+schema = ["schema"]
 
 [[probe]]
 name = "list"

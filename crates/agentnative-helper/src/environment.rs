@@ -14,8 +14,9 @@ pub(crate) const COLOUR: Variables =
     &[("FORCE_COLOR", "1"), ("CLICOLOR_FORCE", "1"), ("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
 pub(crate) const DEBUG: Variables =
     &[("DEBUG", "*"), ("VERBOSE", "1"), ("RUST_LOG", "trace"), ("LOG_LEVEL", "debug")];
-pub(crate) const LOCALE: Variables =
-    &[("LANG", "de_DE.UTF-8"), ("LC_ALL", "de_DE.UTF-8"), ("LANGUAGE", "de")];
+/// A locale with a decimal comma.
+pub(crate) const LOCALE_NAME: &str = "de_DE.UTF-8";
+pub(crate) const LOCALE: Variables = &[("LANG", LOCALE_NAME), ("LC_ALL", LOCALE_NAME), ("LANGUAGE", "de")];
 pub(crate) const AGENTS_AND_CI: Variables = &[
     ("CI", "true"),
     ("GITHUB_ACTIONS", "true"),

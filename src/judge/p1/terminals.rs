@@ -7,7 +7,7 @@ use crate::judge::lines::has_words;
 use crate::judge::p2::{declare_success, shows_pages, waiting};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
-use crate::model::{CheckId, Evidence, Stream, Variant};
+use crate::model::{CheckId, Stream, Variant};
 use crate::probe::Probe;
 use strict_json::sanitize;
 
@@ -104,8 +104,7 @@ pub fn no_input(context: &CheckContext) -> Judgement {
 }
 
 fn lacking() -> Finding {
-    let detail = "the configuration has `flags.no_input = false`: add an option that disables prompts, then declare it";
-    Finding::new("lacking", Evidence { detail: detail.into(), ..Evidence::default() })
+    Finding::lacking("flags.no_input", "add an option that disables prompts, then declare it")
 }
 
 /// Whether a probe asks a question where a person sees it.

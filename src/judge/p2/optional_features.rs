@@ -4,9 +4,10 @@ use super::determinism::{difference, ends_early, some_of};
 use super::schemas::{self, Refused};
 use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
+use crate::config::Asking;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Judgement, inconclusive};
+use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};
 use agentnative_contract::is_schema;
 
@@ -103,10 +104,17 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
 
 /// `p2-schema-print`
 pub fn schema(context: &CheckContext) -> Judgement {
+    if context.promises.schema == Asking::Lacking {
+        let formats = [OutputFormat::Json, OutputFormat::Jsonl];
+        return context.unavailable(&formats).unwrap_or_else(|| {
+            let remedy = "add a command that prints the JSON Schema of the output, then declare it";
+            Judgement::broken(vec![Finding::lacking("schema", remedy)])
+        });
+    }
     let printed = context.derived(Derived::Schema).find_map(|probe| context.plain(probe, OutputFormat::Json));
     let Some(printed) = printed else {
         return Judgement::unverified(
-            "no schema command is known: add one, and declare it as `[target] schema`",
+            "no command that prints the schema is known: declare `schema`, or `false` if there is none (this check then fails: the standard requires it)",
         );
     };
     let broken = |assertion| Judgement::of([assertion], "");

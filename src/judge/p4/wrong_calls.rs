@@ -7,7 +7,7 @@ use crate::judge::p2::exit_check;
 use crate::judge::p5::scene;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
-use crate::model::{CheckId, OutputFormat, Stream};
+use crate::model::{Case, CheckId, OutputFormat, ProbeId, Stream};
 use crate::probe::{Probe, UNKNOWN_COMMAND, UNKNOWN_FLAG};
 
 /// What to declare where no call with an unknown flag can decide.
@@ -41,7 +41,10 @@ pub fn names_culprit(context: &CheckContext) -> Judgement {
         .flat_map(|(kind, word)| context.derived(kind).map(move |probe| (probe, word)))
         .flat_map(|(probe, word)| context.runs_of(probe).map(move |run| (run, word)))
         .filter(|(run, _)| !run.stumbles_over_format() && !lacks_command(run) && !lacks_argument(run));
-    let mut of_probes = with_unknown_flag(context).map(|run| (run, UNKNOWN_FLAG)).peekable();
+    // Behind the arguments, a tool that takes its options before them may say that there are too many.
+    let is_placed = |run: &RunView| matches!(run.probe.id, ProbeId::Derived { case: Case::Only, .. });
+    let mut of_probes =
+        with_unknown_flag(context).filter(is_placed).map(|run| (run, UNKNOWN_FLAG)).peekable();
     let not_shown = of_probes.peek().is_none().then(|| inconclusive(DECLARE));
     let assertions = of_probes.chain(of_the_target).map(|(run, word)| named(&run, word));
     Judgement::of(assertions.chain(not_shown), DECLARE)

@@ -1,14 +1,12 @@
 //! `p5-confirm`: what destroys something does so only when that is confirmed.
 
 use super::changed::Changed;
-use super::{lacking, nothing_destroyed, scene};
+use super::{lacking, nothing_destroyed, scene, wrong_code};
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::judge::context::CheckContext;
-use crate::judge::p2::display_exit;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
-use crate::model::Stream;
 use crate::probe::Probe;
 
 /// `p5-confirm`
@@ -47,9 +45,7 @@ fn without(run: &RunView, option: &str) -> Assertion {
 fn with(run: &RunView, option: &str) -> Assertion {
     let code = run.exited()?;
     if run.probe.exit.is_some_and(|expected| expected != code) {
-        let detail =
-            format!("with `{option}`, the exit code is {code} instead of {}", display_exit(run.probe.exit));
-        return run.failed_at_reason("fails", Stream::Stderr, detail);
+        return wrong_code(run, option, code, "fails");
     }
     if Changed::of(run)?.is_something() {
         return Ok(());

@@ -1,15 +1,18 @@
 //! `p5-dry-run`: what changes something can be tried, and the trial changes nothing.
 
 use super::changed::Changed;
-use super::{in_full, lacking, of_changing};
+use super::{announced, in_full, lacking, of_changing, wrong_code};
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::judge::context::{Accepted, CheckContext};
-use crate::judge::p2::display_exit;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream};
 use crate::probe::{Effect, Probe};
+use strict_json::sanitize;
+
+/// The longest list of paths that is shown, in characters.
+const LISTED: usize = 200;
 
 /// `p5-dry-run`
 pub fn dry_run(context: &CheckContext) -> Judgement {
@@ -24,7 +27,7 @@ fn of_probe(context: &CheckContext, probe: &Probe, effect: &Effect) -> Vec<Asser
     let mut calls: Vec<Assertion> = Vec::new();
     for call in context.made_from(Derived::DryRun, probe) {
         let runs = call.formats.iter().filter_map(|format| context.plain(call, *format));
-        calls.extend(runs.map(|run| of_run(&run, &option)));
+        calls.extend(runs.map(|run| of_run(&run, &option).and_then(|()| announces(&run, &option, probe))));
     }
     if calls.is_empty() {
         calls.push(inconclusive(format!("{} was not tried with `{option}`", probe.name)));
@@ -53,6 +56,23 @@ fn changes_something(context: &CheckContext, probe: &Probe) -> Assertion {
     Ok(())
 }
 
+/// The files that a dry run lists in JSON are those that the call changes.
+fn announces(run: &RunView, option: &str, probe: &Probe) -> Assertion {
+    let document = (run.format() == OutputFormat::Json).then(|| run.value(Stream::Stdout)).flatten();
+    let Some(document) = document else { return Ok(()) };
+    let Ok(in_full) = in_full(run.context, probe) else { return Ok(()) };
+    let changed = Changed::of(&in_full)?;
+    match announced::differs(&document, &changed) {
+        None => Ok(()),
+        Some(list) => {
+            let list: Vec<String> = list.iter().map(|path| format!("`{path}`")).collect();
+            let list = sanitize::capped(&list.join(", "), LISTED);
+            let detail = format!("with `{option}`, the call lists {list}; in full, it {}", changed.words());
+            run.failed_at_start("differs", Stream::Stdout, detail)
+        }
+    }
+}
+
 fn of_run(run: &RunView, option: &str) -> Assertion {
     let changed = Changed::of(run)?;
     if !changed.none(run)? {
@@ -63,9 +83,7 @@ fn of_run(run: &RunView, option: &str) -> Assertion {
         if matches!(run.context.accepted(run.format()), Accepted::No(_)) {
             return inconclusive(run.refused_format());
         }
-        let detail =
-            format!("with `{option}`, the exit code is {code} instead of {}", display_exit(run.probe.exit));
-        return run.failed_at_reason("exit-code", Stream::Stderr, detail);
+        return wrong_code(run, option, code, "exit-code");
     }
     if !run.prints_words() {
         let detail = format!("with `{option}`, nothing on stdout says what would be changed");

@@ -1,6 +1,7 @@
 //! The checks of principle 5: what changes something can be tried, is confirmed and repeated safely, and what reads
 //! changes nothing.
 
+mod announced;
 mod changed;
 mod confirm;
 mod dry_run;
@@ -13,12 +14,13 @@ pub use idempotent::is_unsteady;
 
 use super::Row;
 use super::context::CheckContext;
+use super::p2::display_exit;
 use super::run_view::RunView;
 use super::undeclared::Undeclared;
 use super::verdict::{Assertion, Finding, Judgement, Reason};
 use crate::catalogue::Derived;
 use crate::config::Feature;
-use crate::model::{CheckId, Evidence, OutputFormat};
+use crate::model::{CheckId, Evidence, OutputFormat, Stream};
 use crate::probe::{Effect, Probe};
 
 /// A contract for the whole target does not take the place of the check.
@@ -101,6 +103,18 @@ fn in_full<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Result<RunView<'
             Ok(run)
         }
     }
+}
+
+/// The exit code of a call with this option, which is not the declared one; `kind` is that of a code that the option does
+/// not explain. A call that names the option as it fails rejects it.
+fn wrong_code(run: &RunView, option: &str, code: i32, kind: &str) -> Assertion {
+    let expected = display_exit(run.probe.exit);
+    let name = option.split([' ', '=']).next().unwrap_or_default();
+    let (kind, detail) = match code != 0 && run.names(name) {
+        true => ("rejected", format!("`{option}` is rejected with exit code {code}; expected {expected}")),
+        false => (kind, format!("with `{option}`, the exit code is {code} instead of {expected}")),
+    };
+    run.failed_at_reason(kind, Stream::Stderr, detail)
 }
 
 /// That the configuration says that there is no such option.

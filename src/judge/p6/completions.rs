@@ -7,16 +7,15 @@ use crate::judge::p2::display_exit;
 use crate::judge::p3::names;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
-use crate::model::{Evidence, Stream, Variant, in_words};
+use crate::model::{Stream, Variant, in_words};
 use crate::probe::SHELLS;
 
 /// `p6-completions`
 pub fn completions(context: &CheckContext) -> Judgement {
     let guessed = match context.promises.completions {
         Asking::Lacking => {
-            let detail = "the configuration has `completions = false`: print completion scripts, then declare the call";
-            let evidence = Evidence { detail: detail.into(), ..Evidence::default() };
-            return Judgement::broken(vec![Finding::new("lacking", evidence)]);
+            let remedy = "print completion scripts, then declare the call";
+            return Judgement::broken(vec![Finding::lacking("completions", remedy)]);
         }
         Asking::Undeclared => true,
         Asking::With(_) => false,

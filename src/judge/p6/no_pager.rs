@@ -3,7 +3,7 @@
 use crate::catalogue::Derived;
 use crate::config::{Asking, Flag};
 use crate::judge::context::CheckContext;
-use crate::judge::p2::declare_success;
+use crate::judge::p2::{declare_success, shows_pages};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use crate::model::{OutputFormat, Variant};
@@ -12,16 +12,19 @@ use crate::run::Purpose;
 
 /// `p6-no-pager`
 pub fn no_pager(context: &CheckContext) -> Judgement {
-    let probes = || {
-        context.data_probes().chain(context.derived(Derived::NoFormat)).chain(context.derived(Derived::Help))
-    };
-    let piped = probes().filter_map(|probe| context.plain(probe, OutputFormat::Text));
+    let data = || context.data_probes().chain(context.derived(Derived::NoFormat));
+    let help = || context.derived(Derived::Help);
+    let piped = data().chain(help()).filter_map(|probe| context.plain(probe, OutputFormat::Text));
     let mut assertions: Vec<Assertion> = piped
         .map(|run| shows_at_once(&run, "pipe", "the output is a pipe, but the command starts the pager"))
         .collect();
     let has_option = matches!(context.promises.flags.of(Flag::NoPager), Asking::With(_));
-    let empty: Vec<RunView> =
-        probes().flat_map(|probe| context.runs_under(probe, Variant::NoPager)).collect();
+    let empty = |probe| context.runs_under(probe, Variant::NoPager);
+    // What a call that asks a question would show after the answer is not seen; other calls tell.
+    let asks = |run: &RunView| run.waits_for_input() && !shows_pages(run);
+    let (asking, others): (Vec<_>, Vec<_>) = data().flat_map(empty).partition(asks);
+    let seen = if others.is_empty() { asking } else { others };
+    let empty: Vec<RunView> = seen.into_iter().chain(help().flat_map(empty)).collect();
     if has_option {
         assertions.extend(context.data_probes().filter_map(|probe| obeys_option(context, probe)));
     } else {

@@ -6,7 +6,7 @@ use crate::judge::context::CheckContext;
 use crate::judge::p5::listed;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement};
-use crate::model::{Evidence, OutputFormat, Stream};
+use crate::model::{OutputFormat, Stream};
 use crate::run::{Change, Entry, EntryKind};
 
 /// The file that agents look for.
@@ -23,8 +23,8 @@ pub fn install(context: &CheckContext) -> Judgement {
             Judgement::of(runs.map(|run| of_run(&run)), "the command of `bundle_install` was not run")
         }
         Asking::Lacking => {
-            let detail = "the configuration has `bundle_install = false`: add a command that installs the instructions for agents, then declare it".to_owned();
-            Judgement::broken(vec![Finding::new("lacking", Evidence { detail, ..Evidence::default() })])
+            let remedy = "add a command that installs the instructions for agents, then declare it";
+            Judgement::broken(vec![Finding::lacking("bundle_install", remedy)])
         }
         Asking::Undeclared => undeclared(context),
     }

@@ -164,12 +164,19 @@ impl<'p> ReportPage<'p> {
         } else {
             self.command(&command)
         }];
-        let principles: Vec<_> = report.by_principle().keys().map(u8::to_string).collect();
+        let principles: Vec<u8> = report.by_principle().keys().copied().collect();
         match &*principles {
             [] => {}
             [one] => facts.push(format!("principle {one}")),
-            many => facts.push(format!("principles {}", many.join(", "))),
+            [first, .., last] if usize::from(last - first) + 1 == principles.len() => {
+                facts.push(format!("principles {first}–{last}"));
+            }
+            many => {
+                let many: Vec<String> = many.iter().map(u8::to_string).collect();
+                facts.push(format!("principles {}", many.join(", ")));
+            }
         }
+        facts.push(format!("edition {}", report.edition.name()));
         if let Some(recording) = &self.judged.recording {
             facts.push(counted(recording.probes.iter().filter(|probe| probe.is_declared()).count(), "probe"));
         }

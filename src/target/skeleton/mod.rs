@@ -14,9 +14,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use toml_lines::{array, line, plain, section, string};
 
-/// What editors with a TOML language server know the schema by; it has to be the first line.
-const EDITORS: &str = "#:schema ./agentnative-config.schema.json
-# Completion in editors: `agentnative schema config > agentnative-config.schema.json` writes this schema.
+/// How editors with a TOML language server complete the file.
+const EDITORS: &str =
+    "# For completion in editors, run `agentnative schema config > agentnative-config.schema.json`, and
+# add this as the first line: #:schema ./agentnative-config.schema.json
 ";
 
 /// More commands than this are only counted.
@@ -166,7 +167,7 @@ impl Skeleton<'_> {
             Some(schema) => line(text, &format!("schema = {}    # from its help", array(schema))),
             None => line(
                 text,
-                "#schema = [\"schema\"]    # the arguments that print the JSON Schema of its output",
+                "#schema = [\"schema\"]    # prints the JSON Schema of its output; false if nothing does",
             ),
         }
         line(text, "#timeout = 10    # seconds per run");

@@ -1,8 +1,9 @@
 //! The environment of a run: cleared, then only what is listed here.
 
+use super::Common;
 use super::folder::Folder;
 use super::process_tag::ProcessTag;
-use crate::environment::{clean_path, manager_variables};
+use crate::environment::{LOCALE_NAME, clean_path, manager_variables};
 use crate::{Isolation, Job, Variant};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -20,17 +21,11 @@ pub(super) fn base(caller: &Environment) -> Environment {
     base
 }
 
-/// The variables of one run: `base`, what leads into its folder, what its variant adds, its tag, and
-/// its own. A trusted one has the caller's instead of the first two; where it is confined, it has a folder for
+/// The variables of one run: those of all runs, what leads into its folder, what its variant adds, its tag, and
+/// its own, with the locale that was provided for it. A trusted one has the caller's instead of the first two; where it is confined, it has a folder for
 /// temporary files that it may write to.
-pub(super) fn of_run(
-    job: &Job,
-    caller: &Environment,
-    base: &Environment,
-    folder: &Folder,
-    tag: &ProcessTag,
-) -> Environment {
-    let mut env = if job.trusted { caller.clone() } else { base.clone() };
+pub(super) fn of_run(job: &Job, common: &Common, folder: &Folder, tag: &ProcessTag) -> Environment {
+    let mut env = if job.trusted { common.caller.clone() } else { common.base.clone() };
     if !job.trusted {
         // What the target calls by its name is found there first.
         let path = env.get(OsStr::new("PATH")).map(|path| clean_path(Some(path))).unwrap_or_default();
@@ -45,6 +40,9 @@ pub(super) fn of_run(
         env.insert("TMPDIR".into(), folder.temporary().into_os_string());
     }
     env.extend(job.variant.added(job.nth).map(|(name, value)| (name.into(), value.into())));
+    if env.get(OsStr::new("LC_ALL")).is_some_and(|name| name == LOCALE_NAME) {
+        env.extend(common.locales.iter().map(|folder| ("LOCPATH".into(), folder.into())));
+    }
     env.insert(ProcessTag::VARIABLE.into(), tag.value().into());
     env.extend(job.env.iter().cloned());
     env

@@ -135,7 +135,7 @@ async fn plan(
     folder: &Folder,
     tag: &ProcessTag,
 ) -> io::Result<Plan> {
-    let env = environment::of_run(job, &common.caller, &common.base, folder, tag);
+    let env = environment::of_run(job, common, folder, tag);
     let cwd = match job.workspace {
         Some(_) => folder.workspace().into(),
         None => job.cwd.clone(),

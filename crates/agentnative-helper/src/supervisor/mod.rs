@@ -22,6 +22,7 @@ mod launch;
 mod launcher;
 mod limits;
 mod live;
+mod locale;
 mod needles;
 mod plan;
 mod process_tag;
@@ -232,6 +233,8 @@ struct Common {
     masks: Vec<PathBuf>,
     /// The environment of the runs, but for what is each run's own.
     base: Environment,
+    /// The folder of the locale that the system lacks, for `LOCPATH`.
+    locales: Option<PathBuf>,
     /// The caller's environment.
     caller: Environment,
     /// Signals that were ignored when we were started.
@@ -308,6 +311,7 @@ impl Supervisor {
             masks: sandbox::masks(root.path(), &homes),
             homes,
             in_home: RefCell::default(),
+            locales: locale::provide(root.path()),
             root,
             base: environment::base(&caller),
             caller,

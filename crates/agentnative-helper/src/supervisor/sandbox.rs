@@ -79,6 +79,7 @@ impl Cell {
         let of_network = OF_NETWORK.iter().filter(|_| job.network);
         visible.extend(OF_SYSTEM.iter().chain(of_network).map(PathBuf::from));
         visible.insert(common.root.tripwires());
+        visible.extend(common.locales.clone());
         if job.secret.as_ref().is_some_and(|secret| secret.file.is_some()) {
             visible.insert(folder.secret());
         }
